@@ -107,10 +107,10 @@ let package = Package(
         .library(
             name: "Gateway",
             targets: [
-                "APNsClient", "APNsSender", "Gateway", "PushTransport", "StoreSQLite", "WakeBudget",
-                "WakeModel",
+                "APNsClient", "APNsSender", "APNsWire", "Gateway", "PayloadRules", "PushTransport",
+                "StoreSQLite", "WakeBudget", "WakeModel",
             ]),
-        .library(name: "APNsSimulator", targets: ["APNsSimulator", "WakeModel"]),
+        .library(name: "APNsSimulator", targets: ["APNsSimulator", "DeviceModel", "WakeModel"]),
         .library(name: "PayloadRules", targets: ["PayloadRules", "WakeModel"]),
         .library(name: "WakeBudget", targets: ["WakeBudget", "WakeModel"]),
         // Every module, for Tests/Benchmarks only. It promises nothing.
@@ -195,7 +195,6 @@ let package = Package(
         cModule(
             "CCurlShims", in: .apns, ["CLibcurl", "CLibcrypto"],
             linkerSettings: [.linkedLibrary("ssl")]),
-        cModule("CCacheHints", in: .apns),
         cModule("CNghttp2ResetGuard", in: .apns, ["CLibnghttp2"]),
         cModule("CHTTP2Shims", in: .apns, ["CLibcrypto", "CLibnghttp2", "CLibssl"]),
 
@@ -251,8 +250,8 @@ let package = Package(
         module(
             "APNsClient", in: .apns,
             [
-                "APNsWire", "CCacheHints", "CurlTransport", "HTTP2Transport", "LoopKit",
-                "OpenSSLCrypto", "PushTransport", "WakeModel", deque,
+                "APNsWire", "CurlTransport", "HTTP2Transport", "LoopKit", "OpenSSLCrypto",
+                "PushTransport", "WakeModel",
             ]),
         tests(
             of: "APNsClient", in: .apns,

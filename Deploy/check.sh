@@ -82,7 +82,7 @@ mapfile -t scripts < <(grep --recursive --files-with-matches --max-count=1 -E '^
 check "shell scripts" shellcheck shellcheck --severity=warning "${scripts[@]}"
 check "YAML" yamllint yamllint --strict --config-data \
     '{extends: relaxed, rules: {line-length: {max: 120}, document-start: disable}}' \
-    Deploy/{docker,grafana,kubernetes,prometheus} Deploy/helm/*.yaml Deploy/rouse.yaml
+    Deploy/{docker,grafana,kubernetes,kubernetes-shared,prometheus} Deploy/helm/*.yaml Deploy/rouse.yaml
 
 check "alert rules" promtool promtool check rules Deploy/prometheus/alerts.yaml
 check "tests of the alert rules" promtool promtool test rules Deploy/prometheus/alerts.test.yaml
@@ -93,8 +93,8 @@ check "the dashboard is in order" python3 dashboard_rules
 check "the dashboard's expressions" promtool promtool check rules "${work}/dashboard.yaml"
 
 check "Dockerfile" hadolint hadolint Deploy/docker/Dockerfile
-check "compose.yaml" check-jsonschema \
-    check-jsonschema --builtin-schema vendor.compose-spec Deploy/docker/compose.yaml
+check "compose files" check-jsonschema check-jsonschema --builtin-schema vendor.compose-spec \
+    Deploy/docker/compose.yaml Deploy/docker/compose-shared.yaml
 check "manifests and chart for Kubernetes" python3 Deploy/kubernetes/test.sh
 
 check "the manual's files for apps" swiftc Deploy/manual/app-stubs/typecheck.sh

@@ -25,10 +25,13 @@ OTHER_ROUTES = ("/3/device/", "/push/", "/pushes", "/counters", "/faults", "/dev
                 "/goaway", "/connections", "/ca.pem")
 # Members of payloads in examples: an app's own.
 OTHER_MEMBERS = {"version", "priority", "aps", "alert", "badge", "sound"}
-# PostgreSQL's and PgBouncer's own settings, which the documents name.
+# PostgreSQL's, PgBouncer's and Patroni's own settings, functions and programs, and tables of the
+# shared store.
 OTHER_SETTINGS = {
     "synchronous_commit", "synchronous_standby_names", "full_page_writes", "lock_timeout",
-    "statement_timeout", "plan_cache_mode", "max_prepared_statements",
+    "statement_timeout", "plan_cache_mode", "max_prepared_statements", "max_connections",
+    "shared_buffers", "max_wal_size", "checkpoint_timeout", "pg_amcheck", "wake_default",
+    "synchronous_mode", "synchronous_mode_strict", "pg_basebackup", "pg_dump",
 }
 
 

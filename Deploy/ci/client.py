@@ -7,13 +7,15 @@ import uuid
 from rouse_client import models
 from rouse_client.api.apps import list_apps, pause_app, resume_app
 from rouse_client.api.devices import (
-    confirm_launches, get_device, look_up_device, put_device_registration, register_device)
+    confirm_launches, get_device, list_user_devices, look_up_device, put_device_registration,
+    register_device)
 from rouse_client.api.events import get_feedback, list_webhooks
 from rouse_client.api.operation import get_health, get_readiness, get_stats
 from rouse_client.api.wakes import (
     cancel_wake, create_multicast, create_wake, create_wakes, get_wake, list_wakes, look_up_wakes,
     validate)
 from rouse_client.client import Client
+from rouse_client.types import UNSET
 
 APP = "com.example.demo"
 TOKEN = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
@@ -79,6 +81,12 @@ check("a token is registered", register_device.sync_detailed(
 check("and once more, by PUT", put_device_registration.sync_detailed(
     client=client, body=models.DeviceRegistration(device_token=TOKEN, app=APP)).status_code == 200)
 check("no webhooks are configured", list_webhooks.sync(client=client).endpoints == [])
+check("and is a user's", register_device.sync_detailed(
+    client=client, token=TOKEN, body=models.Registration(
+        app=APP, kind=models.RegistrationKind.BACKGROUND, user="u-1")).status_code == 200)
+listed = list_user_devices.sync(client=client, user="u-1").devices
+check("whose devices are listed", len(listed) == 1)
+check("and woken", create_wake.sync(client=client, body=request(UNSET, user="u-1")).accepted == 1)
 check("nothing is dead", get_feedback.sync(client=client).entries == [])
 
 check("an app is paused", pause_app.sync_detailed(client=client, topic=APP).status_code == 200)

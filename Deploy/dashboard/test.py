@@ -355,6 +355,32 @@ class TheLooks(Case):
         self.assertTrue(self.browser.run(is_dark))
 
 
+class TheSharedStore(Case):
+    """Drawn from what a gateway on a database answers; this one has a file."""
+
+    def test_it_is_shown_where_there_is_one(self):
+        self.load()
+        self.assertFalse(self.browser.is_shown("store"))
+        gateway = {"name": "5f3a", "this": True, "alive": True, "since": "2026-01-02T03:04:05Z",
+                   "silent_milliseconds": 0, "writers": 2, "leases": 17}
+        store = {
+            "engine": "postgresql", "server_version": "15.18", "at": "2026-01-02T03:04:05Z",
+            "gateways": [gateway, gateway | {
+                "name": "77bc", "this": False, "alive": False, "silent_milliseconds": 90_000}],
+            "open_transactions": [
+                {"owner": "eve", "seconds": 99, "message": "A transaction of <b>eve</b>."}],
+            "standby_lag_bytes": 2_000, "clock_offset_milliseconds": -3,
+            "conflicts_per_second": 0.25, "verbs": {}}
+        # In one step: the next look at this gateway hides it again.
+        text = self.browser.run(
+            "showStore(arguments[0]); return document.getElementById('store').innerText", store)
+        for part in ("5f3a (this one)", "alive", "17", "77bc", "silent for", "PostgreSQL 15.18",
+                     "0.3 conflicts a second", "-3 ms ahead", "bytes of log behind",
+                     "A transaction of <b>eve</b>."):
+            self.assertIn(part, text)
+        self.browser.wait("no store", lambda: not self.browser.is_shown("store"))
+
+
 class Trouble(Case):
     def test_an_app_that_apns_refuses_is_shown_held(self):
         self.load()
@@ -371,7 +397,7 @@ class Trouble(Case):
                      "each that reaches its deadline first expires unsent",
                      f"POST /v1/apps/{CHAT}/resume"):
             self.assertIn(part, row)
-        self.assertEqual(browser.text("#apps").count("✕ held"), 1)
+        self.assertEqual(browser.text("#apps").count("The queue is held"), 1)
         self.picture("held")
         bench.mend()
         bench.ask("POST", f"v1/apps/{CHAT}/resume", key="chief")

@@ -234,6 +234,96 @@ class TheBaseUnderAnOverlay(Checks, PolicyChecks, unittest.TestCase):
         self.assertEqual(self.manifests.gateway.labels["example.com/team"], "mobile")
 
 
+class TheSharedOverlay(unittest.TestCase):
+    """Three gateways on one database."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.manifests = Manifests(kustomized(HERE.parent / "kubernetes-shared"))
+        cls.deployment = cls.manifests.one("Deployment")
+        cls.spec = cls.deployment["spec"]["template"]["spec"]
+
+    def pod(self, kind, name):
+        found = next(document for document in self.manifests.of(kind)
+                     if document["metadata"]["name"] == name)
+        template = found["spec"]["template"]
+        ports = {
+            port["name"]: (port["containerPort"], port.get("protocol", "TCP"))
+            for container in template["spec"]["containers"] for port in container["ports"]}
+        return Pod(self.manifests.namespace, template["metadata"]["labels"], ports)
+
+    def test_every_object_fits_its_schema(self):
+        for document in self.manifests.all:
+            for version in VERSIONS:
+                with self.subTest(document["kind"], version=version):
+                    kubernetes_validate.validate(document, version, strict=True)
+
+    def test_the_gateways_are_no_stateful_set(self):
+        names = [document["metadata"]["name"] for document in self.manifests.of("StatefulSet")]
+        self.assertEqual(names, ["rouse-postgresql"])
+        self.assertEqual(self.deployment["spec"]["replicas"], 3)
+
+    def test_selectors_find_the_gateways_and_not_the_database(self):
+        gateway = self.pod("Deployment", "rouse").labels
+        database = self.pod("StatefulSet", "rouse-postgresql").labels
+        service = next(document for document in self.manifests.of("Service")
+                       if document["metadata"]["name"] == "rouse")
+        for selector in (
+                self.deployment["spec"]["selector"]["matchLabels"], service["spec"]["selector"],
+                self.manifests.one("PodDisruptionBudget")["spec"]["selector"]["matchLabels"],
+                self.manifests.one("NetworkPolicy")["spec"]["podSelector"]["matchLabels"]):
+            self.assertLessEqual(selector.items(), gateway.items())
+            self.assertFalse(selector.items() <= database.items())
+
+    def test_one_gateway_at_a_time_may_go(self):
+        budget = self.manifests.one("PodDisruptionBudget")["spec"]
+        self.assertEqual(budget["maxUnavailable"], 1)
+        self.assertEqual(
+            self.deployment["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"], 1)
+
+    def test_the_autoscaler_scales_the_gateways_by_the_queues_age(self):
+        scaler = self.manifests.one("HorizontalPodAutoscaler")["spec"]
+        self.assertEqual(scaler["scaleTargetRef"]["kind"], "Deployment")
+        self.assertEqual(
+            scaler["scaleTargetRef"]["name"], self.deployment["metadata"]["name"])
+        names = [metric["external"]["metric"]["name"] for metric in scaler["metrics"]
+                 if metric["type"] == "External"]
+        metrics = (HERE.parent / "prometheus" / "metrics.txt").read_text(encoding="utf-8")
+        self.assertEqual(names, ["rouse_queue_oldest_due_age_seconds"])
+        self.assertIn(names[0], metrics)
+        # Two writers each, of 64; one more while a restart is under way.
+        self.assertLessEqual(2 * (scaler["maxReplicas"] + 1), 64)
+
+    def test_what_is_named_is_there(self):
+        volumes = {volume["name"]: volume for volume in self.spec["volumes"]}
+        for container in self.spec["containers"] + self.spec["initContainers"]:
+            self.assertEqual(
+                {mount["name"] for mount in container["volumeMounts"]}, set(volumes))
+        self.assertEqual(
+            volumes["config"]["configMap"]["name"],
+            self.manifests.one("ConfigMap")["metadata"]["name"])
+        configuration = yaml.safe_load(self.manifests.one("ConfigMap")["data"]["rouse.yaml"])
+        mounts = {
+            mount["name"]: mount["mountPath"]
+            for mount in self.spec["containers"][0]["volumeMounts"]}
+        self.assertEqual(
+            configuration["store-password-file"], mounts["database"] + "/password")
+        self.assertIn("@rouse-postgresql/", configuration["store"])
+
+    def test_the_database_is_reached_and_nothing_else_is(self):
+        gateway = self.pod("Deployment", "rouse")
+        database = self.pod("StatefulSet", "rouse-postgresql")
+        policies = self.manifests.of("NetworkPolicy")
+        self.assertTrue(allows(policies, "Egress", gateway, database, 5432, "TCP"))
+        self.assertFalse(allows(policies, "Egress", gateway, database, 22, "TCP"))
+        for address in APPLE:
+            self.assertTrue(allows(policies, "Egress", gateway, Outside(address), 443, "TCP"))
+        self.assertFalse(
+            allows(policies, "Egress", gateway, Outside("203.0.113.7"), 5432, "TCP"))
+
+    test_the_configuration_is_read = Checks.test_the_configuration_is_read
+
+
 APPS = [{
     "bundle-id": "com.example.app", "environment": "production", "team-id": "TEAM123456",
     "key-file": "/run/rouse/keys/AuthKey_ABCDE12345.p8"}]

@@ -30,8 +30,8 @@ struct ModuleTests {
             "CHTTP2Shims", "Glibc", "LoopKit", "PushTransport", "Synchronization", "WakeModel",
         ],
         "APNsClient": [
-            "APNsWire", "CCacheHints", "CurlTransport", "DequeModule", "Glibc", "HTTP2Transport",
-            "LoopKit", "OpenSSLCrypto", "PushTransport", "Synchronization", "WakeModel",
+            "APNsWire", "CurlTransport", "Glibc", "HTTP2Transport", "LoopKit", "OpenSSLCrypto",
+            "PushTransport", "Synchronization", "WakeModel",
         ],
         "APNsSender": [
             "APNsClient", "APNsWire", "Gateway", "PushTransport", "Synchronization", "WakeModel",
@@ -149,6 +149,23 @@ struct ModuleTests {
             let suites = try Set(tree.entries(of: "Tests/" + product))
             for name in names where Self.allowedImports[name] != nil && name != "rouse" {
                 #expect(suites.contains(name + "Tests"), "\(name) has no test target")
+            }
+        }
+    }
+
+    @Test("A library has every module that the public declarations of its modules name")
+    func libraries() throws {
+        let tree = SourceTree.checkout
+        let files = try Dictionary(grouping: tree.swiftFiles(below: "Sources"), by: \.module)
+        let manifest = try tree.text(of: "Package.swift")
+        let libraries = manifest.matches(
+            of: #/\.library\(\s*name: "([A-Za-z]\w*)",\s*targets: \[([^\]]*)\]/#)
+        #expect(libraries.count >= 5)
+        for library in libraries {
+            let targets = Set(library.2.matches(of: #/"(\w+)"/#).map { String($0.1) })
+            for file in targets.flatMap({ files[$0] ?? [] }) {
+                let named = Set(file.imports(of: "public")).intersection(Self.allowedImports.keys)
+                #expect(named.subtracting(targets) == [], "\(library.1): \(file.path)")
             }
         }
     }

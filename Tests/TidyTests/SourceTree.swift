@@ -60,11 +60,15 @@ struct SourceFile {
     var module: String { path.split(separator: "/").dropFirst(2).first.map(String.init) ?? "" }
 
     /// The modules that the file imports.
-    var imports: [String] {
+    var imports: [String] { imports(of: nil) }
+
+    /// The modules that the file imports, or those that it imports with this access.
+    func imports(of access: String?) -> [String] {
         codeLines.compactMap { line in
             let words = line.split(separator: " ").map(String.init)
             guard let place = words.firstIndex(of: "import"), words.count > place + 1,
-                words[..<place].allSatisfy({ Self.importPrefixes.contains($0) })
+                words[..<place].allSatisfy({ Self.importPrefixes.contains($0) }),
+                access.map(words[..<place].contains) ?? true
             else { return nil }
             let isKind = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
                 .contains(words[place + 1])

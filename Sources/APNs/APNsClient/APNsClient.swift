@@ -145,8 +145,7 @@ public final class APNsClient: Sendable {
     ) async -> PendingSends.Answer {
         let id = core.nextID()
         return await withTaskCancellationHandler {
-            // SAFETY: resumed by the submission's one answer; see `PendingSends.Caller`.
-            await withUnsafeContinuation { caller in
+            await withCheckedContinuation { caller in
                 core.send(
                     push, id, of: caller, due: due, timeLeft: timeLeft, isSecond: isSecond,
                     over: transport)

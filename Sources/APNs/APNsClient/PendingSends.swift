@@ -16,11 +16,7 @@ struct PendingSends {
     }
 
     /// Who is suspended until the answer comes.
-    ///
-    /// Unsafe only in name: ``remove(_:)`` gives a caller to one answer and traps on a second, and
-    /// the transport's contract is that there is one. A checked continuation costs an allocation
-    /// for each push to find that out again.
-    typealias Caller = UnsafeContinuation<Answer, Never>
+    typealias Caller = CheckedContinuation<Answer, Never>
 
     /// What is known of a submission on its way.
     struct Waiting {

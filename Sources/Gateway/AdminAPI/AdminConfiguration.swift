@@ -75,11 +75,6 @@ public struct AdminConfiguration: Sendable {
     public var waitSeconds = 60
     /// How often a silent event stream says that it is alive, in seconds.
     public var eventPulseSeconds = 15
-    /// How many events wait for a reader of the event stream; beyond, it misses the oldest, and is
-    /// told how many. More than a batch has: its wakes end faster than a reader reads. An event
-    /// takes 112 bytes for each reader that it waits for, and its texts up to some 200 for all of
-    /// them together, so that a reader who does not read takes 2 MB, or up to 5 MB when alone.
-    public var eventBufferCount = 16_384
     /// The most entries of one page of a list.
     public var pageCount = 1_000
 

@@ -28,14 +28,14 @@ extension Gateway {
     }
 
     /// The app registered the token with APNs, by default now: an older 410 does not count any
-    /// more.
+    /// more. `user` says whose the device is: a wake for the user reaches it.
     public func registered(
         _ token: DeviceToken, app: AppIdentity, kind: WakeKind = .background,
-        at instant: WallInstant? = nil
+        at instant: WallInstant? = nil, user: UserChange = .kept
     ) async throws(StoreFailure) -> DeviceAnswer {
         let at = instant ?? clock.now()
         return try await report(
-            .registered(at: at), of: token, app: app, among: nil, kind: kind, makes: true)
+            .registered(at: at, user), of: token, app: app, among: nil, kind: kind, makes: true)
     }
 
     /// Forgets a device: what waits for it ends as cancelled, its budget begins anew. Nothing is

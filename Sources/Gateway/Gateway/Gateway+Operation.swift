@@ -164,7 +164,8 @@ extension Gateway {
         return GatewayStats(
             accepted: count.accepted, byState: count.byState, unended: count.unended,
             inFlight: dispatcher.state.withLock { $0.inFlight },
-            intakeQueue: intake.waitingCount, oldestDueMilliseconds: oldest)
+            intakeQueue: intake.waitingCount, oldestDueMilliseconds: oldest,
+            store: context.store.sharedStatus)
     }
 
     /// Counts the store's wakes row by row: linear in the number of wakes.

@@ -22,14 +22,13 @@ extension Gateway {
     /// Waits until a wake has ended, or the wake that carries it has, or the time is over; its
     /// record then. `nil` for an unknown id. When too many wait already, it does not wait.
     ///
-    /// What this gateway ends is told at once. What another one ends on the same store is found by
-    /// looking there, at first after ``GatewayLimits/housekeepingMilliseconds``, then ever more
-    /// seldom: at most about half of the time that was waited is too long.
+    /// What this gateway ends is answered at once. What another one ends on the same store is found
+    /// by looking there: at first after ``GatewayLimits/outcomeLookMilliseconds``, then ever more
+    /// seldom, up to ``GatewayLimits/outcomeLookMaximumMilliseconds``.
     public func outcome(
         of id: WakeID, within milliseconds: Int64
     ) async throws(StoreFailure) -> WakeRecord? {
         let deadline = clock.now().advanced(byMilliseconds: milliseconds)
-        var patience = Int64(context.limits.housekeepingMilliseconds)
         while true {
             guard let record = try await record(of: id) else { return nil }
             guard let awaited = try await whoseEndMissing(record), clock.now() < deadline,
@@ -38,9 +37,7 @@ extension Gateway {
             defer { context.hub.release(entry.key, for: awaited) }
             // It may have ended between the look and the subscription.
             if try await self.record(of: awaited)?.end == nil {
-                let look = clock.now().advanced(byMilliseconds: patience)
-                await entry.signal.wait(until: min(look, deadline), clock: clock)
-                patience *= 2
+                await entry.signal.wait(until: deadline, clock: clock)
             }
         }
     }
@@ -57,8 +54,9 @@ extension Gateway {
         return nil
     }
 
-    /// Ends a pending wake. What had merged into it ends with it. A wake of another app than those
-    /// that it may be `among` is unknown.
+    /// Ends a wake that waits, or has merged into one that does, and no other: what had merged into
+    /// it waits on, and what it had merged into goes on without its payload, as far as that can be
+    /// told apart. A wake of another app than those that it may be `among` is unknown.
     public func cancel(
         _ id: WakeID, among apps: Set<BundleID>? = nil
     ) async throws(StoreFailure) -> CancelAnswer {
@@ -73,14 +71,15 @@ extension Gateway {
         return isCancelled ? .cancelled(record) : .tooLate(record)
     }
 
-    /// A stream of all outcomes from now on, or of those of some apps; `nil` when too many listen
-    /// already, or, where a caller is named, too many by that name
-    /// (``GatewayLimits/eventSubscriberCountOfCaller``). Its reader loses the oldest when it falls
-    /// behind by more than `bufferedCount`.
+    /// The outcomes of all gateways on the store from now on, or behind a cursor, of all apps or of
+    /// some; `nil` when too many read them already, or, where a caller is named, too many by that
+    /// name (``GatewayLimits/eventSubscriberCountOfCaller``).
     public func events(
-        bufferedCount: Int = 1_024, among apps: Set<BundleID>? = nil, caller: String? = nil
-    ) -> OutcomeEvents? {
-        context.hub.subscribe(bufferedCount: bufferedCount, of: apps, caller: caller)
+        after cursor: Int64? = nil, among apps: Set<BundleID>? = nil, caller: String? = nil
+    ) async throws(StoreFailure) -> OutcomeEvents? {
+        let oldest = clock.now().advanced(bySeconds: -Int64(context.configuration.keptSeconds))
+        return try await context.hub.feed.subscribe(
+            after: cursor, keptFrom: WakeID.firstNumber(at: oldest), of: apps, caller: caller)
     }
 
     /// Records receipts: the app says that these wakes launched it; answers one by one, in order.

@@ -155,8 +155,12 @@ public final class Gateway: Service {
     /// `caller` is who asks, for example the name of an API key. Requests that wait to be written
     /// are served evenly between callers; those without a name are all of one caller. Names must
     /// come from a bounded set.
+    ///
+    /// What the rules found in wakes that are taken is told `withDiagnostics` only; what they found
+    /// in others always is.
     public func accept(
-        _ inquiries: [Inquiry], spreadSeconds: Int = 0, caller: String = ""
+        _ inquiries: [Inquiry], spreadSeconds: Int = 0, caller: String = "",
+        withDiagnostics: Bool = true
     ) async -> [AdmissionResult] {
         let now = clock.now()
         let apps = context.configuration.apps
@@ -177,21 +181,19 @@ public final class Gateway: Service {
             switch examine(inquiry, apps, now: now, delay, &verdicts) {
             case .refused(let result): answers[index] = result
             case .fine(let submission, let diagnostics):
+                let told = withDiagnostics ? diagnostics : []
                 if submission.wake.kind.isImmediate {
-                    calls.append(submission, diagnostics, index)
+                    calls.append(submission, told, index)
                 } else {
-                    background.append(submission, diagnostics, index)
+                    background.append(submission, told, index)
                 }
             }
         }
         turn?.end()
         let (kept, called) = await submit(background.submissions, calls.submissions, caller)
-        background.fill(&answers, kept) {
-            diagnostics(on: inquiries[$0], of: $1, &verdicts)
-        }
-        calls.fill(&answers, called) {
-            diagnostics(on: inquiries[$0], of: $1, &verdicts)
-        }
+        background.fill(&answers, kept)
+        calls.fill(&answers, called)
+        if withDiagnostics { await tellFirstDiagnostics(inquiries, &answers, &verdicts) }
         return answers.map { answer in
             guard let answer else { preconditionFailure("The intake answers each submission.") }
             note(answer)
@@ -231,19 +233,14 @@ public final class Gateway: Service {
             places.append((index, diagnostics))
         }
 
-        /// Puts the answers in their places; `first` says what was remarked on a request that is
-        /// repeated, if that is not what is remarked on it now.
-        func fill(
-            _ answers: inout [AdmissionResult?], _ results: [AdmissionResult],
-            first: (_ index: Int, _ wake: AdmittedWake) -> [Diagnostic]?
-        ) {
+        /// Puts the answers in their places.
+        func fill(_ answers: inout [AdmissionResult?], _ results: [AdmissionResult]) {
             for (place, result) in zip(places, results) {
                 guard case .admitted(var wake) = result else {
                     answers[place.index] = result
                     continue
                 }
-                let diagnostics = wake.isRepeated ? first(place.index, wake) : nil
-                wake.diagnostics = diagnostics ?? place.diagnostics
+                wake.diagnostics = place.diagnostics
                 answers[place.index] = .admitted(wake)
             }
         }
@@ -283,20 +280,36 @@ public final class Gateway: Service {
         }
     }
 
+    /// Why a bundle id names no app.
+    enum NoApp: Error {
+        case unknown
+        case ambiguous
+    }
+
+    /// The app of a bundle id, in this environment or in its only one.
+    static func app(
+        _ bundleID: BundleID, _ environment: APNsEnvironment?, among apps: [AppIdentity]
+    ) -> Result<AppIdentity, NoApp> {
+        var found: AppIdentity?
+        for app in apps where app.bundleID == bundleID {
+            guard environment == nil || environment == app.environment else { continue }
+            guard found == nil else { return .failure(.ambiguous) }
+            found = app
+        }
+        return found.map { .success($0) } ?? .failure(.unknown)
+    }
+
     private func examine(
         _ inquiry: Inquiry, _ apps: [AppIdentity], now: WallInstant, _ delay: Delay,
         _ verdicts: inout LastVerdict
     ) -> Examined {
         let request = inquiry.request
-        var found: AppIdentity?
-        for app in apps where app.bundleID == request.bundleID {
-            guard inquiry.environment == nil || inquiry.environment == app.environment else {
-                continue
-            }
-            guard found == nil else { return .refused(.ambiguousEnvironment) }
-            found = app
+        let app: AppIdentity
+        switch Self.app(request.bundleID, inquiry.environment, among: apps) {
+        case .success(let found): app = found
+        case .failure(.unknown): return .refused(.unknownApp)
+        case .failure(.ambiguous): return .refused(.ambiguousEnvironment)
         }
-        guard let app = found else { return .refused(.unknownApp) }
         if request.kind.discipline == .plain,
             let why = context.configuration.whyNot(request.kind, of: app)
         {
@@ -318,17 +331,39 @@ public final class Gateway: Service {
         }
     }
 
-    /// What the rules remarked on a request that is repeated when it came first: they look at the
-    /// time that is left until its expiration, and the answer must be the same. `nil` where that
-    /// is not known better than by looking now.
-    private func diagnostics(
-        on inquiry: Inquiry, of wake: AdmittedWake, _ verdicts: inout LastVerdict
-    ) -> [Diagnostic]? {
-        guard inquiry.idempotency != nil, !inquiry.hasLifetime,
-            case .valid(_, let diagnostics) = verdicts.verdict(
-                on: inquiry.request, now: wake.acceptedAt)
+    /// Gives those that are repeated what the rules remarked on them when they came first: the
+    /// rules look at the time that is left until the expiration, and the answer must be the same.
+    private func tellFirstDiagnostics(
+        _ inquiries: [Inquiry], _ answers: inout [AdmissionResult?], _ verdicts: inout LastVerdict
+    ) async {
+        var turn: WorkTurn?
+        defer { turn?.end() }
+        for (index, inquiry) in inquiries.enumerated() {
+            guard inquiry.idempotency != nil, !inquiry.hasLifetime,
+                case .admitted(var wake) = answers[index], wake.isRepeated
+            else { continue }
+            if turn == nil, inquiries.count > 1 { turn = await workTurns.begin() }
+            await turn?.pause()
+            guard
+                case .valid(_, let diagnostics) = verdicts.verdict(
+                    on: inquiry.request, now: wake.acceptedAt)
+            else { continue }
+            wake.diagnostics = diagnostics
+            answers[index] = .admitted(wake)
+        }
+    }
+
+    /// Why nothing that is asked for in this way is taken, whatever its device token is; `nil` when
+    /// nothing speaks against it.
+    package func refusal(of inquiry: Inquiry) -> AdmissionResult? {
+        var verdicts = LastVerdict(validator, findingCount: context.limits.findingCount)
+        guard
+            case .refused(let result) = examine(
+                inquiry, context.configuration.apps, now: clock.now(),
+                Delay(spread: 0, offset: 0), &verdicts)
         else { return nil }
-        return diagnostics
+        note(result)
+        return result
     }
 
     private func note(_ result: AdmissionResult) {

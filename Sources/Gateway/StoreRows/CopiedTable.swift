@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Gateway
+internal import WakeModel
 
 /// A table whose rows a copy of a store takes over, with the columns that they have in PostgreSQL,
 /// in the order of its key.
@@ -11,6 +12,7 @@ package enum CopiedTable: String, Sendable, CaseIterable {
     case attempt
     case idempotency
     case feedback
+    case outcome
     case webhook
 
     /// What a column holds.
@@ -20,6 +22,8 @@ package enum CopiedTable: String, Sendable, CaseIterable {
         case boolean
         case text
         case bytea
+        /// Numbers, as text in PostgreSQL's form: `{1,2}`.
+        case bigints
     }
 
     /// The columns; those of the key come first.
@@ -36,7 +40,7 @@ package enum CopiedTable: String, Sendable, CaseIterable {
                 ("number", .bigint), ("version", .bigint), ("queue", .bigint),
                 ("pending", .bigint), ("latest", .bigint), ("registered_at", .bigint),
                 ("dead_since", .bigint), ("receipt_at", .bigint), ("touched_at", .bigint),
-                ("token", .bytea), ("ledger", .bytea), ("calls", .bytea),
+                ("token", .bytea), ("ledger", .bytea), ("calls", .bytea), ("user_id", .text),
             ]
         case .wake:
             [
@@ -62,6 +66,7 @@ package enum CopiedTable: String, Sendable, CaseIterable {
                 ("at", .bigint), ("status", .bigint), ("reason", .text), ("since", .bigint),
                 ("wake", .bigint), ("wake_low", .bigint),
             ]
+        case .outcome: [("number", .bigint), ("wakes", .bigints)]
         case .webhook:
             [
                 ("number", .bigint), ("endpoint", .bigint), ("kind", .text),
@@ -94,6 +99,8 @@ package struct CopiedFacts: Sendable {
     package var lastNumber: Int64 = 0
     /// The last number of the feedback feed.
     package var lastFeedback: Int64 = 0
+    /// The cursor of the last entry of the feed of outcomes.
+    package var lastOutcome: Int64 = 0
     /// How many ended wakes are too old to be copied.
     package var leftOut: Int64 = 0
     /// How many rows of each table are copied.
@@ -118,7 +125,7 @@ package protocol CopiedStore: Sendable {
 
 /// A digest of rows in their order, by which two tables are compared (64-bit FNV-1a).
 package struct CopyDigest: Hashable, Sendable {
-    private var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    private var hash = FNV1a()
     /// How many rows there were.
     package private(set) var count: Int64 = 0
 
@@ -128,21 +135,17 @@ package struct CopyDigest: Hashable, Sendable {
         count += 1
         for value in row {
             switch value {
-            case .null: mix(0)
+            case .null: hash.add(0)
             case .integer(let number):
-                mix(1)
-                for shift in stride(from: 0, to: 64, by: 8) {
-                    mix(UInt8(truncatingIfNeeded: number >> Int64(shift)))
-                }
+                hash.add(1)
+                hash.add(integer: number)
             case .text(let text):
-                mix(2)
-                for byte in text.utf8 { mix(byte) }
+                hash.add(2)
+                for byte in text.utf8 { hash.add(byte) }
             case .bytes(let bytes):
-                mix(3)
-                for byte in bytes { mix(byte) }
+                hash.add(3)
+                for byte in bytes { hash.add(byte) }
             }
         }
     }
-
-    private mutating func mix(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
 }

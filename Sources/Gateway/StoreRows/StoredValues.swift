@@ -310,3 +310,15 @@ extension StoreCounter {
         }
     }
 }
+
+extension UserID {
+    /// The user that a row names; `nil` for none.
+    package init?(stored text: String?) throws(StoreFailure) {
+        guard let text else { return nil }
+        do throws(InvalidField) {
+            try self.init(text)
+        } catch {
+            throw .damaged("user")
+        }
+    }
+}

@@ -33,6 +33,8 @@ private struct Parts: OptionSet {
     static let launchedAt = Parts(rawValue: 1 << 13)
     static let ref = Parts(rawValue: 1 << 14)
     static let priority = Parts(rawValue: 1 << 15)
+    /// The carrier is the successor of a wake that was cancelled.
+    static let successor = Parts(rawValue: 1 << 16)
 
     init(rawValue: UInt64) { self.rawValue = rawValue }
 
@@ -55,6 +57,7 @@ private struct Parts: OptionSet {
         add(.launchedAt, if: wake.launchedAt != nil)
         add(.ref, if: wake.ref != nil)
         add(.priority, if: wake.priority != nil)
+        add(.successor, if: wake.successor != nil)
         rawValue = bits
     }
 }
@@ -77,7 +80,9 @@ extension WakeRow {
 extension ByteWriter {
     /// Writes all of a wake but its number, its state, its device and its payload.
     package mutating func put(_ wake: borrowing WakeRow) {
-        let end = EndColumns(wake.end)
+        var end = EndColumns(wake.end)
+        // A decision to merge names the carrier too, whatever became of the wake since.
+        if end.carrier == nil { end.carrier = wake.successor ?? wake.decision.carrier }
         let parts = Parts(wake, end)
         let accepted = wake.acceptedAt
         put(byte: restVersion)
@@ -125,6 +130,13 @@ extension ByteWriter {
         if let since = end.since { put(signed: since) }
         if let detail = end.detail { put(detail) }
         if let instant = wake.launchedAt { put(instant, from: wake.acceptedAt) }
+    }
+}
+
+extension WakeDecision {
+    /// The wake into which it merged.
+    fileprivate var carrier: WakeID? {
+        if case .coalesced(let carrier, _, _, _) = self { carrier } else { nil }
     }
 }
 
@@ -188,10 +200,11 @@ extension ByteReader {
         wake.endedAt = end.endedAt
         if state.isEnd { wake.end = try end.columns.end(state) }
         wake.launchedAt = end.launchedAt
+        if parts.contains(.successor) { wake.successor = end.columns.carrier }
         return wake
     }
 
-    private mutating func collapseID() throws(StoreFailure) -> CollapseID {
+    mutating func collapseID() throws(StoreFailure) -> CollapseID {
         do throws(InvalidField) {
             return try CollapseID(text())
         } catch {

@@ -65,6 +65,8 @@ package final class CopiedFile: CopiedStore {
             facts.lastFeedback = try number(
                 connection.prepare(
                     "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'feedback'"))
+            facts.lastOutcome = try number(
+                connection.prepare("SELECT coalesce(max(number), 0) FROM outcome"))
             facts.leftOut = try number(
                 connection.prepare("SELECT count(*) FROM wake WHERE number < ?1 AND state > 1"))
             for table in CopiedTable.allCases {
@@ -100,6 +102,8 @@ package final class CopiedFile: CopiedStore {
         case .idempotency:
             try connection.prepare("SELECT count(*) FROM idempotency WHERE expires_at > ?2")
         case .feedback: try connection.prepare("SELECT count(*) FROM feedback")
+        case .outcome:
+            try connection.prepare("SELECT count(*) FROM outcome WHERE number >= ?1")
         case .webhook: try connection.prepare("SELECT count(*) FROM webhook")
         }
     }
@@ -149,7 +153,7 @@ package final class CopiedFile: CopiedStore {
             try connection.prepare(
                 """
                 SELECT number, 1, queue, pending, latest, registered_at, dead_since, receipt_at,
-                    touched_at, token, ledger, calls
+                    touched_at, token, ledger, calls, user
                 FROM device WHERE number > ?4 ORDER BY number LIMIT ?3
                 """)
         case .wake:
@@ -179,6 +183,12 @@ package final class CopiedFile: CopiedStore {
                 SELECT number, kind, queue, token, at, status, reason, since, wake, wake_low
                 FROM feedback WHERE number > ?4 ORDER BY number LIMIT ?3
                 """)
+        case .outcome:
+            try connection.prepare(
+                """
+                SELECT number, wakes FROM outcome
+                WHERE number > ?4 AND number >= ?1 ORDER BY number LIMIT ?3
+                """)
         case .webhook:
             try connection.prepare(
                 """
@@ -201,6 +211,10 @@ package final class CopiedFile: CopiedStore {
             case .boolean: return .integer(statement.int64(place) != 0 ? 1 : 0)
             case .text: return .text((statement.text(place) ?? "").filter { $0 != "\0" })
             case .bytea: return .bytes(statement.bytes(place))
+            // An entry that cannot be read is empty there.
+            case .bigints:
+                let numbers = SQLiteRows.numbers(in: statement.bytes(place)) ?? []
+                return .text("{\(numbers.map(String.init).joined(separator: ","))}")
             }
         }
         if table == .wake { complete(&row, statement) }

@@ -17,7 +17,7 @@ extension SQLiteRows {
     func readEverything(_ database: Database) throws {
         let knowsQueues = try Self.has("held_told_at", in: "queue", database)
         if knowsQueues { _ = try queues() } else { knownQueues = QueueTable() }
-        if knowsQueues { try readDevices() }
+        if try Self.has("user", in: "device", database) { try readDevices() }
         var place: Int64? = .max
         while let before = place {
             let numbers = try wakes(before: before, limit: Self.auditedWakes) { number, wake in
@@ -39,6 +39,7 @@ extension SQLiteRows {
             cursor = last.number
         }
         if try Self.has("queue_kind", in: "webhook", database) { try readWebhooks() }
+        if try Self.has("wakes", in: "outcome", database) { try readOutcomes() }
     }
 
     private static func has(
@@ -76,6 +77,15 @@ extension SQLiteRows {
         defer { look.reset() }
         while try look.step() {
             _ = try known(look.bytes(0))
+        }
+    }
+
+    private func readOutcomes() throws(StoreFailure) {
+        var cursor = Int64.min
+        while true {
+            let entries = try outcomes(after: cursor, limit: Self.auditedEntries)
+            guard entries.count == Self.auditedEntries, let last = entries.last else { return }
+            cursor = last.cursor
         }
     }
 

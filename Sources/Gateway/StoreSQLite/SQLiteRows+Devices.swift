@@ -142,7 +142,7 @@ extension SQLiteRows {
         let statement = try connection.prepare(
             """
             SELECT queue, token, ledger, pending, latest, registered_at, dead_since, receipt_at,
-                touched_at, calls
+                touched_at, calls, user
             FROM device WHERE number = ?
             """)
         defer { statement.reset() }
@@ -175,6 +175,7 @@ extension SQLiteRows {
         device.lastReceiptAt = statement.optionalInstant(7)
         do throws(StoreFailure) {
             device.calls = try CountedCall.decode(statement.bytes(9))
+            device.user = try UserID(stored: statement.text(10))
         } catch {
             throw damaged(.device, "\(token)", error)
         }
@@ -188,7 +189,7 @@ extension SQLiteRows {
         let statement = try connection.prepare(
             """
             UPDATE device SET ledger = ?2, pending = ?3, latest = ?4, registered_at = ?5,
-                dead_since = ?6, receipt_at = ?7, touched_at = ?8, calls = ?9
+                dead_since = ?6, receipt_at = ?7, touched_at = ?8, calls = ?9, user = ?10
             WHERE number = ?1
             """)
         statement.bind(1, device.number)
@@ -199,7 +200,7 @@ extension SQLiteRows {
 
     private func writeFirst(_ device: DeviceRow) throws(StoreFailure) {
         let statement = try connection.prepare(
-            "INSERT INTO device VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            "INSERT INTO device VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         statement.bind(1, device.number)
         statement.bind(2, device.queue)
         statement.bind(3, device.token.bytes)
@@ -220,6 +221,26 @@ extension SQLiteRows {
         } else {
             statement.bind(place + 7, CountedCall.encoded(device.calls))
         }
+        statement.bind(place + 8, device.user?.value)
+    }
+
+    /// The numbers of the devices of a user in a queue, the smallest first. What the running
+    /// transaction has changed is not in its row yet.
+    func devices(of name: ReadSet.UserName, limit: Int) throws(StoreFailure) -> [Int64] {
+        let changed = cache.dirty
+        let statement = try connection.prepare(
+            "SELECT number FROM device WHERE user = ? AND queue = ? ORDER BY number LIMIT ?")
+        statement.bind(1, name.user.value)
+        statement.bind(2, name.queue)
+        statement.bind(3, limit + changed.count)
+        var found = try numbers(statement).filter { !changed.contains($0) }
+        for number in changed {
+            guard let device = cache.find(number), device.user == name.user,
+                device.queue == name.queue
+            else { continue }
+            found.append(number)
+        }
+        return Array(found.sorted().prefix(limit))
     }
 
     // MARK: Old devices
@@ -229,7 +250,7 @@ extension SQLiteRows {
     ) throws(StoreFailure) -> SweptDevices {
         let look = try connection.prepare(
             """
-            SELECT number, latest, touched_at < ?3 AND pending = 0
+            SELECT number, latest, touched_at < ?3 AND pending = 0 AND user IS NULL
                 AND NOT EXISTS (SELECT 1 FROM wake WHERE wake.number = device.latest)
             FROM device WHERE number > ?1 ORDER BY number LIMIT ?2
             """)

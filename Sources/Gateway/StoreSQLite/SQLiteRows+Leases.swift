@@ -32,6 +32,7 @@ extension SQLiteRows {
     func hold(_ wake: borrowing WakeRow, isFresh: Bool) {
         var held = copy wake
         held.payload = []
+        held.parts = []
         leases[wake.number] = Lease(wake: held, isFresh: isFresh)
     }
 

@@ -39,6 +39,11 @@ extension SQLiteRows {
         rows.reserve(for: reads)
         for read in reads.devices { try load(read.name, read.parts, &rows) }
         for number in reads.deviceNumbers { try load(device: number, [], &rows) }
+        for name in reads.users where rows.users[name] == nil {
+            let numbers = try devices(of: name, limit: ReadSet.userDeviceCount)
+            rows.users[name] = numbers
+            for number in numbers { try load(device: number, [], &rows) }
+        }
         for scan in reads.due { try load(scan, &rows) }
         for scan in reads.scans { try load(scan, &rows) }
         for (number, count) in reads.chains { try load(chain: number, count, &rows) }
@@ -174,6 +179,14 @@ extension SQLiteRows {
             let entries = try feedback(after: cursor, limit: limit, queue: queue)
             for entry in entries { rows.feedback[entry.number] = .some(entry) }
             numbers = entries.map(\.number)
+        case .outcomes(let cursor, let limit):
+            let entries = try outcomes(after: cursor, limit: limit)
+            for entry in entries {
+                rows.outcomes[entry.cursor] = entry.wake
+                try load(wake: entry.wake, .device, &rows)
+            }
+            numbers = entries.map(\.cursor)
+        case .lastOutcome: numbers = [try lastOutcome()]
         case .dueWebhooks(let endpoint, let now, let limit):
             let due = try dueWebhooks(of: endpoint, at: now, limit: limit)
             for (number, fact) in due { rows.webhooks[number] = fact }

@@ -21,7 +21,12 @@ extension SQLiteRows {
             for place in 3...5 as ClosedRange<CInt> { statement.bindNull(place) }
         }
         statement.bind(8, wake.device)
-        if wake.payload.isEmpty { statement.bindNull(7) } else { statement.bind(7, wake.payload) }
+
+        if wake.payload.isEmpty {
+            statement.bindNull(7)
+        } else {
+            statement.bind(7, wake.storedPayload)
+        }
         try run(statement, encoding: wake, at: 6)
         if wake.state == .claimed { holdFresh(wake) }
     }
@@ -61,7 +66,7 @@ extension SQLiteRows {
             WHERE number = ?1
             """)
         bindPlace(statement, wake)
-        statement.bind(7, wake.payload)
+        statement.bind(7, wake.storedPayload)
         try run(statement, encoding: wake, at: 6)
     }
 
@@ -123,7 +128,13 @@ extension SQLiteRows {
         statement.bind(1, number)
         guard try statement.step() else { return nil }
         var wake = try read(statement, number: number, from: 0)
-        if withPayload { wake.payload = statement.bytes(4) }
+        if withPayload {
+            do throws(StoreFailure) {
+                try wake.takePayload(stored: statement.bytes(4))
+            } catch {
+                throw damaged(DamagedRow(wake: number, problem: error.message))
+            }
+        }
         return wake
     }
 

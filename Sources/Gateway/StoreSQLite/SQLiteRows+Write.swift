@@ -34,6 +34,9 @@ extension SQLiteRows {
     private func writeFeeds(_ changes: Changes) throws(StoreFailure) {
         var entries: [Int64] = []
         for entry in changes.feedback { entries.append(try insert(entry)) }
+        if !changes.outcomes.isEmpty {
+            try insertOutcomes(changes.outcomes, at: changes.outcomesAt)
+        }
         for webhook in changes.newWebhooks {
             var subject = webhook.subject
             if case .tokenDead(let place) = subject {

@@ -7,7 +7,7 @@ import WakeModel
 
 /// The tables, as a list of migrations. A migration that was released is never changed.
 ///
-/// For reading by eye there are views: `wakes`, `devices` and `queues`.
+/// For reading by eye there are views: `wakes`, `devices`, `users` and `queues`.
 ///
 /// Instants are milliseconds since the epoch. A wake's `number` is what its id begins with, so
 /// rows are appended in the order of time and need no index by id. `queue` says where it waits:
@@ -49,6 +49,12 @@ enum StoreSchema {
         }
         migrator.registerMigration("9 push types") { database in
             try database.execute(sql: pushTypes)
+        }
+        migrator.registerMigration("10 users") { database in
+            try database.execute(sql: users)
+        }
+        migrator.registerMigration("11 outcomes") { database in
+            try database.execute(sql: outcomes)
         }
         return migrator
     }
@@ -208,6 +214,25 @@ enum StoreSchema {
         UPDATE webhook SET kind = 'app-held' WHERE kind = 'app-halted';
         ALTER TABLE book RENAME TO property;
         ALTER TABLE wake ADD COLUMN device INTEGER;
+        """
+
+    /// Under which user a device is registered; NULL for none.
+    private static let users = """
+        ALTER TABLE device ADD COLUMN user TEXT;
+        CREATE INDEX device_user ON device (user, queue, number) WHERE user IS NOT NULL;
+        CREATE VIEW users AS
+        SELECT device.user, lower(hex(device.token)) AS token, queues.bundle_id,
+            queues.environment, queues.kind,
+            datetime(device.registered_at / 1000, 'unixepoch') AS registered_at
+        FROM device LEFT JOIN queues ON queues.number = device.queue
+        WHERE device.user IS NOT NULL;
+        """
+
+    /// The feed of outcomes: a row for each transaction in which wakes ended, with their numbers,
+    /// eight bytes each, the least significant first. The row's number is the cursor of the last
+    /// one, and the others' are those before it.
+    private static let outcomes = """
+        CREATE TABLE outcome (number INTEGER PRIMARY KEY, wakes BLOB NOT NULL) STRICT;
         """
 
     /// For whoever opens a file with `sqlite3`: times as text, numbers as words, tokens in

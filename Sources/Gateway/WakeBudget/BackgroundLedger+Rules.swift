@@ -30,7 +30,7 @@ struct Standing: Hashable, Sendable {
     /// Whether nothing that was sent to it still waits there.
     var isConfirmed: Bool
     /// Whether the windows of a confirmed device apply: as long as not too many sends in a row were
-    /// not confirmed.
+    /// not confirmed, or, where receipts come late, a launch within a day of the latest send was.
     var isTrusted: Bool
     /// Whether a receipt is missing that may be expected.
     var isAwaitingReceipt: Bool
@@ -98,9 +98,12 @@ extension BackgroundLedger {
     func standing(_ settings: BudgetSettings) -> Standing {
         let hasReceipt = hasReceipt(settings)
         let isLate = hasReceipt && 60 * Int(lateMinutes) > settings.spacingSeconds
+        let isTrusted =
+            isLate
+            ? sinceLaunch < BudgetLimits.daySeconds
+            : unconfirmed <= settings.trustedUnconfirmedSends
         return Standing(
-            isConfirmed: hasReceipt && unconfirmed == 0,
-            isTrusted: hasReceipt && !isLate && unconfirmed <= settings.trustedUnconfirmedSends,
+            isConfirmed: hasReceipt && unconfirmed == 0, isTrusted: hasReceipt && isTrusted,
             isAwaitingReceipt: hasReceipt && unconfirmed > 0 && !isLate, isLate: isLate)
     }
 
@@ -110,10 +113,14 @@ extension BackgroundLedger {
     @inline(__always)
     func hasReceipt(_ settings: BudgetSettings) -> Bool {
         guard settings.confirmsLaunches, reports.contains(.launch) else { return false }
+        return sinceLaunch < BudgetLimits.receiptLifeSeconds
+    }
+
+    /// How long after the latest confirmed launch the latest send was, in seconds: below zero when
+    /// it was before, and by the clock when there was none.
+    private var sinceLaunch: Int64 {
         let asked = sends.count == 0 ? now : sends.latest
-        // Signed, for a launch may come after the send.
         return Int64(Int32(truncatingIfNeeded: asked &- launchAt))
-            < BudgetLimits.receiptLifeSeconds
     }
 
     /// The end of the spacing after the latest send; in the past when there was none.
@@ -136,7 +143,9 @@ extension BackgroundLedger {
         }
         if standing.isConfirmed { return Int64(settings.confirmedSpacingSeconds) }
         guard standing.isAwaitingReceipt else {
-            return standing.isLate ? max(base, Int64(launchInterval)) : base
+            // Its launches are known, if late, and sends keep to their distance.
+            return standing.isLate && launchInterval > 0
+                ? max(Int64(launchInterval), Int64(settings.confirmedSpacingSeconds)) : base
         }
         // A day is under 2^17 seconds: more doublings than that change nothing.
         let doublings = min(Int64(unconfirmed) - 1, 17)

@@ -63,6 +63,24 @@ extension BackgroundLedger {
 
     // MARK: The pending wake
 
+    /// Lets the pending wake stand for these requests, the oldest first, and for no others. It
+    /// waits for as long as it did.
+    mutating func revisePending(_ requests: [BackgroundRequest], isSameWake: Bool) {
+        guard var wake = pending, let first = requests.first else { return }
+        wake.expiry = Self.storedExpiry(first.expiration)
+        wake.urgency = first.urgency
+        wake.coalescing = first.coalescing
+        for request in requests.dropFirst() {
+            let expiry = Self.storedExpiry(request.expiration)
+            wake.expiry = request.coalescing == .replace ? expiry : max(wake.expiry, expiry)
+            wake.urgency = max(wake.urgency, request.urgency)
+            if request.coalescing == .replace { wake.coalescing = .replace }
+        }
+        if wake.requests > 1, wake.requests < .max { wake.requests -= 1 }
+        if !isSameWake { wake.isRepeat = false }
+        pending = wake
+    }
+
     /// When the pending wake may go.
     func outlook(_ settings: BudgetSettings) -> Outlook? {
         guard let pending else { return nil }
@@ -200,13 +218,14 @@ extension BackgroundLedger {
         let launch = min(max(launchedAt ?? clock, sent), clock)
         let isFirst = !reports.contains(.launch)
         let interval = launch - second(of: launchAt)
-        if !isFirst, launch - sent >= BudgetLimits.heldReceiptSeconds,
-            1...BudgetLimits.launchIntervalSeconds ~= interval
-        {
+        let later = (0..<Int(sends.count)).prefix { second(of: sends[$0]) > sent }
+        let isHeld = launch - sent >= BudgetLimits.heldReceiptSeconds
+        if 60 * Int64(lateMinutes) > BudgetLimits.lateReceiptSeconds {
+            noteDistance(of: launch, isHeld: isHeld, behind: later.count)
+        } else if !isFirst, isHeld, 1...BudgetLimits.launchIntervalSeconds ~= interval {
             launchInterval = max(UInt16(interval), launchInterval - launchInterval / 8)
         }
         noteLateness(launchedAt == nil ? 0 : clock - launch)
-        let later = (0..<Int(sends.count)).prefix { second(of: sends[$0]) > sent }
         unconfirmed = min(unconfirmed, UInt8(later.count))
         if reports.contains(.refreshOff), launch >= second(of: refreshOffAt) {
             reports.set(.refreshOff, to: false)
@@ -220,6 +239,29 @@ extension BackgroundLedger {
             second(of: pending.newest) < launched
         else { return nil }
         return end(.superseded)
+    }
+
+    /// Takes account of a launch whose receipt came late, by a send that was followed by so many.
+    ///
+    /// Such receipts overtake each other, so the launch before may not be known yet: then the send
+    /// before stands for it. And as no send waits for them, the sends must come closer to find out
+    /// that a device launches the app more often: where it does so at once, its own spacing is no
+    /// longer than the distance.
+    private mutating func noteDistance(of launch: Int64, isHeld: Bool, behind later: Int) {
+        var before = Int64.min / 2
+        if reports.contains(.launch), second(of: launchAt) < launch {
+            before = second(of: launchAt)
+        }
+        if later + 1 < Int(sends.count) { before = max(before, second(of: sends[later + 1])) }
+        let distance = launch - before
+        guard 1...BudgetLimits.launchIntervalSeconds ~= distance else { return }
+        if isHeld {
+            launchInterval = max(UInt16(distance), launchInterval - launchInterval / 8)
+        } else if launchInterval == 0 {
+            launchInterval = UInt16(distance)
+        } else if 5 * distance < 6 * Int64(launchInterval) {
+            launchInterval -= launchInterval / 16
+        }
     }
 
     /// Takes account of how late a receipt came, in seconds.

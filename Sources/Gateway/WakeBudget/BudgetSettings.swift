@@ -33,8 +33,8 @@ public struct BudgetSettings: Hashable, Sendable {
 
     /// Whether this topic's app was ever heard to confirm a launch with a receipt. Where it was
     /// not, silence means nothing, and no device is backed off (A). Nor is a device that
-    /// never confirmed one itself, not for ``BudgetLimits/receiptLifeSeconds``, or later than the
-    /// spacing.
+    /// never confirmed one itself, or not for ``BudgetLimits/receiptLifeSeconds``; and one whose
+    /// receipts come later than the spacing gets its sends at the distance of its launches.
     public var confirmsLaunches = false
     /// Seconds between two sends to a device that has confirmed the last one. iOS holds one push
     /// per app, the newest, and launches it when its own spacing lets it ("Pushing background
@@ -152,6 +152,9 @@ public enum BudgetLimits {
     /// How long after its latest launch a device counts as one that confirms them, in seconds: 7
     /// days (A). Later its silence no longer says that it holds a push.
     public static let receiptLifeSeconds: Int64 = 604_800
+    /// How late a device's receipts come, in seconds, when its own spacing is found by sends that
+    /// wait for none of them: 15 min (A), the distance of launches.
+    public static let lateReceiptSeconds: Int64 = 900
     /// The latest that a receipt is taken to come, in minutes: 2 h (A).
     public static let receiptLateMinutes: Int64 = 120
     /// The largest payload of a background push, in bytes (rule G003).

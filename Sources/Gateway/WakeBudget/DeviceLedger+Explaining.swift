@@ -123,7 +123,8 @@ extension BackgroundLedger {
     /// What keeps a distance, and why only that, where receipts come too late to wait for.
     private func late(_ standing: Standing) -> String {
         guard standing.isLate else { return "Sends" }
-        return "Receipts come about \(lateMinutes) min late, too late to wait for; sends"
+        let like = launchInterval > 0 ? "sends, like the app's launches," : "sends"
+        return "Receipts come about \(lateMinutes) min late, too late to wait for; \(like)"
     }
 
     /// Why the day holds, at this limit.

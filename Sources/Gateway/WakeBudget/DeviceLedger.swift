@@ -196,6 +196,17 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
+    /// Books that of the requests for which the pending wake stands these are left, the oldest
+    /// first. `isSameWake` says whether it is still the wake that it was: another one has not been
+    /// sent before.
+    public mutating func revisePending(
+        _ requests: [BackgroundRequest], isSameWake: Bool, at now: WallInstant
+    ) {
+        withBackground(at: now, otherwise: ()) { ledger in
+            ledger.revisePending(requests, isSameWake: isSameWake)
+        }
+    }
+
     /// Forgets a call that certainly was not sent; whether it was counted. `newer` is how often the
     /// same call was counted after it: a call may be asked for again when its deadline is over. It
     /// takes no time, as ``settle(_:as:returns:)`` takes none.

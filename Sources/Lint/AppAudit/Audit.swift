@@ -39,17 +39,18 @@ public struct Audit: Sendable {
         self.sendsByTarget = sendsByTarget
     }
 
-    /// Looks at everything and returns what was found. `progress` is told how many files were
-    /// examined, now and then.
+    /// Looks at everything and returns what was found. `progress` is told how many files of source
+    /// text were examined, of how many there may be, now and then.
     ///
     /// - Throws: ``AuditFailure`` where there is nothing to look at. A file that cannot be
     ///   understood is a problem in the report.
     public func report(
-        progress: ((Int) -> Void)? = nil
+        progress: ((_ examined: Int, _ total: Int) -> Void)? = nil
     ) throws(AuditFailure) -> AuditReport {
         let library = FileLibrary(isChosen: !targets.isEmpty, progress)
         library.tree.settings = settings
         let found = try FoundFiles(paths, library.tree)
+        library.expectedCount = found.sources.files.count
         var facts: [AppFacts] = []
         var known = (targets: Set<String>(), configurations: Set<String>())
         var scopes: [Int] = []

@@ -5,7 +5,9 @@ import PayloadRules
 /// Reads each file once, and remembers what it was and what went wrong.
 final class FileLibrary {
     let tree = FileTree()
-    private let progress: ((Int) -> Void)?
+    private let progress: ((Int, Int) -> Void)?
+    /// How many files of source text there may be to examine; more, where projects name others.
+    var expectedCount = 0
     private(set) var problems: [AuditReport.Problem] = []
     private var unread: [(target: String, sources: UnreadSources)] = []
     /// The files that a project names and that are not there.
@@ -17,8 +19,8 @@ final class FileLibrary {
     private var digests: [String: SourceDigest?] = [:]
     private var constants: [String: SourceConstants] = [:]
 
-    /// Tells how many files were examined, now and then.
-    init(isChosen: Bool = false, _ progress: ((Int) -> Void)? = nil) {
+    /// Tells how many files were examined, and of how many, now and then.
+    init(isChosen: Bool = false, _ progress: ((Int, Int) -> Void)? = nil) {
         self.isChosen = isChosen
         self.progress = progress
     }
@@ -143,6 +145,10 @@ extension FileLibrary {
     func facts(of list: SourceList) -> AppFacts.Sources? {
         guard !list.files.isEmpty || !list.unread.isEmpty else { return nil }
         var digests: [SourceDigest] = []
+        if progress != nil {
+            let new = list.files.count { self.digests[$0] == nil }
+            expectedCount = max(expectedCount, self.digests.count + new)
+        }
         for path in list.files {
             guard var digest = digest(path) else { continue }
             if list.isShared(path) { digest.markShared() }
@@ -179,7 +185,7 @@ extension FileLibrary {
                 ? SourceReader.digest(of: SourceText(bytes, path: path)) : SourceDigest()
         }
         digests[path] = .some(digest)
-        if digests.count.isMultiple(of: 500) { progress?(digests.count) }
+        if digests.count.isMultiple(of: 64) { progress?(digests.count, expectedCount) }
         return digest
     }
 

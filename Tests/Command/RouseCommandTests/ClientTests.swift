@@ -93,5 +93,13 @@ struct ClientTests {
             text == "[##########" + String(repeating: ".", count: 30)
                 + "] 500 of 2000, 250/s, 6 s left")
         #expect(ProgressBar.text(done: 0, of: 0, seconds: 0).hasPrefix("[####"))
+        // More than was expected, slowly, and for long.
+        #expect(
+            ProgressBar.text(done: 3, of: 2, seconds: 10, noun: "cells")
+                == "[" + String(repeating: "#", count: 40) + "] 3 of 2 cells, 0.3/s, 0 s left")
+        for (total, end) in [(125, "2 min 4 s"), (8_000, "2 h 13 min")] {
+            #expect(
+                ProgressBar.text(done: 1, of: total, seconds: 1).hasSuffix("1.0/s, \(end) left"))
+        }
     }
 }

@@ -40,6 +40,15 @@ struct ConfigurationTests {
         #expect(plan.gatewayConfiguration.sendSeconds == seconds)
     }
 
+    @Test("what a shared store may lose is accepted by its own key, and by no other one")
+    func acceptedLoss() throws {
+        let shared = Self.app + "\nstore: postgresql://rouse@db.example/rouse\n"
+        #expect(try !read(shared).storeAcceptsLoss)
+        #expect(try !read(shared + "store-durability: system\n").storeAcceptsLoss)
+        #expect(try read(shared + "store-accepts-loss: true\n").storeAcceptsLoss)
+        #expect(throws: CommandFailure.self) { try read(shared + "store-accepts-loss: maybe\n") }
+    }
+
     @Test("reads every key")
     func everyKey() throws {
         let configuration = try read(

@@ -98,6 +98,18 @@ struct ExampleConfigurationTests {
         #expect(keys.subtracting(known) == [])
     }
 
+    @Test(
+        "those for several gateways name a database, and serve",
+        arguments: ["docker/rouse-shared.yaml", "kubernetes-shared/rouse.yaml"])
+    func shared(_ path: String) throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Deploy/\(path)")
+        let configuration = try Self.read(String(contentsOf: file, encoding: .utf8))
+        #expect(configuration.storeURL?.hasPrefix("postgresql://rouse@") == true)
+        #expect(configuration.storePasswordPath != nil && !configuration.storeAcceptsLoss)
+        #expect(ServeReadiness.problems(of: configuration, keysFile: KeysFile()) == [])
+    }
+
     @Test("beside it, the configuration for Compose gives Prometheus a key that only reads")
     func compose() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()

@@ -47,6 +47,12 @@ struct GatewaySecrecyTests {
         """
     }
 
+    /// The same for these `device_tokens`.
+    private static func multicast(_ tokens: String) -> String {
+        wake().replacing(
+            "device_token\":\"\(RunningSimulator.device)\"", with: "device_tokens\":\(tokens)")
+    }
+
     /// Requests of every kind: good, malformed and refused.
     private static var tries: [Try] {
         let device = "/v1/devices/\(RunningSimulator.device)"
@@ -69,6 +75,11 @@ struct GatewaySecrecyTests {
             Try("POST", "/v1/wakes", wake(), key: strangersKey, status: 401),
             Try("POST", "/v1/wakes/batch", "[\(wake()),{\"a\":\"\(payloadSecret)\"}]", status: 200),
             Try("POST", "/v1/wakes/batch", wake(), status: 400),
+            Try("POST", "/v1/wakes/multicast", multicast(#"["\#(otherDevice)"]"#), status: 200),
+            Try(
+                "POST", "/v1/wakes/multicast",
+                multicast(#"["\#(otherDevice)x","\#(payloadSecret)"]"#), status: 200),
+            Try("POST", "/v1/wakes/multicast", multicast(#""\#(otherDevice)""#), status: 400),
             Try("POST", "/v1/validate", #"{"payload":{"x":"\#(payloadSecret)"}}"#, status: 200),
             Try("POST", "/v1/validate", #"{"payload":"\#(payloadSecret)"#, status: 400),
             Try("GET", device, status: 200),

@@ -13,6 +13,7 @@ struct HelpTests {
         arguments: [
             "root", "serve", "push", "probe", "token", "validate", "rules", "audit", "simulate",
             "apns-simulator", "doctor", "keys", "status", "send", "wake", "device", "audit-store",
+            "store",
         ])
     func help(command: String) async throws {
         let result = try await Rouse.run((command == "root" ? [] : [command]) + ["--help"])

@@ -164,6 +164,7 @@ struct PushTypesTests {
             for body in [key, certificate] {
                 let answer = try await Self.post(body, base)
                 #expect(answer["code"] as? String == "wrong-credential", "\(answer)")
+                #expect(answer["status"] as? Int == 409)
                 #expect(answer["field"] as? String == "kind")
             }
             // An alert that shows nothing is one on which the rules have errors.

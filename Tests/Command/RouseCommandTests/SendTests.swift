@@ -170,7 +170,7 @@ struct SendTests {
 
     /// An answer to each wake of a request, by the statuses.
     private static func items(_ statuses: [Int]) -> [BatchDocument.Item] {
-        statuses.map { BatchDocument.Item(status: $0, wake: nil, problem: nil) }
+        statuses.map { BatchDocument.Item(status: $0, wake: nil, problem: nil, items: nil) }
     }
 
     @Test("wakes without room go alone, under a key of their own")

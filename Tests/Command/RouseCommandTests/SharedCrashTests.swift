@@ -11,7 +11,8 @@ import WaitKit
 /// the books of ``CrashTests`` are compared, and are the same whichever gateway is asked.
 ///
 /// `ROUSE_KILLS=200 swift test --filter SharedCrashTests` is the long version, in which some are
-/// stopped for longer than the others wait for a sign of life, and go on.
+/// stopped for longer than the others wait for a sign of life, or than their leases last, and go
+/// on.
 @Suite("kill -9 of gateways on one database", .timeLimit(.minutes(120)))
 struct SharedCrashTests {
     private static let gatewayCount = 3
@@ -32,10 +33,21 @@ struct SharedCrashTests {
         }
     }
 
-    @Test("three books agree: nothing answered is lost, no call is sent twice")
-    func threeGateways() async throws {
+    /// What is between the gateways and the database.
+    enum Way: String, CaseIterable, CustomTestStringConvertible {
+        case direct = "nothing"
+        case pooled = "PgBouncer, which is killed too"
+
+        var testDescription: String { rawValue }
+    }
+
+    @Test(
+        "three books agree: nothing answered is lost, no call is sent twice",
+        arguments: Way.allCases)
+    func threeGateways(_ way: Way) async throws {
         let server = try PostgreSQLServer.running()
-        let store = server.uri(try server.makeDatabase())
+        let bouncer = way == .pooled ? try PgBouncer(to: server, poolSize: 4) : nil
+        let store = server.uri(try server.makeDatabase(), port: bouncer?.port)
             .replacing(/:[^:@]*@/, with: "@")
         try await RunningSimulator.with {
             $0.log = .last(1_000_000)
@@ -63,9 +75,16 @@ struct SharedCrashTests {
             for life in 0..<CrashTests.kills {
                 let place = life % Self.gatewayCount
                 try await elapse(.milliseconds(50 + life * 197 % 650))
+                if let bouncer, life % 2 == 0 {
+                    bouncer.kill()
+                    try await elapse(.milliseconds(life * 131 % 500))
+                    try bouncer.start()
+                    // Until they have found it again.
+                    try await elapse(.seconds(2))
+                }
                 if CrashTests.kills >= 20, life % 10 == 9 {
                     members[place].gateway.signal(SIGSTOP)
-                    try await elapse(.seconds(40))
+                    try await elapse(.seconds(life % 50 == 49 ? Self.leaseSeconds + 10 : 40))
                     members[place].gateway.signal(SIGCONT)
                     continue
                 }
@@ -83,6 +102,8 @@ struct SharedCrashTests {
                 #expect(try await CrashTests.records(member.base) == kept)
             }
             for member in members { #expect(try await member.gateway.end(SIGTERM) == 0) }
+            let audit = try await Rouse.run(["audit-store", "--config", path, "--json"])
+            #expect(try audit.json()["sound"] as? Bool == true, "\(audit.all)")
             CrashTests.compare(ledger.ids, kept, simulator.simulator.receivedPushes)
         }
     }

@@ -112,6 +112,8 @@ struct AppAccessTests {
             "PUT /v1/devices/{token}/signals", "PUT /v1/devices/signals",
             "POST /v1/devices/{token}/registered", "PUT /v1/devices/{token}/registered",
             "PUT /v1/devices/registered",
+            "GET /v1/users/{user}/devices", "DELETE /v1/users/{user}/devices",
+            "DELETE /v1/users/{user}/devices/{token}",
             "POST /v1/receipts", "GET /v1/feedback", "GET /v1/events", "GET /v1/apps",
             "POST /v1/apps/{topic}/pause", "POST /v1/apps/{topic}/resume", "GET /v1/stats",
             "GET /v1/webhooks",
@@ -151,6 +153,16 @@ struct AppAccessTests {
                 try Self.expectRefused(
                     try await caller.send(
                         "DELETE", "/v1/devices/\(token)?app=\(app)", as: caller.other), "app")
+                for method in ["GET", "DELETE"] {
+                    try Self.expectRefused(
+                        try await caller.send(
+                            method, "/v1/users/u/devices?app=\(app)", as: caller.other), "app")
+                }
+                try Self.expectRefused(
+                    try await caller.send(
+                        "POST", "/v1/wakes",
+                        body.replacing(#""device_token":"\#(token)""#, with: #""user":"u""#),
+                        as: caller.other), "app")
                 try Self.expectRefused(
                     try await caller.send(
                         "PUT", "/v1/devices/\(token)/signals",
@@ -180,6 +192,34 @@ struct AppAccessTests {
                     try await caller.send("GET", path, as: caller.other), .appNotAllowed)
                 #expect(try await caller.caller.send("GET", path).status == 200)
             }
+        }
+    }
+
+    @Test("Another app's registrations of a user do not exist: not to list and not to remove")
+    func users() async throws {
+        try await Bench().serve { caller in
+            let path = "/v1/users/u/devices"
+            func count(_ secret: KeySecret) async throws -> Int? {
+                let answer = try await caller.send("GET", path, as: secret)
+                return (try answer.json()["devices"] as? [Any])?.count
+            }
+            for (app, secret, device) in [
+                (Samples.app, caller.own, 1), (Samples.otherApp, caller.other, 2),
+                (Samples.otherApp, caller.other, 3),
+            ] as [(AppIdentity, KeySecret, UInt64)] {
+                let answer = try await caller.send(
+                    "POST", "/v1/devices/\(Samples.deviceToken(device).hex)/registered",
+                    #"{"app":"\#(app.bundleID.value)","user":"u"}"#, as: secret)
+                #expect(answer.status == 200, "\(answer.body)")
+            }
+            #expect(try await count(caller.own) == 1)
+            #expect(try await count(caller.other) == 2)
+            let foreign = "\(path)/\(Samples.deviceToken(1).hex)"
+            try expectProblem(
+                try await caller.send("DELETE", foreign, as: caller.other), .noDevices)
+            let removed = try await caller.send("DELETE", path, as: caller.other)
+            #expect(try removed.json()["removed"] as? Int == 2, "\(removed.body)")
+            #expect(try await count(caller.own) == 1)
         }
     }
 
@@ -295,7 +335,7 @@ struct AppAccessTests {
         }
     }
 
-    @Test("A stream has the outcomes of its key's apps, numbered by themselves")
+    @Test("A stream has the outcomes of its key's apps alone, in the order of their ids")
     func events() async throws {
         let bench = try Bench()
         try await bench.serve { caller in
@@ -307,7 +347,9 @@ struct AppAccessTests {
                 _ = try await caller.wake(Samples.otherApp, device: UInt64(device))
             }
             let tally = await reader.read { $0.outcomes.count >= 4 }
-            #expect(tally.outcomes == [1, 2, 3, 4])
+            #expect(tally.outcomes.count == 4)
+            #expect(tally.outcomes == Set(tally.outcomes).sorted())
+            #expect(tally.data.allSatisfy { $0.contains(Samples.otherApp.bundleID.value) })
         }
     }
 

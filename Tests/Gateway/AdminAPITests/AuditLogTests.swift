@@ -38,6 +38,12 @@ struct AuditLogTests {
             method: "POST", path: "/v1/devices/forget",
             body: #"{"device_token":"\#(Samples.deviceToken().hex)"}"#, scope: .device,
             words: "device forgotten"),
+        Change(
+            method: "DELETE", path: "/v1/users/{user}/devices", scope: .device,
+            words: "user unregistered"),
+        Change(
+            method: "DELETE", path: "/v1/users/{user}/devices/{token}", scope: .device,
+            words: "user unregistered"),
     ]
 
     /// Routes with another method than GET that are no changes somebody made: they ask, or they are
@@ -58,9 +64,14 @@ struct AuditLogTests {
             // One goes at once, so that the other waits and can be cancelled.
             _ = try await caller.wake()
             let id = try await caller.wake()
-            #expect(lines.all.isEmpty, "\(lines.all)")
             let token = Samples.deviceToken()
+            let registered = try await caller.send(
+                "POST", "/v1/devices/\(token.hex)/registered",
+                #"{"app":"com.example.app","user":"u-12345"}"#)
+            #expect(registered.status == 200, "\(registered.body)")
+            #expect(lines.all.isEmpty, "\(lines.all)")
             let path = change.path.replacing("{id}", with: id)
+                .replacing("{user}", with: "u-12345")
                 .replacing("{token}", with: token.hex)
                 .replacing("{topic}", with: "com.example.app")
             let answer = try await caller.send(
@@ -70,8 +81,10 @@ struct AuditLogTests {
             #expect(lines.all.count == 1, "\(lines.all)")
             let line = try #require(lines.all.first)
             let subject =
-                change.path.contains("/devices/")
-                ? "\(token)" : change.path.contains("{id}") ? id : "\(Samples.app)"
+                change.path.contains("{token}") || change.path == "/v1/devices/forget"
+                ? "\(token)"
+                : change.path.contains("{user}")
+                    ? "u-…" : change.path.contains("{id}") ? id : "\(Samples.app)"
             #expect(line.hasPrefix("audit "))
             for part in [
                 " by=\(change.scope)", " change=\(change.words)", " from=127.0.0.1:",
@@ -80,7 +93,7 @@ struct AuditLogTests {
                 #expect(line.contains(part), "\(line)")
             }
             #expect(line.contains(" reason=a-reason") == change.query.contains("a-reason"))
-            #expect(!line.contains(token.hex))
+            #expect(!line.contains(token.hex) && !line.contains("u-12345"))
             for key in bench.keys.values { #expect(!line.contains(key.text)) }
         }
     }
@@ -169,6 +182,7 @@ struct AuditLogTests {
         try await APIBench().serve(logger: logger) { caller in
             for change in Self.changes {
                 let path = change.path.replacing("{id}", with: "\(Samples.freshID())")
+                    .replacing("{user}", with: "u-none")
                     .replacing("{token}", with: Samples.deviceToken(99).hex)
                     .replacing("{topic}", with: "com.example.none")
                 let body = change.body?.replacing("com.example.app", with: "com.example.none")

@@ -131,6 +131,29 @@ struct BodyBudgetTests {
         Issue.record("A body that is being read took no room.")
     }
 
+    @Test("short device tokens count for what is made of them")
+    func multicast() async throws {
+        let bench = try narrowBench()
+        try await bench.serve { caller in
+            func send(_ count: Int) async throws -> HTTPExchange {
+                let tokens = Array(repeating: "\"aa\"", count: count).joined(separator: ",")
+                return try await caller.send(
+                    "POST", "/v1/wakes/multicast",
+                    #"{"kind":"background","app":"com.example.app","#
+                        + #""payload":{"aps":{"content-available":1}},"#
+                        + #""device_tokens":[\#(tokens)]}"#)
+            }
+            // 900 tokens are less than 5 000 bytes of body, and would be a megabyte of answers.
+            try expectProblem(try await send(900), .overloaded)
+            let answer = try await send(15)
+            #expect(answer.status == 200)
+            let items = try #require(try answer.json()["items"] as? [[String: Any]])
+            #expect(items.count == 15)
+            #expect(items.dropFirst().allSatisfy { $0.count == 2 && $0["wake"] == nil })
+            try await expectRoom(caller)
+        }
+    }
+
     @Test("room comes back after an error, a body too large, and a caller who is too slow")
     func endings() async throws {
         var bench = try narrowBench()

@@ -8,22 +8,32 @@ final class EventReader: Sendable {
     struct Tally: Sendable {
         /// Whether the stream has begun: outcomes from now on are for this reader.
         var hasBegun = false
-        /// The numbers of the outcomes, in the order in which they came.
+        /// The cursors of the outcomes, in the order in which they came.
         var outcomes: [Int] = []
-        /// How many it missed, as it was told last.
+        /// The id that it would send when it came back.
+        var lastID = -1
+        /// How often it was told that it may have missed outcomes.
         var dropped = 0
+        /// The data of the outcomes.
+        var data: [String] = []
+        private var isOutcome = false
         /// How often it was told that the stream is alive.
         var pulses = 0
 
         fileprivate mutating func note(_ line: Substring) {
             if line.hasPrefix("retry: ") { hasBegun = true }
             if line == ": alive" { pulses += 1 }
-            if line.hasPrefix("id: "), let number = Int(line.dropFirst(4)) {
-                outcomes.append(number)
+            if line.hasPrefix("event: ") {
+                isOutcome = line == "event: outcome"
+                if line == "event: dropped" { dropped += 1 }
             }
-            let told = "data: {\"count\":"
-            if line.hasPrefix(told), let count = Int(line.dropFirst(told.count).dropLast()) {
-                dropped = count
+            if line.hasPrefix("id: "), let number = Int(line.dropFirst(4)) {
+                lastID = number
+                if isOutcome { outcomes.append(number) }
+            }
+            if line.hasPrefix("data: "), isOutcome {
+                data.append(String(line.dropFirst(6)))
+                isOutcome = false
             }
         }
     }
@@ -31,11 +41,12 @@ final class EventReader: Sendable {
     private let descriptor: Int32
 
     /// Asks for the stream.
-    init(port: Int, secret: String, query: String = "") throws {
+    init(port: Int, secret: String, query: String = "", lastID: Int? = nil) throws {
         descriptor = try LoopbackSocket.connect(port: port, patienceSeconds: 60)
         let head =
             "GET /v1/events\(query) HTTP/1.1\r\nHost: localhost\r\n"
-            + "Authorization: Bearer \(secret)\r\n\r\n"
+            + "Authorization: Bearer \(secret)\r\n"
+            + (lastID.map { "Last-Event-ID: \($0)\r\n" } ?? "") + "\r\n"
         guard Glibc.send(descriptor, head, head.utf8.count, 0) == head.utf8.count else {
             throw POSIXError(.EPIPE)
         }

@@ -29,52 +29,108 @@ struct EventStreamTests {
     @Test("A reader that reads gets each outcome of the largest batch, in order")
     func largestBatch() async throws {
         try await Self.serve(try APIBench()) { caller, reader in
-            async let tally = reader.read { $0.outcomes.count + $0.dropped >= Self.batchCount }
-            let lines = (0..<Self.batchCount).map { APIBench.body(device: UInt64($0)) }
-            let answer = try await caller.send(
-                "POST", "/v1/wakes/batch", lines.joined(separator: "\n"),
-                headers: ["Content-Type": "application/x-ndjson"], patienceSeconds: 100)
-            #expect(answer.status == 200, "\(answer.body.prefix(300))")
+            async let tally = reader.read { $0.outcomes.count >= Self.batchCount }
+            try await Self.send(count: Self.batchCount, caller)
             #expect(await tally.dropped == 0)
-            #expect(await tally.outcomes == Array(1...Self.batchCount))
+            let cursors = await tally.outcomes
+            #expect(cursors.count == Self.batchCount)
+            #expect(zip(cursors, cursors.dropFirst()).allSatisfy { $0 < $1 })
+            #expect(await Set(tally.data.map(Self.id)).count == Self.batchCount)
         }
     }
 
-    /// Publishes outcomes, a thousand at a time, as from so many transactions.
-    private static func publish(thousands: Int, _ gateway: Gateway) async {
-        let ref = Samples.name(String(repeating: "r", count: WakeRef.maximumCount))
-        for _ in 0..<thousands {
-            let ended = (0..<1_000).map { _ in
-                EndedWake(
-                    id: Samples.freshID(), ref: ref, queue: Samples.queues[0],
-                    end: .sent(apnsUniqueID: nil), at: Samples.start)
+    @Test("A reader that does not read for a while misses nothing")
+    func slowReader() async throws {
+        let bench = try APIBench()
+        try await Self.serve(bench) { caller, reader in
+            try await Self.send(count: Self.batchCount, caller)
+            // All have ended before the first is read: more than two sockets' buffers hold.
+            while try await bench.gateway.stats().byState[.sent] != Self.batchCount {
+                await Task.yield()
             }
-            gateway.context.hub.publish(ended)
-            // Whoever passes them on has his turn.
-            await Task.yield()
-        }
-    }
-
-    @Test("A reader that does not read misses the oldest, and is told how many when it reads again")
-    func noReader() async throws {
-        var bench = try APIBench()
-        bench.configuration.eventBufferCount = 2_000
-        let thousands = 50
-        let gateway = bench.gateway
-        try await Self.serve(bench) { _, reader in
-            await Self.publish(thousands: thousands, gateway)
-            let tally = await reader.read { $0.outcomes.count + $0.dropped >= thousands * 1_000 }
-            // Besides the buffer, only what the system keeps for two sockets waits for a reader.
-            #expect(tally.dropped > thousands * 1_000 / 2)
-            #expect(tally.outcomes.count + tally.dropped == thousands * 1_000)
-            #expect(tally.outcomes.last == thousands * 1_000, "The newest were not kept.")
+            let tally = await reader.read { $0.outcomes.count >= Self.batchCount }
+            #expect(Set(tally.data.map(Self.id)).count == Self.batchCount)
             #expect(tally.outcomes == tally.outcomes.sorted())
         }
     }
 
-    @Test("An event is as small as its buffer is meant for")
-    func size() {
-        #expect(MemoryLayout<OutcomeEvent>.stride == 112, "See eventBufferCount.")
+    @Test("A reader that comes back with the last id goes on behind it, whatever happened since")
+    func resume() async throws {
+        let bench = try APIBench()
+        let secret = try #require(bench.keys[.read]).text
+        try await Self.serve(bench) { caller, reader in
+            try await Self.send(count: 20, caller)
+            let all = await reader.read { $0.outcomes.count >= 20 }
+            let middle = all.outcomes[7]
+            for again in [
+                try EventReader(port: caller.port, secret: secret, lastID: middle),
+                try EventReader(port: caller.port, secret: secret, query: "?after=\(middle)"),
+                try EventReader(
+                    port: caller.port, secret: secret, query: "?after=0", lastID: middle),
+            ] {
+                let rest = await again.read { $0.outcomes.count >= 12 }
+                #expect(rest.outcomes == Array(all.outcomes[8...]))
+                #expect(rest.data == Array(all.data[8...]))
+                #expect(rest.dropped == 0)
+            }
+            let whole = try EventReader(port: caller.port, secret: secret, query: "?after=0")
+            #expect(await whole.read { $0.outcomes.count >= 20 }.outcomes == all.outcomes)
+            // Of a feed that was set back: it begins at the end.
+            let ahead = try EventReader(port: caller.port, secret: secret, lastID: middle * 2)
+            #expect(await ahead.read { $0.hasBegun && $0.lastID >= 0 }.lastID == all.outcomes[19])
+        }
+    }
+
+    @Test("A reader that was away for longer than outcomes are kept is told so")
+    func expiredCursor() async throws {
+        let bench = try APIBench()
+        let secret = try #require(bench.keys[.read]).text
+        try await Self.serve(bench) { caller, _ in
+            let reader = try EventReader(port: caller.port, secret: secret, lastID: 1)
+            #expect(await reader.read { $0.dropped > 0 }.dropped == 1)
+        }
+    }
+
+    @Test("An id that is none is refused, by its field")
+    func badCursor() async throws {
+        try await APIBench().serve { caller in
+            for bad in ["x", "-1", "+1", "1.5", "9223372036854775808"] {
+                let answer = try await caller.send(
+                    "GET", "/v1/events", headers: ["Last-Event-ID": bad])
+                try expectProblem(answer, .invalidField)
+                #expect(answer.body.contains("Last-Event-ID"))
+            }
+            try expectProblem(try await caller.send("GET", "/v1/events?after=-1"), .invalidField)
+        }
+    }
+
+    @Test("An event names the wake as its caller does, and the device by a digest")
+    func names() async throws {
+        try await Self.serve(try APIBench()) { caller, reader in
+            try await Self.send(count: 1, caller, ref: "order-7")
+            let event = try #require(await reader.read { $0.outcomes.count == 1 }.data.first)
+            #expect(event.contains(#""ref":"order-7""#))
+            #expect(event.contains(#""device":"device#"#))
+            #expect(event.contains(#""cursor":"#))
+        }
+    }
+
+    private static func id(_ data: String) -> Substring {
+        let start = data.range(of: #""id":""#)?.upperBound ?? data.endIndex
+        return data[start...].prefix(36)
+    }
+
+    private static func send(
+        count: Int, _ caller: APIBench.Caller, ref: String? = nil
+    ) async throws {
+        let lines = (0..<count).map { device in
+            let body = APIBench.body(device: UInt64(device))
+            return ref.map { #"{"ref":"\#($0)","# + body.dropFirst() } ?? body
+        }
+        let answer = try await caller.send(
+            "POST", "/v1/wakes/batch", lines.joined(separator: "\n"),
+            headers: ["Content-Type": "application/x-ndjson"], patienceSeconds: 100)
+        #expect(answer.status == 200, "\(answer.body.prefix(300))")
     }
 
     @Test("A silent stream says that it is alive")

@@ -99,6 +99,8 @@ private struct Conversation: CustomStringConvertible, Sendable {
 
     private static func good(_ key: String) -> [String] {
         let body = APIBench.body()
+        let multicast = body.replacing("device_token\":", with: "device_tokens\":[\"aa\",")
+            .replacing(",\"app\"", with: "],\"app\"")
         let head = "Host: localhost\r\nAuthorization: Bearer \(key)\r\n"
         let type = "Content-Type: application/json\r\n"
         let length = "Content-Length: \(body.utf8.count)\r\n"
@@ -116,6 +118,8 @@ private struct Conversation: CustomStringConvertible, Sendable {
                 + "\(size)\r\n\(body)\r\n0\r\n\r\n",
             "POST /v1/wakes/batch HTTP/1.1\r\n\(head)\(type)Transfer-Encoding: chunked\r\n\r\n"
                 + "1;x=y\r\n[\r\n\(size)\r\n\(body)\r\n1\r\n]\r\n0\r\nX-Trailer: a\r\n\r\n",
+            "POST /v1/wakes/multicast HTTP/1.1\r\n\(head)\(type)"
+                + "Content-Length: \(multicast.utf8.count)\r\n\r\n\(multicast)",
             "DELETE /v1/wakes/0198f1d0-0000-7000-8000-000000000000 HTTP/1.1\r\n\(head)\r\n",
         ]
     }

@@ -9,6 +9,12 @@ import WakeModel
 
 @Suite("A store in trouble, over real sockets", .timeLimit(.minutes(2)))
 struct StoreTroubleTests {
+    /// A multicast to one device.
+    private static var multicast: String {
+        APIBench.body().replacing("device_token\":", with: "device_tokens\":[")
+            .replacing(",\"app\"", with: "],\"app\"")
+    }
+
     private func bench(
         _ store: WatchfulStore, limits: GatewayLimits = GatewayLimits()
     ) throws
@@ -28,6 +34,7 @@ struct StoreTroubleTests {
             for (method, path, body) in [
                 ("POST", "/v1/wakes", APIBench.body() as String?),
                 ("POST", "/v1/wakes/batch", "[\(APIBench.body())]"),
+                ("POST", "/v1/wakes/multicast", Self.multicast),
                 ("GET", "/v1/wakes/\(Samples.freshID())", nil), ("GET", "/v1/stats", nil),
                 ("GET", "/v1/feedback", nil), ("GET", "/v1/wakes", nil),
             ] {
@@ -60,7 +67,7 @@ struct StoreTroubleTests {
             for (method, path, body) in [
                 ("POST", "/v1/wakes", APIBench.body() as String?),
                 ("POST", "/v1/wakes/batch", "[\(APIBench.body())]"), ("GET", "/v1/stats", nil),
-                ("GET", "/readyz", nil),
+                ("POST", "/v1/wakes/multicast", Self.multicast), ("GET", "/readyz", nil),
             ] {
                 let answer = try await caller.send(method, path, body)
                 #expect(answer.status == 503)
@@ -80,6 +87,9 @@ struct StoreTroubleTests {
             let caller = APIBench.Caller(port: port, keys: bench.keys)
             store.fail(with: StoreFailure(kind: .overloaded, message: "Too much waits."))
             for (method, path, body) in [
+                ("POST", "/v1/wakes", APIBench.body()),
+                ("POST", "/v1/wakes/batch", "[\(APIBench.body())]"),
+                ("POST", "/v1/wakes/multicast", Self.multicast),
                 ("DELETE", wake, nil), ("GET", wake, nil), ("GET", "/v1/wakes", nil),
                 ("GET", "/v1/stats", nil), ("GET", "/v1/feedback", nil), ("GET", device, nil),
                 ("PUT", device + "/signals", #"{"foreground":true}"#),

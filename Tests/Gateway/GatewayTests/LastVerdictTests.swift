@@ -35,4 +35,21 @@ struct LastVerdictTests {
                     == validator.validate(request, now: now, most: 5))
         }
     }
+
+    @Test("Repetitions that were accepted at many instants have the verdicts of those")
+    func instants() {
+        let validator = WakeValidator()
+        var verdicts = LastVerdict(validator, findingCount: 5)
+        // What the rules say of the time that is left depends on when they look.
+        let expiration = Expiration.at(Samples.start.advanced(bySeconds: 30 * 86_400 + 60))
+        var seen: Set<Int> = []
+        for step in 0..<400 {
+            let now = Samples.start.advanced(bySeconds: Int64(step % 100) * 3_600)
+            let request = Samples.request(.background, device: UInt64(step), expiration: expiration)
+            let verdict = verdicts.verdict(on: request, now: now)
+            #expect(verdict == validator.validate(request, now: now, most: 5))
+            if case .valid(_, let remarks) = verdict { seen.insert(remarks.count) }
+        }
+        #expect(seen.count > 1, "The instants made no difference.")
+    }
 }

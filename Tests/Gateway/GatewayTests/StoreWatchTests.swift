@@ -45,6 +45,26 @@ struct StoreWatchTests {
         #expect(watch.currentFailure == nil && lines.all.isEmpty)
     }
 
+    @Test("Each cause of one failure is logged once, and again after the store has worked")
+    func causes() async {
+        let lines = RecordedLines()
+        let watch = StoreWatch(logger: lines.logger)
+        func fail(_ cause: String) {
+            watch.note(.write, StoreFailure(kind: .unavailable, message: "Gone.", cause: cause))
+        }
+        for cause in ["refused", "wrong password", "refused", "wrong password"] { fail(cause) }
+        #expect(
+            lines.all
+                == ["refused", "wrong password"].map {
+                    "the store fails kind=unavailable reason=Gone. \($0)"
+                })
+        watch.note(.write, nil)
+        fail("refused")
+        #expect(lines.all.count == 4 && lines.all.last?.hasSuffix("Gone. refused") == true)
+        for number in 0..<1_000 { fail("port \(number)") }
+        #expect(lines.all.count < 25)
+    }
+
     @Test("A read's failure does not end a write's")
     func both() async {
         let watch = StoreWatch(logger: .silent)

@@ -13,6 +13,9 @@ package final class CuttingProxy: Sendable {
     package enum Cut: Sendable {
         /// What the client sent up to its `COMMIT` goes to the server, `COMMIT` does not.
         case beforeCommit
+        /// `COMMIT` goes to the server, and the connection ends before the server can have
+        /// answered: whether it was carried out is chance.
+        case inCommit
         /// `COMMIT` goes to the server; nothing of what the server answers comes back.
         case afterCommit
         /// At once, all of them.
@@ -30,6 +33,7 @@ package final class CuttingProxy: Sendable {
         var cuts = 0
         var connections: Set<Int32> = []
         var isRefusing = false
+        var isFrozen = false
     }
 
     /// Listens on a free port for a server on another one.
@@ -60,6 +64,14 @@ package final class CuttingProxy: Sendable {
         get { state.withLock { $0.isRefusing } }
         set { state.withLock { $0.isRefusing = newValue } }
     }
+
+    /// Whether nothing goes to and fro, while connections stay: as for a process that is stopped.
+    package var isFrozen: Bool {
+        get { state.withLock { $0.isFrozen } }
+        set { state.withLock { $0.isFrozen = newValue } }
+    }
+
+    private func waitWhileFrozen() { while isFrozen { usleep(2_000) } }
 
     private func cutAll() {
         state.withLock { state in
@@ -94,7 +106,12 @@ package final class CuttingProxy: Sendable {
         while let bytes = Sockets.receive(pair.client) {
             messages.append(bytes)
             while let message = messages.next() {
+                waitWhileFrozen()
                 if message.isCommit, let cut = takeCut() {
+                    if case .inCommit = cut {
+                        pair.isMute.store(true, ordering: .sequentiallyConsistent)
+                        _ = Sockets.send(message.bytes + MessageReader.run, to: pair.server)
+                    }
                     if case .afterCommit = cut {
                         pair.isMute.store(true, ordering: .sequentiallyConsistent)
                         // With the synchronization behind it, without which nothing is flushed.
@@ -112,6 +129,7 @@ package final class CuttingProxy: Sendable {
     private func forwardAnswers(_ pair: ProxiedPair) {
         var kept = ""
         while let bytes = Sockets.receive(pair.server) {
+            waitWhileFrozen()
             guard pair.isMute.load(ordering: .sequentiallyConsistent) else {
                 guard Sockets.send(bytes, to: pair.client) else { return }
                 continue

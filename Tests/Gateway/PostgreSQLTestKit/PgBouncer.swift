@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 
 /// PgBouncer of Debian's packages before a server, in transaction mode.
 package final class PgBouncer: Sendable {
     /// The port on which it listens.
     package let port: Int
     private let folder: String
-    private let process: ServerProcess
+    private let process = Mutex<ServerProcess?>(nil)
 
     /// Starts it. `settings` go into its configuration; clients take turns on `poolSize`
     /// connections to the server.
@@ -31,15 +32,23 @@ package final class PgBouncer: Sendable {
         try ServerProcess.write(
             "\"\(PostgreSQLServer.user)\" \"\(PostgreSQLServer.password)\"\n",
             to: folder + "/users")
-        process = try ServerProcess(
+        try start()
+    }
+
+    deinit { kill() }
+
+    /// Starts it and waits until it listens.
+    package func start() throws {
+        let bouncer = try ServerProcess(
             ["/usr/sbin/pgbouncer", "-q", folder + "/pgbouncer.ini"], in: folder, end: "KILL")
+        process.withLock { $0 = bouncer }
         let end = ContinuousClock.now + .seconds(30)
         while true {
             if let connection = Sockets.connect(to: port) {
                 close(connection)
                 return
             }
-            guard process.isRunning, ContinuousClock.now < end else {
+            guard bouncer.isRunning, ContinuousClock.now < end else {
                 throw ServerProcess.Failure(
                     description: "PgBouncer did not start: apt-get install pgbouncer? "
                         + ServerProcess.log(in: folder))
@@ -48,6 +57,7 @@ package final class PgBouncer: Sendable {
         }
     }
 
-    // Other signals have it wait for its clients, depending on its version.
-    deinit { process.stop(SIGKILL) }
+    /// Ends it with all its connections. Other signals have it wait for its clients, depending on
+    /// its version.
+    package func kill() { process.withLock { $0.take() }?.stop(SIGKILL) }
 }

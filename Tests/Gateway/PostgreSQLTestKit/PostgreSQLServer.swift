@@ -56,12 +56,35 @@ package final class PostgreSQLServer: Sendable {
         try start()
     }
 
+    /// Makes a standby of a server, which follows its log and can take its place, and starts it.
+    package init(standbyOf primary: PostgreSQLServer) throws {
+        programs = primary.programs
+        let root = FileManager.default.temporaryDirectory.path
+        folder = "\(root)/rouse-pg-\(getpid())-\(UUID().uuidString.prefix(8))"
+        data = folder + "/data"
+        port = try Sockets.freePort()
+        try ServerProcess.makeFolder(folder)
+        try run(
+            "pg_basebackup", "--dbname", primary.uri(), "--pgdata", data, "--wal-method", "stream",
+            "--checkpoint", "fast", "--write-recovery-conf", "--no-sync")
+        // What stands there last counts.
+        let settings = data + "/postgresql.auto.conf"
+        let text = try String(contentsOfFile: settings, encoding: .utf8)
+        try ServerProcess.write(
+            text + "port = \(port)\nunix_socket_directories = '\(folder)'\n", to: settings)
+        try start()
+    }
+
+    /// Makes a standby take its primary's place, and waits until it can be written.
+    package func promote() throws { try execute("SELECT pg_promote(true, 60)") }
+
     deinit { end() }
 
-    /// Stops the server and removes its folder.
+    /// Stops the server and has its folder removed, for which nobody waits: hundreds of databases
+    /// are some hundred thousand files.
     private func end() {
         stop(.immediate)
-        try? FileManager.default.removeItem(atPath: folder)
+        ServerProcess.removeLater(folder)
     }
 
     // MARK: Life
@@ -155,7 +178,7 @@ package final class PostgreSQLServer: Sendable {
             guard let process = pid_t(name.split(separator: "-")[2]), kill(process, 0) != 0 else {
                 continue
             }
-            try? FileManager.default.removeItem(atPath: "\(root)/\(name)")
+            ServerProcess.removeLater("\(root)/\(name)")
         }
     }
 }

@@ -20,6 +20,8 @@ struct StoreCopyTests {
         let feedback: [FeedbackEntry]
         let queues: [WakeQueueRow]
         let devices: [[DeviceView]]
+        let outcomes: OutcomePage
+        let lastOutcome: Int64
 
         init(_ connection: Counter) async throws {
             let store = connection.store
@@ -27,6 +29,8 @@ struct StoreCopyTests {
             wakes = try await store.perform(ListWakes(WakeQuery(limit: 1_000))).wakes
             feedback = try await store.perform(ReadFeedback(after: 0, limit: 100))
             queues = try await store.perform(ListQueues())
+            outcomes = try await store.perform(ReadOutcomes(after: 0, limit: 1_000))
+            lastOutcome = try await store.perform(FindLastOutcome())
             var devices: [[DeviceView]] = []
             for device in 1...20 as ClosedRange<UInt64> {
                 let found = try await store.perform(
@@ -61,6 +65,15 @@ struct StoreCopyTests {
             try await connection.claimOne(Samples.wake(.voip, device: 7, call: 70)))
         let keyed = try await connection.admitOne(
             Samples.wake(dueIn: 60, device: 8).with(Self.mark))
+        _ = try await store.perform(
+            ReportDevice(
+                .registered(at: connection.now, .user(try UserID("u-1"))),
+                of: Samples.deviceToken(3),
+                in: [WakeQueueKey(app: Samples.app, kind: .background)], makes: false,
+                at: connection.now, under: connection.rules))
+        // Two requests that are told apart by what is stored of them.
+        _ = try await connection.admitOne(
+            Samples.wake(dueIn: 60, device: 8, payload: #"{"aps":{"content-available":1},"k":1}"#))
         // Claimed when the gateway ends.
         _ = try await connection.claimOne(Samples.wake(device: 9))
         try await connection.admit(
@@ -100,8 +113,9 @@ struct StoreCopyTests {
                 let result = try await PostgreSQLWakeStore.copy(source, url: url)
                 try source.close()
                 #expect(result.count == before.count && result.leftOut == 0)
-                #expect(result.counts["wake"] == 15 && result.counts["device"] == 10)
+                #expect(result.counts["wake"] == 16 && result.counts["device"] == 10)
                 #expect(result.counts["feedback"] == 1 && result.counts["idempotency"] == 1)
+                #expect(result.counts["outcome"] == 8 && before.outcomes.events.count == 8)
                 let audit = try await PostgreSQLWakeStore.audit(url: url)
                 #expect(audit.isSound && audit.count == before.count, "\(audit)")
 
@@ -140,11 +154,14 @@ struct StoreCopyTests {
         // New wakes get numbers of their own, and webhooks of both times are delivered.
         let new = try await later.admitOne(Samples.wake(at: later.now, device: 11))
         #expect(!sent.contains(new.id))
+        let outcomes = try await later.store.perform(ReadOutcomes(after: 0, limit: 100)).events
+        #expect(outcomes.count == 16 && outcomes.suffix(8).map(\.id).allSatisfy(sent.contains))
+        #expect(zip(outcomes, outcomes.dropFirst()).allSatisfy { $0.cursor < $1.cursor })
         let webhooks = try await later.store.perform(
             ClaimWebhooks(
                 of: Samples.endpoint, at: later.now.advanced(bySeconds: 10),
                 until: later.now.advanced(bySeconds: 60), limit: 100))
-        #expect(webhooks.items.count == 7 + 8 + 1, "\(webhooks.items.count)")
+        #expect(webhooks.items.count == 8 + 8 + 1, "\(webhooks.items.count)")
     }
 
     @Test("Wakes that ended before the retention count as pruned")
@@ -157,10 +174,11 @@ struct StoreCopyTests {
                 let source = try source(path, endedSince: Samples.start.advanced(bySeconds: 60))
                 let result = try await PostgreSQLWakeStore.copy(source, url: url)
                 try source.close()
-                #expect(result.leftOut == 7 && result.count.pruned == 7)
+                #expect(result.leftOut == 8 && result.count.pruned == 8)
                 #expect(result.count.accepted == before.count.accepted)
                 #expect(result.count.unended == before.count.unended)
                 #expect(result.counts["wake"] == 8 && result.counts["attempt"] == 0)
+                #expect(result.counts["outcome"] == 0)
                 #expect(try await PostgreSQLWakeStore.audit(url: url).isSound)
             }
         }
@@ -245,7 +263,7 @@ struct StoreCopyTests {
                     ($0 as? StoreFailure)?.message.contains("has lost wakes") == true
                 }
                 let result = try await PostgreSQLWakeStore.copy(source, url: url)
-                #expect(result.counts["wake"] == 15)
+                #expect(result.counts["wake"] == 16)
                 try source.close()
             }
         }

@@ -40,7 +40,21 @@ enum EarlierStore {
             ALTER TABLE wake DROP COLUMN device;
             """
         ),
+        // Its view stays, for the step to replace it again.
+        ("9 push types", "SELECT 1"),
+        (
+            "10 users",
+            """
+            DROP VIEW users;
+            DROP INDEX device_user;
+            ALTER TABLE device DROP COLUMN user;
+            """
+        ),
+        ("11 outcomes", "DROP TABLE outcome"),
     ]
+
+    /// The step that gave wakes a column for their device.
+    private static let deviceStep = 8
 
     /// How many steps the schema has.
     static var stepCount: Int { steps.count + 1 }
@@ -49,7 +63,7 @@ enum EarlierStore {
     static func makeEarlier(_ path: String, steps count: Int) throws {
         let queue = try DatabaseQueue(path: path)
         try queue.write { database in
-            if count <= steps.count { try putDevicesIntoRest(database) }
+            if count < deviceStep { try putDevicesIntoRest(database) }
             for step in steps.dropFirst(count - 1).reversed() {
                 try database.execute(sql: step.undoing)
                 try database.execute(
@@ -59,7 +73,7 @@ enum EarlierStore {
         try queue.close()
     }
 
-    /// Has each wake keep its device in `rest`, as versions before the last did: behind the
+    /// Has each wake keep its device in `rest`, as versions before ``deviceStep`` did: behind the
     /// version, the parts and a word. What is damaged stays as it is.
     private static func putDevicesIntoRest(_ database: Database) throws {
         let rows = try Row.fetchAll(

@@ -39,15 +39,19 @@ end
 good = open(ENV.fetch('INTEROP_KEY'))
 check('200', push(good, note('abcdef')), '200')
 answers = Queue.new
-200.times do |number|
-  one = good.prepare_push(note(format('ab%04d', number)))
-  one.on(:response) { |answer| answers << answer.status }
-  good.push_async(one)
+# http-2 holds its own requests to its own limit of 100 streams, and apnotic waits for the server's
+# alone: with more at once it raises StreamLimitExceeded, if it is quicker than the answers.
+2.times do |round|
+  90.times do |number|
+    one = good.prepare_push(note(format('ab%04d', 90 * round + number)))
+    one.on(:response) { |answer| answers << answer.status }
+    good.push_async(one)
+  end
+  good.join(timeout: 30)
 end
-good.join(timeout: 30)
-check('200 at once', Array.new(answers.size) { answers.pop }.tally, { '200' => 200 })
+check('90 at once', Array.new(answers.size) { answers.pop }.tally, { '200' => 180 })
 check('400', push(good, note('abc')), '400 BadDeviceToken')
 check('413', push(good, note('abcdef', { x: 'x' * 5000 })), '413 PayloadTooLarge')
 check('403', push(open(ENV.fetch('INTEROP_OTHER_KEY')), note('abcdef')), '403 InvalidProviderToken')
 puts "apnotic #{Apnotic::VERSION}, net-http2 #{NetHttp2::VERSION}, http-2 #{HTTP2::VERSION}: " \
-     '200, 200 at once, 400, 413, 403'
+     '200, 90 at once, 400, 413, 403'

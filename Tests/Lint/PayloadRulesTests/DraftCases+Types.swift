@@ -41,6 +41,9 @@ extension DraftCase {
             "AL005", .alert, #"{"aps":{"badge":1,"relevance-score":1,"sound":{"volume":0.5}}}"#,
             .clean),
         .payload("AL005", .alert, #"{"aps":{"badge":"1"}}"#, .clean),
+        .payload("AL005", .alert, #"{"aps":{"badge":3.0}}"#, .clean),
+        .payload("AL005", .alert, #"{"aps":{"badge":-0}}"#, .clean),
+        .payload("AL005", .alert, #"{"aps":{"badge":25e-1}}"#, .found(at: "/aps/badge", .error)),
         .payload("G014", .alert, #"{"aps":{"badge":"1"}}"#, .found(at: "/aps/badge", .error)),
         .payload(
             "G014", .alert, #"{"aps":{"badge":-1,"relevance-score":7,"sound":{"volume":3}}}"#,

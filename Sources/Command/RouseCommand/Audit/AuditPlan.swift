@@ -77,10 +77,10 @@ struct AuditPlan {
     }
 
     private func report(_ console: Console) throws(CommandFailure) -> AuditReport {
-        let progress = AuditProgress(console)
-        defer { progress.end() }
+        let bar = ProgressBar(total: 0, noun: "source files", patience: ProgressBar.patience)
+        defer { bar.clear() }
         do throws(AuditFailure) {
-            return try audit.report(progress: progress.show)
+            return try audit.report { bar.show($0, of: $1) }
         } catch {
             switch error {
             case .missing(let path):
@@ -90,7 +90,8 @@ struct AuditPlan {
                     .noInput,
                     "The paths hold no Xcode project, Info.plist, entitlements or Swift source.")
             case .unknownTarget(let name, let known):
-                throw Self.unknown("--target", "target", name, known)
+                let option = audit.targets.contains(name) ? "--target" : "--sends"
+                throw Self.unknown(option, "target", name, known)
             case .unknownConfiguration(let name, let known):
                 throw Self.unknown("--configuration", "build configuration", name, known)
             }

@@ -104,27 +104,3 @@ struct AuditSettings {
         }
     }
 }
-
-/// How far an audit is, on a terminal.
-struct AuditProgress {
-    private let isShown: Bool
-
-    /// Shows itself where people look: standard error is a terminal, and so is standard output.
-    init(_ console: Console) { isShown = console.isLive && isatty(STDERR_FILENO) == 1 }
-
-    /// Shows how many files were examined.
-    func show(_ count: Int) {
-        guard isShown else { return }
-        write("\r\(count) source files …")
-    }
-
-    /// Clears the line.
-    func end() {
-        guard isShown else { return }
-        write("\r\u{1b}[K")
-    }
-
-    private func write(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
-    }
-}

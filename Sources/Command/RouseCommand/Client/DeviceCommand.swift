@@ -63,6 +63,7 @@ struct DeviceCommand: AsyncParsableCommand {
             "Device", "\(queue.device): \(queue.kind) for \(queue.app) (\(queue.environment))")
         if let dead = queue.deadSince { console.say("Dead", "since \(dead), says APNs.", .bad) }
         if let registered = queue.registeredAt { console.say("Registered", registered) }
+        if let user = queue.user { console.say("User", user) }
         if let receipt = queue.lastReceiptAt { console.say("Receipt", "the last at \(receipt)") }
         for (index, sentence) in queue.explanation.enumerated() {
             console.say(index == 0 ? "Why" : "", sentence)

@@ -34,6 +34,34 @@ struct StatsDocument: Decodable {
     let intakeQueue: Int
     let byState: [String: Int]
     let oldestDueMilliseconds: [String: Int]
+    /// How the store stands, where gateways share it.
+    let store: Store?
+
+    struct Store: Codable {
+        let engine: String
+        let serverVersion: String
+        let gateways: [Member]
+        let openTransactions: [OpenTransaction]
+        let standbyLagBytes: Int?
+        let clockOffsetMilliseconds: Int
+        let conflictsPerSecond: Double
+    }
+
+    struct Member: Codable {
+        let name: String
+        let this: Bool
+        let alive: Bool
+        let since: String
+        let silentMilliseconds: Int
+        let writers: Int
+        let leases: Int
+    }
+
+    struct OpenTransaction: Codable {
+        let owner: String
+        let seconds: Int
+        let message: String
+    }
 }
 
 /// `GET /v1/apps`.
@@ -129,6 +157,7 @@ struct DeviceDocument: Decodable {
         let kind: String
         let device: String
         let registeredAt: String?
+        let user: String?
         let deadSince: String?
         let lastReceiptAt: String?
         let explanation: [String]
@@ -147,6 +176,15 @@ struct BatchDocument: Decodable {
         let status: Int
         let wake: Wake?
         let problem: ProblemDocument?
+        /// For a user: an answer for each device.
+        let items: [Item]?
+
+        /// The wakes that were taken.
+        var wakes: [Wake] { (items ?? []).compactMap(\.wake) + (wake.map { [$0] } ?? []) }
+        /// What is wrong with it, or with the first device that was refused.
+        var firstProblem: ProblemDocument? {
+            problem ?? items?.lazy.compactMap(\.problem).first
+        }
     }
 
     struct Wake: Decodable {

@@ -2,31 +2,48 @@
 
 import Foundation
 
-/// A bar on standard error that says how far a batch is, where that is a terminal. Used by one
-/// task.
+/// A bar on standard error that says how far long work is, how fast it goes and when it ends, where
+/// that is a terminal. Used by one task.
 final class ProgressBar {
     /// How wide the bar itself is, in characters.
     static let width = 40
+    /// How often it is drawn at most.
+    private static let interval = Duration.milliseconds(100)
+    /// How long work lasts before there is a bar for it, where it could end sooner.
+    static let patience = Duration.milliseconds(500)
 
     private let total: Int
+    private let noun: String
     private let start = ContinuousClock.now
+    private var next: ContinuousClock.Instant
     private let isShown = isatty(STDERR_FILENO) == 1
     private var isOnScreen = false
 
-    init(total: Int) { self.total = total }
+    /// A bar for so many pieces of work, called by a `noun` if the number does not say enough. It
+    /// comes up after `patience`.
+    init(total: Int, noun: String = "", patience: Duration = .zero) {
+        self.total = total
+        self.noun = noun
+        next = start.advanced(by: patience)
+    }
 
-    /// Shows that so many are done.
-    func show(_ done: Int) {
-        guard isShown else { return }
+    /// Shows that so many are done, of as many as it was made for, or of `total`.
+    func show(_ done: Int, of total: Int? = nil) {
+        let now = ContinuousClock.now
+        guard isShown, now >= next else { return }
+        next = now.advanced(by: Self.interval)
         isOnScreen = true
-        let seconds = start.duration(to: .now) / .seconds(1)
-        write("\r\u{1b}[K" + Self.text(done: done, of: total, seconds: seconds))
+        let text = Self.text(
+            done: done, of: total ?? self.total, seconds: start.duration(to: now) / .seconds(1),
+            noun: noun)
+        write("\r\u{1b}[K" + text)
     }
 
     /// Takes the bar away.
     func clear() {
         guard isOnScreen else { return }
         isOnScreen = false
+        next = .now
         write("\r\u{1b}[K")
     }
 
@@ -37,13 +54,26 @@ final class ProgressBar {
     }
 
     /// The bar in characters, with the rate and the time that is left.
-    static func text(done: Int, of total: Int, seconds: Double) -> String {
-        let filled = total > 0 ? width * done / total : width
+    static func text(done: Int, of total: Int, seconds: Double, noun: String = "") -> String {
+        let filled = total > 0 ? width * min(done, total) / total : width
         let bar =
             String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
         let rate = seconds > 0 ? Double(done) / seconds : 0
-        let left = rate > 0 ? Int((Double(total - done) / rate).rounded(.up)) : 0
-        return "[\(bar)] \(done) of \(total), \(Int(rate))/s, \(left) s left"
+        let left = rate > 0 ? (Double(max(0, total - done)) / rate).rounded(.up) : 0
+        let things = noun.isEmpty ? "" : " " + noun
+        let end = rate > 0 ? ", \(time(Int(min(left, 1e9)))) left" : ""
+        // What takes longer than a second has a rate all the same.
+        let pace = rate >= 10 || rate == 0 ? "\(Int(rate))" : String(format: "%.1f", rate)
+        return "[\(bar)] \(done) of \(total)\(things), \(pace)/s\(end)"
+    }
+
+    /// A number of seconds as people say it.
+    private static func time(_ seconds: Int) -> String {
+        switch seconds {
+        case ..<60: "\(seconds) s"
+        case ..<3_600: "\(seconds / 60) min \(seconds % 60) s"
+        default: "\(seconds / 3_600) h \(seconds % 3_600 / 60) min"
+        }
     }
 
     private func write(_ text: String) {

@@ -48,7 +48,7 @@ struct SendBatch {
             items[place] = answer
             if !Self.isBusy(answer) {
                 uncertain.remove(place)
-            } else if answer.status == 503 {
+            } else if Self.isUncertain(answer) {
                 uncertain.insert(place)
             }
         }
@@ -61,6 +61,11 @@ struct SendBatch {
     }
 
     private static func isBusy(_ item: BatchDocument.Item) -> Bool {
-        busyStatuses.contains(item.status)
+        busyStatuses.contains(item.status) || item.items?.contains(where: isBusy) == true
+    }
+
+    /// Whether a part of it may have been taken, so that it goes again under the same key.
+    private static func isUncertain(_ item: BatchDocument.Item) -> Bool {
+        item.status == 503 || item.items != nil
     }
 }

@@ -10,11 +10,11 @@ struct SendCommand: AsyncParsableCommand {
         commandName: "send",
         abstract: "Ask a gateway for the wakes of a file, one JSON object a line.",
         discussion: """
-            Each line is the body of POST /v1/wakes. They go in batches; a busy gateway is waited \
-            for, and a batch that got no answer is sent again with the same Idempotency-Key, so \
-            that no wake is asked for twice. What is refused goes to standard error with its line \
-            number. Ends with 0 when all were taken, 1 when one was not. The API key needs the \
-            scope wake.
+            Each line is the body of POST /v1/wakes, for a device_token or for a user. They go in \
+            batches; a busy gateway is waited for, and a batch that got no answer is sent again \
+            with the same Idempotency-Key, so that no wake is asked for twice. What is refused \
+            goes to standard error with its line number. Ends with 0 when all were taken, 1 when \
+            one was not. The API key needs the scope wake.
 
             When the gateway is gone for good, or refuses a whole batch, or Ctrl-C ends it, the \
             sums so far are told, and the options with which to go on: --from names the line, and \
@@ -228,7 +228,7 @@ struct SendRun {
     private mutating func tellProblems(_ batch: SendBatch, _ numbers: [Int]) {
         let open = Set(summary.openLines)
         for (item, number) in zip(batch.items, numbers) where !open.contains(number) {
-            guard let problem = item?.problem else { continue }
+            guard let problem = item?.firstProblem else { continue }
             toldCount += 1
             if toldCount <= Self.maximumToldCount {
                 let first = problem.diagnostics?.first.map { " \($0.rule): \($0.message)." } ?? ""

@@ -6,11 +6,11 @@ struct SendSummary: Encodable {
     let run: String
     /// Lines that are not blank, from the first that was to be sent.
     var lines = 0
-    /// Wakes that the gateway took.
+    /// Lines of which the gateway took the wake; of one for a user, any.
     var accepted = 0
-    /// Wakes that it did not take.
+    /// Lines of which it took none.
     var refused = 0
-    /// How many of those taken got each decision.
+    /// How many wakes of those taken got each decision: a line for a user is one for each device.
     var decisions: [String: Int] = [:]
     /// Lines of a batch that failed in its midst, for which the gateway had no room, or of which it
     /// did not say what became of them; they are neither among those taken nor among those refused.
@@ -23,12 +23,9 @@ struct SendSummary: Encodable {
     mutating func book(_ batch: SendBatch, _ numbers: [Int]) {
         let open = Set(openLines)
         for (item, number) in zip(batch.items, numbers) where !open.contains(number) {
-            if let wake = item?.wake {
-                accepted += 1
-                decisions[wake.decision.type, default: 0] += 1
-            } else {
-                refused += 1
-            }
+            let wakes = item?.wakes ?? []
+            if wakes.isEmpty { refused += 1 } else { accepted += 1 }
+            for wake in wakes { decisions[wake.decision.type, default: 0] += 1 }
         }
     }
 

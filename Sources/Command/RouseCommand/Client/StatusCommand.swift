@@ -81,6 +81,7 @@ struct GatewayStatus {
                 endpoint.words, endpoint.failingSince == nil ? .good : .bad)
             return row(index == 0 ? "Webhooks" : "", "\(endpoint.endpoint): \(words)")
         }
+        if let store = stats?.store { lines += Self.standing(of: store, console) }
         for app in apps {
             lines.append("")
             lines.append(row("App", "\(app.app) (\(app.environment))"))
@@ -112,6 +113,39 @@ struct GatewayStatus {
         ]
     }
 
+    /// The shared store: who works on it, and what is in its way.
+    private static func standing(
+        of store: StatsDocument.Store, _ console: Console
+    ) -> [String] {
+        let server = "PostgreSQL \(store.serverVersion)"
+        let alive = store.gateways.count(where: \.alive)
+        var lines = [
+            "", row("Store", "\(server), shared by \(alive) gateway\(alive == 1 ? "" : "s")"),
+        ]
+        for gateway in store.gateways {
+            let state =
+                gateway.alive
+                ? "\(gateway.leases) leases, since \(gateway.since)"
+                : console.coloured(
+                    "no sign of life for \(gateway.silentMilliseconds / 1000) s", .bad)
+            lines.append(
+                row("", "\(gateway.name)\(gateway.this ? " (this one)" : ""): \(state)"))
+        }
+        let conflicts = (store.conflictsPerSecond * 10).rounded() / 10
+        lines.append(
+            row(
+                "",
+                "\(conflicts) conflicts a second here, clock "
+                    + "\(store.clockOffsetMilliseconds) ms behind the database's"))
+        if let lag = store.standbyLagBytes {
+            lines.append(row("", "standby \(lag) bytes of log behind"))
+        }
+        for transaction in store.openTransactions {
+            lines.append(row("", console.coloured(transaction.message, .bad)))
+        }
+        return lines
+    }
+
     /// `rouse status --json`.
     var document: StatusDocument { StatusDocument(self) }
 }
@@ -131,6 +165,7 @@ struct StatusDocument: Encodable {
     let byState: [String: Int]?
     let apps: [App]
     let webhooks: [WebhookListDocument.Endpoint]
+    let store: StatsDocument.Store?
 
     struct App: Encodable {
         let app: String
@@ -151,6 +186,7 @@ struct StatusDocument: Encodable {
         unended = status.stats?.unended
         inFlight = status.stats?.inFlight
         byState = status.stats?.byState
+        store = status.stats?.store
         apps = status.apps.map { app in
             let held = app.queues.filter { $0.reason != nil }
             let states = app.queues.map { ($0.kind, $0.state) }

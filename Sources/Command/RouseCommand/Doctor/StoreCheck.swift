@@ -43,12 +43,17 @@ enum StoreCheck {
         do throws(StoreFailure) {
             let (version, remarks) = try await PostgreSQLWakeStore.survey(
                 url: url, settings: settings)
-            return [tables(version)]
+            return (version.map { [tables($0)] } ?? [])
                 + remarks.map { remark in
-                    remark.weight == .warning
-                        || remark.weight == .losesCommits && settings.acceptsLoss
-                        ? .warning("store", remark.problem, remark.cure)
-                        : .wrong("store", remark.problem, remark.cure, .unavailable)
+                    switch remark.weight {
+                    case .losesCommits where !settings.acceptsLoss:
+                        .wrong(
+                            "store", remark.problem,
+                            "\(remark.cure) \(DatabaseRemark.acceptance)", .unavailable)
+                    case .refused: .wrong("store", remark.problem, remark.cure, .unavailable)
+                    case .warning, .losesCommits:
+                        .warning("store", remark.problem, remark.cure)
+                    }
                 }
         } catch {
             return [

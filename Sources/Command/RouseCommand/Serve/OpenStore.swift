@@ -41,7 +41,7 @@ struct OpenStore {
     ) async throws(StoreFailure) -> OpenStore {
         let store = try await PostgreSQLWakeStore.open(
             url: url, settings: configuration.sharedStoreSettings
-        ) { logger.notice("the shared store", metadata: ["notice": "\($0)"]) }
+        ) { logger.warning("the shared store", metadata: ["notice": "\($0)"]) }
         return OpenStore(
             store: store, clock: SharedStoreClock(store: store), ends: nil, readings: { [] },
             close: { await store.close() })
@@ -99,7 +99,7 @@ extension ServeConfiguration {
     var sharedStoreSettings: PostgreSQLWakeStore.Settings {
         var settings = PostgreSQLWakeStore.Settings()
         settings.passwordFile = storePasswordPath
-        settings.acceptsLoss = storeDurability != .disk
+        settings.acceptsLoss = storeAcceptsLoss
         return settings
     }
 }

@@ -117,6 +117,7 @@ final class Reloader: Service {
         {
             keys.append("store")
         }
+        if new.storeAcceptsLoss != started.storeAcceptsLoss { keys.append("store-accepts-loss") }
         if new.storeDurability != started.storeDurability { keys.append("store-durability") }
         if (new.tls == nil) != (tls == nil) { keys.append("tls") }
         if new.idempotencyHours != started.idempotencyHours { keys.append("idempotency-hours") }

@@ -11,8 +11,8 @@ extension ServeConfiguration {
     /// The keys at the top of the file.
     static let keys = [
         "listen", "listener", "insecure", "tls", "store", "store-password-file",
-        "store-durability", "retention-days", "idempotency-hours", "log-level", "log-format",
-        "audit-file",
+        "store-accepts-loss", "store-durability", "retention-days", "idempotency-hours",
+        "log-level", "log-format", "audit-file",
         "keys-file", "api-keys", "budget",
         "webhook", "webhooks", "apps", "transport",
     ]
@@ -31,7 +31,9 @@ extension ServeConfiguration {
     /// | `insecure` | `true` to listen, and post webhooks, beyond loopback without TLS | `false` |
     /// | `tls.certificate-file` | the listener's chain in PEM | none |
     /// | `tls.key-file` | its key in PEM | none |
-    /// | `store` | the SQLite file | `rouse.sqlite` |
+    /// | `store` | the SQLite file, or a database's URI | `rouse.sqlite` |
+    /// | `store-password-file` | the file of the database's password | libpq's |
+    /// | `store-accepts-loss` | `true` to use a database that may lose commits | `false` |
     /// | `store-durability` | `disk` or `system` | `disk` |
     /// | `retention-days` | how long ended wakes are kept, 1–365 | 7 |
     /// | `idempotency-hours` | how long an `Idempotency-Key` holds, 1 up to the retention | 24 |
@@ -146,6 +148,7 @@ extension ServeConfiguration {
         storePasswordPath = try root.string("store-password-file").map {
             Self.path($0, in: folder)
         }
+        storeAcceptsLoss = try root.boolean("store-accepts-loss") ?? storeAcceptsLoss
         storeDurability = try root.choice("store-durability") ?? storeDurability
         keysPath = try root.string("keys-file").map { Self.path($0, in: folder) }
         auditPath = try root.string("audit-file").map { Self.path($0, in: folder) }

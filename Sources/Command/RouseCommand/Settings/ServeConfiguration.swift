@@ -23,7 +23,9 @@ struct ServeConfiguration: Hashable, Sendable {
     var storeURL: String?
     /// The file of the database's password; `nil` where libpq finds it by itself.
     var storePasswordPath: String?
-    /// What an answer waits for.
+    /// Whether a database may be used that may lose what it has acknowledged.
+    var storeAcceptsLoss = false
+    /// What an answer waits for, where the store is a file.
     var storeDurability = SQLiteWakeStore.Durability.disk
     /// The certificate and key of the listener; `nil` to speak plain HTTP.
     var tls: TLSFiles?

@@ -68,10 +68,14 @@ struct SimulateGrid {
                 guard let number = waiting.popFirst() else { return }
                 group.addTask { (number, grid.run(cell: number)) }
             }
+            let bar = ProgressBar(
+                total: grid.cellCount, noun: "cells", patience: ProgressBar.patience)
+            defer { bar.clear() }
             for _ in 0..<threads { addCell() }
             var done: [(number: Int, cell: Grid.Cell)] = []
             while let cell = await group.next() {
                 done.append(cell)
+                bar.show(done.count)
                 addCell()
             }
             return done.sorted { $0.number < $1.number }.map(\.cell)

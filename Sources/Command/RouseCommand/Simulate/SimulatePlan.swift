@@ -78,10 +78,18 @@ struct SimulatePlan {
     /// Runs everything and writes the files.
     func run() async throws -> [Output] {
         var outputs: [Output] = []
+        let deviceCount = simulations.reduce(0) { $0 + $1.scenario.deviceCount }
+        let bar = ProgressBar(
+            total: deviceCount, noun: "devices", patience: ProgressBar.patience)
+        defer { bar.clear() }
+        var doneCount = 0
         for simulation in simulations {
             let clock = ContinuousClock()
             let start = clock.now
-            let result = try await SimulationDriver(simulation, threads: threads).run(trace: trace)
+            let result = try await SimulationDriver(simulation, threads: threads).run(
+                trace: trace
+            ) { bar.show(doneCount + $0) }
+            doneCount += simulation.scenario.deviceCount
             let duration = start.duration(to: clock.now)
             var drawn: [DeviceTrace] = []
             if svg != nil || html != nil {

@@ -38,8 +38,10 @@ public struct SimulationDriver: Sendable {
         }
     }
 
-    /// Runs all devices.
-    func run(trace: OutputFile?) async throws -> SimulationResult {
+    /// Runs all devices. `progress` is told how many are done.
+    func run(
+        trace: OutputFile?, progress: (Int) -> Void = { _ in }
+    ) async throws -> SimulationResult {
         let scenario = simulation.scenario
         let size = Self.devicesPerPortion
         let count = (scenario.deviceCount + size - 1) / size
@@ -64,6 +66,7 @@ public struct SimulationDriver: Sendable {
                     total.merge(portion.result)
                     try trace?.append(portion.trace)
                     written += 1
+                    progress(min(written * size, scenario.deviceCount))
                     addPortion()
                 }
             }

@@ -14,7 +14,7 @@ struct StoreCopyCommand: AsyncParsableCommand {
         abstract: "Copy the SQLite file of a gateway into the shared store.",
         discussion: """
             Takes everything over: devices with their budgets, wakes that wait, wakes that ended \
-            within the retention, attempts, idempotency keys, feedback, webhooks, pauses and \
+            within the retention, attempts, idempotency keys, the feeds, webhooks, pauses and \
             counters. Older wakes count as pruned. Wakes in hand end their leases, as when a \
             gateway starts again.
 

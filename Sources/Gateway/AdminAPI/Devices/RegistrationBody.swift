@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Gateway
 import WakeModel
 
 /// The body of `PUT /v1/devices/{token}/registered`: the app got this token from iOS just now. That
@@ -10,6 +11,7 @@ struct RegistrationBody {
     let environment: APNsEnvironment?
     let kind: WakeKind
     let at: WallInstant?
+    let user: UserChange
 
     /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
     /// `token` is the device that the path names, if it does.
@@ -18,12 +20,20 @@ struct RegistrationBody {
         do throws(InvalidField) {
             try members.check(
                 names: Set(token == nil ? ["device_token"] : [])
-                    .union(["app", "environment", "kind", "at"]))
+                    .union(["app", "environment", "kind", "at", "user"]))
             deviceToken = if let token { token } else { try members.requiredDeviceToken() }
             app = try members.requiredString("app")
             environment = try members.choice("environment")
             kind = try members.choice("kind") ?? .background
             at = try members.instant("at")
+            if members.raw("user").map({ $0.elementsEqual("null".utf8) }) == true {
+                user = .removed
+            } else {
+                user =
+                    try members.string("user").map { (text) throws(InvalidField) in
+                        .user(try UserID(text))
+                    } ?? .kept
+            }
         } catch {
             throw Problem(error)
         }
@@ -39,6 +49,12 @@ struct RegistrationBody {
                 .optional(
                     "at",
                     .instant("When the app got it; now by default, and if that is in the future.")),
+                .optional(
+                    "user",
+                    .oneOf(
+                        [WakeBody.userSchema, .null],
+                        "Whose the device is from now on, and no other user's; null for nobody's. "
+                            + "Left out, it stays as it is.")),
             ])
     }
 }

@@ -34,6 +34,13 @@ enum Metric: String, CaseIterable, Sendable {
     case logSize = "rouse_store_log_bytes"
     case logFull = "rouse_store_log_full"
     case logCopyingFailed = "rouse_store_log_copying_failed"
+    case storeGateways = "rouse_store_gateways"
+    case storeTrips = "rouse_store_round_trips_total"
+    case storeTime = "rouse_store_database_seconds_total"
+    case storeConflicts = "rouse_store_conflicts_total"
+    case storeClockOffset = "rouse_store_clock_offset_seconds"
+    case storeStandbyLag = "rouse_store_standby_lag_bytes"
+    case storeOpenTransaction = "rouse_store_open_transaction_seconds"
     case damagedRows = "rouse_store_damaged_rows_total"
     case ready = "rouse_ready"
     case appHeld = "rouse_app_held"
@@ -52,7 +59,8 @@ enum Metric: String, CaseIterable, Sendable {
         switch self {
         case .dueLag, .requestLatency, .apnsLatency, .commitTime, .commitRows: .histogram
         case .accepted, .decisions, .ended, .refused, .budgetDeferrals, .coalesced,
-            .webhooks, .webhooksDropped, .damagedRows, .droppedSeries:
+            .webhooks, .webhooksDropped, .damagedRows, .droppedSeries, .storeTrips, .storeTime,
+            .storeConflicts:
             .counter
         default: .gauge
         }
@@ -93,6 +101,15 @@ enum Metric: String, CaseIterable, Sendable {
         case .logFull:
             "1 while new wakes are refused because a reader of the store keeps its log long."
         case .logCopyingFailed: "1 while the write-ahead log cannot be copied into the database."
+        case .storeGateways: "Gateways on a shared store that give signs of life."
+        case .storeTrips: "Round trips of commands to a shared store's database."
+        case .storeTime: "Time that the database and the way to it took, by command."
+        case .storeConflicts:
+            "Decisions made anew because another gateway had changed the rows, by command."
+        case .storeClockOffset: "How much the database's clock is ahead of this machine's."
+        case .storeStandbyLag: "Log that the standby farthest behind has not flushed."
+        case .storeOpenTransaction:
+            "Age of the oldest transaction that has been open in the database for over a minute."
         case .damagedRows: "Rows of the store that were found damaged since the start, by table."
         case .appHeld: "1 when an app is held back because APNs refuses what it sends."
         case .queueInFlight: "Wakes of an app that are claimed and not yet settled."
@@ -117,11 +134,13 @@ enum Metric: String, CaseIterable, Sendable {
         case .apnsConnections, .apnsStreams: ["key", "server", "team"]
         case .providerTokenAge: ["key", "team"]
         case .commitTime: ["verb"]
+        case .storeTrips, .storeTime, .storeConflicts: ["verb"]
         case .damagedRows: ["table"]
         case .appHeld, .queueInFlight, .queueUnresponsive: ["app", "environment", "kind"]
         case .budgetDeferrals, .queueDepth, .inFlight, .intakeQueue, .httpConnections,
             .eventStreams, .commitRows, .logSize, .logFull, .logCopyingFailed, .ready,
-            .droppedSeries, .webhooksUnconfigured:
+            .droppedSeries, .webhooksUnconfigured, .storeGateways, .storeClockOffset,
+            .storeStandbyLag, .storeOpenTransaction:
             []
         }
     }

@@ -11,7 +11,8 @@ enum PrometheusText {
         for (rawName, kind, series) in registry.snapshot() {
             let name = sanitized(rawName)
             if let help = Metric(rawValue: rawName)?.help { text += "# HELP \(name) \(help)\n" }
-            text += "# TYPE \(name) \(kind.rawValue)\n"
+            // A count that is read where it is kept is a counter all the same.
+            text += "# TYPE \(name) \((Metric(rawValue: rawName)?.kind ?? kind).rawValue)\n"
             for (key, sample) in series {
                 switch sample {
                 case .number(let number):

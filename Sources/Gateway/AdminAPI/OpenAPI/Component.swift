@@ -35,6 +35,9 @@ enum Component: String, CaseIterable {
     case registration = "Registration"
     case deviceRegistration = "DeviceRegistration"
     case deviceAnswer = "DeviceAnswer"
+    case userAnswer = "UserAnswer"
+    case userDevices = "UserDevices"
+    case userRemoval = "UserRemoval"
     case receipt = "Receipt"
     case receipts = "Receipts"
     case receiptAnswers = "ReceiptAnswers"
@@ -88,6 +91,10 @@ enum Component: String, CaseIterable {
                 .required(
                     "ended", .array(of: .string(format: "uuid"), "Wakes that ended because of it."))
             ])
+        case .userAnswer: Batch.userSchema
+        case .userDevices: UserDevice.listSchema
+        case .userRemoval:
+            .object([.required("removed", .count("How many registrations were removed."))])
         case .receipt: ReceiptsBody.receiptSchema
         case .receipts: ReceiptsBody.schema
         case .receiptAnswers: ReceiptRoutes.answerSchema

@@ -139,7 +139,8 @@ struct Schema: Sendable {
     /// first member is as it says there.
     ///
     /// Variants are conditions and not alternatives: generated clients make a type of its own of
-    /// each alternative, and of an object with conditions one.
+    /// each alternative, and of an object with conditions one. Each is the `else` of the one
+    /// before: side by side, readers that multiply conditions out have twice the cases with each.
     static func object(
         _ members: [Member], _ description: String? = nil, rules: [Rule] = [],
         variants: [[Member]] = []
@@ -157,12 +158,14 @@ struct Schema: Sendable {
                 (
                     "allOf",
                     rules.isEmpty && variants.isEmpty
-                        ? nil : .array(rules.map(\.json) + variants.map(condition))
+                        ? nil : .array(conditions(variants[...]) + rules.map(\.json))
                 ),
             ])
     }
 
-    private static func condition(_ variant: [Member]) -> JSONValue {
+    /// One condition with all variants; none where there is no variant.
+    private static func conditions(_ variants: ArraySlice<[Member]>) -> [JSONValue] {
+        guard let variant = variants.first else { return [] }
         func part(_ members: ArraySlice<Member>) -> JSONValue {
             let required = members.filter(\.isRequired)
             return .object([
@@ -173,7 +176,12 @@ struct Schema: Sendable {
                 ),
             ])
         }
-        return .object([("if", part(variant.prefix(1))), ("then", part(variant.dropFirst()))])
+        return [
+            .object([
+                ("if", part(variant.prefix(1))), ("then", part(variant.dropFirst())),
+                ("else", conditions(variants.dropFirst()).first),
+            ])
+        ]
     }
 
     /// An object with any members.
@@ -195,6 +203,9 @@ struct Schema: Sendable {
 
     /// The value `true`.
     static let onlyTrue = Schema(json: .object([("const", .boolean(true))]))
+
+    /// The value `null`.
+    static let null = Schema(json: .object([("type", .string("null"))]))
 
     /// A bundle id, which has none of the suffixes of topics.
     static func bundleID(_ description: String? = nil) -> Schema {

@@ -33,6 +33,8 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     case foreignOrigin = "foreign-origin"
     /// The resource does not exist, or no longer.
     case notFound = "not-found"
+    /// The user has no device for this app, environment and kind of push, or is not known.
+    case noDevices = "no-devices"
     /// The method does not fit the resource; `Allow` names those that do.
     case methodNotAllowed = "method-not-allowed"
     /// The head or the body of the request did not arrive in its time.
@@ -63,14 +65,14 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     public var status: Int {
         switch self {
         case .malformedRequest, .malformedBody, .invalidField, .invalidWake,
-            .ambiguousEnvironment, .wrongCredential:
+            .ambiguousEnvironment:
             400
         case .unauthorized: 401
         case .forbidden, .appNotAllowed, .foreignOrigin: 403
-        case .notFound, .unknownApp: 404
+        case .notFound, .unknownApp, .noDevices: 404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
-        case .idempotencyConflict, .notCancellable: 409
+        case .idempotencyConflict, .notCancellable, .wrongCredential: 409
         case .bodyTooLarge: 413
         case .unsupportedMediaType: 415
         case .rateLimited, .overloaded: 429
@@ -95,6 +97,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .appNotAllowed: "The API key is for other apps"
         case .foreignOrigin: "Another site's page may not do this"
         case .notFound: "Not found"
+        case .noDevices: "The user has no such device"
         case .methodNotAllowed: "The method does not fit the resource"
         case .requestTimeout: "The request did not arrive in time"
         case .idempotencyConflict: "The idempotency key was used for another request"
@@ -138,6 +141,9 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
             "`rouse serve --dev` asks for no key, and refuses requests from pages of other sites "
                 + "and for other hosts than this machine."
         case .notFound: "The resource does not exist, or no longer."
+        case .noDevices:
+            "No device is registered under the user for this app, environment and kind of push; a "
+                + "user who is not known has none."
         case .methodNotAllowed: "The method does not fit the resource; `Allow` names those that do."
         case .requestTimeout: "The head or the body of the request did not arrive in its time."
         case .idempotencyConflict:
@@ -187,6 +193,9 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
                 + "`rouse serve --config` with keys has no such bounds."
         case .notFound:
             "Check the id or the token; ended wakes are kept for `retention-days`."
+        case .noDevices:
+            "Nothing, if the user has no such app. Else register the app's token under the user: "
+                + "`POST /v1/devices/{token}/registered` with `user`."
         case .methodNotAllowed: "Use a method that `Allow` names."
         case .requestTimeout: "Send it again, without a pause in the middle."
         case .idempotencyConflict: "Make a new key for each new request, and repeat with the old."

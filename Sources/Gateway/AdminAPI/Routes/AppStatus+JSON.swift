@@ -128,6 +128,7 @@ extension GatewayStats {
             ),
             ("connections", .integer(Int64(services.connections.value))),
             ("event_streams", .integer(Int64(services.streams.value))),
+            ("store", store?.json),
         ])
     }
 
@@ -148,6 +149,7 @@ extension GatewayStats {
                     "How long the longest due wake is due already.")),
             .required("connections", .count("Connections to this API.")),
             .required("event_streams", .count()),
+            .optional("store", SharedStoreStatus.schema),
         ])
     }
 }

@@ -32,7 +32,9 @@ struct BatchRoutes {
                     + "counts as many requests as it has items: one that has more than the rate "
                     + "of its key has left is taken whole, and the key's next requests wait. With "
                     + "an "
-                    + "Idempotency-Key, each item is recognised by its place and its bytes.",
+                    + "Idempotency-Key, each item is recognised by its place and its bytes. An "
+                    + "item for a user counts as many as the user has devices, and a batch has up "
+                    + "to \(Batch.maximumWakeCount) wakes.",
                 parameters: [
                     WakeRoutes.idempotencyKey(
                         configuration,
@@ -62,9 +64,15 @@ struct BatchRoutes {
         let (text, mediaType) = try await request.readBody(
             [JSONValue.mediaType, Self.linesMediaType], limit: configuration.batchByteCount,
             within: services.bodies, context)
-        let batch = try await batch(text, mediaType, request.headers, context)
+        var batch = try await batch(text, mediaType, request.headers, context)
+        if batch.hasUsers {
+            let before = batch.inquiries.count
+            try await batch.resolveUsers(by: services.gateway)
+            try services.takeWakes(batch.inquiries.count - before, context)
+        }
         let answers = await services.gateway.accept(
-            batch.inquiries, spreadSeconds: spread, caller: context.callerName)
+            batch.inquiries, spreadSeconds: spread, caller: context.callerName,
+            withDiagnostics: withDiagnostics)
         let turn = await services.gateway.workTurns.begin()
         defer { turn.end() }
         return try await batch.answer(answers, withDiagnostics: withDiagnostics, turn)
@@ -100,7 +108,10 @@ struct BatchRoutes {
                 guard terms.spreadSeconds == nil else {
                     throw Problem.spreadAmongMany("an item of a batch")
                 }
-                batch.ask(body.inquiry(mark))
+                switch body.target {
+                case .device(let token): batch.ask(terms.inquiry(to: token, mark))
+                case .user(let user): batch.ask(user: user, terms, mark)
+                }
             } catch {
                 batch.refuse(error)
             }

@@ -122,8 +122,12 @@ struct DeviceRoutes {
                     : place == .path ? "putRegistration" : "putDeviceRegistration",
                 summary: "The app got this token from iOS just now",
                 description: "Revives a token that was dead, and dates the rule about 410: APNs' "
-                    + "word about a time before does not count. It may be repeated."
-                    + (place == .path ? "" : " " + Self.inBody),
+                    + "word about a time before does not count. It may be repeated. With `user` "
+                    + "the device is registered under your own id of a user: a wake for the user "
+                    + "reaches it. A token is one user's at a time; a 410 of APNs, and forgetting "
+                    + "the device, end it. A user has up to \(UserID.maximumDeviceCount) of them "
+                    + "for an app, environment and kind; with one more the oldest registration "
+                    + "goes." + (place == .path ? "" : " " + Self.inBody),
                 parameters: place.parameters,
                 body: .json(
                     .named(place == .path ? .registration : .deviceRegistration), limit: limit),
@@ -137,7 +141,7 @@ struct DeviceRoutes {
             return try Self.answer(
                 try await asking { () async throws(StoreFailure) in
                     try await gateway.registered(
-                        body.deviceToken, app: app, kind: body.kind, at: body.at)
+                        body.deviceToken, app: app, kind: body.kind, at: body.at, user: body.user)
                 })
         }
     }

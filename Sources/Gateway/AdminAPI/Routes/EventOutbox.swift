@@ -6,7 +6,7 @@ import Synchronization
 /// What a reader of events is to be sent next. One task fills it, one empties it.
 ///
 /// It holds few events, and who brings them waits while it is full: what a slow reader has not got
-/// stays in the gateway's buffer, the one place where events are dropped and counted.
+/// stays in the store.
 final class EventOutbox: Sendable {
     /// The most events that wait here; they are written together.
     static let eventCount = 64
@@ -14,13 +14,14 @@ final class EventOutbox: Sendable {
     /// What waits.
     struct Load {
         var events: [OutcomeEvent] = []
-        /// A silent stream would be closed by proxies, and a reader that is gone is found out only
-        /// by writing to it.
-        var isPulseDue = false
+        /// A sign of life is due, and up to which cursor all events have been put here. A silent
+        /// stream would be closed by proxies, and a reader that is gone is found out only by
+        /// writing to it.
+        var pulse: Int64?
         /// Nothing comes after this.
         var isLast = false
 
-        fileprivate var isEmpty: Bool { events.isEmpty && !isPulseDue && !isLast }
+        fileprivate var isEmpty: Bool { events.isEmpty && pulse == nil && !isLast }
     }
 
     private let load = Mutex(Load())
@@ -48,9 +49,9 @@ final class EventOutbox: Sendable {
         }
     }
 
-    /// A sign of life is due.
-    func pulse() {
-        load.withLock { $0.isPulseDue = true }
+    /// A sign of life is due. All events up to this cursor have been put here.
+    func pulse(at cursor: Int64) {
+        load.withLock { $0.pulse = cursor }
         arrivals.continuation.yield()
     }
 

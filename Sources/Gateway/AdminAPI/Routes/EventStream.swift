@@ -55,10 +55,10 @@ struct EventStream: Sendable {
             for await event in events { await outbox.put(event) }
             outbox.end()
         }
-        let clock = Task { [pulseSeconds] in
+        let clock = Task { [pulseSeconds, events] in
             while true {
                 try await Task.sleep(for: .seconds(pulseSeconds))
-                outbox.pulse()
+                outbox.pulse(at: events.position)
             }
         }
         let ender = Task { [lifeSeconds] in
@@ -88,8 +88,11 @@ struct EventStream: Sendable {
     private func write(
         what outbox: EventOutbox, to writer: inout any ResponseBodyWriter
     ) async throws {
-        try await writer.write(ByteBuffer(string: "retry: \(Self.retrySeconds * 1000)\n\n"))
-        var reported = 0
+        // An id without data is no event, and yet a reader that comes back sends it.
+        var position = events.start
+        var beginning = "retry: \(Self.retrySeconds * 1000)\nid: \(position)\n\n"
+        if events.mayHaveMissed { beginning += Self.dropped }
+        try await writer.write(ByteBuffer(string: beginning))
         var isOver = false
         while !isOver {
             // A shutdown, which waits for open answers, ends the stream.
@@ -101,19 +104,24 @@ struct EventStream: Sendable {
             isOver = load.isLast
             var text: [UInt8] = []
             for event in load.events { Self.append(event, to: &text) }
-            let lost = events.droppedCount
-            if lost > reported {
-                reported = lost
-                text += Array("event: dropped\ndata: {\"count\":\(lost)}\n\n".utf8)
+            position = load.events.last?.cursor ?? position
+            if text.isEmpty, let pulse = load.pulse {
+                // What was passed over since, of apps that are not the reader's, is not read again.
+                text = Array((pulse > position ? "id: \(pulse)\n" : "").utf8)
+                text += Array(": alive\n\n".utf8)
+                position = max(position, pulse)
             }
-            if text.isEmpty, load.isPulseDue { text = Array(": alive\n\n".utf8) }
             // Waits for a reader that is slow, and lets go of the events only then.
             if !text.isEmpty { try await writer.write(ByteBuffer(bytes: text)) }
         }
     }
 
+    private static let dropped =
+        "event: dropped\ndata: {\"message\":\"Outcomes behind this cursor were removed by their "
+        + "age.\"}\n\n"
+
     private static func append(_ event: OutcomeEvent, to text: inout [UInt8]) {
-        text += Array("event: outcome\nid: \(event.sequence)\ndata: ".utf8)
+        text += Array("event: outcome\nid: \(event.cursor)\ndata: ".utf8)
         text += event.json.bytes
         text += Array("\n\n".utf8)
     }

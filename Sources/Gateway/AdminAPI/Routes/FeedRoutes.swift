@@ -54,18 +54,29 @@ struct FeedRoutes {
             Operation(
                 id: "streamEvents", summary: "Outcomes as they happen, as server-sent events",
                 description: "Each event is named outcome; its data is an object like an entry of "
-                    + "a wake's history. \(configuration.eventBufferCount) wait for a reader "
-                    + "that is slower than they come; beyond, it misses the oldest, and is told "
-                    + "how many of them so far by an event named dropped. The stream ends when the "
-                    + "API key is revoked or expires. Nothing is kept: the "
-                    + "durable feeds are feedback and webhooks. A reader that closes its side of "
+                    + "a wake's history, and its id a cursor of a durable feed, which is the same "
+                    + "at all gateways of a store: each outcome comes once, in one order, "
+                    + "whichever gateway sent the wake. A reader that comes back with the last id "
+                    + "in Last-Event-ID, or in after, to any gateway, misses nothing that is kept "
+                    + "(retention-days); an event named dropped says when older outcomes may be "
+                    + "missing. Without a cursor the stream begins now. The stream ends when the "
+                    + "API key is revoked or expires. A reader that closes its side of "
                     + "the connection ends the stream. A key has a quarter of all streams at "
                     + "most.",
                 parameters: [
                     Operation.Parameter(
+                        name: Self.lastEventID, place: .header,
+                        schema: .integer(in: 0...Int64.max),
+                        description: "The id of the last event that is known, as a browser's "
+                            + "EventSource sends it; it goes before after."),
+                    Operation.Parameter(
+                        name: "after", place: .query, schema: .integer(in: 0...Int64.max),
+                        description: "The id of the last event that is known; 0 for all that are "
+                            + "kept."),
+                    Operation.Parameter(
                         name: "seconds", place: .query,
                         schema: .integer(in: 1...Int64(EventStream.maximumLifeSeconds)),
-                        description: "End the stream after so long; without it, it does not end.")
+                        description: "End the stream after so long; without it, it does not end."),
                 ],
                 answers: [
                     Operation.Answer(
@@ -73,13 +84,16 @@ struct FeedRoutes {
                         EventStream.eventSchema, mediaType: EventStream.mediaType)
                 ], problems: [.overloaded])
         ) { request, context in
-            let lifeSeconds = try Query(request).integer(
-                "seconds", in: 1...EventStream.maximumLifeSeconds)
-            guard
-                let events = services.gateway.events(
-                    bufferedCount: configuration.eventBufferCount, among: context.apps,
-                    caller: context.caller?.name)
-            else {
+            let query = Query(request)
+            let lifeSeconds = try query.integer("seconds", in: 1...EventStream.maximumLifeSeconds)
+            let after = try query.integer("after", in: 0...Int.max)
+            let cursor = try Self.lastEvent(of: request) ?? after.map(Int64.init)
+            let apps = context.apps
+            let caller = context.caller?.name
+            let opened = try await asking { () async throws(StoreFailure) in
+                try await services.gateway.events(after: cursor, among: apps, caller: caller)
+            }
+            guard let events = opened else {
                 throw Problem(
                     .overloaded, "Too many event streams are open, or too many of this key."
                 )
@@ -92,6 +106,22 @@ struct FeedRoutes {
             )
             .response
         }
+    }
+
+    private static let lastEventID = "Last-Event-ID"
+
+    /// The cursor in the header of a reader that comes back; an empty one is none.
+    private static func lastEvent(of request: Request) throws(Problem) -> Int64? {
+        guard let name = HTTPField.Name(lastEventID), let text = request.headers[name],
+            !text.isEmpty
+        else { return nil }
+        guard let cursor = Int64(text), cursor >= 0, text.first != "+" else {
+            throw Problem(
+                InvalidField(
+                    field: lastEventID, problem: "is not the id of an event",
+                    remedy: "Send the last id as it came, or leave the header out."))
+        }
+        return cursor
     }
 }
 
@@ -133,12 +163,13 @@ extension OutcomeEvent {
     /// The event's data.
     var json: JSONValue {
         .object([
-            ("sequence", .integer(Int64(clamping: sequence))),
+            ("cursor", .integer(cursor)),
             ("id", .string(id.description)), ("ref", ref.map { .string($0.value) }),
             ("app", .string(app.bundleID.value)),
             ("environment", .string(app.environment.rawValue)),
-            ("kind", .string(kind.rawValue)), ("at", .string(at.description)),
-            ("outcome", end.json),
+            ("kind", .string(kind.rawValue)),
+            ("device", deviceToken.map { .string($0.description) }),
+            ("at", .string(at.description)), ("outcome", end.json),
         ])
     }
 }

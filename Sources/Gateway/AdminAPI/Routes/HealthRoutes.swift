@@ -111,6 +111,7 @@ struct HealthRoutes {
                 return (labels, queue)
             }
         }
+        if let store = stats.store { store.set(metrics) }
         metrics.setAll(.appHeld, queues.map { ($0, $1.circuit == .closed ? 0 : 1) })
         metrics.setAll(.queueInFlight, queues.map { ($0, Double($1.inFlight)) })
         metrics.setAll(.queueUnresponsive, queues.map { ($0, $1.unresponsive == nil ? 0 : 1) })

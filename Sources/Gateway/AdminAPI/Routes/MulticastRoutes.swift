@@ -56,7 +56,8 @@ struct MulticastRoutes {
             limit: limit, within: services.bodies, context)
         let batch = try await batch(text, request.headers, context)
         let answers = await services.gateway.accept(
-            batch.inquiries, spreadSeconds: spread, caller: context.callerName)
+            batch.inquiries, spreadSeconds: spread, caller: context.callerName,
+            withDiagnostics: withDiagnostics)
         if let first = answers.first, first.concernsAll {
             _ = try AcceptedWake(first, to: batch.inquiries.first)
         }
@@ -74,9 +75,7 @@ struct MulticastRoutes {
         let now = services.gateway.now
         let body = try MulticastBody(text, now: now)
         try context.checkAccess(to: body.terms.bundleID, field: body.terms.appField)
-        // The request itself has been counted.
-        try AccessControl(authentication: configuration.authentication)
-            .debit(context.caller, for: body.count - 1)
+        try services.takeWakes(body.count, context)
         let marksExpireAt = now.advanced(bySeconds: Int64(configuration.idempotencySeconds))
         let key = try IdempotencyKey.text(of: headers)
         var batch = Batch(capacity: body.count)
@@ -103,16 +102,10 @@ struct MulticastRoutes {
             }
             batch.ask(body.terms.inquiry(to: device, mark))
         }
-        return batch
-    }
-}
-
-extension AdmissionResult {
-    /// Whether it is about what all wakes of a multicast have in common, so that none was taken.
-    fileprivate var concernsAll: Bool {
-        switch self {
-        case .invalid, .unknownApp, .ambiguousEnvironment, .wrongCredential: true
-        case .admitted, .idempotencyConflict, .overloaded, .unavailable, .damaged: false
+        // What is wrong with all of it is looked for with the wakes; here there is none.
+        if batch.inquiries.isEmpty, let refusal = try body.terms.refusal(by: services.gateway) {
+            throw refusal
         }
+        return batch
     }
 }

@@ -64,7 +64,7 @@ extension Problem {
         Problem(.bodyTooLarge, "The body has more than \(limit) bytes.")
     }
 
-    fileprivate static var noRoomForBody: Problem {
+    static var noRoomForBody: Problem {
         Problem(
             .overloaded, "The large bodies that are being read leave no room for another."
         ).retrying(afterSeconds: roomPauseSeconds)

@@ -16,6 +16,7 @@ struct RouteTable: Sendable {
         routes += MulticastRoutes(services: services).routes
         routes += ValidateRoutes(services: services).routes
         routes += DeviceRoutes(services: services).routes
+        routes += UserRoutes(services: services).routes
         routes += ReceiptRoutes(services: services).routes
         routes += FeedRoutes(services: services).routes
         routes += AppRoutes(services: services).routes

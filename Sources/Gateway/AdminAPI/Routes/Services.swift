@@ -38,3 +38,22 @@ struct Services: Sendable {
             freeByteCount: configuration.bodyByteCount)
     }
 }
+
+extension Services {
+    /// What is in memory at a time for a wake of a request for many devices, in bytes: what the
+    /// gateway is asked, what it answers and the text of that. Of such a request the body may be
+    /// short.
+    private static let wakeByteCount = 1_024
+
+    /// Takes room for the wakes of a request for many devices, and counts them in the rate of its
+    /// key; the request itself has been counted.
+    func takeWakes(_ count: Int, _ context: AdminRequestContext) throws(Problem) {
+        let bytes = count * Self.wakeByteCount - bodies.freeByteCount
+        guard bytes <= 0 || context.takeBodyBytes(bytes, of: bodies) else {
+            throw Problem.noRoomForBody
+        }
+        guard count > 1 else { return }
+        try AccessControl(authentication: configuration.authentication)
+            .debit(context.caller, for: count - 1)
+    }
+}

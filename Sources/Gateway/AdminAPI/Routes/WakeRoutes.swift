@@ -45,7 +45,12 @@ struct WakeRoutes {
             Operation(
                 id: "createWake", summary: "Ask for a wake",
                 description: "The answer means that the wake is on disk and will end in exactly "
-                    + "one recorded outcome. Its decision says what becomes of it and why.",
+                    + "one recorded outcome. Its decision says what becomes of it and why. With "
+                    + "`user` instead of `device_token` it asks for a wake on each device that is "
+                    + "registered under the user for this app, environment and kind of push, each "
+                    + "with its own id, decision and outcome, and the answer has an item for each. "
+                    + "A repetition with the same key is for the devices for which the request was "
+                    + "first.",
                 parameters: [
                     Self.idempotencyKey(
                         configuration, conflict: "the same key and another body get a 409"),
@@ -54,7 +59,8 @@ struct WakeRoutes {
                         description: "Hold the answer until APNs has spoken: then it is 200 with "
                             + "the whole wake, and 202 when the time was up first, or the "
                             + "outcome could not be read. A caller that closes its side of the "
-                            + "connection ends the wait."),
+                            + "connection ends the wait. For a `user` it has no effect: the answer "
+                            + "comes at once and names the wake of each device."),
                     Operation.Parameter(
                         name: "timeout", place: .query,
                         schema: .integer(in: 1...Int64(configuration.waitSeconds)),
@@ -67,8 +73,10 @@ struct WakeRoutes {
                     Operation.Answer(
                         202, "The wake is on disk.", .named(.acceptedWake),
                         links: Operation.Link.toWake(at: "/id")),
+                    Operation.Answer(
+                        207, "For a user: an answer for each device.", .named(.userAnswer)),
                 ],
-                problems: Self.intakeProblems)
+                problems: Self.intakeProblems + [.noDevices])
         ) { request, context in try await post(request, context, limit) }
     }
 
@@ -96,7 +104,12 @@ struct WakeRoutes {
                 key, caller: context.callerName, body: text,
                 expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
         }
-        let inquiry = body.inquiry(mark)
+        let device: DeviceToken
+        switch body.target {
+        case .device(let token): device = token
+        case .user(let user): return try await post(body.terms, user, mark, context)
+        }
+        let inquiry = body.terms.inquiry(to: device, mark)
         let answers = await gateway.accept(
             [inquiry], spreadSeconds: body.terms.spreadSeconds ?? 0,
             caller: context.callerName)
@@ -110,6 +123,20 @@ struct WakeRoutes {
                 .response(status: .ok, headers: accepted.headers)
         }
         return accepted.json.response(status: .accepted, headers: accepted.headers)
+    }
+
+    /// Asks for a wake on each device of a user.
+    private func post(
+        _ terms: WakeTerms, _ user: UserID, _ mark: IdempotencyKey?, _ context: AdminRequestContext
+    ) async throws -> Response {
+        var batch = Batch(capacity: 1)
+        batch.ask(user: user, terms, mark)
+        try await batch.resolveUsers(by: gateway)
+        try services.takeWakes(batch.inquiries.count, context)
+        let answers = await gateway.accept(
+            batch.inquiries, spreadSeconds: terms.spreadSeconds ?? 0, caller: context.callerName)
+        return try batch.userAnswer(answers)
+            .response(status: HTTPResponse.Status(code: 207, reasonPhrase: "Multi-Status"))
     }
 
     /// Waits for the end of a wake. A caller that hangs up ends the wait, and so does a shutdown,
@@ -254,6 +281,9 @@ struct WakeRoutes {
             .delete, "/v1/wakes/{id}", .scope(.wake),
             Operation(
                 id: "cancelWake", summary: "Cancel a wake that still waits",
+                description: "Only this request is taken out. One that has merged into a wake that "
+                    + "waits is cancelled as well: that one goes on with what is left. When a wake "
+                    + "carries others, the newest of them takes its place.",
                 parameters: [.wakeID],
                 answers: [Operation.Answer(200, "It is cancelled.", .named(.wake))],
                 problems: [.notFound, .notCancellable] + ProblemCode.ofStore)

@@ -29,7 +29,7 @@ struct AcceptedWake {
             problem.field = "kind"
             throw problem
         case .idempotencyConflict:
-            throw Problem(.idempotencyConflict, "Use a new key for a new request.")
+            throw Problem.idempotencyConflict
         case .overloaded(let seconds):
             throw Problem(.overloaded, "Try again later.").retrying(afterSeconds: seconds)
         case .unavailable(let reason):
@@ -92,6 +92,10 @@ extension Problem {
                 + " is not configured\(place). Add it to apps in the gateway's configuration.")
         problem.field = field
         return problem
+    }
+
+    static var idempotencyConflict: Problem {
+        Problem(.idempotencyConflict, "Use a new key for a new request.")
     }
 
     static var ambiguousEnvironment: Problem {

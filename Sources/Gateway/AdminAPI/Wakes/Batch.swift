@@ -13,11 +13,25 @@ struct Batch {
         case duplicate(of: Int)
         /// It could not be parsed, or may not be asked for.
         case refused(Problem)
+        /// It asks for a wake on each device of a user, by these inquiries.
+        case user(Range<Int>)
     }
+
+    /// A place that is for a user whose devices are not known yet.
+    private struct OpenPlace {
+        let place: Int
+        let user: UserID
+        let terms: WakeTerms
+        let mark: IdempotencyKey?
+    }
+
+    /// The most wakes of a request with users.
+    static let maximumWakeCount = 10_000
 
     /// What the gateway is asked, in order.
     private(set) var inquiries: [Inquiry] = []
     private var places: [Place] = []
+    private var openPlaces: [OpenPlace] = []
 
     /// An empty one, with memory for so many places.
     init(capacity: Int) {
@@ -25,13 +39,64 @@ struct Batch {
         places.reserveCapacity(capacity)
     }
 
-    /// How many places there are.
-    var count: Int { places.count }
+    /// Whether there are places whose users' devices are not known yet.
+    var hasUsers: Bool { !openPlaces.isEmpty }
 
     /// Asks for a wake at the next place.
     mutating func ask(_ inquiry: Inquiry) {
         places.append(.asked(inquiries.count))
         inquiries.append(inquiry)
+    }
+
+    /// Asks for a wake on each device of a user at the next place; see ``resolveUsers(by:)``.
+    mutating func ask(user: UserID, _ terms: WakeTerms, _ mark: IdempotencyKey?) {
+        openPlaces.append(
+            OpenPlace(place: places.count, user: user, terms: terms, mark: mark))
+        places.append(.refused(.noDevices))
+    }
+
+    /// Asks for the wakes of the places that are for users, by what devices these have. Throws when
+    /// the store cannot say.
+    mutating func resolveUsers(by gateway: Gateway) async throws(Problem) {
+        let open = openPlaces
+        openPlaces = []
+        var targets: [UserTarget] = []
+        var asked: [OpenPlace] = []
+        for place in open {
+            // Before anything is said of devices: what is wrong is wrong for any user.
+            if let refusal = try place.terms.refusal(by: gateway) {
+                places[place.place] = .refused(refusal)
+            } else if let queue = gateway.queue(place.terms) {
+                targets.append(
+                    UserTarget(user: place.user, queue: queue, idempotency: place.mark))
+                asked.append(place)
+            }
+        }
+        let resolutions = try await asking { () async throws(StoreFailure) in
+            try await gateway.resolve(targets)
+        }
+        for (place, resolution) in zip(asked, resolutions) {
+            switch resolution {
+            case .idempotencyConflict:
+                places[place.place] = .refused(Problem.idempotencyConflict)
+            case .devices(let devices) where devices.isEmpty: break
+            case .devices(let devices):
+                guard inquiries.count + devices.count <= Self.maximumWakeCount else {
+                    places[place.place] = .refused(
+                        Problem(
+                            .bodyTooLarge,
+                            "The request's users have more than \(Self.maximumWakeCount) devices "
+                                + "together. Send the rest in another request."))
+                    continue
+                }
+                let first = inquiries.count
+                for device in devices {
+                    inquiries.append(
+                        place.terms.inquiry(to: device.deviceToken, device.idempotency))
+                }
+                places[place.place] = .user(first..<inquiries.count)
+            }
+        }
     }
 
     /// Gives the next place the answer of an earlier one.
@@ -57,23 +122,34 @@ struct Batch {
         for (index, place) in places.enumerated() {
             await turn.pause()
             if index > 0 { items.append(UInt8(ascii: ",")) }
-            var origin: Int?
-            if case .duplicate(let first) = place { origin = first }
+            if case .user(let range) = place {
+                let (written, found) = append(range, answers, to: &items, &text)
+                acceptedCount += written > 0 ? 1 : 0
+                obstacle = found ?? obstacle
+                continue
+            }
             do throws(Problem) {
                 let accepted = try accepted(at: place, answers)
                 acceptedCount += 1
+                // What an earlier place says is not said again: thousands of small duplicates
+                // would make a large answer.
+                if case .duplicate(let first) = place {
+                    items.append(contentsOf: #"{"status":202,"duplicate_of":\#(first)}"#.utf8)
+                    continue
+                }
                 items.append(contentsOf: #"{"status":202,"#.utf8)
                 if accepted.wake.isRepeated { items.append(contentsOf: #""replayed":true,"#.utf8) }
-                if let origin { items.append(contentsOf: #""duplicate_of":\#(origin),"#.utf8) }
                 items.append(contentsOf: #""wake":"#.utf8)
                 text.append(accepted, to: &items)
                 items.append(UInt8(ascii: "}"))
             } catch {
                 if error.code == .overloaded || error.code == .unavailable { obstacle = error }
+                var origin: Int?
+                if case .duplicate(let first) = place { origin = first }
                 JSONValue.object([
                     ("status", .integer(Int64(error.code.status))),
                     ("duplicate_of", origin.map { .integer(Int64($0)) }),
-                    ("problem", error.document),
+                    ("problem", origin == nil ? error.document : nil),
                 ])
                 .append(to: &items)
             }
@@ -87,6 +163,62 @@ struct Batch {
         ])
     }
 
+    /// Appends the answer for a user: one for each device. Returns how many wakes were taken, and
+    /// what kept the gateway from taking one.
+    private func append(
+        _ range: Range<Int>, _ answers: [AdmissionResult], to items: inout [UInt8],
+        _ text: inout AcceptedWakeText
+    ) -> (accepted: Int, obstacle: Problem?) {
+        var acceptedCount = 0
+        var obstacle: Problem?
+        var status = 202
+        var wakes: [UInt8] = []
+        for number in range {
+            if number > range.lowerBound { wakes.append(UInt8(ascii: ",")) }
+            let device = inquiries[number].request.deviceToken.description
+            do throws(Problem) {
+                let accepted = try AcceptedWake(answers[number], to: inquiries[number])
+                acceptedCount += 1
+                wakes.append(contentsOf: #"{"status":202,"device":"\#(device)","#.utf8)
+                if accepted.wake.isRepeated { wakes.append(contentsOf: #""replayed":true,"#.utf8) }
+                wakes.append(contentsOf: #""wake":"#.utf8)
+                text.append(accepted, to: &wakes)
+                wakes.append(UInt8(ascii: "}"))
+            } catch {
+                if error.code == .overloaded || error.code == .unavailable { obstacle = error }
+                status = error.code.status
+                JSONValue.object([
+                    ("status", .integer(Int64(status))), ("device", .string(device)),
+                    ("problem", error.document),
+                ])
+                .append(to: &wakes)
+            }
+        }
+        JSONValue.object([
+            ("status", .integer(acceptedCount > 0 ? 202 : Int64(status))),
+            ("accepted", .integer(Int64(acceptedCount))),
+            ("refused", .integer(Int64(range.count - acceptedCount))),
+            ("items", .raw(Array("[".utf8) + wakes + Array("]".utf8))),
+        ])
+        .append(to: &items)
+        return (acceptedCount, obstacle)
+    }
+
+    /// The answer to a request that is one place for a user. Throws what is wrong with all of it,
+    /// or kept the gateway from taking any.
+    func userAnswer(_ answers: [AdmissionResult]) throws(Problem) -> JSONValue {
+        guard case .user(let range) = places[0] else {
+            if case .refused(let problem) = places[0] { throw problem }
+            preconditionFailure("The place is for a user.")
+        }
+        if answers[0].concernsAll { _ = try AcceptedWake(answers[0], to: inquiries[0]) }
+        var items: [UInt8] = []
+        var text = AcceptedWakeText(withDiagnostics: true)
+        let (accepted, obstacle) = append(range, answers, to: &items, &text)
+        if accepted == 0, let obstacle { throw obstacle }
+        return .raw(items)
+    }
+
     private func accepted(
         at place: Place, _ answers: [AdmissionResult]
     ) throws(Problem) -> AcceptedWake {
@@ -94,6 +226,7 @@ struct Batch {
         case .asked(let number): try AcceptedWake(answers[number], to: inquiries[number])
         case .duplicate(let first): try accepted(at: places[first], answers)
         case .refused(let problem): throw problem
+        case .user: preconditionFailure("A user has an answer for each device.")
         }
     }
 
@@ -116,10 +249,35 @@ struct Batch {
                             "duplicate_of",
                             .count(
                                 "The place, from 0, of the same device token earlier in the "
-                                    + "request: one wake is for both.")),
+                                    + "request: one wake is for both, and its answer is there.")),
                         .optional("wake", .named(.acceptedWake)),
                         .optional("problem", .named(.problem)),
+                        .optional("accepted", .count("For a user: the wakes that were taken.")),
+                        .optional("refused", .count("For a user: the others.")),
+                        .optional("items", userItems),
                     ]), "In the order of the request.")),
+        ])
+    }
+
+    private static var userItems: Schema {
+        .array(
+            of: .object([
+                .required("status", .integer("202, or the problem's.", in: 202...599)),
+                .required("device", .string("A digest of the device token.")),
+                .optional("replayed", .boolean("true where the wake was there already.")),
+                .optional("wake", .named(.acceptedWake)),
+                .optional("problem", .named(.problem)),
+            ]), "For a user: an answer for each device.")
+    }
+
+    /// What the OpenAPI document says of the answer to a single request for a user.
+    static var userSchema: Schema {
+        .object([
+            .required(
+                "status", .integer("202 where any wake was taken, or a problem's.", in: 202...599)),
+            .required("accepted", .count("The wakes that were taken.")),
+            .required("refused", .count("The others.")),
+            .required("items", userItems),
         ])
     }
 }
@@ -153,5 +311,45 @@ extension Problem {
             InvalidField(
                 field: "spread_seconds", problem: "stands in \(place)",
                 remedy: "Add ?spread= to the path: it is spread as a whole."))
+    }
+}
+
+extension WakeTerms {
+    /// What is wrong with the payload, the app or another member, whatever the device is.
+    func refusal(by gateway: Gateway) throws(Problem) -> Problem? {
+        let any = try parsing(String(repeating: "0", count: 64)) {
+            (text) throws(InvalidField) in try DeviceToken(hex: text)
+        }
+        let inquiry = inquiry(to: any, nil)
+        guard let result = gateway.refusal(of: inquiry) else { return nil }
+        do throws(Problem) {
+            _ = try AcceptedWake(result, to: inquiry)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension Gateway {
+    /// The queue of a wake with these terms; `nil` when no single app is meant.
+    fileprivate func queue(_ terms: WakeTerms) -> WakeQueueKey? {
+        let found = apps.map(\.app).filter {
+            $0.bundleID == terms.bundleID
+                && (terms.environment == nil || $0.environment == terms.environment)
+        }
+        guard let app = found.first, found.count == 1 else { return nil }
+        return WakeQueueKey(app: app, kind: terms.kind)
+    }
+}
+
+extension AdmissionResult {
+    /// Whether it is about what all wakes with the same terms have in common, so that none was
+    /// taken.
+    var concernsAll: Bool {
+        switch self {
+        case .invalid, .unknownApp, .ambiguousEnvironment, .wrongCredential: true
+        case .admitted, .idempotencyConflict, .overloaded, .unavailable, .damaged: false
+        }
     }
 }

@@ -6,10 +6,18 @@ import WakeModel
 /// One wake as `POST /v1/wakes` and each item of a batch ask for it. The members are in
 /// ``WakeBody/schema``.
 struct WakeBody {
-    private static let names = WakeTerms.names.union(["device_token"])
+    private static let names = WakeTerms.names.union(["device_token", "user"])
+
+    /// Whom it is for.
+    enum Target {
+        /// One device.
+        case device(DeviceToken)
+        /// All devices of a user.
+        case user(UserID)
+    }
 
     let terms: WakeTerms
-    let deviceToken: DeviceToken
+    let target: Target
 
     /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
     init(_ text: [UInt8], now: WallInstant) throws(Problem) {
@@ -22,19 +30,27 @@ struct WakeBody {
             }
             try members.check(names: Self.names)
             terms = try WakeTerms(members, now: now)
-            deviceToken = try members.requiredDeviceToken()
+            if let user = try members.string("user") {
+                guard !members.has("device_token") else {
+                    throw InvalidField(
+                        field: "user", problem: "stands beside device_token",
+                        remedy: "Give one of the two.")
+                }
+                target = .user(try UserID(user))
+            } else {
+                target = .device(try members.requiredDeviceToken())
+            }
         } catch {
             throw Problem(error)
         }
     }
 
-    /// What the gateway is asked.
-    func inquiry(_ mark: IdempotencyKey?) -> Inquiry { terms.inquiry(to: deviceToken, mark) }
-
     /// What the OpenAPI document says of it.
     static var schema: Schema {
         WakeTerms.schema(
-            devices: [.required("device_token", deviceTokenSchema)],
+            devices: [
+                .optional("device_token", deviceTokenSchema), .optional("user", userSchema),
+            ], rules: [.exactlyOne(["device_token", "user"])],
             more: [
                 .optional(
                     "spread_seconds",
@@ -53,6 +69,17 @@ struct WakeBody {
                 + "PushKit.",
             pattern: "^ *<?( *[0-9A-Fa-f] *[0-9A-Fa-f] *){1,256}>? *$")
     }
+
+    /// A user.
+    static var userSchema: Schema {
+        .string(
+            "Your own id of a user: printable text without white space at its ends, up to "
+                + "\(UserID.maximumByteCount) bytes in UTF-8.",
+            pattern: userPattern, length: 1...UserID.maximumByteCount, example: "u-123")
+    }
+
+    private static let userPattern =
+        #"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f\u2028\u2029]*[^\s\x00-\x1f\x7f-\x9f])?$"#
 
     /// A caller's name of a wake.
     static var refSchema: Schema {

@@ -149,7 +149,9 @@ struct WakeTerms {
 extension WakeTerms {
     /// What the OpenAPI document says of a body with these members, those that name devices, and
     /// more.
-    static func schema(devices: [Schema.Member], more: [Schema.Member] = []) -> Schema {
+    static func schema(
+        devices: [Schema.Member], rules: [Schema.Rule] = [], more: [Schema.Member] = []
+    ) -> Schema {
         .object(
             [
                 .required("kind", .words(of: WakeKind.self))
@@ -204,7 +206,7 @@ extension WakeTerms {
                         length: 1...CollapseID.maximumByteCount)),
                 .optional("ref", WakeBody.refSchema),
             ] + more, "Either app or topic must be there, of an app that is configured.",
-            rules: [.exactlyOne(["app", "topic"]), .notBoth("ttl_seconds", "expires_at")],
+            rules: [.exactlyOne(["app", "topic"]), .notBoth("ttl_seconds", "expires_at")] + rules,
             variants: [
                 [
                     .required("kind", .words([WakeKind.background.rawValue])),

@@ -79,4 +79,6 @@ public struct GatewayStats: Hashable, Sendable {
     public let intakeQueue: Int
     /// How long the longest due wake of each kind is due already, in milliseconds; 0 when none is.
     public let oldestDueMilliseconds: [WakeKind: Int64]
+    /// How the store stands, if gateways share it.
+    public let store: SharedStoreStatus?
 }

@@ -43,7 +43,7 @@ final class GatewayContext: Sendable {
         watch = StoreWatch(logger: logger)
         let damage = DamageWatch(metrics: metrics, logger: logger)
         store.whenDamaged { damage.note($0) }
-        hub = OutcomeBroadcaster(limits: limits)
+        hub = OutcomeBroadcaster(store: store, watch: watch, clock: clock, limits: limits)
         current = Mutex(configuration)
     }
 

@@ -92,6 +92,11 @@ public struct GatewayLimits: Hashable, Sendable {
     public var eventSubscriberCount = 100
     /// The most of them that one caller may have.
     public var eventSubscriberCountOfCaller = 25
+    /// How often a gateway looks into the store for outcomes that others have written, while
+    /// somebody reads them or waits for one.
+    public var outcomeLookMilliseconds = 100
+    /// The longest pause between two looks for the outcome of one wake.
+    public var outcomeLookMaximumMilliseconds = 2_000
     /// The pause after the store failed, before it is asked again.
     public var storePauseMilliseconds = 250
     /// How far the wall clock may step at a time without being a leap, which is not followed at
@@ -142,6 +147,8 @@ public struct GatewayLimits: Hashable, Sendable {
         precondition(
             queuePatienceMilliseconds <= silenceSeconds * 1000,
             "A queue is unresponsive before its silence is told.")
+        precondition(
+            outcomeLookMilliseconds > 0 && outcomeLookMaximumMilliseconds > 0, "Pauses begin at 1.")
         precondition(storePauseMilliseconds > 0, "Pauses begin at 1.")
         precondition(
             clockToleranceMilliseconds >= 0 && clockLeapSeconds >= 0 && webhookGraceSeconds >= 0,

@@ -56,7 +56,7 @@ struct Pruner: Sendable {
         let configuration = context.configuration
         let now = context.clock.now()
         // A wake may wait for so long after its acceptance, by which its row is ordered.
-        let kept = Int64(configuration.retentionSeconds + configuration.longestHoldSeconds)
+        let kept = Int64(configuration.keptSeconds)
         let keptDevices = max(Int64(configuration.deviceRetentionSeconds), kept)
         let order = PruneOrder(
             now: now, wakesBefore: now.advanced(bySeconds: -kept),
@@ -76,8 +76,10 @@ struct Pruner: Sendable {
 }
 
 extension GatewayConfiguration {
-    /// The longest that any of the apps' wakes may wait, in seconds.
-    fileprivate var longestHoldSeconds: Int {
-        apps.map { (policies[$0] ?? .standard).settings.holdSeconds }.max() ?? 0
+    /// How long wakes, and what stands in feeds, are kept after their acceptance, in seconds: the
+    /// longest that any of the apps' wakes may wait is added.
+    var keptSeconds: Int {
+        retentionSeconds
+            + (apps.map { (policies[$0] ?? .standard).settings.holdSeconds }.max() ?? 0)
     }
 }

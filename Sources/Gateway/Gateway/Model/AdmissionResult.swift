@@ -35,7 +35,13 @@ public enum AdmissionResult: Hashable, Sendable {
 
     /// What a failure of the store makes of a request.
     init(_ failure: StoreFailure) {
-        self = failure.kind == .damaged ? .damaged(failure.message) : .unavailable(failure.message)
+        switch failure.kind {
+        case .damaged: self = .damaged(failure.message)
+        case .overloaded:
+            self = .overloaded(retryAfterSeconds: Self.overloadPauseSeconds.lowerBound)
+        case .full, .readOnly, .corrupt, .inUse, .unavailable:
+            self = .unavailable(failure.message)
+        }
     }
 }
 

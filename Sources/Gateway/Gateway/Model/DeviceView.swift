@@ -26,14 +26,18 @@ public struct DeviceView: Hashable, Sendable {
     public let lastReceiptAt: WallInstant?
     /// Whether the topic's app ever sent a receipt, so that missing ones count.
     public let topicConfirmsLaunches: Bool
+    /// The user under whom it is registered, if any.
+    public let user: UserID?
 
     /// Creates a view.
     public init(
         queue: WakeQueueKey, deviceToken: DeviceToken, explanation: Explanation,
         pending: WakeRecord?,
         recent: [WakeRecord], deadSince: WallInstant?, registeredAt: WallInstant?,
-        lastReceiptAt: WallInstant?, topicConfirmsLaunches: Bool
+        lastReceiptAt: WallInstant?, topicConfirmsLaunches: Bool,
+        user: UserID? = nil
     ) {
+        self.user = user
         self.queue = queue
         self.deviceToken = deviceToken
         self.explanation = explanation
@@ -51,8 +55,8 @@ public enum DeviceReport: Hashable, Sendable {
     /// The app reported these signals.
     case signals([DeviceSignal])
     /// The app registered the token with APNs at this instant: it is alive, whatever an older 410
-    /// says.
-    case registered(at: WallInstant)
+    /// says. It may say whose the device is.
+    case registered(at: WallInstant, UserChange = .kept)
     /// Somebody asks to forget the device: its pending wake ends as cancelled, its ledger begins
     /// anew.
     case forget

@@ -42,6 +42,9 @@ public struct WakeRecord: Hashable, Sendable {
     public let end: WakeEnd?
     /// When it ended.
     public let endedAt: WallInstant?
+    /// The wake that carries it in the end, if one does: the one into which it merged, or the one
+    /// that took the place of that.
+    public private(set) var carriedBy: WakeID?
     /// The outcome that it shares, if another wake carries it: how that one ended.
     public let carrierEnd: WakeEnd?
     /// When the wake that carries it ended.
@@ -74,6 +77,7 @@ public struct WakeRecord: Hashable, Sendable {
         tries = row.tries
         end = row.end
         endedAt = row.endedAt
+        if case .coalesced(let into) = row.end { carriedBy = carrier?.id ?? into }
         carrierEnd = carrier?.end
         carrierEndedAt = carrier?.endedAt
         launchedAt = row.launchedAt ?? carrier?.launchedAt
@@ -86,11 +90,6 @@ public struct WakeRecord: Hashable, Sendable {
                     result: .accepted(apnsUniqueID: apnsUniqueID)))
         }
         self.attempts = attempts.suffix(AttemptRecord.maximumKept)
-    }
-
-    /// The wake that carries it, if one does.
-    public var carriedBy: WakeID? {
-        if case .coalesced(let carrier) = end { carrier } else { nil }
     }
 }
 

@@ -122,6 +122,11 @@ public struct Changes: Sendable {
     public internal(set) var keys: [NewKey] = []
     /// New entries of the feedback feed; their numbers are given by the write.
     public internal(set) var feedback: [FeedbackRow] = []
+    /// The numbers of the wakes that end, in their order: the next entries of the feed of outcomes,
+    /// whose cursors are given by the write.
+    public internal(set) var outcomes: [Int64] = []
+    /// When the last of them ends.
+    public internal(set) var outcomesAt = WallInstant(millisecondsSinceEpoch: 0)
     /// New webhooks; their numbers are given by the write.
     public internal(set) var newWebhooks: [NewWebhook] = []
     /// Webhooks whose rows change.
@@ -138,7 +143,7 @@ public struct Changes: Sendable {
     public var isEmpty: Bool {
         newQueues.isEmpty && queues.isEmpty && devices.isEmpty && newWakes.isEmpty && wakes.isEmpty
             && damagedWakes.isEmpty && attempts.isEmpty && keys.isEmpty && feedback.isEmpty
-            && newWebhooks.isEmpty && webhooks.isEmpty && counters.isEmpty
+            && outcomes.isEmpty && newWebhooks.isEmpty && webhooks.isEmpty && counters.isEmpty
     }
 
     // MARK: Wakes
@@ -225,6 +230,10 @@ extension WakeRow {
         }
         if columns.contains(.content) {
             payload = other.payload
+            parts = other.parts
+            // One that had merged into another may wait for itself again.
+            end = other.end
+            endedAt = other.endedAt
             expiration = other.expiration
             collapseID = other.collapseID
             urgency = other.urgency
@@ -251,6 +260,8 @@ extension WakeRow {
             endedAt = other.endedAt
             debit = nil
             payload = []
+            parts = []
+            successor = other.successor
         }
         if columns.contains(.launch) { launchedAt = other.launchedAt }
     }

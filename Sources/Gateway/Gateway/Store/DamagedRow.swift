@@ -18,6 +18,8 @@ public struct DamagedRow: Hashable, Sendable, CustomStringConvertible {
         case idempotency
         /// The feedback feed.
         case feedback
+        /// The feed of outcomes.
+        case outcome
         /// Webhook events that wait.
         case webhook
     }

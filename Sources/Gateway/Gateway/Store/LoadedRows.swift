@@ -61,6 +61,8 @@ public struct LoadedRows: Sendable {
     public var deviceNumbers: [ReadSet.DeviceName: Int64] = [:]
     /// Devices by their numbers.
     public var devices: [Int64: DeviceFact] = [:]
+    /// The numbers of the devices of users, the smallest first; they are loaded too.
+    public var users: [ReadSet.UserName: [Int64]] = [:]
     /// Wakes by their numbers.
     public var wakes: [Int64: WakeFact] = [:]
     /// What idempotency keys stand for; `nil` for nothing.
@@ -69,6 +71,8 @@ public struct LoadedRows: Sendable {
     public var attempts: [Int64: [AttemptRecord]] = [:]
     /// Entries of the feedback feed; `nil` for one that is not there.
     public var feedback: [Int64: FeedbackRow?] = [:]
+    /// The numbers of the wakes in the feed of outcomes, by their cursors.
+    public var outcomes: [Int64: Int64] = [:]
     /// Webhooks by their numbers.
     public var webhooks: [Int64: WebhookFact] = [:]
     /// Counters.

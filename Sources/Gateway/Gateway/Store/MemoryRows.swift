@@ -13,6 +13,8 @@ final class MemoryRows: RetainedRows {
     private var history: [Int64: [AttemptRecord]] = [:]
     private var marks: [[UInt8]: (mark: IdempotencyKey, answer: AdmittedWake)] = [:]
     private var feed: [FeedbackRow] = []
+    private var outcomes: [(cursor: Int64, wake: Int64)] = []
+    private var lastOutcome: Int64 = 0
     private var webhooks: [Int64: Webhook] = [:]
     private var counters: [StoreCounter: Int] = [:]
     private var lastNumber: Int64 = 0
@@ -45,6 +47,8 @@ final class MemoryRows: RetainedRows {
         history = other.history
         marks = other.marks
         feed = other.feed
+        outcomes = other.outcomes
+        lastOutcome = other.lastOutcome
         webhooks = other.webhooks
         counters = other.counters
         lastNumber = other.lastNumber
@@ -62,6 +66,13 @@ final class MemoryRows: RetainedRows {
         rows.lastNumber = lastNumber
         for read in reads.devices { load(read.name, read.parts, &rows) }
         for number in reads.deviceNumbers { load(device: number, [], &rows) }
+        for name in reads.users {
+            let numbers = devices.values.filter {
+                $0.user == name.user && $0.queue == name.queue
+            }.map(\.number).sorted().prefix(ReadSet.userDeviceCount)
+            rows.users[name] = Array(numbers)
+            for number in numbers { load(device: number, [], &rows) }
+        }
         for scan in reads.due { load(scan, &rows) }
         for scan in reads.scans { load(scan, &rows) }
         for (number, parts) in reads.wakes { load(wake: number, parts, &rows) }
@@ -117,7 +128,10 @@ final class MemoryRows: RetainedRows {
         }
         var hasPayload = parts.contains(.payload)
         if case .found(_, true, _) = rows.wakes[number] { hasPayload = true }
-        if !hasPayload { row.payload = [] }
+        if !hasPayload {
+            row.payload = []
+            row.parts = []
+        }
         rows.wakes[number] = .found(
             row, hasPayload: hasPayload, version: wakeVersions[number, default: 0])
         if parts.contains(.device) { load(device: row.device, [], &rows) }
@@ -168,6 +182,14 @@ final class MemoryRows: RetainedRows {
             let found = feed.filter { $0.number > cursor && (queue == nil || $0.queue == queue) }
             rows.scans[scan] = found.prefix(limit).map(\.number)
             for row in found.prefix(limit) { rows.feedback[row.number] = .some(row) }
+        case .outcomes(let cursor, let limit):
+            let found = outcomes.filter { $0.cursor > cursor }.prefix(limit)
+            rows.scans[scan] = found.map(\.cursor)
+            for entry in found {
+                rows.outcomes[entry.cursor] = entry.wake
+                load(wake: entry.wake, .device, &rows)
+            }
+        case .lastOutcome: rows.scans[scan] = [lastOutcome]
         case .dueWebhooks(let endpoint, let now, let limit):
             let found = longestDue(of: endpoint, at: now, limit: limit).map(\.0)
             rows.scans[scan] = found
@@ -232,6 +254,12 @@ final class MemoryRows: RetainedRows {
             return entry
         }
         feed += entries
+        if !changes.outcomes.isEmpty {
+            let first = WakeID.firstNumber(at: changes.outcomesAt)
+            let start = max(lastOutcome + 1, first)
+            outcomes += changes.outcomes.enumerated().map { (start + Int64($0.offset), $0.element) }
+            lastOutcome = start + Int64(changes.outcomes.count) - 1
+        }
         for new in changes.newWebhooks {
             var subject = new.subject
             if case .tokenDead(let place) = subject {
@@ -303,7 +331,8 @@ final class MemoryRows: RetainedRows {
         let looked = devices.values.filter { $0.number > number }
             .sorted { $0.number < $1.number }.prefix(limit)
         var removed = 0
-        for device in looked where device.touchedAt < instant && device.pending == 0 {
+        for device in looked
+        where device.touchedAt < instant && device.pending == 0 && device.user == nil {
             if remove(device) { removed += 1 }
         }
         return SweptDevices(
@@ -374,6 +403,12 @@ final class MemoryRows: RetainedRows {
             feed.filter { $0.at < instant || $0.number < number }.prefix(limit).map(\.number))
         feed.removeAll { old.contains($0.number) }
         return old.count
+    }
+
+    func removeOutcomes(below cursor: Int64, limit: Int) -> Int {
+        let count = min(limit, outcomes.prefix { $0.cursor < cursor }.count)
+        outcomes.removeFirst(count)
+        return count
     }
 
     func webhooks(

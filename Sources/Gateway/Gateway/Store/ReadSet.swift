@@ -18,6 +18,20 @@ public struct ReadSet: Sendable {
         }
     }
 
+    /// A user in one queue.
+    public struct UserName: Hashable, Sendable {
+        /// The id.
+        public let user: UserID
+        /// The queue's number.
+        public let queue: Int64
+
+        /// Creates a name.
+        public init(user: UserID, queue: Int64) {
+            self.user = user
+            self.queue = queue
+        }
+    }
+
     /// What is loaded along with a row.
     public struct Parts: OptionSet, Hashable, Sendable {
         /// The bits.
@@ -30,6 +44,10 @@ public struct ReadSet: Sendable {
         /// Creates parts from their bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
     }
+
+    /// The most devices of a user in a queue that are loaded: gateways that register at the same
+    /// time may give one a few more than ``UserID/maximumDeviceCount``.
+    public static let userDeviceCount = 2 * UserID.maximumDeviceCount
 
     /// Due wakes of a few queues.
     public struct DueScan: Hashable, Sendable {
@@ -59,6 +77,11 @@ public struct ReadSet: Sendable {
         case wakes(before: Int64, limit: Int)
         /// Entries of the feedback feed behind a cursor that can be read: all, or those of a queue.
         case feedback(after: Int64, limit: Int, queue: Int64?)
+        /// Entries of the feed of outcomes behind a cursor, with their wakes and the devices of
+        /// those; their cursors are what is found.
+        case outcomes(after: Int64, limit: Int)
+        /// The cursor of the last entry of the feed of outcomes; nothing while none is kept.
+        case lastOutcome
         /// Webhooks of an endpoint that are due, the longest due first.
         case dueWebhooks(WebhookEndpointID, at: WallInstant, limit: Int)
     }
@@ -67,6 +90,8 @@ public struct ReadSet: Sendable {
     public var devices: [(name: DeviceName, parts: Parts)] = []
     /// Devices by their numbers, each with the wake that waits for it.
     public var deviceNumbers: Set<Int64> = []
+    /// Users whose devices in a queue are needed.
+    public var users: Set<UserName> = []
     /// Wakes.
     public var wakes: [Int64: Parts] = [:]
     /// Wakes with so many before each of them in their device's chain.
@@ -95,7 +120,8 @@ public struct ReadSet: Sendable {
 
     /// Whether nothing is needed.
     public var isEmpty: Bool {
-        devices.isEmpty && deviceNumbers.isEmpty && wakes.isEmpty && chains.isEmpty && keys.isEmpty
+        devices.isEmpty && deviceNumbers.isEmpty && users.isEmpty && wakes.isEmpty && chains.isEmpty
+            && keys.isEmpty
             && attempts.isEmpty && feedback.isEmpty && webhooks.isEmpty && counters.isEmpty
             && nextDue.isEmpty && due.isEmpty && scans.isEmpty && !countsStates
     }
@@ -104,6 +130,7 @@ public struct ReadSet: Sendable {
     package mutating func formUnion(_ other: ReadSet) {
         devices += other.devices
         deviceNumbers.formUnion(other.deviceNumbers)
+        users.formUnion(other.users)
         for (number, parts) in other.wakes { add(wake: number, parts) }
         chains.merge(other.chains) { max($0, $1) }
         keys += other.keys

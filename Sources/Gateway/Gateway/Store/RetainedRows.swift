@@ -29,6 +29,10 @@ public protocol RetainedRows: AnyObject {
         before instant: WallInstant, orBelow number: Int64, limit: Int
     ) throws(StoreFailure) -> Int
 
+    /// Removes what transactions added to the feed of outcomes with cursors below this one; of how
+    /// many transactions.
+    func removeOutcomes(below cursor: Int64, limit: Int) throws(StoreFailure) -> Int
+
     /// The endpoints that have webhooks.
     func webhookEndpoints() throws(StoreFailure) -> [WebhookEndpointID]
     /// Webhooks of an endpoint, the longest due first, each under the lease that it was given last.

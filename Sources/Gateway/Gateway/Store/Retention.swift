@@ -32,6 +32,8 @@ public struct Retention {
         pruned.marks = try rows.forgetMarks(at: order.now, limit: order.limit)
         pruned.feedback = try rows.removeFeedback(
             before: order.wakesBefore, orBelow: ahead, limit: order.limit)
+        pruned.outcomes = try rows.removeOutcomes(
+            below: max(WakeID.firstNumber(at: order.wakesBefore), ahead), limit: order.limit)
         if ahead > 0, !pruned.isFull(order.limit) { try set(.aheadNumber, to: 0) }
         try sweepDevices(order, &pruned)
         try removeWebhooks(order, &pruned)

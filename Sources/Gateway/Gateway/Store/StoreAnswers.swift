@@ -201,6 +201,8 @@ public struct Pruned: Hashable, Sendable {
     public var marks = 0
     /// Entries of the feedback feed.
     public var feedback = 0
+    /// Entries of the feed of outcomes, as many as a transaction made counting as one.
+    public var outcomes = 0
     /// Devices that had nothing to remember.
     public var devices = 0
     /// Whether the walk through all devices has not come to its end.
@@ -221,7 +223,7 @@ public struct Pruned: Hashable, Sendable {
     /// Whether some table gave as many as the step may take, or the walk through the devices goes
     /// on, so that more may follow at once.
     public func isFull(_ limit: Int) -> Bool {
-        isSweeping || max(wakes, marks, feedback, webhooks + inheritedWebhooks) >= limit
+        isSweeping || max(wakes, marks, feedback, outcomes, webhooks + inheritedWebhooks) >= limit
     }
 }
 

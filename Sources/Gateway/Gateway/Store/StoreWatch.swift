@@ -10,9 +10,15 @@ final class StoreWatch: Sendable {
     private struct Failures {
         var reading: StoreFailure?
         var writing: StoreFailure?
+        /// What was logged since the store worked last: each once, so that a failure whose cause
+        /// changes to and fro does not fill the log.
+        var logged: Set<StoreFailure> = []
 
         var current: StoreFailure? { writing ?? reading }
     }
+
+    /// The most causes of one failure that are logged.
+    private static let loggedCauseCount = 16
 
     private let failures = Mutex(Failures())
     private let logger: Logger
@@ -46,7 +52,7 @@ final class StoreWatch: Sendable {
         // A store that has too much to do says nothing of whether it works, and one damaged row
         // nothing of the others.
         guard new?.kind != .overloaded, new?.kind != .damaged else { return }
-        let (old, new) = failures.withLock { failures in
+        let (new, isNew) = failures.withLock { failures in
             let old = failures.current
             switch (access, new) {
             case (.read, let failure?): failures.reading = failure
@@ -54,9 +60,18 @@ final class StoreWatch: Sendable {
             case (.write, nil): failures = Failures()
             case (_, nil): failures.reading = nil
             }
-            return (old, failures.current)
+            guard let current = failures.current else {
+                failures.logged = []
+                return (nil as StoreFailure?, old != nil)
+            }
+            let isNew =
+                old?.kind != current.kind
+                || failures.logged.count < Self.loggedCauseCount
+                    && !failures.logged.contains(current)
+            if isNew { failures.logged.insert(current) }
+            return (current, isNew)
         }
-        guard old?.kind != new?.kind else { return }
+        guard isNew else { return }
         if let new {
             logger.error(
                 "the store fails",

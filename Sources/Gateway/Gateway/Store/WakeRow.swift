@@ -38,6 +38,9 @@ public struct WakeRow: Hashable, Sendable {
     public var holds: DelayReasons
     /// The JSON body; empty once it has ended. Never logged.
     public var payload: [UInt8]
+    /// What its payload is made of, the oldest first; empty until a wake merges into it, and once
+    /// it has ended.
+    public var parts: [MergedPart] = []
     /// The value of `apns-expiration`.
     public var expiration: Expiration
     /// The collapse id, if any.
@@ -59,6 +62,9 @@ public struct WakeRow: Hashable, Sendable {
     public var previousReason: RejectionReason?
     /// How it ended.
     public var end: WakeEnd?
+    /// Of a wake that was cancelled: the one that carries what had merged into it, or that had
+    /// carried it.
+    public var successor: WakeID?
     /// When it ended.
     public var endedAt: WallInstant?
     /// When the app was launched by it.
@@ -134,6 +140,8 @@ public struct DeviceRow: Hashable, Sendable {
     public var deadSince: WallInstant?
     /// When the last receipt came.
     public var lastReceiptAt: WallInstant?
+    /// The user under whom it is registered.
+    public var user: UserID?
     /// When anything was written here last.
     public var touchedAt: WallInstant
 

@@ -29,6 +29,15 @@ public protocol WakeStore: Sendable {
     /// same one again and again. It is called from any thread, within transactions, and returns
     /// quickly. For one listener; a store whose rows cannot be damaged never calls it.
     func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void)
+
+    /// How a store stands that gateways share, as it was seen last; `nil` for one that belongs to
+    /// one gateway, and before the first look. Costs nothing.
+    var sharedStatus: SharedStoreStatus? { get }
+}
+
+extension WakeStore {
+    /// `nil`: the store belongs to one gateway.
+    public var sharedStatus: SharedStoreStatus? { nil }
 }
 
 /// Why a queue is paused.

@@ -25,6 +25,7 @@ extension WorkingSet {
         wake.end = end
         wake.endedAt = now
         wake.payload = []
+        wake.parts = []
         update(wake, .end)
         return try booked(wake, end, at: now, queue)
     }
@@ -34,6 +35,7 @@ extension WorkingSet {
         _ wake: borrowing WakeRow, _ end: WakeEnd, at now: WallInstant, _ queue: SeenQueue
     ) throws(RowFault) -> EndedWake {
         add(1, to: .ended(end.state))
+        addOutcome(of: wake.number, at: now)
         if !rules.webhooks.isEmpty {
             try tell(.outcome(wake: wake.number), .outcome, of: queue.row.queue.app, at: now)
         }

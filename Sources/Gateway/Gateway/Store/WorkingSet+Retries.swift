@@ -77,7 +77,9 @@ extension WorkingSet {
             try self.wake(wake.number, withPayload: true)
         }
         if let returned {
+            let (own, others) = (carrier.allParts, returned.allParts)
             carrier.merge(returned.content, wake.coalescing, wake.urgency, isNewer: isNewer)
+            carrier.keep(isNewer ? own + others : others + own)
         }
         // What APNs asked to wait for, it asked of the device and not of the one wake.
         carrier.notBefore = max(carrier.notBefore, wake.notBefore)

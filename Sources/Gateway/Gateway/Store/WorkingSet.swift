@@ -151,6 +151,15 @@ public final class WorkingSet {
         }
     }
 
+    /// The numbers of the devices that are registered under a user in a queue.
+    func numbers(ofDevicesOf user: UserID, queue: Int64) throws(RowFault) -> [Int64] {
+        let name = ReadSet.UserName(user: user, queue: queue)
+        guard let numbers = loaded.users[name] else {
+            throw notLoaded { $0.users.insert(name) }
+        }
+        return numbers
+    }
+
     /// The token of the device with this number, whatever became of its ledger; `nil` when the
     /// device is gone.
     func token(ofDevice number: Int64) throws(RowFault) -> DeviceToken? {
@@ -232,6 +241,7 @@ public final class WorkingSet {
         case .found(let row, let hasPayload, _) where hasPayload || !withPayload:
             guard var changed else { return row }
             changed.row.payload = row.payload
+            changed.row.parts = row.parts
             return changed.row
         case .absent: return nil
         case .damaged(let failure, _): throw .damaged(failure)
@@ -386,6 +396,12 @@ public final class WorkingSet {
             throw notLoaded { $0.feedback.insert(number) }
         }
         return row
+    }
+
+    /// Adds the end of a wake to the feed of outcomes.
+    func addOutcome(of wake: Int64, at now: WallInstant) {
+        changes.outcomes.append(wake)
+        changes.outcomesAt = max(changes.outcomesAt, now)
     }
 
     /// Adds a webhook for an endpoint.

@@ -33,6 +33,7 @@ struct LoadPlan {
 
     /// Adds all but the devices that are named by their tokens.
     mutating func add(_ reads: ReadSet, fresh: FreshLeases) {
+        addUsers(reads.users)
         addWakes(reads.wakes)
         addChains(reads.chains)
         for scan in reads.due { add(scan) }
@@ -78,6 +79,39 @@ struct LoadPlan {
         LEFT JOIN rouse.wake ON wake.number = nullif(device.pending, 0)
         """, .int8Array, .boolArray)
 
+    /// Adds the devices of users, each with the wake that waits for it.
+    private mutating func addUsers(_ users: Set<ReadSet.UserName>) {
+        guard !users.isEmpty else { return }
+        let sorted = Array(users)
+        let query = Query(
+            Self.users, .texts(sorted.map(\.user.value)), .int8s(sorted.map(\.queue)),
+            .int8(Int64(ReadSet.userDeviceCount)))
+        add(query) { columns, rows in
+            for user in sorted { rows.users[user] = [] }
+            for row in 0..<columns.result.rowCount {
+                guard let place = columns.result.int64(row, 0),
+                    let device = columns.device(row, from: 1)
+                else { continue }
+                rows.users[sorted[Int(place) - 1], default: []].append(device.number)
+                rows.devices[device.number] = device.fact
+                rows.take(
+                    columns.wake(row, from: 1 + StoredColumns.deviceCount, hasPayload: false))
+            }
+        }
+    }
+
+    private static let users = Statement(
+        """
+        SELECT asked.place, \(StoredColumns.device("device")), \(StoredColumns.wake("wake"))
+        FROM unnest($1, $2) WITH ORDINALITY AS asked (user_id, queue, place)
+        CROSS JOIN LATERAL (
+            SELECT * FROM rouse.device AS found
+            WHERE found.user_id = asked.user_id AND found.queue = asked.queue
+            ORDER BY found.number LIMIT $3) AS device
+        LEFT JOIN rouse.wake ON wake.number = nullif(device.pending, 0)
+        ORDER BY asked.place, device.number
+        """, .textArray, .int8Array, .int8)
+
     // MARK: Wakes
 
     /// The columns of a wake, its payload, its device and the wake that waits for that.
@@ -86,8 +120,13 @@ struct LoadPlan {
             \(StoredColumns.device("device")), \(StoredColumns.wake("pending"))
         """
     /// The tables behind a table `asked` of number, payload and device.
+    ///
+    /// `OFFSET 0` has the server look up one wake after the other. Without it, it may sort all
+    /// wakes of a table first, or compare each with each, when it takes the table for small.
     private static let joined = """
-        JOIN rouse.wake ON wake.number = asked.number
+        JOIN LATERAL (
+            SELECT * FROM rouse.wake WHERE wake.number = asked.number OFFSET 0
+        ) AS wake ON true
         LEFT JOIN rouse.device ON device.number = wake.device AND asked.device
         LEFT JOIN rouse.wake AS pending
             ON pending.number = nullif(device.pending, wake.number) AND device.pending <> 0
@@ -99,8 +138,7 @@ struct LoadPlan {
         let query = Query(
             Self.wakes, .int8s(sorted.map(\.key)),
             .bools(sorted.map { $0.value.contains(.payload) }),
-            .bools(sorted.map { $0.value.contains(.device) }), .int8(sorted.first?.key ?? 0),
-            .int8(sorted.last?.key ?? 0))
+            .bools(sorted.map { $0.value.contains(.device) }))
         add(query) { columns, rows in
             for number in wakes.keys where rows.wakes[number] == nil {
                 rows.wakes[number] = .absent
@@ -115,13 +153,11 @@ struct LoadPlan {
         }
     }
 
-    /// The bounds of the numbers leave only the partitions of those days to be looked at.
     private static let wakes = Statement(
         """
         SELECT \(wakeAndDevice)
         FROM unnest($1, $2, $3) AS asked (number, payload, device) \(joined)
-        WHERE wake.number BETWEEN $4 AND $5
-        """, .int8Array, .boolArray, .boolArray, .int8, .int8)
+        """, .int8Array, .boolArray, .boolArray)
 
     private mutating func addChains(_ chains: [Int64: Int]) {
         guard !chains.isEmpty else { return }
@@ -221,6 +257,22 @@ struct LoadPlan {
                     return number
                 }
             }
+        case .outcomes(let cursor, let limit):
+            add(Query(Self.outcomes, .int8(cursor), .int8(Int64(limit)))) { columns, rows in
+                let place = 2 * StoredColumns.wakeCount + 1 + StoredColumns.deviceCount
+                rows.scans[scan] = (0..<columns.result.rowCount).map { row in
+                    let cursor = columns.result.int64(row, place) ?? 0
+                    let wake = columns.result.int64(row, place + 1) ?? 0
+                    rows.outcomes[cursor] = wake
+                    if rows.wakes[wake] == nil { rows.wakes[wake] = .absent }
+                    rows.take(columns, row, hasPayload: false, hasDevice: true)
+                    return cursor
+                }
+            }
+        case .lastOutcome:
+            add(Query(Self.lastOutcome)) { columns, rows in
+                rows.scans[scan] = [columns.result.int64(0, 0) ?? 0]
+            }
         case .dueWebhooks(let endpoint, let now, let limit):
             let query = Query(
                 Self.dueWebhooks, .int8(endpoint.rawValue), .int8(now.millisecondsSinceEpoch),
@@ -280,6 +332,21 @@ struct LoadPlan {
         SELECT \(StoredColumns.feedback) FROM rouse.feedback
         WHERE queue = $3 AND number > $1 ORDER BY queue, number LIMIT $2
         """, .int8, .int8, .int8)
+    /// One whose wake was pruned is there without it, so that a page ends where it ends.
+    private static let outcomes = Statement(
+        """
+        SELECT \(wakeAndDevice), asked.cursor, asked.number
+        FROM (SELECT outcome.number - cardinality(outcome.wakes) + entry.place AS cursor,
+                entry.wake AS number, false AS payload, true AS device
+            FROM (SELECT number, wakes FROM rouse.outcome
+                    WHERE number > $1 ORDER BY number LIMIT $2) AS outcome,
+                unnest(outcome.wakes) WITH ORDINALITY AS entry (wake, place)
+            WHERE outcome.number - cardinality(outcome.wakes) + entry.place > $1
+            ORDER BY cursor LIMIT $2) AS asked
+        LEFT \(joined) ORDER BY asked.cursor
+        """, .int8, .int8)
+    private static let lastOutcome = Statement(
+        "SELECT last FROM rouse.feed WHERE name = 'outcomes'")
     private static let dueWebhooks = Statement(
         """
         SELECT \(StoredColumns.webhook) FROM rouse.webhook

@@ -125,7 +125,7 @@ private struct SharedAudit {
         let queueRows = try await session.run([QueueCache.query(after: -1)]).results()[0]
         var cache = QueueCache()
         let queues = cache.take(columns(queueRows, QueueTable()))
-        for table in CopiedTable.allCases where table != .queue {
+        for table in CopiedTable.allCases where table != .queue && table != .outcome {
             try await read(table, queues)
         }
     }
@@ -159,7 +159,7 @@ private struct SharedAudit {
         case .idempotency: "key, request, wake, answer, expires_at"
         case .feedback: StoredColumns.feedback
         case .webhook: StoredColumns.webhook
-        case .queue: "number"
+        case .queue, .outcome: "number"
         }
     }
 
@@ -187,7 +187,7 @@ private struct SharedAudit {
                 DamagedRow(
                     table: .feedback, key: "\(entry.number)", problem: Self.missing(entry.queue)))
         case .webhook: _ = columns.webhook(row)
-        case .queue: break
+        case .queue, .outcome: break
         }
     }
 

@@ -172,9 +172,12 @@ private struct StoreCopy<Source: CopiedStore> {
         let columns = table.columns
         let names = columns.map(\.name).joined(separator: ", ")
         let places = (1...columns.count).map { "$\($0)" }.joined(separator: ", ")
+        let values = columns.map { $0.content == .bigints ? "\($0.name)::bigint[]" : $0.name }
         return Query(
             Statement(
-                "INSERT INTO rouse.\(table.rawValue) (\(names)) SELECT * FROM unnest(\(places))",
+                "INSERT INTO rouse.\(table.rawValue) (\(names)) "
+                    + "SELECT \(values.joined(separator: ", ")) "
+                    + "FROM unnest(\(places)) AS copied (\(names))",
                 columns.map { $0.content.arrayType }),
             columns.enumerated().map { place, column in
                 column.content.array(of: rows.map { $0[place] })
@@ -205,8 +208,10 @@ private struct StoreCopy<Source: CopiedStore> {
                 .texts(sorted.map(\.key)), .int8s(sorted.map(\.value))),
             Query(
                 Statement(
-                    "UPDATE rouse.feed SET last = greatest(last, $1) WHERE name = 'feedback'",
-                    .int8), .int8(facts.lastFeedback)),
+                    """
+                    UPDATE rouse.feed SET last = greatest(last, CASE name
+                        WHEN 'feedback' THEN $1 WHEN 'outcomes' THEN $2 ELSE last END)
+                    """, .int8, .int8), .int8(facts.lastFeedback), .int8(facts.lastOutcome)),
             Query(
                 Statement("UPDATE rouse.writer SET ended = true, recovered = true WHERE NOT ended")
             ),
@@ -226,7 +231,8 @@ private struct StoreCopy<Source: CopiedStore> {
         _ table: CopiedTable, _ written: CopyDigest, _ all: Int64
     ) async throws(StoreFailure) {
         let columns = table.columns
-        let names = columns.map(\.name).joined(separator: ", ")
+        let names = columns.map { $0.content == .bigints ? "\($0.name)::text" : $0.name }
+            .joined(separator: ", ")
         var read = CopyDigest()
         var key: [CopiedValue]?
         while true {
@@ -290,7 +296,7 @@ extension CopiedTable.Content {
         case .bigint: .int8Array
         case .smallint: .int2Array
         case .boolean: .boolArray
-        case .text: .textArray
+        case .text, .bigints: .textArray
         case .bytea: .bytesArray
         }
     }
@@ -304,7 +310,8 @@ extension CopiedTable.Content {
         case .smallint:
             return .optionalInt2s(integers().map { $0.map { Int16(truncatingIfNeeded: $0) } })
         case .boolean: return .bools(integers().map { $0 == 1 })
-        case .text: return .texts(values.map { if case .text(let text) = $0 { text } else { nil } })
+        case .text, .bigints:
+            return .texts(values.map { if case .text(let text) = $0 { text } else { nil } })
         case .bytea:
             return .bytesArray(
                 values.map { if case .bytes(let bytes) = $0 { bytes } else { nil } })
@@ -315,7 +322,7 @@ extension CopiedTable.Content {
         switch self {
         case .bigint, .smallint, .boolean:
             result.int64(row, column).map(CopiedValue.integer) ?? .null
-        case .text: result.string(row, column).map(CopiedValue.text) ?? .null
+        case .text, .bigints: result.string(row, column).map(CopiedValue.text) ?? .null
         case .bytea: result.bytes(row, column).map(CopiedValue.bytes) ?? .null
         }
     }

@@ -29,6 +29,11 @@ public final class PostgreSQLWakeStore: WakeStore {
         /// How often a gateway gives a sign of life, and looks after those that give none, in
         /// seconds.
         public var heartbeatSeconds = 5.0
+        /// For how long a transaction of the database has to be open until operators are told, in
+        /// seconds.
+        public var longTransactionSeconds = 60
+        /// This machine's wall clock, in milliseconds since the epoch; a test gives a wrong one.
+        package var machineClock: @Sendable () -> Int64 = { StoreLink.localMilliseconds }
 
         /// Creates settings.
         public init() {}
@@ -91,23 +96,35 @@ public final class PostgreSQLWakeStore: WakeStore {
     public func perform<Command: StoreCommand>(
         _ command: Command
     ) async throws(StoreFailure) -> Command.Answer {
+        let verb = Self.verb(of: Command.self)
         if command.profile.access == .read {
-            return try await StoreReader(link: link).carryOut(command)
+            return try await StoreReader(link: link, verb: verb).carryOut(command)
         }
         if Command.isMostlyIdle {
             // A look needs no writer.
-            let reader = StoreReader(link: link)
+            let reader = StoreReader(link: link, verb: verb)
             if let answer = try await reader.idleAnswer(to: command) { return answer }
         }
-        return try await link.withWriter { writer throws(StoreFailure) in
+        return try await link.withWriter(verb) { writer throws(StoreFailure) in
             try await writer.carryOut(command)
         }
     }
 
+    /// A command's name as metrics spell it, such as `admit-wakes`.
+    private static func verb(of command: any StoreCommand.Type) -> String {
+        String(describing: command).reduce(into: "") { name, letter in
+            if letter.isUppercase, !name.isEmpty { name += "-" }
+            name += letter.lowercased()
+        }
+    }
+
+    /// How the store stands; see ``Gateway/WakeStore/sharedStatus``. Looked at with each heartbeat.
+    public var sharedStatus: SharedStoreStatus? { link.survey.status }
+
     /// Removes what has had its time; see ``Gateway/WakeStore/prune(_:)``. One gateway at a time
     /// does; the others find nothing to remove.
     public func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned {
-        try await link.withWriter { writer throws(StoreFailure) in
+        try await link.withWriter("prune") { writer throws(StoreFailure) in
             try await writer.prune(order)
         }
     }
@@ -116,12 +133,13 @@ public final class PostgreSQLWakeStore: WakeStore {
 /// The store for commands that only read.
 struct StoreReader: StoreEngine {
     let link: StoreLink
+    let verb: String
 
     func queueTable() async throws(StoreFailure) -> QueueTable { try await link.queueTable() }
 
     func load(_ reads: ReadSet, locks: Bool) async throws(StoreFailure) -> LoadedRows {
         try await link.withReader { session throws(StoreFailure) in
-            try await link.load(reads, on: session)
+            try await link.load(reads, on: session, for: verb)
         }
     }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Gateway
+
 /// Something in how a shared store's database is set up, of which an operator should know.
 public struct DatabaseRemark: Hashable, Sendable {
     /// What follows from it.
@@ -19,6 +21,9 @@ public struct DatabaseRemark: Hashable, Sendable {
     public let problem: String
     /// What to do, as a sentence.
     public let cure: String
+
+    /// What can be done instead about one that ``Weight/losesCommits``, as a sentence.
+    public static let acceptance = "Or accept the loss with store-accepts-loss: true."
 }
 
 /// What a server says of itself, as far as a store's promises depend on it.
@@ -59,33 +64,47 @@ struct ServerFacts: Hashable, Sendable {
             (SELECT count(*) FROM pg_stat_replication), pg_is_in_recovery(),
             coalesce((SELECT string_agg(name || ' = ' || value, ', ' ORDER BY name)
                 FROM \(RoleSetting.rows) WHERE current_setting(name, true) <> value), ''),
-            coalesce((SELECT string_agg(oid::regclass::text, ', ' ORDER BY relname)
+            CASE WHEN NOT has_schema_privilege(to_regnamespace('rouse')::oid, 'USAGE')
+                THEN 'the schema rouse' ELSE
+            coalesce((SELECT string_agg('rouse.' || relname, ', ' ORDER BY relname)
                 FROM pg_class
                 WHERE relnamespace = to_regnamespace('rouse') AND relkind IN ('r', 'p')
                     AND NOT (has_table_privilege(oid, 'SELECT')
                         AND has_table_privilege(oid, 'INSERT')
                         AND has_table_privilege(oid, 'UPDATE')
-                        AND has_table_privilege(oid, 'DELETE'))), '')
+                        AND has_table_privilege(oid, 'DELETE'))), '') END
         """)
 
     init() {}
 
-    /// Takes over the one row of ``statement``. A value that cannot be read is taken for the bad
-    /// one.
-    init(_ result: QueryResult, hostCount: Int) {
+    /// Takes over the one row of ``statement``. Throws where a value is missing: a store whose
+    /// server says nothing of itself is not taken for a good one.
+    init(_ result: QueryResult, hostCount: Int) throws(StoreFailure) {
         self.hostCount = hostCount
-        guard result.rowCount == 1 else { return }
-        version = result.int64(0, 0) ?? 0
-        role = result.string(0, 1) ?? ""
-        database = result.string(0, 2) ?? ""
-        isFsyncOn = result.bool(0, 3) ?? false
-        isFullPageWritesOn = result.bool(0, 4) ?? false
-        synchronousCommit = result.string(0, 5) ?? "off"
-        synchronousStandbys = result.string(0, 6) ?? ""
-        standbyCount = result.int64(0, 7) ?? 0
-        isStandby = result.bool(0, 8) ?? false
-        missingSettings = result.string(0, 9) ?? ""
-        closedTables = result.string(0, 10) ?? ""
+        guard result.rowCount == 1, let version = result.int64(0, 0),
+            let role = result.string(0, 1), let database = result.string(0, 2),
+            let isFsyncOn = result.bool(0, 3), let isFullPageWritesOn = result.bool(0, 4),
+            let synchronousCommit = result.string(0, 5),
+            let synchronousStandbys = result.string(0, 6),
+            let standbyCount = result.int64(0, 7), let isStandby = result.bool(0, 8),
+            let missingSettings = result.string(0, 9), let closedTables = result.string(0, 10)
+        else {
+            throw StoreFailure(
+                kind: .unavailable,
+                message: "The database does not say how it is set up, as far as a store depends on "
+                    + "it.")
+        }
+        self.version = version
+        self.role = role
+        self.database = database
+        self.isFsyncOn = isFsyncOn
+        self.isFullPageWritesOn = isFullPageWritesOn
+        self.synchronousCommit = synchronousCommit
+        self.synchronousStandbys = synchronousStandbys
+        self.standbyCount = standbyCount
+        self.isStandby = isStandby
+        self.missingSettings = missingSettings
+        self.closedTables = closedTables
     }
 
     /// What is to be said of them, the worst first.
@@ -119,10 +138,7 @@ struct ServerFacts: Hashable, Sendable {
     private var losses: [DatabaseRemark] {
         var remarks: [DatabaseRemark] = []
         func add(_ problem: String, _ cure: String) {
-            remarks.append(
-                DatabaseRemark(
-                    weight: .losesCommits, problem: problem,
-                    cure: cure + " Or accept the loss with store-durability: system."))
+            remarks.append(DatabaseRemark(weight: .losesCommits, problem: problem, cure: cure))
         }
         if !isFsyncOn {
             add(
@@ -179,6 +195,20 @@ struct ServerFacts: Hashable, Sendable {
 
     /// The statement that gives the role a setting, as advice.
     private func assignment(_ setting: String) -> String {
-        "Run: ALTER ROLE \(role) IN DATABASE \(database) SET \(setting);"
+        "Run: ALTER ROLE \(Self.quoted(role)) IN DATABASE \(Self.quoted(database)) SET \(setting);"
+    }
+
+    /// A name as SQL spells it.
+    static func quoted(_ name: String) -> String {
+        let isPlain =
+            name.utf8.allSatisfy {
+                ($0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z")) || $0 == UInt8(ascii: "_")
+            } && !name.isEmpty
+        return isPlain
+            ? name
+            : "\""
+                + name.split(
+                    separator: "\"", omittingEmptySubsequences: false
+                ).joined(separator: "\"\"") + "\""
     }
 }

@@ -31,6 +31,8 @@ final class StoreLink: Sendable {
         var queues = QueueCache()
         var hash: TokenHash?
         var clockOffset: Int64?
+        /// What was said of the server last.
+        var remarks: Set<DatabaseRemark> = []
         var isClosing = false
     }
 
@@ -39,6 +41,7 @@ final class StoreLink: Sendable {
     /// The name of this gateway in the rows of its writers: another one for each opening.
     let gateway: String
     let fresh = FreshLeases()
+    let survey = StoreSurvey()
     let sweep = Mutex(DeviceSweep())
     let partitions = Mutex(PartitionWatch())
     private let connection: ConnectionSettings
@@ -96,11 +99,12 @@ final class StoreLink: Sendable {
     /// Looks at the tables, and reads what is needed before anything else.
     func begin() async throws(StoreFailure) {
         pool.giveBack(try await take(.reader, within: Self.openingLimit))
+        // Before the tables are looked at: a role that may not read them is told which.
+        try await checkServer()
         let version = try await StoreMigration.version { query throws(StoreFailure) in
             try await run([query], transaction: .none)[0]
         }
         try StoreMigration.check(version)
-        try await checkServer()
         let result = try await run([Query(Self.tokenKeys)], transaction: .none)[0]
         guard result.rowCount == 2, let key0 = result.int64(0, 0), let key1 = result.int64(1, 0)
         else {
@@ -110,19 +114,47 @@ final class StoreLink: Sendable {
         state.withLock { $0.hash = TokenHash(key0, key1) }
         _ = try await queueTable()
         pool.giveBack(try await take(.writer, within: Self.openingLimit))
+        // So that it is known to others, and knows the time, before the first command.
+        try await beat()
     }
 
     /// Refuses a server on which the store's promises would not hold.
     private func checkServer() async throws(StoreFailure) {
-        let result = try await run([Query(ServerFacts.statement)], transaction: .none)[0]
-        for remark in ServerFacts(result, hostCount: connection.hostCount).remarks {
+        let remarks = try await serverRemarks()
+        for remark in remarks {
             let text = "\(remark.problem) \(remark.cure)"
             switch remark.weight {
             case .warning: notice(text)
-            case .losesCommits where settings.acceptsLoss: notice(remark.problem)
-            case .losesCommits, .refused:
-                throw StoreFailure(kind: .unavailable, message: text)
+            case .losesCommits where settings.acceptsLoss:
+                notice("\(remark.problem) store-accepts-loss accepts that.")
+            case .losesCommits:
+                throw StoreFailure(
+                    kind: .unavailable, message: "\(text) \(DatabaseRemark.acceptance)")
+            case .refused: throw StoreFailure(kind: .unavailable, message: text)
             }
+        }
+        state.withLock { $0.remarks = Set(remarks) }
+    }
+
+    private func serverRemarks() async throws(StoreFailure) -> [DatabaseRemark] {
+        let result = try await run([Query(ServerFacts.statement)], transaction: .none)[0]
+        return try ServerFacts(result, hostCount: connection.hostCount).remarks
+    }
+
+    /// Looks at the server again, which may have been set up otherwise, or be another one, since
+    /// the store was opened, and says what is new. A gateway that runs goes on: to stop all of them
+    /// because a standby is gone would make a failure of what was a loss of safety.
+    func checkServerAgain() async throws(StoreFailure) {
+        let remarks = Set(try await serverRemarks())
+        let known = state.withLock { state in
+            defer { state.remarks = remarks }
+            return state.remarks
+        }
+        for remark in remarks.subtracting(known).sorted(by: { $0.problem < $1.problem }) {
+            notice("\(remark.problem) \(remark.cure)")
+        }
+        for remark in known.subtracting(remarks).sorted(by: { $0.problem < $1.problem }) {
+            notice("This is so no longer: \(remark.problem)")
         }
     }
 
@@ -136,7 +168,10 @@ final class StoreLink: Sendable {
     func release() async {
         state.withLock { $0.isClosing = true }
         _ = try? await run(
-            [Query(StoreUpkeep.endMine, .text(gateway))], transaction: .write)
+            [
+                Query(StoreUpkeep.endMine, .text(gateway)),
+                Query(StoreUpkeep.endPresence, .text(gateway)),
+            ], transaction: .write)
         _ = try? await recoverLeases()
     }
 
@@ -167,12 +202,12 @@ final class StoreLink: Sendable {
     /// Gives `body` a writer. Once more with another one when the connection is lost and it is
     /// certain that nothing was written.
     func withWriter<Answer: Sendable>(
-        _ body: (StoreWriter) async throws(StoreFailure) -> Answer
+        _ verb: String, _ body: (StoreWriter) async throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         for _ in 0..<Self.lostWriterLimit {
             let session = try await take(.writer)
             defer { pool.giveBack(session) }
-            let writer = StoreWriter(link: self, session: session)
+            let writer = StoreWriter(link: self, session: session, verb: verb)
             do throws(StoreFailure) {
                 return try await body(writer)
             } catch {
@@ -299,7 +334,9 @@ final class StoreLink: Sendable {
     }
 
     /// Loads rows as they are at one moment.
-    func load(_ reads: ReadSet, on session: Session) async throws(StoreFailure) -> LoadedRows {
+    func load(
+        _ reads: ReadSet, on session: Session, for verb: String
+    ) async throws(StoreFailure) -> LoadedRows {
         guard let hash = state.withLock({ $0.hash }) else {
             throw StoreFailure(kind: .unavailable, message: "The store is not open.")
         }
@@ -313,9 +350,11 @@ final class StoreLink: Sendable {
                 found.withLock { $0[device.number] = device }
             }
             let known = state.withLock { $0.queues.known }
+            let start = ContinuousClock.now
             let results = try await session.run(
                 [QueueCache.query(after: known)] + plan.queries, transaction: .snapshot
             ).results()
+            survey.note(verb, since: start)
             let queues = takeQueues(results[0])
             rows.queues = queues
             plan.read(results.dropFirst(), queues, into: &rows, noting: note)

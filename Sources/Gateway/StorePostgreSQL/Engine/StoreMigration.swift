@@ -9,7 +9,7 @@ extension PostgreSQLWakeStore {
     /// Makes the tables, or brings those of an earlier version up to date, and gives the role what
     /// its sessions need (``RoleSetting``), in one transaction; one who comes at the same time
     /// waits. Returns the version that was there, 0 for none. No gateway needs to be stopped for it
-    /// to be safe: one of an earlier version is refused from then on.
+    /// to be safe: one of an earlier version writes nothing from then on.
     ///
     /// Throws a ``Gateway/StoreFailure``: `corrupt` when the tables are of a newer version.
     @discardableResult
@@ -31,18 +31,20 @@ extension PostgreSQLWakeStore {
         }
     }
 
-    /// The version of the tables that are there, 0 for none, and what is to be said of the
-    /// database. Changes nothing.
+    /// The version of the tables that are there, 0 for none and `nil` where the role may not look,
+    /// and what is to be said of the database. Changes nothing.
     public static func survey(
         url: String, settings: Settings = Settings()
-    ) async throws(StoreFailure) -> (version: Int, remarks: [DatabaseRemark]) {
+    ) async throws(StoreFailure) -> (version: Int?, remarks: [DatabaseRemark]) {
         try await StoreMigration.withSession(url, settings) {
             session, hostCount throws(StoreFailure) in
-            let facts = try await session.run([Query(ServerFacts.statement)]).results()[0]
+            let result = try await session.run([Query(ServerFacts.statement)]).results()[0]
+            let facts = try ServerFacts(result, hostCount: hostCount)
+            guard facts.closedTables.isEmpty else { return (nil, facts.remarks) }
             let version = try await StoreMigration.version { query throws(StoreFailure) in
                 try await session.run([query]).results()[0]
             }
-            return (version, ServerFacts(facts, hostCount: hostCount).remarks)
+            return (version, facts.remarks)
         }
     }
 }

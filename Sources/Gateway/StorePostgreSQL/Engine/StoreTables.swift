@@ -7,7 +7,7 @@ import WakeModel
 /// The tables in the schema `rouse`, as a list of migrations. A migration that was released is
 /// never changed.
 ///
-/// For reading by eye there are views: `wakes`, `devices` and `queues`.
+/// For reading by eye there are views: `wakes`, `devices`, `users` and `queues`.
 ///
 /// Instants are milliseconds since the epoch. A wake's `number` is what its id begins with. `place`
 /// says where it stands: the number of its queue while it is pending, 0 while it is claimed after
@@ -25,6 +25,8 @@ enum StoreTables {
         ],
         [pushTypes],
         [partitions],
+        [users],
+        [outcomes, gateways],
     ]
 
     /// The version of the tables that this program reads and writes.
@@ -222,6 +224,42 @@ enum StoreTables {
             reason text
         ) WITH (fillfactor = 80);
         CREATE INDEX webhook_due ON rouse.webhook (endpoint, due_at, number);
+        """
+
+    /// Under which user a device is registered; NULL for none. From now on a `payload` may have
+    /// parts (`StoredPayload`), which a gateway of before would send as they stand: without the
+    /// function that it calls in each transaction it writes nothing, and so sends nothing.
+    private static let users = """
+        ALTER FUNCTION rouse.expect_writer(bigint) RENAME TO require_writer;
+        ALTER TABLE rouse.device ADD COLUMN user_id text;
+        CREATE INDEX device_user ON rouse.device (user_id, queue, number)
+            WHERE user_id IS NOT NULL;
+        CREATE VIEW rouse.users AS
+        SELECT device.user_id, encode(device.token, 'hex') AS token, queues.bundle_id,
+            queues.environment, queues.kind, rouse.instant(device.registered_at) AS registered_at
+        FROM rouse.device LEFT JOIN rouse.queues ON queues.number = device.queue
+        WHERE device.user_id IS NOT NULL;
+        """
+
+    /// A row for each gateway, for those who want to know which ones there are. Nothing depends on
+    /// it: what may be taken over is known by the writers.
+    private static let gateways = """
+        CREATE TABLE rouse.gateway (
+            name text PRIMARY KEY,
+            leases bigint NOT NULL,
+            began_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+            seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
+        ) WITH (fillfactor = 10);
+        """
+
+    /// The feed of outcomes: a row for each transaction in which wakes ended, with their numbers.
+    /// The row's number is the cursor of the last one, and the others' are those before it.
+    private static let outcomes = """
+        INSERT INTO rouse.feed VALUES ('outcomes', 0);
+        CREATE TABLE rouse.outcome (
+            number bigint PRIMARY KEY,
+            wakes bigint[] NOT NULL
+        );
         """
 
     /// For whoever opens the database with `psql`: times, numbers as words, tokens in hexadecimal,

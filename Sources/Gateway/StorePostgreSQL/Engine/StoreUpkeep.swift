@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import WakeModel
 
 /// What a gateway does from time to time, beside all commands: it gives a sign of life, replaces
 /// writers that give none, and has their leases stand where everybody finds them.
@@ -10,12 +11,15 @@ final class StoreUpkeep: Sendable {
     init(_ link: StoreLink) {
         let pause = Duration.seconds(link.settings.heartbeatSeconds)
         task = Task {
+            var beats = 0
             while !Task.isCancelled {
                 // Woken by its cancellation too, as the loop sees.
                 try? await Task.sleep(for: pause)
                 guard !Task.isCancelled else { return }
                 // One that fails is made up for by the next.
                 try? await link.beat()
+                beats += 1
+                if beats % Self.checkBeats == 0 { try? await link.checkServerAgain() }
             }
         }
     }
@@ -29,6 +33,8 @@ final class StoreUpkeep: Sendable {
 
     /// After so many heartbeats a fresh lease gets its place.
     static let freshBeats = 12
+    /// After so many heartbeats the server's settings are looked at again.
+    static let checkBeats = 12
 
     // MARK: Statements
 
@@ -36,6 +42,14 @@ final class StoreUpkeep: Sendable {
         """
         UPDATE rouse.writer SET seen_at = clock_timestamp() WHERE gateway = $1 AND NOT ended
         """, .text)
+    static let presence = Statement(
+        """
+        INSERT INTO rouse.gateway (name, leases) VALUES ($1, $2)
+        ON CONFLICT (name) DO UPDATE SET leases = excluded.leases, seen_at = clock_timestamp()
+        """, .text, .int8)
+    static let endPresence = Statement("DELETE FROM rouse.gateway WHERE name = $1", .text)
+    static let forgetGateways = Statement(
+        "DELETE FROM rouse.gateway WHERE seen_at < clock_timestamp() - interval '1 day'")
     /// Ends the writers of gateways that give no sign of life.
     static let endSilent = Statement(
         """
@@ -76,7 +90,9 @@ extension StoreLink {
     func beat() async throws(StoreFailure) {
         let old = fresh.beat(olderThan: StoreUpkeep.freshBeats)
         var queries = [
-            Query(StoreUpkeep.heartbeat, .text(gateway))
+            Query(StoreUpkeep.heartbeat, .text(gateway)),
+            Query(
+                StoreUpkeep.presence, .text(gateway), .int8(Int64(survey.leaseCount(at: now)))),
         ]
         if !old.isEmpty { queries.append(Query(StoreUpkeep.placeLeases, .int8s(old))) }
         _ = try await run(queries, transaction: .write)
@@ -90,12 +106,38 @@ extension StoreLink {
                     + "\(settings.takeoverSeconds) s; its writer is replaced.")
         }
         try await recoverLeases()
+        try await look()
+    }
+
+    /// The database's time, as far as it is known here.
+    private var now: WallInstant {
+        WallInstant(millisecondsSinceEpoch: settings.machineClock() + (clockOffset ?? 0))
+    }
+
+    /// Looks who works on the store, and what is in its way.
+    func look() async throws(StoreFailure) {
+        let start = settings.machineClock()
+        let results = try await run(
+            StoreSurvey.queries(
+                gateway: gateway, longSeconds: settings.longTransactionSeconds),
+            transaction: .snapshot)
+        // One that writes nothing, or nothing yet, knows the time by this.
+        note(
+            databaseTime: StoreSurvey.databaseTime(in: results), between: start,
+            and: settings.machineClock())
+        let new = survey.take(
+            results, at: now, clockOffset: clockOffset ?? 0,
+            takeoverSeconds: settings.takeoverSeconds)
+        for transaction in new { notice(transaction.explanation) }
     }
 
     /// Has everybody find the leases of writers that have ended.
     func recoverLeases() async throws(StoreFailure) {
         _ = try await run(
-            [Query(StoreUpkeep.recoverLeases), Query(StoreUpkeep.forgetWriters)],
+            [
+                Query(StoreUpkeep.recoverLeases), Query(StoreUpkeep.forgetWriters),
+                Query(StoreUpkeep.forgetGateways),
+            ],
             transaction: .write)
     }
 }

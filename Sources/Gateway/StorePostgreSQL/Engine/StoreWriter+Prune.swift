@@ -129,7 +129,7 @@ extension StoreWriter {
         "SELECT coalesce(max(last_number), 0) FROM rouse.writer")
     private static let devices = Statement(
         """
-        SELECT number, touched_at < $3 AND pending = 0
+        SELECT number, touched_at < $3 AND pending = 0 AND user_id IS NULL
         FROM rouse.device WHERE number > $1 ORDER BY number LIMIT $2
         """, .int8, .int8, .int8)
 
@@ -297,6 +297,7 @@ private struct PruneStep {
                 Self.removeFeedback, .int8(limit),
                 .int8(order.wakesBefore.millisecondsSinceEpoch), .int8(ahead)),
             counting: \.feedback)
+        add(Query(Self.removeOutcomes, .int8(number), .int8(limit)), counting: \.outcomes)
     }
 
     /// Of those that stand in no day's partition the old ones are the first. One that has not ended
@@ -330,6 +331,12 @@ private struct PruneStep {
             WHERE at < $2 OR number < $3)
         """, .int8, .int8, .int8)
 
+    private static let removeOutcomes = Statement(
+        """
+        DELETE FROM rouse.outcome WHERE number IN (
+            SELECT number FROM rouse.outcome WHERE number < $1 ORDER BY number LIMIT $2)
+        """, .int8, .int8)
+
     // MARK: Devices
 
     mutating func sweep(
@@ -350,7 +357,8 @@ private struct PruneStep {
     }
 
     private static let removeDevices = Statement(
-        WritePlan.removeDevices.sql + " AND touched_at < $2 AND pending = 0", .int8Array, .int8)
+        WritePlan.removeDevices.sql
+            + " AND touched_at < $2 AND pending = 0 AND user_id IS NULL", .int8Array, .int8)
     private static let pullBackDevices = Statement(
         """
         UPDATE rouse.device SET touched_at = $4, version = version + 1

@@ -8,12 +8,15 @@ import WakeModel
 final class StoreWriter: StoreEngine {
     let link: StoreLink
     let session: Session
+    /// The name of the command.
+    private let verb: String
     private let lost = Atomic(false)
     private let hasTurns = Atomic(false)
 
-    init(link: StoreLink, session: Session) {
+    init(link: StoreLink, session: Session, verb: String) {
         self.link = link
         self.session = session
+        self.verb = verb
     }
 
     /// Whether the connection has ended and nothing that was asked for is written: the command can
@@ -32,19 +35,19 @@ final class StoreWriter: StoreEngine {
         guard let writer = link.writer(of: session) else { throw lose("it has no writer") }
         try await takeTurns(Self.turns(of: reads, afterConflict: locks), of: writer.identity)
         do throws(StoreFailure) {
-            var rows = try await link.load(reads, on: session)
+            var rows = try await link.load(reads, on: session, for: verb)
             rows.numbers = writer.identity.numbers
             rows.lastNumber = writer.lastNumber
             return rows
         } catch {
-            if error == .connectionLost { lost.store(true, ordering: .releasing) }
+            if error.isConnectionLoss { lost.store(true, ordering: .releasing) }
             throw error
         }
     }
 
     private func lose(_ why: String) -> StoreFailure {
         lost.store(true, ordering: .releasing)
-        return .connectionLost
+        return .connectionLost(why)
     }
 
     private static func turns(of reads: ReadSet, afterConflict: Bool) -> Set<String> {
@@ -55,7 +58,7 @@ final class StoreWriter: StoreEngine {
             case .overdue: turns.insert("overdue")
             case .lapsed: turns.insert("lapsed")
             case .dueWebhooks(let endpoint, _, _): turns.insert("webhooks \(endpoint.rawValue)")
-            case .wakes, .feedback: break
+            case .wakes, .feedback, .outcomes, .lastOutcome: break
             }
         }
         return turns
@@ -118,7 +121,10 @@ final class StoreWriter: StoreEngine {
         // Whatever becomes of the write: what was given is not given again.
         link.keep(writer, of: session)
         let (outcome, _) = try await write(plan, of: writer)
-        if outcome == .done { link.fresh.note(changes, slot: writer.identity.numbers.slot) }
+        if outcome == .done {
+            link.fresh.note(changes, slot: writer.identity.numbers.slot)
+            link.survey.note(changes)
+        }
         return outcome
     }
 
@@ -127,10 +133,15 @@ final class StoreWriter: StoreEngine {
         _ plan: WritePlan, of writer: StoreLink.Writer
     ) async throws(StoreFailure) -> (outcome: WriteOutcome, results: [QueryResult]) {
         var writer = writer
-        let start = StoreLink.localMilliseconds
-        switch await session.run(plan.queries, transaction: .write) {
+        let start = link.settings.machineClock()
+        let began = ContinuousClock.now
+        let outcome = await session.run(plan.queries, transaction: .write)
+        var isConflict = false
+        if case .refused(let refusal) = outcome { isConflict = refusal.isConflict }
+        link.survey.note(verb, since: began, isConflict: isConflict)
+        switch outcome {
         case .done(let results):
-            let end = StoreLink.localMilliseconds
+            let end = link.settings.machineClock()
             link.note(databaseTime: results.first?.int64(0, 1), between: start, and: end)
             writer.sequence += 1
             link.keep(writer, of: session)
@@ -142,8 +153,8 @@ final class StoreWriter: StoreEngine {
             return (.conflict, [])
         case .refused(let refusal) where refusal.isConflict: return (.conflict, [])
         case .refused(let refusal): throw StoreFailure(refusal)
-        case .lost(_, let mayBeCommitted):
-            guard mayBeCommitted else { throw lose("") }
+        case .lost(let message, let mayBeCommitted):
+            guard mayBeCommitted else { throw lose(message) }
             return (
                 .unknown(
                     UnknownWrite(writer: writer.identity.id, sequence: writer.sequence + 1)), []
@@ -158,8 +169,16 @@ final class StoreWriter: StoreEngine {
 
 extension StoreFailure {
     /// The connection ended before anything was written.
-    static let connectionLost = StoreFailure(
-        kind: .unavailable, message: "The connection to the database was lost.")
+    static func connectionLost(_ why: String) -> StoreFailure {
+        StoreFailure(
+            kind: .unavailable, message: connectionLoss,
+            cause: why.isEmpty ? nil : "It says: \(why)")
+    }
+
+    private static let connectionLoss = "The connection to the database was lost."
+
+    /// Whether it is ``connectionLost(_:)``.
+    var isConnectionLoss: Bool { kind == .unavailable && message == Self.connectionLoss }
 
     /// The failure for want of a connection.
     init(_ failure: Unavailable) {
@@ -168,7 +187,7 @@ extension StoreFailure {
             self.init(kind: .overloaded, message: "Too much waits for the database.")
         case .disconnected(let reason):
             self.init(
-                kind: .unavailable, message: "The database cannot be reached.",
+                kind: .unavailable, message: DatabaseTrouble(reason).sentence,
                 cause: "It says: \(reason)")
         case .shutDown: self.init(kind: .unavailable, message: "The store is closed.")
         }
@@ -216,7 +235,7 @@ extension PipelineOutcome {
         switch self {
         case .done(let results): return results
         case .refused(let refusal): throw StoreFailure(refusal)
-        case .lost: throw .connectionLost
+        case .lost(let message, _): throw .connectionLost(message)
         }
     }
 }

@@ -19,11 +19,11 @@ struct StoredColumns {
         columns(
             [
                 "number", "version", "queue", "pending", "latest", "registered_at", "dead_since",
-                "receipt_at", "touched_at", "token", "ledger", "calls",
+                "receipt_at", "touched_at", "token", "ledger", "calls", "user_id",
             ], of: table)
     }
     /// How many columns those are.
-    static let deviceCount = 12
+    static let deviceCount = 13
 
     private static func columns(_ names: [String], of table: String) -> String {
         names.map { "\(table).\($0)" }.joined(separator: ", ")
@@ -56,7 +56,9 @@ struct StoredColumns {
                 default: break
                 }
             }
-            if hasPayload { wake.payload = result.bytes(row, column + 6) ?? [] }
+            if hasPayload {
+                try wake.takePayload(stored: result.bytes(row, column + 6) ?? [])
+            }
             let version = result.int64(row, column + 1) ?? 0
             return (number, .found(wake, hasPayload: hasPayload, version: version))
         } catch {
@@ -102,6 +104,7 @@ struct StoredColumns {
         device.latest = result.int64(row, column + 4) ?? 0
         do throws(StoreFailure) {
             device.calls = try CountedCall.decode(result.bytes(row, column + 11) ?? [])
+            device.user = try UserID(stored: result.string(row, column + 12))
         } catch {
             return damaged("\(token)", error.message, rest: device)
         }

@@ -80,6 +80,23 @@ extension WritePlan {
         """, .textArray, .int8Array, .bytesArray, .int8Array, .int8Array, .textArray, .int8Array,
         .int8Array, .int8Array, .int8, .int8)
 
+    mutating func addOutcomes(_ changes: Changes) {
+        guard !changes.outcomes.isEmpty else { return }
+        append(
+            Query(
+                Self.newOutcomes, .int8s(changes.outcomes), .int8(Int64(changes.outcomes.count)),
+                .int8(WakeID.firstNumber(at: changes.outcomesAt))))
+    }
+
+    /// The last of all: the feed's row is locked for as short a time as can be.
+    private static let newOutcomes = Statement(
+        """
+        WITH feed AS (
+            UPDATE rouse.feed SET last = greatest(last, $3 - 1) + $2
+            WHERE name = 'outcomes' RETURNING last)
+        INSERT INTO rouse.outcome SELECT feed.last, $1 FROM feed
+        """, .int8Array, .int8, .int8)
+
     mutating func addWebhooks(
         _ new: [(number: Int64, webhook: Changes.NewWebhook)], entryCount: Int
     ) {

@@ -36,6 +36,7 @@ struct WritePlan {
         addWebhookChanges(changes.webhooks)
         addFeedback(changes.feedback)
         addWebhooks(webhooks, entryCount: changes.feedback.count)
+        addOutcomes(changes)
     }
 
     /// A write of a writer that needs other statements than changes have, behind the fence.
@@ -69,7 +70,7 @@ struct WritePlan {
             UPDATE rouse.writer SET sequence = $2, floor = $3, last_number = $4,
                 seen_at = clock_timestamp()
             WHERE id = $1 AND NOT ended AND sequence = $2 - 1 RETURNING 1)
-        SELECT rouse.expect_writer((SELECT count(*) FROM mine)),
+        SELECT rouse.require_writer((SELECT count(*) FROM mine)),
             (extract(epoch FROM clock_timestamp()) * 1000)::bigint
         """, .int8, .int8, .int8, .int8)
 
@@ -188,15 +189,17 @@ struct WritePlan {
             .bytesArray(changes.map { $0.row.ledger.encoded() }),
             .bytesArray(
                 changes.map { $0.row.calls.isEmpty ? nil : CountedCall.encoded($0.row.calls) }),
+            .texts(changes.map(\.row.user?.value)),
         ]
     }
 
     private static let deviceTypes: [TypeID] = [
         .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .int8Array,
-        .bytesArray, .bytesArray,
+        .bytesArray, .bytesArray, .textArray,
     ]
     private static let deviceColumns = """
-        number, pending, latest, registered_at, dead_since, receipt_at, touched_at, ledger, calls
+        number, pending, latest, registered_at, dead_since, receipt_at, touched_at, ledger, calls,
+        user_id
         """
 
     /// A version of 0 is that of a row that could not be read, and is written whatever it is.
@@ -206,20 +209,21 @@ struct WritePlan {
             UPDATE rouse.device SET version = device.version + 1, pending = new.pending,
                 latest = new.latest, registered_at = new.registered_at,
                 dead_since = new.dead_since, receipt_at = new.receipt_at,
-                touched_at = new.touched_at, ledger = new.ledger, calls = new.calls
-            FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+                touched_at = new.touched_at, ledger = new.ledger, calls = new.calls,
+                user_id = new.user_id
+            FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
                 AS new (\(deviceColumns), version)
             WHERE device.number = new.number
                 AND (device.version = new.version OR new.version = 0)
             RETURNING 1)
-        SELECT rouse.expect((SELECT count(*) FROM done), $11)
+        SELECT rouse.expect((SELECT count(*) FROM done), $12)
         """, deviceTypes + [.int8Array, .int8])
 
     private static let newDevices = Statement(
         """
         INSERT INTO rouse.device (\(deviceColumns), queue, token, version)
         SELECT \(deviceColumns), queue, token, 1
-        FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+        FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
             AS new (\(deviceColumns), queue, token)
         """, deviceTypes + [.int8Array, .bytesArray])
 
@@ -261,7 +265,7 @@ struct WritePlan {
                 .optionalInt8s(wakes.map { $0.state == .pending ? $0.queue : nil }),
                 .optionalInt8s(wakes.map(\.placedAt)), .optionalInt8s(wakes.map(\.placedDeadline)),
                 .int2s(wakes.map(\.stateNumber)), .bytesArray(rest),
-                .bytesArray(wakes.map { $0.payload.isEmpty ? nil : $0.payload })))
+                .bytesArray(wakes.map { $0.payload.isEmpty ? nil : $0.storedPayload })))
     }
 
     private static let newWakes = Statement(
@@ -303,13 +307,15 @@ struct WritePlan {
                 .optionalInt8s(changes.map(\.row.placedAt)),
                 .optionalInt8s(changes.map(\.row.placedDeadline)),
                 .int2s(changes.map(\.row.stateNumber)), .bytesArray(rest),
-                .bytesArray(changes.map { $0.columns.contains(.content) ? $0.row.payload : nil }),
-                .int8(Int64(changes.count)), .int8(changes.first?.row.number ?? 0),
-                .int8(changes.last?.row.number ?? 0)))
+                .bytesArray(
+                    changes.map { $0.columns.contains(.content) ? $0.row.storedPayload : nil }),
+                .int8(Int64(changes.count))))
     }
 
-    /// The bounds of the numbers leave only the partitions of those days to be looked at.
-    private static let wakes = Statement(
+    /// Without bounds for the numbers, though they would leave fewer partitions to be looked at:
+    /// the server would compare each row between them with each number, where it takes the table
+    /// for small.
+    static let wakes = Statement(
         """
         WITH done AS (
             UPDATE rouse.wake SET version = wake.version + 1,
@@ -322,11 +328,10 @@ struct WritePlan {
             FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)
                 AS new (number, version, placement, place, at, deadline, state, rest, payload)
             WHERE wake.number = new.number AND wake.version = new.version
-                AND wake.number BETWEEN $11 AND $12
             RETURNING 1)
         SELECT rouse.expect((SELECT count(*) FROM done), $10)
         """, .int8Array, .int8Array, .int2Array, .int8Array, .int8Array, .int8Array, .int2Array,
-        .bytesArray, .bytesArray, .int8, .int8, .int8)
+        .bytesArray, .bytesArray, .int8)
 
     /// The damaged bytes stay, for whoever wants to know what happened to them.
     private mutating func addDamaged(_ numbers: [Int64]) {

@@ -22,6 +22,13 @@ package struct Query: Sendable {
         ends = parameters.map { encoder.append($0) ? encoder.bytes.count : -1 }
         bytes = encoder.bytes
     }
+
+    /// Another statement with the parameters of a query.
+    init(_ statement: Statement, of query: Query) {
+        self.statement = statement
+        bytes = query.bytes
+        ends = query.ends
+    }
 }
 
 /// The value of a parameter.

@@ -23,6 +23,9 @@ package struct RoleSetting: Hashable, Sendable {
         RoleSetting("enable_seqscan", "off"),
         RoleSetting("enable_hashjoin", "off"),
         RoleSetting("enable_mergejoin", "off"),
+        // What is first in an index is read in its order and no further, by one process.
+        RoleSetting("enable_bitmapscan", "off"),
+        RoleSetting("max_parallel_workers_per_gather", "0"),
         // What cannot do without a sequential scan looks so dear then that the server would compile
         // it, at each execution.
         RoleSetting("jit", "off"),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import WakeModel
+
 /// A statement of SQL, prepared on each connection at its first use.
 package struct Statement: Hashable, Sendable {
     /// The statement, with `$1`, `$2` … for its parameters.
@@ -19,16 +21,10 @@ package struct Statement: Hashable, Sendable {
     package init(_ sql: String, _ parameterTypes: [TypeID]) {
         self.sql = sql
         self.parameterTypes = parameterTypes
-        // FNV-1a, 64 bits.
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        func mix(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        for byte in sql.utf8 { mix(byte) }
-        for type in parameterTypes {
-            for shift in stride(from: 0, to: 32, by: 8) {
-                mix(UInt8(truncatingIfNeeded: type.rawValue >> UInt32(shift)))
-            }
-        }
-        let digits = String(hash, radix: 16)
+        var hash = FNV1a()
+        for byte in sql.utf8 { hash.add(byte) }
+        for type in parameterTypes { hash.add(integer: type.rawValue) }
+        let digits = String(hash.value, radix: 16)
         name = "rouse_" + String(repeating: "0", count: 16 - digits.count) + digits
     }
 

@@ -291,16 +291,16 @@ struct PayloadFastPath {
         var index = start
         var reader = NameReader()
         var head: UInt64 = 0
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        var hash = FNV1a()
         while index < count, text[index] != UInt8(ascii: "\"") {
             let byte = text[index]
             guard byte >= 0x20, byte < 0x80, byte != UInt8(ascii: "\\") else { return nil }
             reader.read(byte)
             if index - start < 8 { head |= UInt64(byte) << UInt64(8 * (index - start)) }
-            hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+            hash.add(byte)
             index += 1
         }
-        guard index < count, notesKey(index - start < 8 ? head : hash) else { return nil }
+        guard index < count, notesKey(index - start < 8 ? head : hash.value) else { return nil }
         position = index + 1
         var roles = Lexicon.keys.roles(of: reader.whole)
         if reader.hasSeveralWords { roles.formUnion(Lexicon.keyEndings.roles(of: reader.word)) }

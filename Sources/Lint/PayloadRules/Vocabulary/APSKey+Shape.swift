@@ -100,11 +100,11 @@ extension APSKey.Shape {
         case .number, .numberForTrue: return kind == .number
         case .boolean: return kind == .trueLiteral || kind == .falseLiteral
         case .badge:
-            return kind == .number && !document.nodes[value].traits.contains(.notInteger)
-                && document.literal(value).first != UInt8(ascii: "-")
+            return document.double(value).map { $0 >= 0 && $0 == $0.rounded() } ?? false
         case .unitInterval: return document.double(value).map((0.0...1.0).contains) ?? false
-        case .flag: return document.isNumber(value, "0") || document.isNumber(value, "1")
-        case .one: return document.isNumber(value, "1")
+        // By value, as JSON Schema has it: 1.0 is 1.
+        case .flag: return document.double(value).map { $0 == 0 || $0 == 1 } ?? false
+        case .one: return document.double(value) == 1
         case .oneOf(let choices):
             return kind == .string && choices.contains { document.hasText(value, $0) }
         }

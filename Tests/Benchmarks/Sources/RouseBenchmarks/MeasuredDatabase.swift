@@ -40,7 +40,7 @@ struct MeasuredDatabase {
     }
 
     func reading() throws -> Reading {
-        let cpuSeconds = cpuSeconds
+        // Before the processor time is read, so that who ended just now is counted.
         let words = try Self.query(
             """
             SELECT pg_current_wal_lsn() - '0/0',

@@ -18,7 +18,10 @@ struct SharedStoreBenchmark: AsyncParsableCommand {
             The database is emptied before each measurement. The server must run on this machine, \
             with nothing else on it, and the role be a superuser, who can be told the server's \
             process. Its processor time is that of all its processes, its log is counted by \
-            pg_current_wal_lsn. Needs psql.
+            pg_current_wal_lsn. Needs psql and pgbench.
+
+            Rows that begin with SQL are the reference: pgbench, which writes a device and a wake \
+            for each wake and then ends it, in statements for as many rows, and decides nothing.
 
             Example: RouseBenchmarks shared-store --database postgresql://…/bench --gateways 1,2,3
             """)
@@ -74,6 +77,7 @@ struct SharedStoreBenchmark: AsyncParsableCommand {
                 try measured.execute("DROP SCHEMA IF EXISTS rouse CASCADE")
                 try await PostgreSQLWakeStore.migrate(url: database)
                 results.append(try measure(count, measured, server))
+                if calls == 0 { results.append(try measurePlainSQL(measured, on: bench)) }
             }
         }
         try server?.stop()
@@ -86,7 +90,7 @@ struct SharedStoreBenchmark: AsyncParsableCommand {
         let wakes = wakes ?? (options.quick ? 6_000 : 60_000)
         let tasks = (0..<count).map { place in
             SharedStoreTask(
-                database: database, place: sameDevices ? 0 : place,
+                database: database, place: place, sharesDevices: sameDevices,
                 wakes: calls > 0 ? 0 : wakes / count, batch: max(1, batch),
                 atATime: max(1, atATime), devices: max(1, devices),
                 waiting: place == 0 ? waiting : 0, calls: place == 0 ? calls : 0,
@@ -121,13 +125,60 @@ struct SharedStoreBenchmark: AsyncParsableCommand {
             gateways: count, batch: batch, samples: samples, before: before, after: after)
     }
 
+    /// The same rows, written by two connections that do nothing else, beside those that are there.
+    private func measurePlainSQL(
+        _ measured: MeasuredDatabase, on bench: Bench
+    ) throws -> SharedStoreResult {
+        let batch = max(1, min(batch, 2_000))
+        let rounds = max(1, (wakes ?? (options.quick ? 6_000 : 60_000)) / batch / 2)
+        let path = bench.directory + "/plain.sql"
+        try Data(Self.plainSQL(batch).utf8).write(to: URL(filePath: path))
+        try measured.execute("CHECKPOINT")
+        let before = try measured.reading()
+        let start = ProcessClocks.wallSeconds
+        let ending = try ChildProcess(
+            "pgbench", ["-n", "-f", path, "-c", "2", "-j", "1", "-t", String(rounds), database],
+            processor: nil
+        ).waitForEnd()
+        let seconds = ProcessClocks.wallSeconds - start
+        let sample = SharedStoreSample(
+            wakes: rounds * batch * 2, acceptedSeconds: seconds, settledSeconds: seconds,
+            cpuSeconds: ending.cpuSeconds, callTimes: [])
+        return SharedStoreResult(
+            gateways: 0, batch: batch, samples: [sample], before: before,
+            after: try measured.reading())
+    }
+
+    /// The numbers of two connections never meet: each has half of a millisecond's.
+    private static func plainSQL(_ batch: Int) -> String {
+        """
+        \\set device random(1, 9000000000000000)
+        SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint * 4096 + :client_id * 2048 \
+            AS first \\gset
+        BEGIN;
+        INSERT INTO rouse.device SELECT :device + n, 1, 1, 0, :first + n, NULL, NULL, NULL, 1, \
+            decode(repeat('ab', 32), 'hex'), decode(repeat('cd', 100), 'hex'), NULL \
+            FROM generate_series(0, \(batch - 1)) AS n;
+        INSERT INTO rouse.wake SELECT :first + n, 1, :device + n, 0, NULL, 1, NULL, 1, \
+            decode(repeat('ef', 70), 'hex'), decode(repeat('01', 100), 'hex') \
+            FROM generate_series(0, \(batch - 1)) AS n;
+        COMMIT;
+        BEGIN;
+        UPDATE rouse.wake SET version = 2, state = 2, payload = NULL \
+            WHERE number BETWEEN :first AND :first + \(batch - 1);
+        COMMIT;
+
+        """
+    }
+
     private static func report(_ results: [SharedStoreResult]) -> String {
         var table = TextTable(
             "gateways", "batch", "wakes", "accepted/s", "settled/s", "gateway us", "server us",
             "log bytes", "undone", "HOT %", "dead rows", "MB", "call p50", "p99 ms")
         for result in results {
             table.add(
-                String(result.gateways), String(result.batch), String(result.wakes),
+                result.gateways == 0 ? "SQL" : String(result.gateways), String(result.batch),
+                String(result.wakes),
                 result.acceptedPerSecond.grouped, result.settledPerSecond.grouped,
                 result.gatewayMicroseconds.fixed(1), result.serverMicroseconds.fixed(1),
                 result.logBytes.fixed(0), String(result.undone), (result.hotShare * 100).fixed(1),
@@ -143,8 +194,10 @@ struct SharedStoreBenchmark: AsyncParsableCommand {
 /// What the process of a gateway is to do.
 struct SharedStoreTask: Codable {
     let database: String
-    /// Which of the gateways it is: each has devices of its own.
+    /// Which of the gateways it is.
     let place: Int
+    /// Whether it sends to the first one's devices, and not to its own.
+    let sharesDevices: Bool
     let wakes: Int
     let batch: Int
     let atATime: Int
@@ -171,6 +224,7 @@ struct SharedStoreSample: Codable {
 
 /// One row.
 struct SharedStoreResult: Encodable {
+    /// None: the reference in plain SQL.
     let gateways: Int
     let batch: Int
     let wakes: Int

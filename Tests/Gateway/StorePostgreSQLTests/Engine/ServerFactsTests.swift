@@ -61,8 +61,57 @@ struct ServerFactsTests {
         }
     }
 
+    @Test("a name in the advice is one that SQL reads")
+    func quotedNames() {
+        var facts = ServerFacts()
+        facts.role = "My \"role\""
+        facts.database = "push-gateway"
+        facts.synchronousCommit = "off"
+        let cure = facts.remarks.first?.cure ?? ""
+        #expect(
+            cure.contains("ALTER ROLE \"My \"\"role\"\"\" IN DATABASE \"push-gateway\" SET"))
+        #expect(ServerFacts.quoted("rouse") == "rouse")
+    }
+
     @Suite("A real server", .timeLimit(.minutes(2)))
     struct Real {
+        @Test("one whose answer is not whole is not taken for a good one")
+        func nothingSaid() async throws {
+            let pool = try TestPool()
+            for sql in [
+                "SELECT 1::bigint WHERE false",
+                "SELECT 150000::bigint, 'a', 'b', true, NULL::boolean, 'on', '', 0::bigint, "
+                    + "false, '', ''",
+            ] {
+                let result = try await pool.done(Query(Statement(sql)))[0]
+                #expect(throws: StoreFailure.self) { try ServerFacts(result, hostCount: 1) }
+            }
+            await pool.pool.shutDown(within: .seconds(5))
+        }
+
+        @Test("a role that may not see the tables is told so, by the doctor's look too")
+        func noAccess() async throws {
+            let server = try PostgreSQLServer.running()
+            let database = try server.makeDatabase()
+            try await PostgreSQLWakeStore.migrate(url: server.uri(database))
+            try server.execute(
+                "CREATE ROLE \(database)_blind LOGIN PASSWORD 'blind'", in: database)
+            let url =
+                "postgresql://\(database)_blind:blind@127.0.0.1:\(server.port)/\(database)"
+            let failure = await #expect(throws: StoreFailure.self) {
+                try await PostgreSQLWakeStore.open(url: url)
+            }
+            #expect(
+                failure?.message.contains("the schema rouse") == true, "\(failure?.message ?? "")")
+            let (version, remarks) = try await PostgreSQLWakeStore.survey(url: url)
+            #expect(version == nil)
+            #expect(remarks.first?.weight == .refused)
+            // With the schema but not its tables, each of them is named.
+            try server.execute("GRANT USAGE ON SCHEMA rouse TO \(database)_blind", in: database)
+            let again = try await PostgreSQLWakeStore.survey(url: url).remarks
+            #expect(again.first?.problem.contains("rouse.schema_version") == true)
+        }
+
         @Test("a store is not opened where acknowledged commits may be lost, unless it may be")
         func refusal() async throws {
             let server = try PostgreSQLServer(["fsync": "off"])
@@ -73,7 +122,7 @@ struct ServerFactsTests {
                 try await PostgreSQLWakeStore.open(url: url)
             }
             #expect(failure?.message.contains("fsync = on") == true)
-            #expect(failure?.message.contains("store-durability: system") == true)
+            #expect(failure?.message.contains("store-accepts-loss: true") == true)
 
             var settings = PostgreSQLWakeStore.Settings()
             settings.acceptsLoss = true

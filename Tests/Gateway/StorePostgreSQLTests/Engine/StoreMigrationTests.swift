@@ -46,4 +46,15 @@ struct StoreMigrationTests {
         #expect(try await second == PostgreSQLWakeStore.schemaVersion)
         #expect(try server.execute("SHOW lock_timeout", in: database) == "2s")
     }
+
+    @Test("a writer of an earlier version is not heard any more")
+    func earlierWriters() async throws {
+        let server = try PostgreSQLServer.running()
+        let database = try server.makeDatabase()
+        try await PostgreSQLWakeStore.migrate(url: server.uri(database))
+        #expect(throws: (any Error).self) {
+            try server.execute("SELECT rouse.expect_writer(1)", in: database)
+        }
+        try server.execute("SELECT rouse.require_writer(1)", in: database)
+    }
 }

@@ -37,6 +37,24 @@ struct ConnectionSettingsTests {
         #expect(try option("sslmode", of: settings(uri)) == mode)
     }
 
+    @Test(
+        "as many hosts are counted as libpq tries, whoever names them",
+        arguments: [
+            ("postgresql://db.example/rouse", [:], 1),
+            ("postgresql:///rouse", [:], 1),
+            ("postgresql://a.example,b.example/rouse", [:], 2),
+            ("postgresql://a.example:5432,b.example:5433,c.example/rouse", [:], 3),
+            ("postgresql:///rouse?host=a.example,b.example", [:], 2),
+            ("postgresql:///rouse?hostaddr=10.0.0.1,10.0.0.2", [:], 2),
+            ("postgresql://a.example,b.example/rouse?hostaddr=10.0.0.1,10.0.0.2", [:], 2),
+            ("postgresql:///rouse", ["PGHOST": "a.example,b.example"], 2),
+            ("postgresql:///rouse", ["PGHOSTADDR": "10.0.0.1,10.0.0.2"], 2),
+            ("postgresql://a.example/rouse", ["PGHOST": "b.example,c.example"], 1),
+        ] as [(String, [String: String], Int)])
+    func hostCount(_ uri: String, _ variables: [String: String], _ count: Int) throws {
+        #expect(try settings(uri, variables).hostCount == count)
+    }
+
     @Test("weaker TLS than that is warned of")
     func warnings() throws {
         #expect(try settings("postgresql://db.example/rouse").warnings == [])

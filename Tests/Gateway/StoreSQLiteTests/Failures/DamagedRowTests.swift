@@ -314,6 +314,25 @@ struct DamagedRowTests {
 
     // MARK: The other tables
 
+    @Test("Damaged entries of the feed of outcomes are passed over, and those behind them read")
+    func outcomes() async throws {
+        try await withSpoiled { connection in
+            for device in 1...4 as ClosedRange<UInt64> {
+                try await connection.settleSent(
+                    try await connection.claimOne(Samples.wake(device: device)))
+            }
+        } _: {
+            [
+                "UPDATE outcome SET wakes = x'010203' "
+                    + "WHERE number = (SELECT min(number) FROM outcome)"
+            ]
+        } _: { connection, path in
+            #expect(try SQLiteWakeStore.audit(path: path).damagedCount == 1)
+            let page = try await connection.store.perform(ReadOutcomes(after: 0, limit: 100))
+            #expect(page.events.count == 3 && !page.isFull)
+        }
+    }
+
     @Test("A damaged webhook is dropped and counted, and those behind it are delivered")
     func webhooks() async throws {
         try await withSpoiled { connection in

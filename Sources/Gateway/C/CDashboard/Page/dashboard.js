@@ -31,9 +31,6 @@ const stream = new OutcomeStream({
     lists.add(outcomes.map(entryOf));
     schedule(Math.max(0, page.readAt + EVENT_PAUSE - Date.now()));
   },
-  onLost(count) {
-    lists.lost = count;
-  },
   onState(state) {
     // What ended while the stream was away is in the lists only.
     if (state === "open" && page.streamState === "closed" && lists.isLoaded) page.listedAt = 0;
@@ -89,6 +86,7 @@ async function readOnce() {
   showTiles(stats, sample);
   showApps(apps);
   showWebhooks(endpoints);
+  showStore(stats.store);
   if (isDue) showCharts(readings, session.now());
   showFirstWake(stats, apps);
   await Promise.all([readLists(), lookUp.refresh()]);

@@ -15,6 +15,8 @@ const EVENT_LENGTH = 65_536;
 class EventParser {
   constructor() {
     this.rest = "";
+    /** The id that a reader who comes back has to send; "" before the first. */
+    this.lastID = "";
   }
 
   /** The events that end in this piece: {name, data}. */
@@ -22,16 +24,17 @@ class EventParser {
     const blocks = (this.rest + piece).replaceAll("\r\n", "\n").split("\n\n");
     this.rest = blocks.pop();
     if (this.rest.length > EVENT_LENGTH) throw new Error("an event without an end");
-    return blocks.map(EventParser.read).filter((event) => event.data !== "");
+    return blocks.map((block) => this.read(block)).filter((event) => event.data !== "");
   }
 
-  static read(block) {
+  read(block) {
     const event = {name: "message", data: ""};
     for (const line of block.split("\n")) {
       const colon = line.indexOf(":");
       if (colon <= 0) continue;
       const value = line.slice(colon + 1).replace(/^ /, "");
       if (line.slice(0, colon) === "event") event.name = value;
+      if (line.slice(0, colon) === "id") this.lastID = value;
       if (line.slice(0, colon) === "data") event.data += (event.data ? "\n" : "") + value;
     }
     return event;
@@ -39,16 +42,16 @@ class EventParser {
 }
 
 /**
- * Follows /v1/events until it is stopped. `onOutcomes` gets outcomes in lists, `onLost` how many
- * were lost in all, `onState` "open" or "closed".
+ * Follows /v1/events until it is stopped, and goes on where it was when it comes back. `onOutcomes`
+ * gets outcomes in lists, `onState` "open" or "closed".
  */
 class OutcomeStream {
-  constructor({onOutcomes, onLost, onState}) {
+  constructor({onOutcomes, onState}) {
     this.onOutcomes = onOutcomes;
-    this.onLost = onLost;
     this.onState = onState;
     this.abort = null;
     this.pause = FIRST_PAUSE;
+    this.lastID = "";
   }
 
   start() {
@@ -61,6 +64,8 @@ class OutcomeStream {
     this.abort?.abort();
     this.abort = null;
     this.pause = FIRST_PAUSE;
+    // Who stops it reads the lists again.
+    this.lastID = "";
   }
 
   async follow(signal) {
@@ -97,7 +102,7 @@ class OutcomeStream {
     const silence = new AbortController();
     let timer = setTimeout(() => silence.abort(), STREAM_SILENCE);
     try {
-      const response = await ask("v1/events", {
+      const response = await ask(this.lastID ? `v1/events?after=${this.lastID}` : "v1/events", {
         accept: "text/event-stream", signal: AbortSignal.any([signal, silence.signal]),
       });
       this.pause = FIRST_PAUSE;
@@ -110,7 +115,10 @@ class OutcomeStream {
         if (done) return;
         clearTimeout(timer);
         timer = setTimeout(() => silence.abort(), STREAM_SILENCE);
-        this.deliver(parser.take(decoder.decode(value, {stream: true})));
+        const events = parser.take(decoder.decode(value, {stream: true}));
+        if (signal.aborted) return;
+        this.lastID = parser.lastID || this.lastID;
+        this.deliver(events);
       }
     } finally {
       clearTimeout(timer);
@@ -122,7 +130,6 @@ class OutcomeStream {
     const outcomes = [];
     for (const event of events) {
       if (event.name === "outcome") outcomes.push(JSON.parse(event.data));
-      if (event.name === "dropped") this.onLost(JSON.parse(event.data).count);
     }
     if (outcomes.length) this.onOutcomes(outcomes);
   }

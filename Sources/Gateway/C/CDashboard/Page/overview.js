@@ -160,6 +160,38 @@ function showWebhooks(endpoints) {
     ]), {isStacked: true})));
 }
 
+/** The gateways that share the store, and what is in its way; nothing for one gateway's. */
+function showStore(store) {
+  byID("store").hidden = !store;
+  if (!store) return;
+  const place = byID("store-list");
+  renderIfChanged(place, store, () => {
+    const rows = store.gateways.map((gateway) => [
+      make("span", {"class": "breakable"}, gateway.name + (gateway.this ? " (this one)" : "")),
+      gateway.alive ? chip("blue", "✓", "alive")
+        : chip("red", "✕", `silent for ${durationWords(gateway.silent_milliseconds)}`),
+      makeTime(gateway.since), countWords(gateway.leases),
+    ]);
+    const facts = [
+      `PostgreSQL ${store.server_version}`,
+      `${store.conflicts_per_second.toFixed(1)} conflicts a second at this gateway`,
+      `the database's clock is ${store.clock_offset_milliseconds} ms ahead of its own`,
+    ];
+    if (store.standby_lag_bytes !== undefined) {
+      facts.push(`the standby is ${countWords(store.standby_lag_bytes)} bytes of log behind`);
+    }
+    fill(place, [
+      makeTable("Gateways that share the store", [
+        {title: "Gateway"}, {title: "State"}, {title: "Since"},
+        {title: "Wakes in hand", wide: true},
+      ], rows, {isStacked: true}),
+      make("p", {"class": "help"}, `${facts.join("; ")}.`),
+      ...store.open_transactions.map(({message}) => make("p", {}, chip("red", "✕", "held up"),
+        " ", message)),
+    ]);
+  });
+}
+
 /** A sentence of the gateway's, with its times as people here read them. */
 function sentence(text) {
   return text.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/).map(

@@ -27,7 +27,6 @@ class OutcomeLists {
   constructor() {
     this.rejections = new Map();
     this.latest = new Map();
-    this.lost = 0;
     this.isLoaded = false;
     /** Whether there are no rejections but those that were read. */
     this.isWhole = false;
@@ -146,7 +145,7 @@ class OutcomeLists {
     setText(byID("feed-lead"), isHeld ? "Held while you are in the list" : "As they happen");
     if (isHeld) return;
     const entries = this.sorted(this.latest);
-    renderIfChanged(place, [entries, this.lost], () => fill(place, entries.length ? [
+    renderIfChanged(place, [entries], () => fill(place, entries.length ? [
       makeTable("The latest outcomes", [
         {title: "At"}, {title: "Outcome"}, {title: "App"}, {title: "Push"}, {title: "Wake"},
       ], entries.map(({id, app, kind, at, outcome}) => [
@@ -155,8 +154,6 @@ class OutcomeLists {
           make("span", {"class": "breakable"}, reasonOf(outcome))),
         make("span", {"class": "breakable"}, app), kindWords(kind), makeWakeLink(id, `feed-${id}`),
       ]), {isStacked: true}),
-      this.lost ? make("p", {"class": "help"}, "They came faster than this page could read: "
-        + `${countWords(this.lost)} are missing here, and none in the figures.`) : null,
     ] : make("p", {"class": "empty"}, "No wake has ended yet.")));
   }
 }

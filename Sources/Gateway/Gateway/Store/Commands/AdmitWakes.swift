@@ -39,7 +39,7 @@ public struct AdmitWakes: StoreCommand {
                     (
                         ReadSet.DeviceName(
                             token: submission.wake.deviceToken, queue: queue.number),
-                        submission.coalescing == .union ? .payload : []
+                        .payload
                     ))
             }
             if let key = submission.idempotency { reads.keys.append(key.key) }
@@ -192,11 +192,11 @@ extension WorkingSet {
         _ answer: inout AdmitAnswer
     ) throws(RowFault) -> AdmittedWake? {
         guard
-            var carrier = try liveWake(device.pending, withPayload: coalescing == .union),
+            var carrier = try liveWake(device.pending, withPayload: true),
             carrier.state == .pending
         else { return nil }
         // What was asked for may not be what came of it: a union may be too long for a push.
-        let coalescing = carrier.absorb(new)
+        let coalescing = carrier.absorb(new, as: row.id)
         schedule(&carrier, device, queue, at: new.acceptedAt)
         update(carrier, .content)
         noteDue(carrier)
@@ -431,15 +431,24 @@ extension WakeRow {
     }
 
     /// Takes in a newer wake; whether they were united, or it took the place of this one.
-    fileprivate mutating func absorb(_ new: borrowing WakeSubmission) -> Coalescing {
+    fileprivate mutating func absorb(
+        _ new: borrowing WakeSubmission, as id: WakeID
+    ) -> Coalescing {
+        let part = MergedPart(
+            wakes: [id], isFolded: false, payload: new.wake.payload,
+            expiration: new.wake.expiration, collapseID: new.wake.collapseID,
+            urgency: new.urgency, coalescing: new.coalescing)
+        let all = allParts + [part]
         // A wish to wait ends with the first that does not share it; what APNs asked to wait for
         // does not.
         if fence == 0 { notBefore = min(notBefore, new.notBefore ?? new.acceptedAt) }
-        return merge(
+        let outcome = merge(
             WakeContent(
                 payload: new.wake.payload, expiration: new.wake.expiration,
                 collapseID: new.wake.collapseID),
             new.coalescing, new.urgency, isNewer: true)
+        keep(all)
+        return outcome
     }
 
     fileprivate var receipt: AdmittedWake {

@@ -199,7 +199,14 @@ extension WorkingSet {
     func carrier(of wake: WakeRow) throws(RowFault) -> WakeRow? {
         var wake = wake
         for _ in 0..<Self.carrierChainCount {
-            guard case .coalesced(let carrier) = wake.end else { return wake }
+            let carrier: WakeID
+            switch wake.end {
+            case .coalesced(let into): carrier = into
+            case .cancelled:
+                guard let successor = wake.successor else { return wake }
+                carrier = successor
+            default: return wake
+            }
             guard let next = try readableWake(carrier.number) else { return nil }
             wake = next
         }

@@ -81,6 +81,12 @@ public struct ClaimWebhooks: StoreCommand {
             set.add(1, to: .webhooksDropped(endpoint))
             return nil
         }
+        if case .outcome(let record) = event, record.end == nil {
+            // What carried it was cancelled, and it waits for itself again: its outcome is another
+            // event.
+            try set.remove(row.ticket)
+            return nil
+        }
         set.change(webhook: number, fence: row.ticket.fence, .leased(until: leaseEnd))
         let ticket = WebhookItem.Ticket(
             endpoint: endpoint, number: number, fence: row.ticket.fence + 1)

@@ -82,6 +82,6 @@ extension WorkingSet {
             queue: queue.row.queue, deviceToken: device.token, explanation: explanation,
             pending: pending, recent: recent, deadSince: device.deadSince,
             registeredAt: device.registeredAt, lastReceiptAt: device.lastReceiptAt,
-            topicConfirmsLaunches: queue.row.confirmsLaunches)
+            topicConfirmsLaunches: queue.row.confirmsLaunches, user: device.user)
     }
 }

@@ -73,12 +73,14 @@ public struct ReportDevice: StoreCommand {
                     let end = try set.book(signal, &device, queue, at: now)
                     if let end { ended.append(end) }
                 }
-            case .registered(let said):
+            case .registered(let said, let change):
                 // A device whose clock is ahead must not outlive every later 410.
                 let at = min(said, now)
                 let known = device.registeredAt.flatMap { $0 > now ? nil : $0 }
                 device.registeredAt = max(at, known ?? at)
                 if let deadSince = device.deadSince, at > deadSince { device.deadSince = nil }
+                // A report that comes late says whose the device was.
+                if at >= known ?? at { try set.register(&device, change, at: now) }
             case .forget:
                 ended += try set.forget(&device, queue, at: now)
                 continue
@@ -147,6 +149,7 @@ extension WorkingSet {
         case .plain: ended += try cancelPushes(of: &device, at: now, queue)
         }
         device.registeredAt = nil
+        device.user = nil
         device.deadSince = nil
         device.lastReceiptAt = nil
         forget(&device)

@@ -144,6 +144,7 @@ extension WorkingSet {
         }
         // A device is one of a topic: for this one the token is as dead.
         if kind == .wrongTopic { device.deadSince = now }
+        if device.deadSince != nil { device.user = nil }
         let number = add(
             FeedbackRow(
                 kind: kind, queue: queue.row.number, deviceToken: device.token, at: now,

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import PostgreSQLTestKit
+import Testing
+
+@testable import StorePostgreSQL
+
+@Suite("Why there is no connection to a database", .timeLimit(.minutes(2)))
+struct DatabaseTroubleTests {
+    @Test(
+        "What libpq says has a reason for everybody, and its hosts and users are for operators",
+        arguments: [
+            (
+                "connection to server at \"db.internal\" (10.0.0.7), port 5432 failed: FATAL: "
+                    + "password authentication failed for user \"rouse\"", "refuses the password"
+            ),
+            (
+                "connection to server at \"10.0.0.7\", port 5432 failed: Connection refused; Is "
+                    + "the server running on that host?", "nothing listens"
+            ),
+            (
+                "connection to server at \"10.0.0.7\", port 5432 failed: timeout expired",
+                "does not answer"
+            ),
+            (
+                "could not translate host name \"db.internal\" to address: Name or service not "
+                    + "known", "cannot be resolved"
+            ),
+            ("FATAL: database \"rouse\" does not exist", "unknown there"),
+            ("FATAL: sorry, too many clients already", "no connection left"),
+            ("FATAL: the database system is starting up", "starting or shutting down"),
+            ("connection failed: session is read-only", "no server there can be written"),
+            ("SSL error: certificate verify failed", "TLS"),
+            ("all 64 writers' slots are taken", "writers' slots"),
+            ("the password file cannot be read", "file of its password"),
+        ])
+    func reasons(_ words: String, _ reason: String) {
+        let failure = StoreFailure(Unavailable.disconnected(words))
+        #expect(failure.message.contains(reason), "\(failure.message)")
+        #expect(!failure.message.contains("db.internal") && !failure.message.contains("10.0.0.7"))
+        #expect(failure.cause?.contains(words) == true)
+    }
+
+    @Test("What is not known is not guessed")
+    func unknown() {
+        let failure = StoreFailure(Unavailable.disconnected("quelque chose"))
+        #expect(failure.message == "The database cannot be reached.")
+    }
+
+    @Test("A real server's refusal has its reason, without its place")
+    func wrongPassword() async throws {
+        let server = try PostgreSQLServer.running()
+        let database = try server.makeDatabase()
+        let url = "postgresql://nobody:wrong@127.0.0.1:\(server.port)/\(database)"
+        let failure = await #expect(throws: StoreFailure.self) {
+            try await PostgreSQLWakeStore.migrate(url: url)
+        }
+        #expect(failure?.message.contains("refuses the password") == true)
+        #expect(failure?.message.contains("\(server.port)") == false)
+        #expect(failure?.cause?.isEmpty == false)
+    }
+}
