@@ -175,6 +175,27 @@ struct ControlTests {
         }
     }
 
+    @Test("a large answer comes whole also where the connection ends behind it")
+    func largeAnswer() async throws {
+        try await WireTests.withSimulator {
+            $0.controlPort = 0
+        } _: { simulator in
+            let body = [UInt8](repeating: UInt8(ascii: "a"), count: 8 << 20)
+            simulator.state.log.append(
+                ReceivedPush(
+                    number: 1, connection: 1, stream: 1,
+                    receivedAt: .init(millisecondsSinceEpoch: 0), headers: [], body: body))
+            let output = try await Command.run(
+                ForeignClientTests.curl,
+                [
+                    "-sS", "--fail", "-H", "Connection: close", "-o", "/dev/null", "-w",
+                    "%{size_download}",
+                    "http://127.0.0.1:\(try #require(simulator.controlPort))/pushes",
+                ])
+            #expect(try #require(Int(output.text)) > body.count, "\(output)")
+        }
+    }
+
     @Test("run writes the certificate, says where it is, and ends with its task")
     func run() async throws {
         try await Command.withFile("") { path in

@@ -73,7 +73,9 @@ final class ControlHandler: ChannelInboundHandler {
             let bytes = ByteBuffer(bytes: response.body)
             context.write(wrapOutboundOut(.body(.byteBuffer(bytes))), promise: nil)
         }
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-        if !keepAlive { context.close(promise: nil) }
+        let end = context.writeAndFlush(wrapOutboundOut(.end(nil)))
+        guard !keepAlive else { return }
+        // Only now: what is not written yet would be thrown away.
+        end.whenComplete { [channel = context.channel] _ in channel.close(promise: nil) }
     }
 }

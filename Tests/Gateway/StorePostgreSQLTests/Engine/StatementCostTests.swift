@@ -76,7 +76,7 @@ struct StatementCostTests {
         try server.execute(
             """
             INSERT INTO rouse.wake
-            SELECT ((extract(epoch FROM clock_timestamp()) * 1000)::bigint << 12) + n,
+            SELECT ((extract(epoch FROM now()) * 1000)::bigint << 12) + n,
                 1, n, 0, NULL, 5, NULL, 1, decode(repeat('cd', 70), 'hex'), decode('ef', 'hex')
             FROM generate_series(1, \(2 * count)) AS n
             """, in: database)
