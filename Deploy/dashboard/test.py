@@ -200,7 +200,9 @@ class TheFigures(Case):
         browser.all(".spans input")[2].send_keys(Keys.SPACE)
         self.picture("device")
         # A change on the device is seen by itself, and what was opened stays open.
-        self.bench.ask("DELETE", f"v1/wakes/{self.waiting}")
+        # What had merged into the wake takes its place, until it is cancelled too.
+        for wake in (self.waiting, self.merged):
+            self.bench.ask("DELETE", f"v1/wakes/{wake}")
         browser.wait_for_text("#look-up-answer", "Nothing waits for this device.")
         self.assertTrue(browser.all(".timeline-box details[open]"))
 
