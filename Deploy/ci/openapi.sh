@@ -48,7 +48,7 @@ cd "${work}"
 "${rouse}" apns-simulator --folder apns --json >ready 2>warnings &
 simulator=$!
 for _ in $(seq 100); do
-    if grep -q '^}' ready; then break; fi
+    if grep -q '}$' ready; then break; fi
     sleep 0.1
 done
 cat >rouse.yaml <<YAML
@@ -60,7 +60,7 @@ apps:
     environment: sandbox
     team-id: LOCALTEAM1
     key-file: apns/AuthKey_LOCALKEY01.p8
-    server: { host: 127.0.0.1, port: $(sed -n 's/.*"port" : \([0-9]*\).*/\1/p' ready), ca-file: apns/ca.pem }
+    server: { host: 127.0.0.1, port: $(sed -n 's/.*"port":\([0-9]*\).*/\1/p' ready), ca-file: apns/ca.pem }
 transport:
   proxy: none
 YAML
@@ -96,6 +96,8 @@ def configure(value):
     if not isinstance(value, dict):
         return
     if value.get("in") == "path" and value.get("name") == "topic":
+        value["schema"] = {"type": "string", "enum": [APP]}
+    if value.get("in") == "query" and value.get("name") == "app":
         value["schema"] = {"type": "string", "enum": [APP]}
     if value.get("in") == "query" and value.get("name") == "environment":
         value["schema"]["enum"] = ["sandbox"]
