@@ -30,7 +30,8 @@ struct ModuleTests {
             "CHTTP2Shims", "Glibc", "LoopKit", "PushTransport", "Synchronization", "WakeModel",
         ],
         "APNsClient": [
-            "APNsWire", "CurlTransport", "Glibc", "HTTP2Transport", "LoopKit", "OpenSSLCrypto", "PushTransport", "Synchronization", "WakeModel",
+            "APNsWire", "CurlTransport", "Glibc", "HTTP2Transport", "LoopKit", "OpenSSLCrypto",
+            "PushTransport", "Synchronization", "WakeModel",
         ],
         "APNsSender": [
             "APNsClient", "APNsWire", "Gateway", "PushTransport", "Synchronization", "WakeModel",

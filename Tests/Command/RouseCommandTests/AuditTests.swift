@@ -95,6 +95,14 @@ struct AuditTests {
         #expect(try await Rouse.run(["audit", "--storefront", "China", folder.path]).status == 64)
         #expect(try await Rouse.run(["audit"]).status == 64)
         #expect(try await Rouse.run(["audit", folder.path + "/missing"]).status == 66)
+        let generated = try TestFolder()
+        try generated.write(
+            "name: App\ntargets:\n  App: { type: application, platform: iOS, sources: [A.swift] }\n",
+            to: "project.yml")
+        try generated.write("import UIKit\n", to: "A.swift")
+        let unknown = try await Rouse.run(["audit", "--sends", "Ap=voip", generated.path])
+        #expect(unknown.status == 64, "\(unknown.all)")
+        #expect(unknown.error.contains("--sends: no target is called `Ap`"), "\(unknown.all)")
         let empty = try TestFolder()
         #expect(try await Rouse.run(["audit", empty.path]).status == 66)
         try folder.write("<plist><dict><key>a</key></dict></plist>", to: "Info.plist")

@@ -46,6 +46,18 @@ struct StandardOutputTests {
         #expect(lost.error.contains("not complete"))
     }
 
+    @Test("a key that finds no room in its file ends a command with 74, and is not shown")
+    func fullFile() async throws {
+        let folder = try TestFolder()
+        // The shell's limit on files stands for a full disk.
+        let lost = try await Self.shell(
+            "trap '' XFSZ; ulimit -f 0; \"$ROUSE\" keys create --keys-file \"$K\" --name a",
+            environment: ["K": folder.path + "/keys.json"])
+        #expect(lost.status == 74, "\(lost.all)")
+        #expect(!lost.all.contains("rouse_"))
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/keys.json"))
+    }
+
     @Test("a reader that has seen enough is no failure")
     func closedPipe() async throws {
         let piped = try await Self.shell(

@@ -134,8 +134,9 @@ struct OpenAPITests {
             #expect(conditions.count == 1)
             var kinds: [String] = []
             while let condition = conditions.popLast() {
-                let given = try #require(condition["if"] as? [String: [String: [String: Any]]])
-                kinds += try #require(given["properties"]?["kind"]?["enum"] as? [String])
+                let given = try #require(condition["if"] as? [String: Any])
+                let members = try #require(given["properties"] as? [String: [String: Any]])
+                kinds += try #require(members["kind"]?["enum"] as? [String])
                 #expect(condition["then"] is [String: Any])
                 if let next = condition["else"] as? [String: Any] { conditions.append(next) }
             }

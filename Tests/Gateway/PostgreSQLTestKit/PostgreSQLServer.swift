@@ -80,10 +80,11 @@ package final class PostgreSQLServer: Sendable {
 
     deinit { end() }
 
-    /// Stops the server and removes its folder.
+    /// Stops the server and has its folder removed, for which nobody waits: hundreds of databases
+    /// are some hundred thousand files.
     private func end() {
         stop(.immediate)
-        try? FileManager.default.removeItem(atPath: folder)
+        ServerProcess.removeLater(folder)
     }
 
     // MARK: Life
@@ -177,7 +178,7 @@ package final class PostgreSQLServer: Sendable {
             guard let process = pid_t(name.split(separator: "-")[2]), kill(process, 0) != 0 else {
                 continue
             }
-            try? FileManager.default.removeItem(atPath: "\(root)/\(name)")
+            ServerProcess.removeLater("\(root)/\(name)")
         }
     }
 }

@@ -89,6 +89,15 @@ final class ServerProcess: Sendable {
         try own(path)
     }
 
+    /// Has a folder removed by a process of its own, for which nobody waits.
+    static func removeLater(_ path: String) {
+        let arguments: [String?] = ["rm", "-rf", path, nil]
+        let words = arguments.map { word in word.flatMap { strdup($0) } }
+        defer { for word in words { free(word) } }
+        var process: pid_t = 0
+        posix_spawn(&process, "/bin/rm", nil, nil, words, [nil])
+    }
+
     private static func own(_ path: String) throws {
         guard getuid() == 0, let nobody = getpwnam("nobody")?.pointee else { return }
         guard chown(path, nobody.pw_uid, nobody.pw_gid) == 0 else {

@@ -115,7 +115,7 @@ struct StoreCopyTests {
                 #expect(result.count == before.count && result.leftOut == 0)
                 #expect(result.counts["wake"] == 16 && result.counts["device"] == 10)
                 #expect(result.counts["feedback"] == 1 && result.counts["idempotency"] == 1)
-                #expect(result.counts["outcome"] == 7 && before.outcomes.events.count == 7)
+                #expect(result.counts["outcome"] == 8 && before.outcomes.events.count == 8)
                 let audit = try await PostgreSQLWakeStore.audit(url: url)
                 #expect(audit.isSound && audit.count == before.count, "\(audit)")
 
@@ -155,7 +155,7 @@ struct StoreCopyTests {
         let new = try await later.admitOne(Samples.wake(at: later.now, device: 11))
         #expect(!sent.contains(new.id))
         let outcomes = try await later.store.perform(ReadOutcomes(after: 0, limit: 100)).events
-        #expect(outcomes.count == 15 && outcomes.suffix(8).map(\.id).allSatisfy(sent.contains))
+        #expect(outcomes.count == 16 && outcomes.suffix(8).map(\.id).allSatisfy(sent.contains))
         #expect(zip(outcomes, outcomes.dropFirst()).allSatisfy { $0.cursor < $1.cursor })
         let webhooks = try await later.store.perform(
             ClaimWebhooks(

@@ -191,6 +191,50 @@ struct BackgroundSourceTests {
                 + "if phase == .background { Timer.scheduledTimer(withTimeInterval: 5, "
                 + "repeats: true) { _ in g() } } } }"
         ),
+        (
+            .timerInBackground,
+            "var body: some Scene { W().onChange(of: scenePhase) { _, new in\nswitch new {\n"
+                + "case .background: Timer.scheduledTimer(withTimeInterval: 5, repeats: true) { _ "
+                + "in g() }\ndefault: break } } }"
+        ),
+        (
+            .timerInBackground,
+            "var body: some Scene { W().onChange(of: phase) { p in\nif p == .background { "
+                + "Timer.scheduledTimer(withTimeInterval: 5, repeats: true) { _ in g() } } } }"
+        ),
+        (
+            .repeatedSubmission,
+            "var body: some Scene { W().onChange(of: scenePhase) { p in\nif p == .active { "
+                + "try? BGTaskScheduler.shared.submit(r) } } }"
+        ),
+        (
+            .repeatedSubmission,
+            "var body: some Scene { W().onChange(of: scenePhase) { _, new in\nswitch new {\n"
+                + "case .active: next()\ndefault: break } } }\n"
+                + "func next() { try? BGTaskScheduler.shared.submit(r) }"
+        ),
+        (
+            .taskPathWithoutEnd,
+            "s.register(forTaskWithIdentifier: \"a\", using: nil) { _ in }"
+        ),
+        (
+            .voipPathWithoutReport,
+            voip(
+                "if payload.isCancel {\nprovider.reportCall(with: id, endedAt: nil, reason: r)\n"
+                    + "} else {\nprovider.reportNewIncomingCall(with: id, update: u) { _ in }\n}")
+        ),
+        (
+            .voipPathWithoutReport,
+            voip(
+                "guard let type = payload.dictionaryPayload[\"type\"] as? String, "
+                    + "type == \"call\" else { return }\nreport(type)")
+        ),
+        (
+            .voipPathWithoutReport,
+            voip(
+                "let seen = CXCallObserver()\nif seen.calls.isEmpty {\n"
+                    + "provider.reportNewIncomingCall(with: id, update: u) { _ in }\n}")
+        ),
         (.refreshWithoutNext, "WindowGroup {}.backgroundTask(.appRefresh(\"a\")) { await sync() }"),
     ]
 
@@ -257,6 +301,17 @@ struct BackgroundSourceTests {
         #expect(subjects(handler).contains(.voipHandlerWithoutReport))
         let other = handler.replacing("RNVoipPushNotificationManager", with: "self.calls")
         #expect(!subjects(other).contains(.voipHandlerWithoutReport))
+        let end = """
+            - (void)pushRegistry:(PKPushRegistry *)registry
+                didReceiveIncomingPushWithPayload:(PKPushPayload *)payload
+                forType:(PKPushType)type {
+              [self.provider reportCallWithUUID:known endedAtDate:nil reason:why];
+            }
+            """
+        #expect(subjects(end).contains(.voipHandlerWithoutReport))
+        let own = end.replacing(
+            "reportCallWithUUID:known endedAtDate:nil", with: "reportCall:known")
+        #expect(!subjects(own).contains(.voipHandlerWithoutReport))
     }
 
     private static func voip(_ body: String) -> String {

@@ -123,6 +123,19 @@ struct SourceReaderTests {
             "func f() { if !UIApplication.shared.isRegisteredForRemoteNotifications { "
                 + "a.registerForRemoteNotifications() } }", .flag
         ),
+        (
+            "func f() { c.requestAuthorization(options: o) { granted, _ in switch granted {\n"
+                + "case true: a.registerForRemoteNotifications()\ncase false: break } } }",
+            .permission
+        ),
+        (
+            "func f() { switch s.authorizationStatus {\ncase .authorized, .provisional: "
+                + "a.registerForRemoteNotifications()\ndefault: break } }", .permission
+        ),
+        (
+            "func f() { switch s.authorizationStatus {\ncase .authorized: break\ndefault: "
+                + "a.registerForRemoteNotifications() } }", .unknown
+        ),
         ("func f() { a.registerForRemoteNotifications() }", .unknown),
         ("a.registerForRemoteNotifications()", .unknown),
     ]

@@ -88,6 +88,12 @@ struct CurlTests {
         #expect(
             Self.read("curl -H 'apns-topic: a' -d \"$PAYLOAD\" https://x/3/device/ab").items.isEmpty
         )
+        for token in ["YOUR TOKEN HERE", "deviceToken", "your_device_token", "DEVICE_TOKEN"] {
+            let template =
+                "curl -H 'apns-push-type: alert' -d '{\"aps\":{\"alert\":\"x\"}}' "
+                + "\"https://api.push.apple.com/3/device/\(token)\""
+            #expect(try await Self.findings(template, "H002") == [], "\(token)")
+        }
         let missing =
             "curl -H 'apns-push-type: background' -d '{\"aps\":{\"content-available\":1}}' "
             + "https://api.push.apple.com/3/device/$TOKEN"

@@ -343,6 +343,36 @@ struct RunTests {
             options.ignored = try? RuleSelection(["BG010", "G010"])
         }
         #expect(try general.findings().map { $0.prefix(5) } == ["BG001"])
+        let request = #""headers":{"apns-topic":".voip","apns-push-type":"alert"}"#
+        let alert = try folder.write(
+            "{\(request),\"payload\":{\"aps\":{\"alert\":\"x\"}}}", to: "b.json")
+        let topic = try await FinishedRun([alert], try Self.options("H007,VO001"))
+        #expect(try topic.findings().map { $0.prefix(5) } == ["VO001"])
+        let silent = try folder.write(
+            #"{"headers":{"apns-topic":"a.b"},"payload":{"aps":{"content-available":1}}}"#,
+            to: "c.json")
+        let type = try await FinishedRun([silent]) { options in
+            try? Self.options("H004,BG014")(&options)
+            options.assumptions.pushType = nil
+        }
+        #expect(try type.findings().map { $0.prefix(4) } == ["H004"])
+    }
+
+    @Test("keys that Firebase keeps for itself weigh more in what is sent through it")
+    func reservedByFirebase() async throws {
+        let folder = try TestFolder()
+        let payload = #"{"aps":{"alert":"x"},"from":"Ann"}"#
+        let bare = try folder.write(payload, to: "a.json")
+        let own = try await FinishedRun([bare], try Self.options("G016"))
+        #expect(own.result.summary.warnings == 0)
+        #expect(own.result.summary.notes == 1)
+        let sent = try folder.write(
+            #"{"message":{"token":"t:A","apns":{"payload":"# + payload + "}}}", to: "b.json")
+        let through = try await FinishedRun([sent], try Self.options("G016"))
+        #expect(through.result.summary.warnings == 1)
+        try folder.write("reserved-keys: [from]\n", to: ".rouse-lint.yaml")
+        let named = try await FinishedRun([bare], try Self.options("G016"))
+        #expect(named.result.summary.warnings == 1)
     }
 
     @Test("a push for the simulator may have the keys of another service")

@@ -107,7 +107,7 @@ extension RuleCase {
         .aps("G014", #"{"mutable-content":true}"#, .found(at: "/aps/mutable-content", .warning)),
         .aps("G014", #"{"mutable-content":1.0,"badge":1.0}"#, .clean),
         .aps("G014", #"{"mutable-content":2}"#, .found(at: "/aps/mutable-content", .error)),
-        .aps("G014", #"{"mutable-content":false}"#, .found(at: "/aps/mutable-content", .error)),
+        .aps("G014", #"{"mutable-content":false}"#, .found(at: "/aps/mutable-content", .warning)),
         .aps(
             "G014", #"{"interruption-level":"urgent"}"#,
             .found(at: "/aps/interruption-level", .error)),

@@ -70,7 +70,8 @@ extension RuleCase {
     static let backgroundContent: [RuleCase] = [
         .data("BG022", #""deltas":[{"op":"add"}]"#, .found(at: "/deltas", .warning)),
         .data("BG022", #""message":"See you at eight""#, .found(at: "/message", .warning)),
-        .data("BG022", #""data":{"body":{"x":1}}"#, .found(at: "/data/body", .warning)),
+        .data("BG022", #""data":{"body":{"x":"At eight"}}"#, .found(at: "/data/body", .warning)),
+        .data("BG022", #""body":{"type":"wake","household":"h7"}"#, .clean),
         .data("BG022", #""otp":123456"#, .found(at: "/otp", .warning)),
         .data(
             "BG022", #""verification_code":"123456""#,
@@ -97,6 +98,7 @@ extension RuleCase {
         RuleCase("VO003", .voip, #"{"callUUID":""}"#, .found(at: "/callUUID", .warning)),
         RuleCase("VO003", .voip, #"{"callUUID":null}"#, .found(at: "/callUUID", .warning)),
         RuleCase("VO003", .voip, #"{"id":"17","name":"Ann"}"#, .found(at: "", .warning)),
+        RuleCase("VO003", .voip, #"{"aps":{},"room":"r-17","from":"ann"}"#, .clean),
         RuleCase("VO003", .voip, #"{"callUUID":"x"}"#, .clean),
         RuleCase("VO003", .voip, #"{"unique_key":"2f","phonenumber":"1"}"#, .clean),
         RuleCase("VO003", .voip, #"{"ConnectionId":"2f"}"#, .clean),

@@ -90,7 +90,8 @@ struct AuditPlan {
                     .noInput,
                     "The paths hold no Xcode project, Info.plist, entitlements or Swift source.")
             case .unknownTarget(let name, let known):
-                throw Self.unknown("--target", "target", name, known)
+                let option = audit.targets.contains(name) ? "--target" : "--sends"
+                throw Self.unknown(option, "target", name, known)
             case .unknownConfiguration(let name, let known):
                 throw Self.unknown("--configuration", "build configuration", name, known)
             }

@@ -110,7 +110,8 @@ struct OwnerFile {
             CommandFailure(.usage, "\(field) exists already. Name another file, or remove it.")
         default:
             CommandFailure(
-                .notAllowed, "\(field) cannot be written: \(String(cString: strerror(code))).")
+                [ENOSPC, EDQUOT, EFBIG, EIO].contains(code) ? .output : .notAllowed,
+                "\(field) cannot be written: \(String(cString: strerror(code))).")
         }
     }
 }

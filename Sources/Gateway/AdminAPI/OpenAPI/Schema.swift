@@ -139,8 +139,8 @@ struct Schema: Sendable {
     /// first member is as it says there.
     ///
     /// Variants are conditions and not alternatives: generated clients make a type of its own of
-    /// each alternative, and of an object with conditions one. Each is the `else` of the one before:
-    /// side by side, readers that multiply conditions out have twice the cases with each.
+    /// each alternative, and of an object with conditions one. Each is the `else` of the one
+    /// before: side by side, readers that multiply conditions out have twice the cases with each.
     static func object(
         _ members: [Member], _ description: String? = nil, rules: [Rule] = [],
         variants: [[Member]] = []
@@ -158,7 +158,7 @@ struct Schema: Sendable {
                 (
                     "allOf",
                     rules.isEmpty && variants.isEmpty
-                        ? nil : .array(rules.map(\.json) + conditions(variants[...]))
+                        ? nil : .array(conditions(variants[...]) + rules.map(\.json))
                 ),
             ])
     }

@@ -59,7 +59,8 @@ struct WakeRoutes {
                         description: "Hold the answer until APNs has spoken: then it is 200 with "
                             + "the whole wake, and 202 when the time was up first, or the "
                             + "outcome could not be read. A caller that closes its side of the "
-                            + "connection ends the wait."),
+                            + "connection ends the wait. For a `user` it has no effect: the answer "
+                            + "comes at once and names the wake of each device."),
                     Operation.Parameter(
                         name: "timeout", place: .query,
                         schema: .integer(in: 1...Int64(configuration.waitSeconds)),
@@ -106,14 +107,7 @@ struct WakeRoutes {
         let device: DeviceToken
         switch body.target {
         case .device(let token): device = token
-        case .user(let user):
-            guard wait == nil else {
-                throw Problem(
-                    InvalidField(
-                        field: "wait", problem: "is for the wake of a single device",
-                        remedy: "Leave it out, and look at each wake of the answer."))
-            }
-            return try await post(body.terms, user, mark, context)
+        case .user(let user): return try await post(body.terms, user, mark, context)
         }
         let inquiry = body.terms.inquiry(to: device, mark)
         let answers = await gateway.accept(

@@ -121,8 +121,8 @@ struct LoadPlan {
         """
     /// The tables behind a table `asked` of number, payload and device.
     ///
-    /// `OFFSET 0` has the server look up one wake after the other. Without it, it may sort all wakes
-    /// of a table first, or compare each with each, when it takes the table for small.
+    /// `OFFSET 0` has the server look up one wake after the other. Without it, it may sort all
+    /// wakes of a table first, or compare each with each, when it takes the table for small.
     private static let joined = """
         JOIN LATERAL (
             SELECT * FROM rouse.wake WHERE wake.number = asked.number OFFSET 0

@@ -312,9 +312,9 @@ struct WritePlan {
                 .int8(Int64(changes.count))))
     }
 
-    /// Without bounds for the numbers, though they would leave fewer partitions to be looked at: the
-    /// server would compare each row between them with each number, where it takes the table for
-    /// small.
+    /// Without bounds for the numbers, though they would leave fewer partitions to be looked at:
+    /// the server would compare each row between them with each number, where it takes the table
+    /// for small.
     static let wakes = Statement(
         """
         WITH done AS (

@@ -90,18 +90,47 @@ extension SourceReader {
                 }) {
                     return body
                 }
-            // `if phase == .background {` in `.onChange(of: scenePhase)`
-            case .control("if"):
-                let condition = (scope.head..<scope.open).prefix(AuditLimits.headWords)
-                let asks = condition.contains { text.sees("==", ".", "background", at: $0) }
-                let isPhase = condition.contains {
-                    text.tokens[$0].text.lowercased().contains("phase")
-                }
-                if asks, isPhase { return body }
+            case .control:
+                if scenePhase(in: scope, around: index) == "background" { return body }
             default: continue
             }
         }
         return nil
+    }
+
+    /// The phase of a SwiftUI scene that a condition asks for around a word:
+    /// `if phase == .background {`, or the case of `switch newValue {`, in
+    /// `.onChange(of: scenePhase)`.
+    func scenePhase(in scope: SourceScope, around index: Int) -> String? {
+        let condition = (scope.head..<scope.open).prefix(AuditLimits.headWords)
+        guard namesPhase(condition) || isInPhaseChange(scope) else { return nil }
+        switch scope.kind {
+        case .control("if"):
+            let equals = condition.first { text.sees("==", ".", at: $0) }
+            return equals.flatMap { text[$0 + 2]?.text }
+        case .control("switch"):
+            let inside = text.scopeIndices[scope.open + 1]
+            let label = (scope.open..<index).last {
+                (text.tokens[$0].isName("case") || text.tokens[$0].isName("default"))
+                    && text.scopeIndices[$0] == inside
+            }
+            return label.flatMap { text.sees(".", at: $0 + 1) ? text[$0 + 2]?.text : nil }
+        default: return nil
+        }
+    }
+
+    private func namesPhase(_ words: Range<Int>) -> Bool {
+        words.contains { text.tokens[$0].text.lowercased().hasSuffix("phase") }
+    }
+
+    private func isInPhaseChange(_ scope: SourceScope) -> Bool {
+        for around in text.scopes(around: scope.head) {
+            guard case .closure("onChange") = around.kind else { continue }
+            let close = around.open - 1
+            guard text.sees(")", at: close), text.partners[close] >= 0 else { return false }
+            return namesPhase(text.partners[close]..<close)
+        }
+        return false
     }
 
     // MARK: Time after leaving the foreground

@@ -109,10 +109,13 @@ extension SourceReader {
         var strictness = CompletionPaths.Strictness(
             countsEnd: false, entersClosures: false,
             exemptNames: ["voIP", "PKPushTypeVoIP", "mustReport"])
-        let type = head.parameters.first { $0.label == "for" || $0.label == "forType" }
-        if let type { strictness.exemptNames.insert(type.name) }
         strictness.countsAttempts = true
         strictness.inputNames = inputNames(head, body)
+        // The push's type, unless what the payload says takes its name.
+        let type = head.parameters.first { $0.label == "for" || $0.label == "forType" }
+        if let type, !strictness.inputNames.contains(type.name) {
+            strictness.exemptNames.insert(type.name)
+        }
         let reports = possibleReports(in: body, completion: completion)
         if reports.isEmpty {
             see(.voipHandlerWithoutReport, at: scope.head)
@@ -175,7 +178,7 @@ extension SourceReader {
     private func inputNames(
         _ head: SourceScope.FunctionHead, _ body: Range<Int>
     ) -> Set<String> {
-        var names: Set = ["dictionaryPayload", "applicationState"]
+        var names: Set = ["dictionaryPayload", "applicationState", "CXCallObserver"]
         names.formUnion(
             head.parameters.filter { parameter in
                 ["PKPushPayload", "AnyHashable", "NSDictionary"].contains {
@@ -285,7 +288,7 @@ extension SourceReader {
     /// Whether a call does nothing with a push or a task: by its name, or because it is one of a
     /// log: `FileLog.shared.add(…)`.
     func isIdleCall(_ index: Int) -> Bool {
-        if Self.isIdle(text.tokens[index].text) { return true }
+        if Self.isIdle(text.tokens[index].text) || speaksOfKnownCall(index) { return true }
         var owner = index
         while text[owner - 1]?.isMark(".") == true, let before = text[owner - 2] {
             owner -= 2
@@ -297,12 +300,37 @@ extension SourceReader {
                 || lowercase.contains("analytics") || lowercase == "crashlytics"
             if isLog || Self.relays.contains(name.text) { return true }
         }
-        guard text.isObjectiveC else { return false }
-        // Each part of a selector looks as a call.
-        let open = text.tokens.indices[..<index].suffix(AuditLimits.headWords).last {
+        return message(around: index).map { Self.relays.contains(text.tokens[$0 + 1].text) } == true
+    }
+
+    /// Where the message of Objective-C begins that a word is a part of: each part of a selector
+    /// looks as a call.
+    private func message(around index: Int) -> Int? {
+        guard text.isObjectiveC else { return nil }
+        return text.tokens.indices[..<index].suffix(AuditLimits.headWords).last {
             text.tokens[$0].isMark("[") && text.partners[$0] > index
         }
-        return open.map { Self.relays.contains(text.tokens[$0 + 1].text) } == true
+    }
+
+    /// Whether a call tells CallKit the end or a change of a call that it knows, which reports no
+    /// new one: `reportCall(with:endedAt:reason:)`, `reportCall(with:updated:)`.
+    private func speaksOfKnownCall(_ index: Int) -> Bool {
+        let arguments: Range<Int>
+        if let open = message(around: index) {
+            arguments = text.content(ofBracket: open)
+            guard arguments.contains(where: { text.tokens[$0].isName("reportCallWithUUID") }) else {
+                return false
+            }
+        } else {
+            guard text.tokens[index].isName("reportCall"), text.sees("(", at: index + 1) else {
+                return false
+            }
+            arguments = text.content(ofBracket: index + 1)
+        }
+        return arguments.contains {
+            ["endedAt", "endedAtDate", "updated"].contains(text.tokens[$0].text)
+                && text.sees(":", at: $0 + 1)
+        }
     }
 
     /// Libraries that only tell a script of a push, and report no call: what the script does comes

@@ -28,6 +28,8 @@ extension SourceReader {
             case .control("else") where followsPermission(scope): return .permission
             case .control("guard") where asksForPermission(scope.head..<scope.open, around: index):
                 return .unknown
+            case .control("switch") where asksForPermission(scope.head..<scope.open, around: index):
+                return isGranted(caseOf: index, in: scope) ? .permission : .unknown
             case .control: continue
             case .closure(let callee):
                 if let callee, Self.viewCallees.contains(callee) { return .view }
@@ -69,6 +71,21 @@ extension SourceReader {
         let names = text.tokens[range.prefix(AuditLimits.headWords)].filter(\.isName).map(\.text)
         let flags: Set = ["isRegisteredForRemoteNotifications", "UserDefaults", "AppStorage"]
         return names.contains(where: flags.contains) ? .flag : nil
+    }
+
+    /// Whether a word stands in the case of those who allow alerts:
+    /// `switch granted { case true: … }`, `switch settings.authorizationStatus { case .authorized:`.
+    private func isGranted(caseOf index: Int, in scope: SourceScope) -> Bool {
+        let inside = text.scopeIndices[scope.open + 1]
+        guard
+            let label = (scope.open + 1..<max(index, scope.open + 1)).last(where: {
+                (text.tokens[$0].isName("case") || text.tokens[$0].isName("default"))
+                    && text.scopeIndices[$0] == inside
+            }), let end = (label..<index).first(where: { text.tokens[$0].isMark(":") })
+        else { return false }
+        let names = text.tokens[label..<end].map(\.text)
+        return names.contains { ["true", "authorized"].contains($0) }
+            && !names.contains { ["false", "denied", "notDetermined"].contains($0) }
     }
 
     private func isNegated(_ range: Range<Int>) -> Bool {

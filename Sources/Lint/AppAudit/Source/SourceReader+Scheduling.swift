@@ -68,9 +68,16 @@ extension SourceReader {
         {
             see(.fault(.ignoredSubmitError), at: index)
         }
+        if isInActivePhase(index) {
+            see(.fault(.repeatedSubmission), at: index)
+            return
+        }
         guard let (head, body) = function(around: index), !looksAtPending(body) else { return }
         let isRepeated =
             Self.foregroundFunctions.contains(head.name)
+            || text.tokens.indices.contains { word in
+                text.tokens[word].isName(head.name) && isCall(word) && isInActivePhase(word)
+            }
             || Self.foregroundFunctions.contains { name in
                 guard let caller = functions[name] else { return false }
                 let words = text.content(ofBracket: caller.open)
@@ -78,6 +85,15 @@ extension SourceReader {
                     && words.contains { text.tokens[$0].isName(head.name) && isCall($0) }
             }
         if isRepeated { see(.fault(.repeatedSubmission), at: index) }
+    }
+
+    /// Whether a word runs each time a SwiftUI scene becomes active.
+    private func isInActivePhase(_ index: Int) -> Bool {
+        text.scopes(around: index).contains { scope in
+            guard case .control = scope.kind, scenePhase(in: scope, around: index) == "active"
+            else { return false }
+            return !looksAtPending(text.content(ofBracket: scope.open))
+        }
     }
 
     private func looksAtPending(_ words: Range<Int>) -> Bool {

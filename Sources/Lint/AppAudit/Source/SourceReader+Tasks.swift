@@ -16,9 +16,7 @@ extension SourceReader {
         let names = closureParameters(closure)
         guard let task = names.first else { return }
         if task == "_" {
-            if text.content(ofBracket: closure.open).count > 3 {
-                see(.fault(.taskPathWithoutEnd), at: index)
-            }
+            see(.fault(.taskPathWithoutEnd), at: index)
             return
         }
         readTask(task, in: closure, isRefresh: false)

@@ -74,7 +74,9 @@ struct PushChecker: Sendable {
     private func withoutRepeated(
         _ diagnostics: [Diagnostic], of item: PushItem, in text: SourceText
     ) -> [Diagnostic] {
-        let general: [RuleID: Set<RuleID>] = ["AL001": ["G010"], "BG001": ["BG010", "G010"]]
+        let general: [RuleID: Set<RuleID>] = [
+            "AL001": ["G010"], "BG001": ["BG010", "G010"], "BG014": ["H004"], "H007": ["VO001"],
+        ]
         return diagnostics.filter { diagnostic in
             guard let particular = general[diagnostic.rule] else { return true }
             return !diagnostics.contains { other in
@@ -136,9 +138,13 @@ struct PushChecker: Sendable {
     private func add(
         _ diagnostic: Diagnostic, of item: PushItem, in text: SourceText, _ result: inout Result
     ) {
-        guard let severity = policy.severity(of: diagnostic.rule, diagnostic.severity) else {
-            return
-        }
+        // What Firebase keeps for itself matters in what is sent through it.
+        let isElsewhere =
+            diagnostic.rule == "G016" && !item.isForFirebase && validator.reservesDefaultKeys
+        guard
+            let severity = policy.severity(
+                of: diagnostic.rule, isElsewhere ? .note : diagnostic.severity)
+        else { return }
         let (place, pointer, header) = locate(diagnostic, by: item.places)
         let position = text.position(of: place)
         guard !text.ignores.cover(diagnostic.rule, line: position.line) else {

@@ -9,6 +9,8 @@ struct PushItem: Sendable {
     var draft: PushDraft
     /// Where its parts stand.
     var places: PlaceMap
+    /// Whether it reaches APNs through Firebase.
+    var isForFirebase = false
 }
 
 /// What one text was read as: a push, or the reason why it is none.

@@ -178,9 +178,10 @@ enum Placeholder {
         }
         if text.utf8.contains(where: { "<>{}[]%\u{1a}".utf8.contains($0) }) { return true }
         if text.contains("$") { return true }
-        // DEVICE_TOKEN, YOUR-TOKEN-HERE
-        return !text.isEmpty && text.contains { "_-".contains($0) }
-            && text.allSatisfy { $0.isUppercase || "_-".contains($0) }
+        // DEVICE_TOKEN, YOUR-TOKEN-HERE, YOUR TOKEN HERE, deviceToken, your_device_token
+        guard text.allSatisfy({ $0.isLetter || "_- ".contains($0) }) else { return false }
+        return text.lowercased().contains("token")
+            || text.contains { "_- ".contains($0) } && text == text.uppercased()
     }
 
     /// A header's value, as far as it is known: a placeholder in front of a topic's suffix is a

@@ -156,6 +156,7 @@ private struct Request {
             return member("android") != nil || member("webpush") != nil ? [] : nil
         }
         var push = self.push
+        push.isForFirebase = true
         if let payload {
             push.base = (text, document, payload.value)
             // Without `message` around it, a message is one of Firebase's libraries.
@@ -189,6 +190,7 @@ private struct Request {
         let wakes = member("content_available")
         guard notification != nil || wakes != nil || member("data") != nil else { return nil }
         var push = self.push
+        push.isForFirebase = true
         let text = notification?.value
         push.aps =
             [

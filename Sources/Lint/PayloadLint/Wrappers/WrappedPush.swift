@@ -26,6 +26,8 @@ struct WrappedPush {
     var headers: [(name: String, value: String, offset: Int, pointer: String)] = []
     /// Where the request begins.
     var start = 0
+    /// Whether the service is Firebase.
+    var isForFirebase = false
     /// Where the members stand that ``useLibraryNames()`` has named.
     private var libraryOrigins: [String: String] = [:]
 
@@ -47,7 +49,8 @@ struct WrappedPush {
                     pointer: header.pointer))
         }
         return PushItem(
-            draft: assumptions.draft(payload: text.bytes, knownHeaders: fields), places: places)
+            draft: assumptions.draft(payload: text.bytes, knownHeaders: fields), places: places,
+            isForFirebase: isForFirebase)
     }
 
     /// The names that Firebase's libraries have for members of `aps`, and Apple's.

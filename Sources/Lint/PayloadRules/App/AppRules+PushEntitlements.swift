@@ -47,12 +47,13 @@ extension AppRules {
         AppRule(
             "CF013", .warning, "an entitlement stands in Info.plist",
             why: "iOS reads entitlements from the code signature and ignores it there.",
-            from: [.unrestrictedVoIP], fix: "Remove the key from Info.plist."
+            from: [.unrestrictedVoIP, .apsEnvironment], fix: "Remove the key from Info.plist."
         ) { facts, findings in
             for bundle in facts.bundles {
-                guard let property = bundle.info?[unrestrictedVoIP] else { continue }
-                findings.report(
-                    bundle, at: property.place, "Info.plist has `\(unrestrictedVoIP)`")
+                for key in misplacedKeys {
+                    guard let property = bundle.info?[key] else { continue }
+                    findings.report(bundle, at: property.place, "Info.plist has `\(key)`")
+                }
             }
         },
         AppRule(
@@ -91,18 +92,31 @@ extension AppRules {
 
     private static let unrestrictedVoIP = "com.apple.developer.pushkit.unrestricted-voip"
 
+    /// The entitlements about pushes, which mean nothing in an Info.plist.
+    private static let misplacedKeys = [
+        "aps-environment", "com.apple.developer.aps-environment", unrestrictedVoIP,
+        "com.apple.developer.usernotifications.time-sensitive",
+        "com.apple.developer.usernotifications.critical-alerts",
+        "com.apple.developer.usernotifications.communication",
+        "com.apple.developer.usernotifications.filtering",
+        "com.apple.developer.location.push", "com.apple.developer.push-to-talk",
+    ]
+
     private static func missingPushEntitlement(
         _ facts: AppFacts, _ findings: inout AppFindings
     ) {
         for app in facts.apps {
             guard case .missing(let place) = app.pushEntitlement else { continue }
             let message = "the entitlements lack `\(app.pushEntitlementName)`"
-            let asksForToken = app.observations.contains { seen in
+            let requests = app.observations.filter { seen in
                 !seen.isShared
                     && (seen.subject.isRegistration || seen.subject == .voipRegistration)
             }
+            let asksForToken = !requests.isEmpty
             let hasMode = app.mode(.remoteNotification) != nil && app.platform != .watchOS
-            if !facts.pushes(to: app).isEmpty || (hasMode && asksForToken) {
+            // What stands in `#if` may be for the simulator alone.
+            let isCertain = hasMode && requests.contains { !$0.isConditional }
+            if !facts.pushes(to: app).isEmpty || isCertain {
                 findings.reportSent(app, at: place, message)
             } else if asksForToken {
                 findings.suspect(app, at: place, message + ", and the source text asks for a token")

@@ -25,7 +25,35 @@ extension AppRules {
             from: [.backgroundTasks],
             fix: "Register each identifier once, before the app has finished launching.",
             check: repeatedRegistrations),
+        AppRule(
+            "CF049", .warning, "a background task is asked for without its background mode",
+            why:
+                "The scheduler refuses a request whose mode UIBackgroundModes lacks: notPermitted.",
+            from: [.submitErrors, .backgroundModes],
+            fix: "Add `fetch` for refresh tasks, `processing` for processing tasks.",
+            check: tasksWithoutMode),
     ]
+
+    private static func tasksWithoutMode(_ facts: AppFacts, _ findings: inout AppFindings) {
+        let modes: [(work: SourceObservation.BackgroundWork, mode: BackgroundMode)] = [
+            (.appRefresh, .fetch), (.processing, .processing),
+        ]
+        for app in facts.apps where app.platform == .iOS {
+            guard let info = app.info else { continue }
+            for (work, mode) in modes where app.mode(mode) == nil {
+                let request = app.observations.first { seen in
+                    guard case .requestedTask(_, work) = seen.subject else { return false }
+                    return !seen.isShared && !seen.isConditional
+                }
+                guard let request else { continue }
+                findings.suspect(
+                    app, at: request.place,
+                    "a \(work.rawValue) is asked for, and UIBackgroundModes of "
+                        + "\(info.place.file) lacks `\(mode.rawValue)`",
+                    fix: "Add `\(mode.rawValue)` to UIBackgroundModes.")
+            }
+        }
+    }
 
     private static func modesWithoutWork(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps {

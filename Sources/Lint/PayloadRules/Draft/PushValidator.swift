@@ -18,6 +18,9 @@ public struct PushValidator: Sendable {
     /// enough; repairs that touch each other take one more each.
     public static let maximumRepairRounds = 32
 
+    /// Whether the reserved keys are Firebase's, and not those that somebody named.
+    package var reservesDefaultKeys: Bool { settings.reservesDefaultKeys }
+
     /// A validator with these settings.
     public init(configuration: WakeValidator.Configuration = .init()) {
         settings = WakeValidator.Settings(configuration)

@@ -68,11 +68,12 @@ extension Rules {
         }
     }
 
-    /// A container with content, or a text of at least two words: a single word is rather a name or
-    /// an id.
+    /// A text of at least two words, or a container with one: a single word is rather a name or an
+    /// id.
     private static func isProse(_ value: Int, _ document: JSONDocument) -> Bool {
-        guard document.kind(value) == .string else { return isContent(value, document) }
-        let words = document.text(value).split { $0 == 0x20 || $0 == 0x0a }
-        return words.count >= 2
+        (value..<max(value + 1, Int(document.nodes[value].next))).contains { node in
+            guard document.kind(node) == .string else { return false }
+            return document.text(node).split { $0 == 0x20 || $0 == 0x0a }.count >= 2
+        }
     }
 }

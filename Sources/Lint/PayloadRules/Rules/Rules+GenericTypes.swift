@@ -58,10 +58,11 @@ extension Rules {
             case .some(let literal) where isLiteral: "Write \(literal)."
             case .some: "Give \(shape.noun)."
             }
-        // A bridge between languages writes 1 as true, and devices are seen to take it (BG011).
+        // A bridge between languages writes 1 as true and 0 as false, and devices are seen to take
+        // them (BG011).
         findings.report(
             .node(value), "`\(name)` is \(kind.noun), and must be \(shape.noun)", fix: fix,
-            severity: kind == .trueLiteral && shape.isFlag ? .warning : nil,
+            severity: isLiteral && shape.isFlag ? .warning : nil,
             repair: intended.map {
                 Repair(edits: [document.replacing(value, with: $0)], isSafe: true)
             })

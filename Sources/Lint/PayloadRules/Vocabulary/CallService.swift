@@ -33,7 +33,7 @@ struct CallService: Sendable {
             name: "conferences",
             identities: [
                 "room_uuid", "conference_id", "conference_name", "meeting_id", "meeting_number",
-                "channel_uuid",
+                "channel_uuid", "room", "meeting", "conference",
             ]),
     ]
 

@@ -58,7 +58,7 @@ struct RunSharedStore: AsyncParsableCommand {
 
         let before = (wall: ProcessClocks.wallSeconds, cpu: ProcessClocks.cpuSeconds)
         var wakes = task.wakes
-        let first = task.place * Self.devicesOfGateway
+        let first = Self.firstDevice(of: task)
         if task.load > 0 {
             wakes = try await loadAndCall(task, gateway, load, stopwatch)
         } else {
@@ -81,6 +81,10 @@ struct RunSharedStore: AsyncParsableCommand {
         _ = try? await running.value
         if let client { await client.shutDown(gracePeriod: .zero) }
         await store.close()
+    }
+
+    private static func firstDevice(of task: SharedStoreTask) -> Int {
+        task.sharesDevices ? 0 : task.place * devicesOfGateway
     }
 
     /// Warms up, and has wakes wait.
@@ -111,7 +115,7 @@ struct RunSharedStore: AsyncParsableCommand {
         _ task: SharedStoreTask, _ gateway: Gateway, _ load: GatewayLoad, _ stopwatch: Stopwatch
     ) async throws -> Int {
         _ = stopwatch.takeTimes()
-        let first = task.place * Self.devicesOfGateway
+        let first = Self.firstDevice(of: task)
         let batch = max(1, task.load / 20)
         let steady = Task {
             var sent = 0

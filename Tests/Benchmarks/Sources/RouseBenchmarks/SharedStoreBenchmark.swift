@@ -90,7 +90,7 @@ struct SharedStoreBenchmark: AsyncParsableCommand {
         let wakes = wakes ?? (options.quick ? 6_000 : 60_000)
         let tasks = (0..<count).map { place in
             SharedStoreTask(
-                database: database, place: sameDevices ? 0 : place,
+                database: database, place: place, sharesDevices: sameDevices,
                 wakes: calls > 0 ? 0 : wakes / count, batch: max(1, batch),
                 atATime: max(1, atATime), devices: max(1, devices),
                 waiting: place == 0 ? waiting : 0, calls: place == 0 ? calls : 0,
@@ -194,8 +194,10 @@ struct SharedStoreBenchmark: AsyncParsableCommand {
 /// What the process of a gateway is to do.
 struct SharedStoreTask: Codable {
     let database: String
-    /// Which of the gateways it is: each has devices of its own.
+    /// Which of the gateways it is.
     let place: Int
+    /// Whether it sends to the first one's devices, and not to its own.
+    let sharesDevices: Bool
     let wakes: Int
     let batch: Int
     let atATime: Int

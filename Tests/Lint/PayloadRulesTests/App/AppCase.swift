@@ -40,6 +40,18 @@ extension AppFacts {
         return facts
     }
 
+    /// The same, where all source text stands in `#if`.
+    static func conditional(_ facts: AppFacts) -> AppFacts {
+        var facts = facts
+        for bundle in facts.bundles.indices {
+            guard let sources = facts.bundles[bundle].sources else { continue }
+            for index in sources.observations.indices {
+                facts.bundles[bundle].sources?.observations[index].isConditional = true
+            }
+        }
+        return facts
+    }
+
     /// One app. What is `nil` is not known.
     static func app(
         _ sends: Set<ServerPush> = [], info: [String: AppProperty.Value]? = nil,

@@ -181,6 +181,19 @@ extension AppCase {
             info: Plist.modes("processing"), nil),
         source("CF019", "older way", [.legacyFetch], info: Plist.modes("fetch"), nil),
 
+        source(
+            "CF049", "refresh", [.requestedTask("a", .appRefresh)],
+            info: Plist.modes("processing", "remote-notification"), .warning),
+        source("CF049", "processing", [.requestedTask(nil, .processing)], info: [:], .warning),
+        source(
+            "CF049", "there",
+            [.requestedTask("a", .appRefresh), .requestedTask("b", .processing)],
+            info: Plist.modes("fetch", "processing"), nil),
+        source("CF049", "continued", [.requestedTask("a", .continued)], info: [:], nil),
+        AppCase(
+            "CF049", "may not be built",
+            .conditional(.app(info: [:], seen: [.requestedTask("a", .appRefresh)])), nil),
+
         source("CF020", "no list", [.registeredTask("a.sync", .launch)], .error),
         source(
             "CF020", "case", [.registeredTask("a.Sync", .launch)], info: permitting("a.sync"),

@@ -104,6 +104,12 @@ extension AppCase {
                 info: Plist.modes("remote-notification"), entitlements: [:],
                 seen: [.remoteNotificationRegistration(.launch)]), .error),
         AppCase(
+            "CF005", "the mode, and what may not be built asks",
+            .conditional(
+                .app(
+                    info: Plist.modes("remote-notification"), entitlements: [:],
+                    seen: [.remoteNotificationRegistration(.unknown)])), .warning),
+        AppCase(
             "CF005", "the mode of a watch",
             .app(
                 info: Plist.modes("remote-notification"), entitlements: [:], platform: .watchOS),
@@ -161,6 +167,9 @@ extension AppCase {
         AppCase("CF012", "not asked", .app(entitlements: [:]), nil),
 
         AppCase("CF013", "misplaced", .app(info: [unrestricted: .boolean(true)]), .warning),
+        AppCase(
+            "CF013", "the environment", .app(info: ["aps-environment": .string("production")]),
+            .warning),
         AppCase("CF013", "not there", .app(info: [:]), nil),
 
         AppCase("CF018", "missing", .app([.timeSensitive], entitlements: [:]), .warning),

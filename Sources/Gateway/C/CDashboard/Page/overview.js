@@ -124,7 +124,7 @@ function showApps(apps) {
   });
 }
 
-/** The gateways that share the store, and what is in its way; nothing for a store of one gateway. */
+/** The gateways that share the store, and what is in its way; nothing for one gateway's. */
 function showStore(store) {
   byID("store").hidden = !store;
   if (!store) return;
