@@ -113,6 +113,10 @@ def before_load_schema(context, raw_schema):
     configure(raw_schema)
     for name in ("WakeRequest", "MulticastRequest"):
         wake = raw_schema["components"]["schemas"][name]
+        # With users too there are more cases than can be multiplied out; and these are not known.
+        if wake["properties"].pop("user", None):
+            wake["allOf"] = [rule for rule in wake["allOf"] if "user" not in str(rule.get("oneOf"))]
+            wake["required"].append("device_token")
         # The kinds, each with a suffix of its own: if this one, then so, else the next.
         variant = wake["allOf"][0]
         while variant:
