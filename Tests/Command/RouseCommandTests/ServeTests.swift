@@ -70,15 +70,22 @@ struct ServeTests {
 
     /// Asks for one silent wake, of the usual device or of another one; returns its id.
     static func wake(_ base: String, device number: Int? = nil) async throws -> String {
+        let answer = try await askForWake(base, device: number)
+        return try #require(answer["id"] as? String, "\(answer)")
+    }
+
+    /// The answer to that, whatever it is.
+    static func askForWake(
+        _ base: String, device number: Int? = nil
+    ) async throws -> [String: Any] {
         let device =
             number.map { "\(RunningSimulator.device.dropLast(2))0\($0)" } ?? RunningSimulator.device
         let body = """
             {"kind":"background","app":"\(RunningSimulator.bundleID)","device_token":"\(device)",\
             "ttl_seconds":600,"payload":{"aps":{"content-available":1},"version":1}}
             """
-        let answer = try await curl(
+        return try await curl(
             ["-H", "Content-Type: application/json", "-d", body, "\(base)/v1/wakes"])
-        return try #require(answer["id"] as? String, "\(answer)")
     }
 
     /// Asks for a wake's state until it is an end or the tries are used up: the outcome is on disk
