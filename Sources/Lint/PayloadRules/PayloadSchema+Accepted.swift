@@ -63,6 +63,10 @@ extension PayloadSchema {
                     .sound where kind == .background:
                     // Not `false`, which means the same and which some readers do not know.
                     #"{"not":{}}"#
+                case .timestamp where kind == .liveactivity,
+                    .staleDate where kind == .liveactivity,
+                    .dismissalDate where kind == .liveactivity:
+                    #"{"type":["number","null"],"exclusiveMaximum":\#(Int(Rules.latestSecond))}"#
                 default: schema(key.shape(in: kind), parts: key.parts(in: kind))
                 }
             return #""\#(key.name)":\#(schema)"#

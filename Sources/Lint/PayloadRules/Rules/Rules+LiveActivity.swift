@@ -155,7 +155,7 @@ extension Rules {
     }
 
     /// From this on a number of seconds would be the year 5138: it is in milliseconds.
-    private static let latestSecond = 100_000_000_000.0
+    static let latestSecond = 100_000_000_000.0
 
     private static func wrongTimes(_ push: ValidationContext, _ findings: inout Findings) {
         guard let document = push.document else { return }
