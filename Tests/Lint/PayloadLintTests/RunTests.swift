@@ -371,7 +371,10 @@ struct RunTests {
         let through = try await FinishedRun([sent], try Self.options("G016"))
         #expect(through.result.summary.warnings == 1)
         try folder.write("reserved-keys: [from]\n", to: ".rouse-lint.yaml")
-        let named = try await FinishedRun([bare], try Self.options("G016"))
+        let named = try await FinishedRun([bare]) { options in
+            try? Self.options("G016")(&options)
+            options.settings = .nearest
+        }
         #expect(named.result.summary.warnings == 1)
     }
 
