@@ -7,11 +7,13 @@ import uuid
 from rouse_client import models
 from rouse_client.api.apps import list_apps, pause_app, resume_app
 from rouse_client.api.devices import (
-    confirm_launches, get_device, list_user_devices, register_device)
-from rouse_client.api.events import get_feedback
+    confirm_launches, get_device, list_user_devices, look_up_device, put_device_registration,
+    register_device)
+from rouse_client.api.events import get_feedback, list_webhooks
 from rouse_client.api.operation import get_health, get_readiness, get_stats
 from rouse_client.api.wakes import (
-    cancel_wake, create_multicast, create_wake, create_wakes, get_wake, list_wakes, validate)
+    cancel_wake, create_multicast, create_wake, create_wakes, get_wake, list_wakes, look_up_wakes,
+    validate)
 from rouse_client.client import Client
 from rouse_client.types import UNSET
 
@@ -45,6 +47,13 @@ check("a second one waits", first.decision.type_ == models.DecisionType.DEFERRED
 check("a repetition is the same wake", first.id == again.id)
 device = get_device.sync(client=client, token=TOKEN)
 check("the device says what waits", len(device.queues) == 1)
+looked = look_up_device.sync(client=client, body=models.DeviceLookup(
+    device_token=TOKEN, environment=models.DeviceLookupEnvironment.SANDBOX))
+check("and does so without a token in its address", looked.queues[0].device == device.queues[0].device)
+check("its wakes are found so too", len(look_up_wakes.sync(
+    client=client, body=models.WakeLookup(device_token=TOKEN)).wakes) == 2)
+check("a list is narrowed by its environment alone", list_wakes.sync(
+    client=client, environment=models.ListWakesEnvironment.PRODUCTION).wakes == [])
 check("a wake is cancelled", cancel_wake.sync_detailed(client=client, id=first.id).status_code == 200)
 
 refused = create_wake.sync(client=client, body=models.WakeRequest(
@@ -69,6 +78,9 @@ check("a receipt counts", confirm_launches.sync_detailed(
 check("a token is registered", register_device.sync_detailed(
     client=client, token=TOKEN, body=models.Registration(
         app=APP, kind=models.RegistrationKind.BACKGROUND)).status_code == 200)
+check("and once more, by PUT", put_device_registration.sync_detailed(
+    client=client, body=models.DeviceRegistration(device_token=TOKEN, app=APP)).status_code == 200)
+check("no webhooks are configured", list_webhooks.sync(client=client).endpoints == [])
 check("and is a user's", register_device.sync_detailed(
     client=client, token=TOKEN, body=models.Registration(
         app=APP, kind=models.RegistrationKind.BACKGROUND, user="u-1")).status_code == 200)

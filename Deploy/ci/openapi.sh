@@ -48,7 +48,7 @@ cd "${work}"
 "${rouse}" apns-simulator --folder apns --json >ready 2>warnings &
 simulator=$!
 for _ in $(seq 100); do
-    if grep -q '^}' ready; then break; fi
+    if grep -q '}$' ready; then break; fi
     sleep 0.1
 done
 cat >rouse.yaml <<YAML
@@ -60,7 +60,7 @@ apps:
     environment: sandbox
     team-id: LOCALTEAM1
     key-file: apns/AuthKey_LOCALKEY01.p8
-    server: { host: 127.0.0.1, port: $(sed -n 's/.*"port" : \([0-9]*\).*/\1/p' ready), ca-file: apns/ca.pem }
+    server: { host: 127.0.0.1, port: $(sed -n 's/.*"port":\([0-9]*\).*/\1/p' ready), ca-file: apns/ca.pem }
 transport:
   proxy: none
 YAML
@@ -97,6 +97,8 @@ def configure(value):
         return
     if value.get("in") == "path" and value.get("name") == "topic":
         value["schema"] = {"type": "string", "enum": [APP]}
+    if value.get("in") == "query" and value.get("name") == "app":
+        value["schema"] = {"type": "string", "enum": [APP]}
     if value.get("in") == "query" and value.get("name") == "environment":
         value["schema"]["enum"] = ["sandbox"]
     members = value.get("properties", {})
@@ -111,6 +113,10 @@ def before_load_schema(context, raw_schema):
     configure(raw_schema)
     for name in ("WakeRequest", "MulticastRequest"):
         wake = raw_schema["components"]["schemas"][name]
+        # With users too there are more cases than can be multiplied out; and these are not known.
+        if wake["properties"].pop("user", None):
+            wake["allOf"] = [rule for rule in wake["allOf"] if "user" not in str(rule.get("oneOf"))]
+            wake["required"].append("device_token")
         # The kinds, each with a suffix of its own: if this one, then so, else the next.
         variant = wake["allOf"][0]
         while variant:

@@ -200,7 +200,9 @@ class TheFigures(Case):
         browser.all(".spans input")[2].send_keys(Keys.SPACE)
         self.picture("device")
         # A change on the device is seen by itself, and what was opened stays open.
-        self.bench.ask("DELETE", f"v1/wakes/{self.waiting}")
+        # What had merged into the wake takes its place, until it is cancelled too.
+        for wake in (self.waiting, self.merged):
+            self.bench.ask("DELETE", f"v1/wakes/{wake}")
         browser.wait_for_text("#look-up-answer", "Nothing waits for this device.")
         self.assertTrue(browser.all(".timeline-box details[open]"))
 
@@ -222,7 +224,8 @@ class TheFigures(Case):
     def test_what_cannot_be_looked_up_is_told_why(self):
         self.load()
         for subject, words in {
-            "abc": "probably cut", "hello": "This is neither", token(99): "Unknown device token",
+            token(99)[1:]: "probably cut", "hello, you": "This is none of them",
+            "order-99": "No wake of this ref", token(99): "Unknown device token",
             "01a1ff95-bde0-7334-a3d8-1bab30d661a4": "No wake has this id",
         }.items():
             self.browser.look_up(subject)
@@ -402,6 +405,32 @@ class Trouble(Case):
         bench.ask("POST", f"v1/apps/{CHAT}/resume", key="chief")
         browser.wait("no notice", lambda: browser.text("#notices") == "")
         browser.wait_for_text("#readiness", "Ready")
+
+    def test_a_key_that_may_pauses_resumes_and_cancels(self):
+        bench = self.bench
+        bench.wait_for(bench.wake(token(60)), "sent")
+        waiting = bench.wake(token(60))
+        self.load(key="chief")
+        browser = self.browser
+
+        def press(words):
+            button = f"[aria-label='{words} {SHOP} (sandbox)']"
+            browser.wait(words, lambda: browser.all(button))
+            browser.all(button)[0].click()
+
+        press("Pause")
+        browser.driver.switch_to.alert.dismiss()
+        self.assertNotIn("paused", browser.text("#apps"))
+        press("Pause")
+        browser.driver.switch_to.alert.accept()
+        browser.wait_for_text("#apps", "paused")
+        press("Resume")
+        browser.wait("no pause", lambda: "paused" not in browser.text("#apps"))
+        browser.look_up(waiting)
+        browser.wait("the button", lambda: browser.all(f"[data-key='cancel-{waiting}']"))
+        browser.all(f"[data-key='cancel-{waiting}']")[0].click()
+        browser.driver.switch_to.alert.accept()
+        browser.wait_for_text("#look-up-answer", "cancelled")
 
     def test_text_of_others_is_text(self):
         self.load()

@@ -77,13 +77,13 @@ cat client.key >>client.pem
     >ready 2>warnings &
 simulator=$!
 for _ in $(seq 100); do
-    if grep -q '^}' ready; then break; fi
+    if grep -q '}$' ready; then break; fi
     sleep 0.1
 done
 export INTEROP_WORK INTEROP_PORT INTEROP_CA INTEROP_KEY INTEROP_KEY_ID INTEROP_TEAM_ID \
     INTEROP_OTHER_KEY INTEROP_CERTIFICATE INTEROP_TOKEN INTEROP_FORGED_TOKEN INTEROP_ROUSE \
     INTEROP_SERVER_CERTIFICATE INTEROP_SERVER_KEY INTEROP_SERVER_CA
-INTEROP_PORT=$(sed -n 's/.*"port" : \([0-9]*\).*/\1/p' ready)
+INTEROP_PORT=$(sed -n 's/.*"port":\([0-9]*\).*/\1/p' ready)
 if [[ -z ${INTEROP_PORT} ]]; then
     echo "The simulator did not start:" >&2
     cat warnings >&2

@@ -25,12 +25,13 @@ public struct AdminAPI: Sendable {
     private let logger: Logger
 
     /// An API for this gateway, which counts its requests in `metrics`; `readings` is asked for
-    /// more whenever somebody reads them. What callers change is noted in `audit`; without one, in
-    /// the log.
+    /// more whenever somebody reads them, and `webhooks` for how their delivery stands. What
+    /// callers change is noted in `audit`; without one, in the log.
     public init(
         configuration: AdminConfiguration, gateway: Gateway,
         metrics: MetricsRegistry = MetricsRegistry(), logger: Logger, audit: AuditLog? = nil,
-        readings: @escaping @Sendable () -> [MetricReading] = { [] }
+        readings: @escaping @Sendable () -> [MetricReading] = { [] },
+        webhooks: @escaping @Sendable () -> [WebhookHealth] = { [] }
     ) {
         self.configuration = configuration
         self.logger = logger
@@ -49,7 +50,7 @@ public struct AdminAPI: Sendable {
                 places: places,
                 placesOfPeer: configuration.connectionsPerPeerCount ?? places - places / 8),
             streams: ConnectionCount(), audit: audit ?? AuditLog(logger),
-            readings: readings)
+            readings: readings, webhooks: webhooks)
         refusals = RefusalLog(logger, intervalSeconds: configuration.refusalLogSeconds)
     }
 

@@ -9,9 +9,10 @@ extension Gateway {
 
     /// A device as it stands, in each queue that knows it; empty for an unknown one.
     public func device(
-        _ token: DeviceToken, app: AppIdentity? = nil, among apps: Set<BundleID>? = nil
+        _ token: DeviceToken, app: AppIdentity? = nil, environment: APNsEnvironment? = nil,
+        among apps: Set<BundleID>? = nil
     ) async throws(StoreFailure) -> [DeviceView] {
-        let queues = context.configuration.queues(of: app, among: apps)
+        let queues = context.configuration.queues(of: app, in: environment, among: apps)
         return try await context.perform(
             FindDevices(token, in: queues, at: clock.now(), under: context.rules))
     }
@@ -41,18 +42,22 @@ extension Gateway {
     /// left of it but its token in the wakes that ended and in the feed of dead tokens, for as long
     /// as those are kept.
     public func forget(
-        _ token: DeviceToken, app: AppIdentity? = nil, among apps: Set<BundleID>? = nil
+        _ token: DeviceToken, app: AppIdentity? = nil, environment: APNsEnvironment? = nil,
+        among apps: Set<BundleID>? = nil
     ) async throws(StoreFailure) -> DeviceAnswer {
-        try await report(.forget, of: token, app: app, among: apps, kind: nil, makes: false)
+        try await report(
+            .forget, of: token, app: app, environment: environment, among: apps, kind: nil,
+            makes: false)
     }
 
     private func report(
         _ report: DeviceReport, of token: DeviceToken, app: AppIdentity?,
-        among apps: Set<BundleID>?, kind: WakeKind?, makes: Bool
+        environment: APNsEnvironment? = nil, among apps: Set<BundleID>?, kind: WakeKind?,
+        makes: Bool
     ) async throws(StoreFailure) -> DeviceAnswer {
         let configuration = context.configuration
         if let app, !configuration.apps.contains(app) { return .unknownApp }
-        let queues = configuration.queues(of: app, among: apps).filter {
+        let queues = configuration.queues(of: app, in: environment, among: apps).filter {
             kind == nil || $0.kind == kind
         }
         let outcome = try await context.perform(

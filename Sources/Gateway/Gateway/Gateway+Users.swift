@@ -5,9 +5,10 @@ public import WakeModel
 extension Gateway {
     /// The devices that are registered under a user (``registered(_:app:kind:at:user:)``).
     public func devices(
-        ofUser user: UserID, app: AppIdentity? = nil, among apps: Set<BundleID>? = nil
+        ofUser user: UserID, app: AppIdentity? = nil, environment: APNsEnvironment? = nil,
+        among apps: Set<BundleID>? = nil
     ) async throws(StoreFailure) -> [UserDevice] {
-        let queues = context.configuration.queues(of: app, among: apps)
+        let queues = context.configuration.queues(of: app, in: environment, among: apps)
         return try await context.perform(ListUserDevices(of: user, in: queues))
     }
 
@@ -15,9 +16,9 @@ extension Gateway {
     /// for them is sent still. Returns how many registrations were removed.
     public func unregister(
         _ user: UserID, token: DeviceToken? = nil, app: AppIdentity? = nil,
-        among apps: Set<BundleID>? = nil
+        environment: APNsEnvironment? = nil, among apps: Set<BundleID>? = nil
     ) async throws(StoreFailure) -> Int {
-        let queues = context.configuration.queues(of: app, among: apps)
+        let queues = context.configuration.queues(of: app, in: environment, among: apps)
         return try await context.perform(
             UnregisterUser(user, token: token, in: queues, at: clock.now()))
     }

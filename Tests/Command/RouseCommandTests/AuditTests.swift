@@ -97,7 +97,7 @@ struct AuditTests {
         #expect(try await Rouse.run(["audit", folder.path + "/missing"]).status == 66)
         let generated = try TestFolder()
         try generated.write(
-            "name: App\ntargets:\n  App: { type: application, platform: iOS, sources: [A.swift] }\n",
+            "name: A\ntargets:\n  App: { type: application, platform: iOS, sources: [A.swift] }\n",
             to: "project.yml")
         try generated.write("import UIKit\n", to: "A.swift")
         let unknown = try await Rouse.run(["audit", "--sends", "Ap=voip", generated.path])

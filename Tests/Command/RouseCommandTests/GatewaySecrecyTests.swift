@@ -99,6 +99,12 @@ struct GatewaySecrecyTests {
                 status: 400),
             Try("POST", "/v1/receipts", #"{"ref":"\#(payloadSecret)"}"#, status: 400),
             Try("POST", "/v1/apps/\(payloadSecret)/pause", status: 403),
+            Try(
+                "POST", "/v1/devices/lookup",
+                #"{"device_token":"\#(RunningSimulator.device)"}"#, status: 200),
+            Try(
+                "POST", "/v1/devices/lookup",
+                #"{"device_token":"\#(RunningSimulator.device)x"}"#, status: 400),
             Try("DELETE", "/v1/devices/\(otherDevice)", status: 200),
         ]
     }

@@ -30,6 +30,46 @@ struct HelpTests {
         #expect(lines.allSatisfy { $0.count <= 80 })
     }
 
+    @Test("options that take one of a few words have them as completions")
+    func completions() async throws {
+        let dump = try await Rouse.run(["--experimental-dump-help"])
+        let text = try #require(try dump.json()["command"] as? [String: Any])
+        var found: [String: [String]] = [:]
+        var files: Set<String> = []
+        func walk(_ command: [String: Any], _ path: String) {
+            for argument in command["arguments"] as? [[String: Any]] ?? [] {
+                let name = (argument["preferredName"] as? [String: Any])?["name"] as? String
+                let place = path + (name.map { "--\($0)" } ?? "")
+                let kind = argument["completionKind"] as? [String: [String: Any]]
+                found[place] = kind?["list"]?["values"] as? [String]
+                if kind?["file"] != nil { files.insert(place) }
+            }
+            for inner in command["subcommands"] as? [[String: Any]] ?? [] {
+                walk(inner, path + "\(inner["commandName"] ?? "") ")
+            }
+        }
+        walk(text, "")
+        #expect(found["serve --log-level"]?.first == "trace")
+        #expect(found["serve --log-format"] == ["text", "json"])
+        #expect(found["serve --store-durability"] == ["disk", "system"])
+        #expect(found["serve --transport"] == ["native", "curl"])
+        #expect(found["keys create --scope"]?.contains("admin") == true)
+        #expect(found["push --priority"] == ["10", "5", "1"])
+        #expect(found["validate --push-type"]?.contains("liveactivity") == true)
+        #expect(found["validate --explain"]?.contains("BG001") == true)
+        #expect(found["audit --explain"]?.contains("CF001") == true)
+        #expect(found["validate --format"]?.contains("sarif") == true)
+        #expect(found["apns-simulator --device-model"]?.contains("commuter") == true)
+        #expect(files.isSuperset(of: ["serve --config", "push --key", "status --key-file"]))
+        for shell in ["bash", "zsh", "fish"] {
+            let script = try await Rouse.run(["--generate-completion-script", shell])
+            #expect(script.status == 0)
+            for word in ["critical", "liveactivity", "commuter", "low-power-mode-heavy", "CF001"] {
+                #expect(script.out.contains(word), "\(shell): \(word)")
+            }
+        }
+    }
+
     @Test("--version prints the version")
     func version() async throws {
         let result = try await Rouse.run(["--version"])

@@ -70,15 +70,22 @@ struct ServeTests {
 
     /// Asks for one silent wake, of the usual device or of another one; returns its id.
     static func wake(_ base: String, device number: Int? = nil) async throws -> String {
+        let answer = try await askForWake(base, device: number)
+        return try #require(answer["id"] as? String, "\(answer)")
+    }
+
+    /// The answer to that, whatever it is.
+    static func askForWake(
+        _ base: String, device number: Int? = nil
+    ) async throws -> [String: Any] {
         let device =
             number.map { "\(RunningSimulator.device.dropLast(2))0\($0)" } ?? RunningSimulator.device
         let body = """
             {"kind":"background","app":"\(RunningSimulator.bundleID)","device_token":"\(device)",\
             "ttl_seconds":600,"payload":{"aps":{"content-available":1},"version":1}}
             """
-        let answer = try await curl(
+        return try await curl(
             ["-H", "Content-Type: application/json", "-d", body, "\(base)/v1/wakes"])
-        return try #require(answer["id"] as? String, "\(answer)")
     }
 
     /// Asks for a wake's state until it is an end or the tries are used up: the outcome is on disk
@@ -119,6 +126,82 @@ struct ServeTests {
             #expect(gateway.error.contains(id), "debug logs name the wake")
             #expect(gateway.error.contains("caller=test code=none"))
             #expect(gateway.error.contains("caller=none code=unauthorized"))
+        }
+    }
+
+    @Test("with log-format json, each line of its log is an object of the same keys")
+    func jsonLog() async throws {
+        try await RunningSimulator.with { simulator in
+            let path = try await Self.keyedConfiguration(simulator)
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            try text.replacing("log-level: debug", with: "log-level: debug\nlog-format: json")
+                .write(toFile: path, atomically: true, encoding: .utf8)
+            let (gateway, base) = try await Self.start(["--config", path])
+            let id = try await Self.wake(base)
+            await simulator.simulator.waitForPushes(1)
+            #expect(try await Self.outcome(id, base) == "sent")
+            #expect(try await gateway.end(SIGTERM) == 0)
+            let lines = try gateway.error.split(separator: "\n").map { line in
+                try #require(
+                    try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+                    "\(line)")
+            }
+            for line in lines {
+                #expect(Set(line.keys) == ["time", "level", "logger", "message", "metadata"])
+                #expect(WallInstant(rfc3339: try #require(line["time"] as? String)) != nil)
+                #expect(line["metadata"] is [String: Any])
+            }
+            let request = try #require(
+                lines.first {
+                    $0["message"] as? String == "request"
+                        && ($0["metadata"] as? [String: Any])?["status"] as? String == "202"
+                })
+            #expect(request["level"] as? String == "debug")
+            #expect(request["logger"] as? String == "rouse")
+            let metadata = try #require(request["metadata"] as? [String: Any])
+            #expect(metadata["route"] as? String == "/v1/wakes")
+            #expect(metadata["caller"] as? String == "test")
+            #expect(gateway.error.contains(id), "debug logs name the wake")
+            #expect(!gateway.error.contains(RunningSimulator.device))
+        }
+    }
+
+    @Test("a form of the log that is none is refused, wherever it stands")
+    func logFormat() async throws {
+        let option = try await Rouse.run(["serve", "--dev", "--log-format", "xml"])
+        #expect(option.status == 64, "\(option.all)")
+        let variable = try await Rouse.run(
+            ["serve", "--dev"], environment: ["ROUSE_LOG_FORMAT": "xml"])
+        #expect(variable.status == 78, "\(variable.all)")
+        #expect(
+            variable.error.contains("ROUSE_LOG_FORMAT is no form of the log. Use text or json."))
+    }
+
+    @Test("a command whose key is not taken says which key that was")
+    func unauthorized() async throws {
+        try await RunningSimulator.with { simulator in
+            let path = try await Self.keyedConfiguration(simulator)
+            let (gateway, base) = try await Self.start(["--config", path])
+            let file = try simulator.folder.write("another-key", to: "backend.key")
+            for (arguments, environment, words) in [
+                ([], [:], "None was sent: give --key-file, ROUSE_API_KEY_FILE or ROUSE_API_KEY."),
+                (["--key-file", file], [:], "It came from --key-file (\(file))."),
+                ([], ["ROUSE_API_KEY_FILE": file], "It came from ROUSE_API_KEY_FILE (\(file))."),
+                ([], ["ROUSE_API_KEY": "another-key"], "It came from ROUSE_API_KEY."),
+            ] as [([String], [String: String], String)] {
+                for command in [["device", RunningSimulator.device], ["status", "--once"]] {
+                    let result = try await Rouse.run(
+                        command + ["--gateway", base] + arguments, environment: environment)
+                    #expect(result.status == 77, "\(result.all)")
+                    #expect(result.error.contains(words), "\(result.all)")
+                    #expect(!result.error.contains("another-key"))
+                }
+            }
+            let missing = try await Rouse.run(
+                ["status", "--gateway", base, "--key-file", file + "x"])
+            #expect(missing.status == 66)
+            #expect(missing.error.contains("--key-file (\(file)x) cannot be read: No such file"))
+            #expect(try await gateway.end(SIGTERM) == 0)
         }
     }
 

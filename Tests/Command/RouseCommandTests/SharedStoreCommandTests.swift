@@ -105,7 +105,7 @@ struct SharedStoreCommandTests {
             server.stop(.immediate)
             var reasons = ""
             for _ in 0..<100 where !reasons.contains("nothing listens") {
-                _ = try? await ServeTests.wake(base)
+                _ = try? await ServeTests.askForWake(base)
                 let answer = try await ServeTests.curl(["\(base)/readyz"])
                 reasons = "\(answer["reasons"] ?? "")"
                 if !reasons.contains("nothing listens") {

@@ -96,7 +96,13 @@ struct StandardOutputTests {
             ],
             "status": "not-ready", "reasons": [Self.hostile], "accepted": 1, "unended": 1,
             "in_flight": 0, "intake_queue": 0, "by_state": [Self.hostile: 1],
-            "oldest_due_milliseconds": [String: Int](),
+            "oldest_due_milliseconds": [String: Int](), "warnings": [Self.hostile],
+            "endpoints": [
+                [
+                    "endpoint": Self.hostile, "backlog": 1, "dropped": 0, "failing_since": "now",
+                    "last_failure": Self.hostile, "warning": Self.hostile,
+                ]
+            ],
             "apps": [
                 [
                     "app": Self.hostile, "environment": "sandbox",

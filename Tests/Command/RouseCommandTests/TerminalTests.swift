@@ -83,7 +83,7 @@ struct TerminalTests {
 
     @Test("status fits the terminal: what is long is broken, what is tall is cut, at the end")
     func smallTerminal() async throws {
-        // One answer to all three questions.
+        // One answer to all four questions.
         let reason = String(repeating: "a long reason ", count: 9)
         let queue = #"{"kind":"background","state":"held","message":"m","reason":"r"}"#
         let apps = (1...9).map {
@@ -92,7 +92,7 @@ struct TerminalTests {
         let body = """
             {"status":"not-ready","reasons":["\(reason)"],"accepted":1,"unended":1,"in_flight":0,\
             "intake_queue":0,"by_state":{},"oldest_due_milliseconds":{},\
-            "apps":[\(apps.joined(separator: ","))]}
+            "endpoints":[],"apps":[\(apps.joined(separator: ","))]}
             """
         let gateway = try OneShotServer(
             "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n"

@@ -36,10 +36,11 @@ struct APIBench {
 
     /// Serves while `body` runs.
     func serve(
-        logger: Logger = .silent, audit: AuditLog? = nil, _ body: (Caller) async throws -> Void
+        logger: Logger = .silent, audit: AuditLog? = nil, webhooks: [WebhookHealth] = [],
+        _ body: (Caller) async throws -> Void
     ) async throws {
         try await withAPI(
-            gateway, configuration: configuration, logger: logger, audit: audit
+            gateway, configuration: configuration, logger: logger, audit: audit, webhooks: webhooks
         ) { port in
             try await body(Caller(port: port, keys: keys))
         }

@@ -106,13 +106,17 @@ struct AppAccessTests {
             streams: ConnectionCount(), audit: AuditLog(.silent), readings: { [] })
         let known: Set = [
             "POST /v1/wakes", "POST /v1/wakes/batch", "POST /v1/wakes/multicast",
-            "GET /v1/wakes", "GET /v1/wakes/{id}",
+            "GET /v1/wakes", "POST /v1/wakes/lookup", "GET /v1/wakes/{id}",
             "DELETE /v1/wakes/{id}", "GET /v1/devices/{token}", "DELETE /v1/devices/{token}",
-            "PUT /v1/devices/{token}/signals", "POST /v1/devices/{token}/registered",
+            "POST /v1/devices/lookup", "POST /v1/devices/forget",
+            "PUT /v1/devices/{token}/signals", "PUT /v1/devices/signals",
+            "POST /v1/devices/{token}/registered", "PUT /v1/devices/{token}/registered",
+            "PUT /v1/devices/registered",
             "GET /v1/users/{user}/devices", "DELETE /v1/users/{user}/devices",
             "DELETE /v1/users/{user}/devices/{token}",
             "POST /v1/receipts", "GET /v1/feedback", "GET /v1/events", "GET /v1/apps",
             "POST /v1/apps/{topic}/pause", "POST /v1/apps/{topic}/resume", "GET /v1/stats",
+            "GET /v1/webhooks",
             "GET /metrics",
             // Knows of no app: it judges the payload and the headers that it is given.
             "POST /v1/validate",
@@ -167,13 +171,23 @@ struct AppAccessTests {
                     try await caller.send(
                         "POST", "/v1/devices/\(token)/registered", #"{"app":"\#(app)"}"#,
                         as: caller.other), "app")
+                let device = #""device_token":"\#(token)","app":"\#(app)""#
+                for (method, path, more) in [
+                    ("POST", "/v1/wakes/lookup", ""), ("POST", "/v1/devices/lookup", ""),
+                    ("POST", "/v1/devices/forget", ""), ("PUT", "/v1/devices/registered", ""),
+                    ("PUT", "/v1/devices/signals", #","low_power_mode":true"#),
+                ] {
+                    try Self.expectRefused(
+                        try await caller.send(method, path, "{\(device)\(more)}", as: caller.other),
+                        "app")
+                }
                 for verb in ["pause", "resume"] {
                     try Self.expectRefused(
                         try await caller.send(
                             "POST", "/v1/apps/\(app)/\(verb)", as: caller.other), "topic")
                 }
             }
-            for path in ["/v1/stats", "/metrics"] {
+            for path in ["/v1/stats", "/v1/webhooks", "/metrics"] {
                 try expectProblem(
                     try await caller.send("GET", path, as: caller.other), .appNotAllowed)
                 #expect(try await caller.caller.send("GET", path).status == 200)
@@ -247,11 +261,14 @@ struct AppAccessTests {
             }
             for query in [
                 "", "?device=\(Samples.deviceToken().hex)", "?state=pending,claimed,sent",
+                "?environment=production",
             ] {
                 let page = try await caller.send("GET", "/v1/wakes\(query)", as: caller.other)
                 let wakes = try #require(try page.json()["wakes"] as? [[String: Any]])
                 #expect(wakes.map { $0["id"] as? String } == [foreign], "\(query)")
             }
+            let mine = try await caller.send("GET", "/v1/wakes?ref=mine", as: caller.other)
+            #expect(mine.body == #"{"wakes":[]}"#)
             let all = try await caller.caller.send("GET", "/v1/wakes")
             #expect((try all.json()["wakes"] as? [Any])?.count == 3)
 
@@ -266,9 +283,11 @@ struct AppAccessTests {
             let path = "/v1/devices/\(Samples.deviceToken().hex)"
             _ = try await caller.wake()
             let waiting = try await caller.wake()
+            let named = #"{"device_token":"\#(Samples.deviceToken().hex)"}"#
             for (method, place, body) in [
                 ("GET", path, nil), ("PUT", path + "/signals", #"{"low_power_mode":true}"#),
-                ("DELETE", path, nil),
+                ("DELETE", path, nil), ("POST", "/v1/devices/lookup", named),
+                ("POST", "/v1/devices/forget", named),
             ] {
                 try expectProblem(
                     try await caller.send(method, place, body, as: caller.other), .notFound)

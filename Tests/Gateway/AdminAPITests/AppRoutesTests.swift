@@ -214,7 +214,7 @@ struct AppRoutesTests {
             #expect(try await caller.send("GET", "/healthz", as: nil).status == 200)
             let ready = try await caller.send("GET", "/readyz", as: nil)
             #expect(ready.status == 200)
-            #expect(ready.body == #"{"status":"ready","reasons":[]}"#)
+            #expect(ready.body == #"{"status":"ready","reasons":[],"warnings":[]}"#)
         }
     }
 }

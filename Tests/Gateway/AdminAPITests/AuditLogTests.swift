@@ -35,6 +35,10 @@ struct AuditLogTests {
             method: "DELETE", path: "/v1/devices/{token}", scope: .device,
             words: "device forgotten"),
         Change(
+            method: "POST", path: "/v1/devices/forget",
+            body: #"{"device_token":"\#(Samples.deviceToken().hex)"}"#, scope: .device,
+            words: "device forgotten"),
+        Change(
             method: "DELETE", path: "/v1/users/{user}/devices", scope: .device,
             words: "user unregistered"),
         Change(
@@ -46,7 +50,8 @@ struct AuditLogTests {
     /// the traffic.
     private static let otherPaths: Set<String> = [
         "/v1/wakes", "/v1/wakes/batch", "/v1/wakes/multicast", "/v1/validate", "/v1/receipts",
-        "/v1/devices/{token}/signals", "/v1/devices/{token}/registered",
+        "/v1/devices/{token}/signals", "/v1/devices/{token}/registered", "/v1/devices/signals",
+        "/v1/devices/registered", "/v1/devices/lookup", "/v1/wakes/lookup",
     ]
 
     @Test("Each change has a line at any level, without token, payload or key", arguments: changes)
@@ -76,7 +81,7 @@ struct AuditLogTests {
             #expect(lines.all.count == 1, "\(lines.all)")
             let line = try #require(lines.all.first)
             let subject =
-                change.path.contains("{token}")
+                change.path.contains("{token}") || change.path == "/v1/devices/forget"
                 ? "\(token)"
                 : change.path.contains("{user}")
                     ? "u-…" : change.path.contains("{id}") ? id : "\(Samples.app)"

@@ -99,6 +99,15 @@ struct DashboardFilesTests {
         for path in paths {
             #expect(table.methods(for: path).contains("GET"), "\(path)")
         }
+        let posted = Self.script.matches(of: /lookUpJSON\("([^"]+)"/).map { "/" + String($0.1) }
+        #expect(Set(posted) == ["/v1/devices/lookup", "/v1/wakes/lookup"])
+        for path in posted { #expect(table.methods(for: path) == ["POST"], "\(path)") }
+        let acts = Self.script.matches(of: /act\("([A-Z]+)", `([^`?]+)/)
+        #expect(acts.count == 3)
+        for act in acts {
+            let path = "/" + String(act.2).replacing(/\$\{[^}]*\}/, with: "00")
+            #expect(table.methods(for: path).contains(String(act.1)), "\(path)")
+        }
         let written = Self.document.matches(of: /POST (\/v1\/[^`\s]+)/)
         #expect(!written.isEmpty)
         for match in written {

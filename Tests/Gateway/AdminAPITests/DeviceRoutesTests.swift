@@ -108,6 +108,105 @@ struct DeviceRoutesTests {
         }
     }
 
+    @Test("With the device token in the body, no request has it in its path")
+    func bodies() async throws {
+        try await APIBench().serve { caller in
+            let token = Samples.deviceToken().hex
+            func body(_ more: String = "") -> String { #"{"device_token":"\#(token)"\#(more)}"# }
+            try expectProblem(
+                try await caller.send("POST", "/v1/devices/lookup", body(), as: .read), .notFound)
+            let registration = body(#","app":"com.example.app""#)
+            for _ in 0..<2 {
+                let made = try await caller.send(
+                    "PUT", "/v1/devices/registered", registration, as: .device)
+                #expect(made.body == #"{"ended":[]}"#)
+            }
+            let signals = body(#","battery_percent":80"#)
+            #expect(
+                try await caller.send("PUT", "/v1/devices/signals", signals, as: .device).status
+                    == 200)
+            let looked = try await caller.send("POST", "/v1/devices/lookup", body(), as: .read)
+            #expect(looked.status == 200)
+            let queue = try #require((try looked.json()["queues"] as? [[String: Any]])?.first)
+            #expect(queue["device"] as? String == Samples.deviceToken().description)
+            #expect(!looked.body.contains(token))
+            _ = try await caller.wake()
+            let waiting = try await caller.wake()
+            let forgotten = try await caller.send(
+                "POST", "/v1/devices/forget", body(#","environment":"sandbox""#), as: .device)
+            #expect(forgotten.body == #"{"ended":["\#(waiting)"]}"#)
+            for (method, name) in [
+                ("POST", "lookup"), ("POST", "forget"), ("PUT", "signals"), ("PUT", "registered"),
+            ] {
+                for text in ["{}", #"{"device_token":"x"}"#, #"{"device_token":7}"#] {
+                    let refused = try await caller.send(method, "/v1/devices/\(name)", text)
+                    try expectProblem(refused, .invalidField)
+                    #expect(try refused.json()["field"] as? String == "device_token")
+                }
+                let other = try await caller.send("GET", "/v1/devices/\(name)")
+                try expectProblem(other, .methodNotAllowed)
+            }
+        }
+    }
+
+    @Test("A registration can be put, as often as one likes, with the same answer")
+    func put() async throws {
+        try await APIBench().serve { caller in
+            for _ in 0..<2 {
+                let answer = try await caller.send(
+                    "PUT", path + "/registered", #"{"app":"com.example.app"}"#, as: .device)
+                #expect(answer.body == #"{"ended":[]}"#)
+            }
+            let refused = try await caller.send(
+                "PUT", path + "/registered", #"{"app":"com.example.app","device_token":"aa"}"#)
+            try expectProblem(refused, .invalidField)
+        }
+    }
+
+    @Test("An environment alone narrows what is asked for")
+    func environment() async throws {
+        try await APIBench().serve { caller in
+            let id = try await caller.wake()
+            let own = Samples.app.environment.rawValue
+            let other = own == "sandbox" ? "production" : "sandbox"
+            let listed = try await caller.send("GET", "/v1/wakes?environment=\(own)")
+            #expect(listed.body.contains(id))
+            #expect(
+                try await caller.send("GET", "/v1/wakes?environment=\(other)").body
+                    == #"{"wakes":[]}"#)
+            #expect(
+                try await caller.send("GET", path + "?environment=\(own)", as: .read).status == 200)
+            try expectProblem(
+                try await caller.send("GET", path + "?environment=\(other)", as: .read), .notFound)
+            try expectProblem(
+                try await caller.send("DELETE", path + "?environment=\(other)", as: .device),
+                .notFound)
+        }
+    }
+
+    @Test("A wake is found by its ref, in a list or by its device")
+    func ref() async throws {
+        try await APIBench().serve { caller in
+            _ = try await caller.wake()
+            let body = APIBench.body(device: 9, #","ref":"order-1""#)
+            let answer = try await caller.send("POST", "/v1/wakes", body)
+            let id = try #require(try answer.json()["id"] as? String)
+            let token = Samples.deviceToken(9).hex
+            for (method, path, body) in [
+                ("GET", "/v1/wakes?ref=order-1", nil),
+                ("GET", "/v1/wakes?ref=order-1&device=\(token)", nil),
+                ("POST", "/v1/wakes/lookup", #"{"ref":"order-1"}"#),
+                ("POST", "/v1/wakes/lookup", #"{"ref":"order-1","device_token":"\#(token)"}"#),
+            ] {
+                let page = try await caller.send(method, path, body, as: .read).json()
+                let wakes = try #require(page["wakes"] as? [[String: Any]])
+                #expect(wakes.map { $0["id"] as? String } == [id])
+            }
+            let none = try await caller.send("GET", "/v1/wakes?ref=order-2", as: .read)
+            #expect(none.body == #"{"wakes":[]}"#)
+        }
+    }
+
     @Test("Receipts are booked once, single and in a batch")
     func receipts() async throws {
         try await APIBench().serve { caller in

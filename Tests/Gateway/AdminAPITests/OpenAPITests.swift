@@ -210,22 +210,20 @@ struct OpenAPITests {
         }
     }
 
-    @Test("environment stands beside app in one parameter, where it needs it")
+    @Test("app and environment are plain parameters, as generated clients know them")
     func environmentOfQuery() async throws {
         let (document, _) = try await document()
         let paths = try #require(document["paths"] as? [String: [String: [String: Any]]])
-        let parameters = try #require(
-            paths["/v1/wakes"]?["get"]?["parameters"] as? [[String: Any]])
-        #expect(!parameters.contains { ["app", "environment"].contains($0["name"] as? String) })
-        let both = try #require(
-            parameters.first { $0["name"] as? String == "app_and_environment" })
-        let schema = try #require(both["schema"] as? [String: Any])
-        #expect(
-            Set((schema["properties"] as? [String: Any])?.keys ?? [:].keys)
-                == ["app", "environment"])
-        let pause = try #require(
-            paths["/v1/apps/{topic}/pause"]?["post"]?["parameters"] as? [[String: Any]])
-        #expect(pause.contains { $0["name"] as? String == "environment" })
+        for (path, method) in [
+            ("/v1/wakes", "get"), ("/v1/devices/{token}", "get"), ("/v1/devices/{token}", "delete"),
+        ] {
+            let parameters = try #require(paths[path]?[method]?["parameters"] as? [[String: Any]])
+            for name in ["app", "environment"] {
+                let parameter = try #require(parameters.first { $0["name"] as? String == name })
+                #expect((parameter["schema"] as? [String: Any])?["type"] as? String == "string")
+                #expect(parameter["required"] as? Bool == false)
+            }
+        }
     }
 
     @Test("refers to schemas that are there, and has none that nobody refers to")

@@ -236,6 +236,25 @@ struct WakeRoutesTests {
             let one = try await caller.send("GET", "/v1/wakes?device=\(token)", as: .read).json()
             #expect(
                 (one["wakes"] as? [[String: Any]])?.compactMap { $0["id"] as? String } == [ids[2]])
+            func found(_ body: String) async throws -> [String] {
+                let answer = try await caller.send("POST", "/v1/wakes/lookup", body, as: .read)
+                #expect(answer.status == 200, "\(answer.body)")
+                let wakes = try answer.json()["wakes"] as? [[String: Any]]
+                return wakes?.compactMap { $0["id"] as? String } ?? []
+            }
+            #expect(try await found(#"{"device_token":"\#(token)"}"#) == [ids[2]])
+            #expect(try await found("{}") == ids.reversed())
+            #expect(
+                try await found(#"{"limit":2,"cursor":"\#(ids[4])"}"#) == [ids[3], ids[2]])
+            #expect(try await found(#"{"states":["rejected"]}"#) == [])
+            for body in [
+                #"{"device_token":"xyz"}"#, #"{"states":[]}"#, #"{"states":["gone"]}"#,
+                #"{"states":"sent"}"#, #"{"limit":0}"#, #"{"cursor":"1"}"#, #"{"ref":"a b"}"#,
+                #"{"device":"\#(token)"}"#, #"{"environment":"prod"}"#,
+            ] {
+                try expectProblem(
+                    try await caller.send("POST", "/v1/wakes/lookup", body), .invalidField)
+            }
             for (path, words) in [
                 ("/v1/wakes?cursor=foo", "cursor is not a UUID"),
                 ("/v1/wakes?device=foo", "device holds a character"),
@@ -247,7 +266,7 @@ struct WakeRoutesTests {
             }
             for query in [
                 "state=gone", "state=sent,,failed", "device=xyz", "cursor=1", "limit=0",
-                "limit=1001", "environment=sandbox", "app=a%20b",
+                "limit=1001", "environment=prod", "app=a%20b", "ref=a%20b",
             ] {
                 try expectProblem(
                     try await caller.send("GET", "/v1/wakes?\(query)"), .invalidField)

@@ -89,6 +89,11 @@ struct PayloadFastPathTests {
         for (text, id) in [
             (#"{"uuid":"u","call_id":"a","callId":"b","from":"x","ts":1}"#, "a"),
             (#"{"callUUID":"","uuid":17,"from":"x","ts":1,"aps":{}}"#, "17"),
+            // A UUID in any letter case is the same call.
+            (
+                #"{"callUUID":"6F1D1F0A-4C8E-4F3E-9B5B-30A4F9C3E7D1","from":"x","ts":1}"#,
+                "6f1d1f0a-4c8e-4f3e-9b5b-30a4f9c3e7d1"
+            ),
         ] {
             let wake = try request(.voip, Array(text.utf8), expiration: .immediately)
             #expect(validator.validate(wake, now: testNow).validWake?.callID == id)

@@ -63,7 +63,11 @@ struct RandomPushes {
     /// A VoIP payload that is clean, nearly clean, or far from it.
     mutating func call() -> [UInt8] {
         var members: [String] = []
-        if !generator.chance(oneIn: 8) { members.append(#""callUUID":"6f1c9d5e""#) }
+        if generator.chance(oneIn: 8) {
+            members.append(#""callUUID":"6F1D1F0A-4C8E-4F3E-9B5B-30A4F9C3E7D1""#)
+        } else if !generator.chance(oneIn: 8) {
+            members.append(#""callUUID":"6f1c9d5e""#)
+        }
         if !generator.chance(oneIn: 8) { members.append(#""handle":"Ann""#) }
         if !generator.chance(oneIn: 8) { members.append(#""timestamp":1795255200"#) }
         if generator.chance(oneIn: 4) { members.append(#""aps":{}"#) }

@@ -71,7 +71,7 @@ extension RuleCase {
         .data("BG022", #""deltas":[{"op":"add"}]"#, .found(at: "/deltas", .warning)),
         .data("BG022", #""message":"See you at eight""#, .found(at: "/message", .warning)),
         .data("BG022", #""data":{"body":{"x":"At eight"}}"#, .found(at: "/data/body", .warning)),
-        .data("BG022", #""body":{"type":"wake","household":"h7"}"#, .clean),
+        .data("BG022", #""body":{"type":"wake","family":"h7"}"#, .clean),
         .data("BG022", #""otp":123456"#, .found(at: "/otp", .warning)),
         .data(
             "BG022", #""verification_code":"123456""#,

@@ -3,6 +3,7 @@
 import AppAudit
 import ArgumentParser
 import PayloadLint
+import PayloadRules
 
 /// `rouse audit`: does the app's side fit what the server sends?
 struct AuditCommand: ParsableCommand {
@@ -57,7 +58,8 @@ struct AuditCommand: ParsableCommand {
     }
 
     @Argument(
-        help: ArgumentHelp("Folders, projects, built apps, or single files.", valueName: "path"))
+        help: ArgumentHelp("Folders, projects, built apps, or single files.", valueName: "path"),
+        completion: .file())
     var paths: [String] = []
 
     @Option(
@@ -93,7 +95,9 @@ struct AuditCommand: ParsableCommand {
     @OptionGroup
     var settings: AuditSettingsOptions
 
-    @Option(help: ArgumentHelp("Explain a rule and look at nothing.", valueName: "rule"))
+    @Option(
+        help: ArgumentHelp("Explain a rule and look at nothing.", valueName: "rule"),
+        completion: .list(AppRules.table.map(\.id.rawValue)))
     var explain: String?
 
     func validate() throws {

@@ -20,7 +20,7 @@ struct AuditSettingsOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Read settings from this file, not from the nearest .rouse-lint.yaml.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var config: String?
 
     @Flag(help: "Read no .rouse-lint.yaml.")

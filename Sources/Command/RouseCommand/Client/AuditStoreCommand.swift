@@ -29,10 +29,12 @@ struct AuditStoreCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "The SQLite file, or a postgresql:// URI. Without it the store of the configuration.",
-            valueName: "store"))
+            valueName: "store"), completion: .file())
     var store: String?
 
-    @Option(help: ArgumentHelp("The configuration. Or ROUSE_CONFIG.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The configuration. Or ROUSE_CONFIG.", valueName: "file"),
+        completion: .file())
     var config: String?
 
     @Flag(help: "Write the result as JSON.")

@@ -6,6 +6,24 @@
 struct ReadinessDocument: Decodable {
     let status: String
     let reasons: [String]
+    let warnings: [String]?
+}
+
+/// `GET /v1/webhooks`.
+struct WebhookListDocument: Decodable {
+    let endpoints: [Endpoint]
+
+    struct Endpoint: Codable {
+        let endpoint: String
+        let backlog: Int?
+        let dropped: Int
+        let oldestAt: String?
+        let failingSince: String?
+        let lastFailureAt: String?
+        let lastFailure: String?
+        let lastDeliveredAt: String?
+        let warning: String?
+    }
 }
 
 /// `GET /v1/stats`.
@@ -129,7 +147,7 @@ struct WakeDocument: Decodable {
     }
 }
 
-/// `GET /v1/devices/{token}`.
+/// `POST /v1/devices/lookup`.
 struct DeviceDocument: Decodable {
     let queues: [WakeQueueKey]
 

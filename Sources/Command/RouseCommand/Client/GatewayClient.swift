@@ -15,7 +15,7 @@ struct GatewayClient: ~Copyable {
     private let caller: HTTPCaller
     private let base: String
     private let unixSocketPath: String?
-    private let key: String?
+    private let key: Key?
     private let certificateAuthorityPath: String?
 
     /// A client of the gateway that options and environment name.
@@ -73,7 +73,7 @@ struct GatewayClient: ~Copyable {
         guard answer.status >= 400, !accepting.contains(answer.status) else {
             return Answer(status: answer.status, body: answer.body)
         }
-        throw Self.failure(answer)
+        throw failure(answer)
     }
 
     /// Asks, and gives whatever answer comes.
@@ -87,7 +87,7 @@ struct GatewayClient: ~Copyable {
         if body != nil, !headers.contains(where: { $0.name == "Content-Type" }) {
             request.headers.append(("Content-Type", "application/json"))
         }
-        if let key { request.headers.append(("Authorization", "Bearer \(key)")) }
+        if let key { request.headers.append(("Authorization", "Bearer \(key.text)")) }
         request.unixSocketPath = unixSocketPath
         request.certificateAuthorityPath = certificateAuthorityPath
         request.milliseconds = milliseconds
@@ -130,8 +130,8 @@ struct GatewayClient: ~Copyable {
     }
 
     /// A problem document as a failure.
-    static func failure(_ answer: HTTPCaller.Answer) -> CommandFailure {
-        let problem = document(ProblemDocument.self, answer.body)
+    func failure(_ answer: HTTPCaller.Answer) -> CommandFailure {
+        let problem = Self.document(ProblemDocument.self, answer.body)
         let status: ExitStatus =
             switch answer.status {
             case 401, 403: .notAllowed
@@ -143,9 +143,26 @@ struct GatewayClient: ~Copyable {
         guard let problem else {
             return CommandFailure(status, "The gateway answered \(answer.status).")
         }
+        if answer.status == 401 { return CommandFailure(status, unauthorized(problem)) }
         let findings = (problem.diagnostics ?? []).map { "\n\($0.rule): \($0.message). \($0.fix)" }
         return CommandFailure(
             status, "\(problem.title). \(problem.detail)" + findings.joined())
+    }
+
+    /// A key that the gateway does not take: which one it was, and not the header of the API,
+    /// which nobody here wrote.
+    private func unauthorized(_ problem: ProblemDocument) -> String {
+        guard let key else {
+            return "\(problem.title). None was sent: give --key-file, "
+                + "\(Variable.apiKeyFile.rawValue) or \(Variable.apiKey.rawValue)."
+        }
+        return "\(problem.title). \(problem.detail) It came from \(key.origin)."
+    }
+
+    /// An API key, and where it comes from.
+    private struct Key {
+        let text: String
+        let origin: String
     }
 
     private static func base(
@@ -165,18 +182,20 @@ struct GatewayClient: ~Copyable {
 
     private static func key(
         _ options: GatewayOptions, _ variables: Variables
-    ) throws(CommandFailure) -> String? {
-        let path = options.keyFile ?? variables[.apiKeyFile]
-        if options.keyFile == nil, let key = variables[.apiKey] { return key }
-        guard let path else { return nil }
-        var bytes = try InputFile.read(path, "API key file", limit: 4_096)
+    ) throws(CommandFailure) -> Key? {
+        if options.keyFile == nil, let key = variables[.apiKey] {
+            return Key(text: key, origin: Variable.apiKey.rawValue)
+        }
+        guard let path = options.keyFile ?? variables[.apiKeyFile] else { return nil }
+        let name = options.keyFile == nil ? Variable.apiKeyFile.rawValue : "--key-file"
+        var bytes = try InputFile.read(path, name, limit: 4_096)
         defer { bytes.cleanse() }
         let key = String(decoding: bytes, as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
         guard !key.isEmpty, !key.contains("\n") else {
-            throw CommandFailure(.data, "The API key file (\(path)) does not hold one key.")
+            throw CommandFailure(.data, "\(name) (\(path)) does not hold one key.")
         }
-        return key
+        return Key(text: key, origin: "\(name) (\(path))")
     }
 }
 

@@ -13,11 +13,12 @@ struct GatewayOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The file with the API key. Or ROUSE_API_KEY_FILE, or the key itself in ROUSE_API_KEY.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var keyFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "Trust these certificate authorities (PEM) for the gateway.", valueName: "file"))
+            "Trust these certificate authorities (PEM) for the gateway.", valueName: "file"),
+        completion: .file())
     var gatewayCA: String?
 }

@@ -217,7 +217,7 @@ struct SendRun {
                         .decoded(BatchDocument.self)
                 }
                 guard [429, 503].contains(answer.status), tries < Self.maximumTries else {
-                    throw GatewayClient.failure(answer)
+                    throw client.failure(answer)
                 }
                 pause = max(1, answer.retryAfterSeconds)
             }

@@ -48,6 +48,7 @@ struct GatewayStatus {
     let readiness: ReadinessDocument
     let stats: StatsDocument?
     let apps: [AppListDocument.App]
+    let webhooks: [WebhookListDocument.Endpoint]
 
     /// Asks a gateway. One whose store fails still tells its readiness.
     init(_ client: borrowing GatewayClient) throws(CommandFailure) {
@@ -56,6 +57,7 @@ struct GatewayStatus {
         let answer = try client.ask("GET", "/v1/stats", accepting: [503])
         stats = answer.status == 200 ? try answer.decoded(StatsDocument.self) : nil
         apps = try client.ask("GET", "/v1/apps").decoded(AppListDocument.self).apps
+        webhooks = try client.ask("GET", "/v1/webhooks").decoded(WebhookListDocument.self).endpoints
     }
 
     var isReady: Bool { readiness.status == "ready" }
@@ -72,7 +74,13 @@ struct GatewayStatus {
         ]
         if let stats { lines += Self.waiting(stats) }
         lines += readiness.reasons.enumerated().map { row($0 == 0 ? "Reasons" : "", $1) }
+        lines += (readiness.warnings ?? []).enumerated().map { row($0 == 0 ? "Warnings" : "", $1) }
         if let stats { lines += Self.ends(stats) }
+        lines += webhooks.enumerated().map { index, endpoint in
+            let words = console.coloured(
+                endpoint.words, endpoint.failingSince == nil ? .good : .bad)
+            return row(index == 0 ? "Webhooks" : "", "\(endpoint.endpoint): \(words)")
+        }
         if let store = stats?.store { lines += Self.standing(of: store, console) }
         for app in apps {
             lines.append("")
@@ -150,11 +158,13 @@ private func row(_ label: String, _ text: String) -> String {
 struct StatusDocument: Encodable {
     let ready: Bool
     let reasons: [String]
+    let warnings: [String]
     let accepted: Int?
     let unended: Int?
     let inFlight: Int?
     let byState: [String: Int]?
     let apps: [App]
+    let webhooks: [WebhookListDocument.Endpoint]
     let store: StatsDocument.Store?
 
     struct App: Encodable {
@@ -170,6 +180,8 @@ struct StatusDocument: Encodable {
     init(_ status: GatewayStatus) {
         ready = status.isReady
         reasons = status.readiness.reasons
+        warnings = status.readiness.warnings ?? []
+        webhooks = status.webhooks
         accepted = status.stats?.accepted
         unended = status.stats?.unended
         inFlight = status.stats?.inFlight
@@ -191,6 +203,20 @@ struct StatusDocument: Encodable {
                 },
                 unresponsive: Dictionary(unresponsive) { first, _ in first })
         }
+    }
+}
+
+extension WebhookListDocument.Endpoint {
+    /// How the delivery stands, in a line.
+    fileprivate var words: String {
+        var parts = [backlog.map { $0 == 0 ? "nothing waits" : "\($0) wait" } ?? "not looked yet"]
+        if let oldestAt { parts.append("the oldest since \(oldestAt)") }
+        if dropped > 0 { parts.append("\(dropped) were dropped") }
+        if let failingSince { parts.append("has taken nothing since \(failingSince)") }
+        if let lastFailure, let lastFailureAt {
+            parts.append("last failure at \(lastFailureAt): \(lastFailure)")
+        }
+        return parts.joined(separator: ", ")
     }
 }
 

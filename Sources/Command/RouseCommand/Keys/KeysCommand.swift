@@ -31,7 +31,8 @@ struct KeysCommand: AsyncParsableCommand {
 struct SecretOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Write the key to a new file that only its owner can read.", valueName: "file"))
+            "Write the key to a new file that only its owner can read.", valueName: "file"),
+        completion: .file())
     var output: String?
 
     @Flag(help: "Write the key and its record as JSON.")
@@ -74,7 +75,8 @@ struct KeysCreateCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "What it may do: wake, read, device, admin; several times for several. "
-                + "Without it: wake, read and device."))
+                + "Without it: wake, read and device."),
+        completion: .list(Scope.allCases.map(\.rawValue)))
     var scope: [String] = []
 
     @Option(

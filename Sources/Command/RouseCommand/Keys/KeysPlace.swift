@@ -9,10 +9,14 @@ import WakeModel
 
 /// Where the keys are, as it was typed.
 struct KeysFileOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The configuration. Or ROUSE_CONFIG.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The configuration. Or ROUSE_CONFIG.", valueName: "file"),
+        completion: .file())
     var config: String?
 
-    @Option(help: ArgumentHelp("The keys' file itself. Or ROUSE_KEYS_FILE.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The keys' file itself. Or ROUSE_KEYS_FILE.", valueName: "file"),
+        completion: .file())
     var keysFile: String?
 
     /// The file, and what is known besides.

@@ -32,7 +32,7 @@ struct PushCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The JSON body, or - for standard input. Without it: a minimal one.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var payload: String?
 
     @Option(
@@ -44,7 +44,7 @@ struct PushCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The value of apns-priority, where the push type has several: 10, 5 or 1.",
-            valueName: "number"))
+            valueName: "number"), completion: .list(["10", "5", "1"]))
     var priority: UInt8?
 
     @Option(help: ArgumentHelp("Replaces a waiting push with the same id.", valueName: "id"))

@@ -22,7 +22,7 @@ struct DevelopmentServe {
     /// Takes address and log level from what was typed, and then makes the folder and the key, so
     /// that a refusal leaves nothing behind. Throws for a variable that would be set in vain.
     init(_ command: ServeCommand, variables: Variables) throws(CommandFailure) {
-        try OuterSettings.check(variables, withoutFileBut: [.listen, .logLevel])
+        try OuterSettings.check(variables, withoutFileBut: [.listen, .logLevel, .logFormat])
         var configuration = ServeConfiguration()
         if let text = variables[.listen] {
             configuration.listen = try failing(with: .usage) { () throws(InvalidField) in
@@ -32,6 +32,10 @@ struct DevelopmentServe {
         configuration.logLevel = .warning
         if let word = variables[.logLevel] {
             configuration.logLevel = try ServeConfiguration.level(word, Variable.logLevel.rawValue)
+        }
+        if let word = variables[.logFormat] {
+            configuration.logFormat = try ServeConfiguration.format(
+                word, Variable.logFormat.rawValue)
         }
         try configuration.apply(command)
         // Without API keys, so only this machine may reach it.
@@ -53,9 +57,8 @@ struct DevelopmentServe {
         defer { folder.remove() }
         let simulator: APNsSimulator
         do {
-            var logger = Logger(label: "apns-simulator")
-            logger.logLevel = .warning
-            simulator = try await APNsSimulator.start(.init(), logger: logger)
+            simulator = try await APNsSimulator.start(
+                .init(), logger: configuration.logFormat.logger("apns-simulator", .warning))
         } catch {
             throw CommandFailure(.unavailable, "The simulator cannot listen: \(error)")
         }

@@ -32,8 +32,7 @@ struct GatewayAssembly {
     func run(
         onListening: @escaping @Sendable (ListenAddress) -> Void
     ) async throws(CommandFailure) {
-        var logger = Logger(label: "rouse")
-        logger.logLevel = plan.configuration.logLevel
+        let logger = plan.configuration.logFormat.logger("rouse", plan.configuration.logLevel)
         let tls = try plan.configuration.tls.map { (files) throws(CommandFailure) in
             try failing(with: .configuration) { () throws(InvalidField) in
                 try ListenerTLS(certificatePath: files.certificatePath, keyPath: files.keyPath)
@@ -69,7 +68,8 @@ struct GatewayAssembly {
             manager: manager, logger: logger)
         let server = AdminAPI(
             configuration: api, gateway: gateway, metrics: metrics, logger: logger, audit: audit,
-            readings: { reloader.clients.readings + opened.readings() }
+            readings: { reloader.clients.readings + opened.readings() },
+            webhooks: { webhooks.health }
         ).service(on: address) { bound in
             isListening.withLock { $0 = true }
             manager.tell(.ready("The gateway listens on \(bound)."))

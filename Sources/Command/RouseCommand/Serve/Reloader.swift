@@ -123,6 +123,7 @@ final class Reloader: Service {
         if new.idempotencyHours != started.idempotencyHours { keys.append("idempotency-hours") }
         if new.auditPath != started.auditPath { keys.append("audit-file") }
         if new.logLevel != started.logLevel { keys.append("log-level") }
+        if new.logFormat != started.logFormat { keys.append("log-format") }
         guard !keys.isEmpty else { return }
         logger.warning(
             "part of the configuration changes with a restart only",

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Logging
 import PushTransport
+import StoreSQLite
 import UnixSignals
 
 /// `rouse serve`: the gateway.
@@ -35,7 +37,9 @@ struct ServeCommand: AsyncParsableCommand {
               rouse serve --dev
             """)
 
-    @Option(help: ArgumentHelp("The configuration. Or ROUSE_CONFIG.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The configuration. Or ROUSE_CONFIG.", valueName: "file"),
+        completion: .file())
     var config: String?
 
     @Option(
@@ -46,11 +50,19 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The SQLite file, or the URI of a database of PostgreSQL. Or ROUSE_STORE.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var store: String?
 
-    @Option(help: ArgumentHelp("trace … critical. Or ROUSE_LOG_LEVEL.", valueName: "level"))
+    @Option(
+        help: ArgumentHelp("trace … critical. Or ROUSE_LOG_LEVEL.", valueName: "level"),
+        completion: .list(Logger.Level.allCases.map(\.rawValue)))
     var logLevel: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How the log is written: text, or json, an object a line. Or ROUSE_LOG_FORMAT.",
+            valueName: "format"))
+    var logFormat: LogFormat?
 
     @Option(
         help: ArgumentHelp(
@@ -61,17 +73,19 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The listener's certificate chain (PEM). Or ROUSE_TLS_CERTIFICATE.", valueName: "file"))
+            "The listener's certificate chain (PEM). Or ROUSE_TLS_CERTIFICATE.", valueName: "file"),
+        completion: .file())
     var tlsCertificate: String?
 
     @Option(
-        help: ArgumentHelp("The listener's key (PEM). Or ROUSE_TLS_KEY.", valueName: "file"))
+        help: ArgumentHelp("The listener's key (PEM). Or ROUSE_TLS_KEY.", valueName: "file"),
+        completion: .file())
     var tlsKey: String?
 
     @Option(
         help: ArgumentHelp(
             "What `rouse keys` keeps. Or ROUSE_KEYS_FILE. Without it: keys.json by the store.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var keysFile: String?
 
     @Flag(help: "Listen beyond this machine without TLS. Or ROUSE_INSECURE=true.")
@@ -79,7 +93,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What answers wait for: disk or system. Or ROUSE_STORE_DURABILITY.", valueName: "word"))
+            "What answers wait for: disk or system. Or ROUSE_STORE_DURABILITY.", valueName: "word"),
+        completion: .list(SQLiteWakeStore.Durability.allCases.map(\.rawValue)))
     var storeDurability: String?
 
     @Option(
@@ -112,7 +127,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "With --dev: keep store, key and CA in this folder. Without it: a temporary one.",
-            valueName: "path"))
+            valueName: "path"), completion: .directory)
     var folder: String?
 
     func validate() throws {

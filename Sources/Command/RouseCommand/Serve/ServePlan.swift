@@ -136,6 +136,7 @@ extension ServeConfiguration {
             if storeURL == nil { storePath = place }
         }
         if let word = command.logLevel { logLevel = try Self.level(word, "--log-level") }
+        if let format = command.logFormat { logFormat = format }
         if let kind = command.transport { transport.kind = kind }
         if command.insecure { allowsInsecureListen = true }
         if let path = command.keysFile { keysPath = path }

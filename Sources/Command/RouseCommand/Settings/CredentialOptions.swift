@@ -7,7 +7,7 @@ struct CredentialOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The signing key's .p8 file. Or ROUSE_KEY_FILE, or its text in ROUSE_KEY.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var key: String?
 
     @Option(
@@ -20,16 +20,19 @@ struct CredentialOptions: ParsableArguments {
     var teamID: String?
 
     @Option(
-        help: ArgumentHelp("A push certificate in PEM, instead of a key.", valueName: "file"))
+        help: ArgumentHelp("A push certificate in PEM, instead of a key.", valueName: "file"),
+        completion: .file())
     var cert: String?
 
-    @Option(help: ArgumentHelp("The certificate's key in PEM.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The certificate's key in PEM.", valueName: "file"), completion: .file())
     var certKey: String?
 
     @Option(
         name: .customLong("p12"),
         help: ArgumentHelp(
-            "A PKCS#12 archive of both. Its password: ROUSE_CERT_PASSWORD.", valueName: "file"))
+            "A PKCS#12 archive of both. Its password: ROUSE_CERT_PASSWORD.", valueName: "file"),
+        completion: .file())
     var pkcs12: String?
 
     /// Checks which options go together.

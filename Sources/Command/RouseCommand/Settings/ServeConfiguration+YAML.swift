@@ -12,7 +12,7 @@ extension ServeConfiguration {
     static let keys = [
         "listen", "listener", "insecure", "tls", "store", "store-password-file",
         "store-accepts-loss", "store-durability", "retention-days", "idempotency-hours",
-        "log-level", "audit-file",
+        "log-level", "log-format", "audit-file",
         "keys-file", "api-keys", "budget",
         "webhook", "webhooks", "apps", "transport",
     ]
@@ -38,6 +38,7 @@ extension ServeConfiguration {
     /// | `retention-days` | how long ended wakes are kept, 1–365 | 7 |
     /// | `idempotency-hours` | how long an `Idempotency-Key` holds, 1 up to the retention | 24 |
     /// | `log-level` | `trace` … `critical` | `info` |
+    /// | `log-format` | `text`, or `json`: an object a line | `text` |
     /// | `audit-file` | the audit log, a line of JSON for each change | the log |
     /// | `keys-file` | what `rouse keys` keeps | `keys.json` by the store |
     /// | `api-keys` | list of `name`, `sha256` (64 hexadecimal digits), `previous-sha256` and |
@@ -113,6 +114,7 @@ extension ServeConfiguration {
         allowsInsecureListen = try root.boolean("insecure") ?? false
         try readFiles(root, folder)
         logLevel = try root.choice("log-level") ?? logLevel
+        logFormat = try root.choice("log-format") ?? logFormat
         retentionDays = try root.integer("retention-days", in: 1...365) ?? retentionDays
         // What a key answers with stands beside the key, and the wake that it names in the store.
         idempotencyHours =
@@ -175,6 +177,15 @@ extension ServeConfiguration {
             throw CommandFailure(.configuration, "\(field) is no log level. Use one of \(words).")
         }
         return level
+    }
+
+    /// A form of the log from a word that `field` has.
+    static func format(_ word: String, _ field: String) throws(CommandFailure) -> LogFormat {
+        guard let format = LogFormat(rawValue: word) else {
+            let words = LogFormat.allCases.map(\.rawValue).joined(separator: " or ")
+            throw CommandFailure(.configuration, "\(field) is no form of the log. Use \(words).")
+        }
+        return format
     }
 
     private func checkAppsDiffer(_ root: ConfigurationMapping) throws(CommandFailure) {

@@ -46,6 +46,8 @@ struct ServeConfiguration: Hashable, Sendable {
     var apps: [App] = []
     /// Which log lines are written.
     var logLevel = Logger.Level.info
+    /// How the log is written.
+    var logFormat = LogFormat.text
     /// How APNs is reached.
     var transport = TransportSettings()
 

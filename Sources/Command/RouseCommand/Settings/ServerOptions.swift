@@ -31,7 +31,7 @@ struct ServerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Trust these certificate authorities (PEM) instead of the system's.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var ca: String?
 
     @Option(
@@ -72,6 +72,7 @@ struct AppOptions: ParsableArguments {
     var bundleID: String?
 
     @Option(
-        help: ArgumentHelp("Take what is not given from this configuration.", valueName: "file"))
+        help: ArgumentHelp("Take what is not given from this configuration.", valueName: "file"),
+        completion: .file())
     var config: String?
 }

@@ -30,7 +30,8 @@ struct SimulateCommand: AsyncParsableCommand {
             devices under six workloads each, with what a sender may hear of them.
             """)
 
-    @Argument(help: ArgumentHelp("The scenarios' files.", valueName: "scenario"))
+    @Argument(
+        help: ArgumentHelp("The scenarios' files.", valueName: "scenario"), completion: .file())
     var scenarios: [String] = []
 
     @Flag(help: "Print the table of the grid of device families and workloads.")
@@ -41,14 +42,18 @@ struct SimulateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write every event of every device to this file, as JSON lines.", valueName: "file"))
+            "Write every event of every device to this file, as JSON lines.", valueName: "file"),
+        completion: .file())
     var trace: String?
 
     @Option(
-        help: ArgumentHelp("Draw one scenario's result as SVG.", valueName: "file"))
+        help: ArgumentHelp("Draw one scenario's result as SVG.", valueName: "file"),
+        completion: .file())
     var svg: String?
 
-    @Option(help: ArgumentHelp("Write a report with pictures as HTML.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write a report with pictures as HTML.", valueName: "file"),
+        completion: .file())
     var html: String?
 
     @Option(help: ArgumentHelp("The device whose day is drawn, from 0.", valueName: "number"))

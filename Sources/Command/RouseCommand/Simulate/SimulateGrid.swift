@@ -38,7 +38,9 @@ struct SimulateGrid {
         let rows = grid.rows(of: await cells())
         let devices = grid.devicesPerCell * grid.cellCount
         if json {
-            for row in rows { try console.write(Line(row, seed: grid.seed, devices: devices)) }
+            for row in rows {
+                try console.write(Line(row, seed: grid.seed, devices: devices), onOneLine: true)
+            }
             return
         }
         console.say(

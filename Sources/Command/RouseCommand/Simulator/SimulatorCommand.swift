@@ -55,14 +55,14 @@ struct SimulatorCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Write the certificate authority and the key into this folder. Without it: a "
-                + "temporary one.", valueName: "path"))
+                + "temporary one.", valueName: "path"), completion: .directory)
     var folder: String?
 
     @Option(
         name: .customLong("client-ca"),
         help: ArgumentHelp(
             "Serve clients whose certificate comes from these authorities (PEM).",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var clientCA: String?
 
     @Option(

@@ -102,7 +102,8 @@ private struct SimulatorService: Service {
 
     private func tell(_ ready: APNsSimulator.ReadyLine) {
         if asJSON {
-            try? console.write(ReadyDocument(ready, folder, keys: configuration.providerKeys))
+            try? console.write(
+                ReadyDocument(ready, folder, keys: configuration.providerKeys), onOneLine: true)
             return
         }
         console.say("CA", ready.certificateAuthorityPath)

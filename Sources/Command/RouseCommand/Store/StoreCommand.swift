@@ -35,7 +35,9 @@ struct StoreMigrateCommand: AsyncParsableCommand {
               rouse store migrate --config rouse.yaml
             """)
 
-    @Option(help: ArgumentHelp("The configuration. Or ROUSE_CONFIG.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The configuration. Or ROUSE_CONFIG.", valueName: "file"),
+        completion: .file())
     var config: String?
 
     func run() async throws {

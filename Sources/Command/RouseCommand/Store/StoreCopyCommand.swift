@@ -31,13 +31,13 @@ struct StoreCopyCommand: AsyncParsableCommand {
               rouse store copy /var/lib/rouse/wakes.sqlite --config rouse.yaml
             """)
 
-    @Argument(help: ArgumentHelp("The SQLite file.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The SQLite file.", valueName: "file"), completion: .file())
     var file: String
 
     @Option(
         help: ArgumentHelp(
             "The configuration that names the database under store. Or ROUSE_CONFIG.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var config: String?
 
     @Flag(help: "Write the result as JSON.")

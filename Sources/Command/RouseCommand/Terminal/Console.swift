@@ -101,19 +101,21 @@ struct Console: Sendable {
     }
 
     /// Writes a JSON document to standard output: keys in order, and in snake case where a standard
-    /// does not name them.
+    /// does not name them. One of several, or of a command that runs on, stands on one line, so
+    /// that a reader knows where it ends.
     func write(
-        _ document: some Encodable, inSnakeCase: Bool = true
+        _ document: some Encodable, inSnakeCase: Bool = true, onOneLine: Bool = false
     ) throws(CommandFailure) {
-        writeRaw(try Self.json(document, inSnakeCase: inSnakeCase) + "\n")
+        writeRaw(try Self.json(document, inSnakeCase: inSnakeCase, onOneLine: onOneLine) + "\n")
     }
 
-    /// A JSON document as ``write(_:inSnakeCase:)`` writes it.
+    /// A JSON document as ``write(_:inSnakeCase:onOneLine:)`` writes it.
     static func json(
-        _ document: some Encodable, inSnakeCase: Bool = true
+        _ document: some Encodable, inSnakeCase: Bool = true, onOneLine: Bool = false
     ) throws(CommandFailure) -> String {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if !onOneLine { encoder.outputFormatting.insert(.prettyPrinted) }
         encoder.keyEncodingStrategy = inSnakeCase ? .convertToSnakeCase : .useDefaultKeys
         guard let data = try? encoder.encode(document) else {
             throw CommandFailure(.bug, "A result could not be written as JSON.")

@@ -49,6 +49,8 @@ enum Variable: String, CaseIterable, Sendable {
     case apiKeyFile = "ROUSE_API_KEY_FILE"
     /// The gateway's log level.
     case logLevel = "ROUSE_LOG_LEVEL"
+    /// How the gateway's log is written.
+    case logFormat = "ROUSE_LOG_FORMAT"
     /// The API key that a simulator's devices send with their receipts. Secret.
     case receiptsKey = "ROUSE_RECEIPTS_KEY"
 
@@ -82,6 +84,7 @@ enum Variable: String, CaseIterable, Sendable {
         case .apiKey: "The API key that they show."
         case .apiKeyFile: "The file with the API key that they show."
         case .logLevel: "The gateway's log level; overrides `log-level`."
+        case .logFormat: "How its log is written, `text` or `json`; overrides `log-format`."
         case .receiptsKey: "The API key that a simulator's devices send with their receipts."
         }
     }

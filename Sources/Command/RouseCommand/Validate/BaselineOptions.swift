@@ -7,13 +7,13 @@ struct BaselineOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Tell no findings that stand in this file, so that only new ones fail.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var baseline: String?
 
     @Option(
         help: ArgumentHelp(
             "Write the findings to this file, as the baseline of later runs, and end with 0.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var writeBaseline: String?
 
     func validate() throws {

@@ -39,7 +39,7 @@ struct ValidateCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "Files, folders, patterns such as 'a/**/*.json', or - for standard input.",
-            valueName: "path"))
+            valueName: "path"), completion: .file())
     var paths: [String] = []
 
     @OptionGroup(title: "Input")

@@ -2,6 +2,8 @@
 
 import ArgumentParser
 import PayloadLint
+import PayloadRules
+import WakeModel
 
 /// What is checked, and what bare payloads are sent as.
 struct ValidateInputOptions: ParsableArguments {
@@ -32,14 +34,16 @@ struct ValidateInputOptions: ParsableArguments {
     var kind: Kind?
 
     @Option(
-        help: ArgumentHelp("The apns-push-type that payloads will be sent as.", valueName: "type"))
+        help: ArgumentHelp("The apns-push-type that payloads will be sent as.", valueName: "type"),
+        completion: .list(PushType.all.map(\.rawValue)))
     var pushType: String?
 
     @Option(help: ArgumentHelp("The apns-topic that payloads will be sent to.", valueName: "topic"))
     var topic: String?
 
     @Option(
-        help: ArgumentHelp("The apns-priority that payloads will be sent with.", valueName: "n"))
+        help: ArgumentHelp("The apns-priority that payloads will be sent with.", valueName: "n"),
+        completion: .list(["10", "5", "1"]))
     var priority: String?
 
     @Option(
@@ -58,7 +62,8 @@ struct ValidateInputOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "A log of sent pushes: JSON lines with time, token, headers and payload. Checks how "
-                + "often and how fast they follow each other.", valueName: "file"))
+                + "often and how fast they follow each other.", valueName: "file"),
+        completion: .file())
     var log: String?
 }
 
@@ -75,7 +80,8 @@ struct ValidateRuleOptions: ParsableArguments {
     var strict = false
 
     @Option(
-        help: ArgumentHelp("Take the settings from this file, for all files.", valueName: "file"))
+        help: ArgumentHelp("Take the settings from this file, for all files.", valueName: "file"),
+        completion: .file())
     var config: String?
 
     @Flag(help: "Look for no .rouse-lint.yaml.")
@@ -84,7 +90,9 @@ struct ValidateRuleOptions: ParsableArguments {
     @OptionGroup
     var baseline: BaselineOptions
 
-    @Option(help: ArgumentHelp("Explain a rule and check nothing.", valueName: "rule"))
+    @Option(
+        help: ArgumentHelp("Explain a rule and check nothing.", valueName: "rule"),
+        completion: .list(Rules.table.map(\.id.rawValue)))
     var explain: String?
 
     func validate() throws {

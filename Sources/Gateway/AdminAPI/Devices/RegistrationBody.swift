@@ -3,8 +3,10 @@
 import Gateway
 import WakeModel
 
-/// The body of `POST /v1/devices/{token}/registered`: the app got this token from iOS just now.
+/// The body of `PUT /v1/devices/{token}/registered`: the app got this token from iOS just now. That
+/// of `PUT /v1/devices/registered` names the device too.
 struct RegistrationBody {
+    let deviceToken: DeviceToken
     let app: String
     let environment: APNsEnvironment?
     let kind: WakeKind
@@ -12,10 +14,14 @@ struct RegistrationBody {
     let user: UserChange
 
     /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
-    init(_ text: [UInt8]) throws(Problem) {
+    /// `token` is the device that the path names, if it does.
+    init(_ text: [UInt8], of token: DeviceToken?) throws(Problem) {
         let members = try Members(parsing: text)
         do throws(InvalidField) {
-            try members.check(names: ["app", "environment", "kind", "at", "user"])
+            try members.check(
+                names: Set(token == nil ? ["device_token"] : [])
+                    .union(["app", "environment", "kind", "at", "user"]))
+            deviceToken = if let token { token } else { try members.requiredDeviceToken() }
             app = try members.requiredString("app")
             environment = try members.choice("environment")
             kind = try members.choice("kind") ?? .background
@@ -34,20 +40,21 @@ struct RegistrationBody {
     }
 
     /// What the OpenAPI document says of it.
-    static var schema: Schema {
-        .object([
-            .required("app", .bundleID("The bundle id of an app that is configured.")),
-            .optional("environment", .words(of: APNsEnvironment.self)),
-            .optional("kind", .words(of: WakeKind.self, "background by default.")),
-            .optional(
-                "at",
-                .instant("When the app got it; now by default, and where it is in the future.")),
-            .optional(
-                "user",
-                .oneOf(
-                    [WakeBody.userSchema, .null],
-                    "Whose the device is from now on, and no other user's; null for nobody's. "
-                        + "Left out, it stays as it is.")),
-        ])
+    static func schema(namesDevice: Bool) -> Schema {
+        .object(
+            (namesDevice ? [.required("device_token", WakeBody.deviceTokenSchema)] : []) + [
+                .required("app", .bundleID("The bundle id of an app that is configured.")),
+                .optional("environment", .words(of: APNsEnvironment.self)),
+                .optional("kind", .words(of: WakeKind.self, "background by default.")),
+                .optional(
+                    "at",
+                    .instant("When the app got it; now by default, and if that is in the future.")),
+                .optional(
+                    "user",
+                    .oneOf(
+                        [WakeBody.userSchema, .null],
+                        "Whose the device is from now on, and no other user's; null for nobody's. "
+                            + "Left out, it stays as it is.")),
+            ])
     }
 }

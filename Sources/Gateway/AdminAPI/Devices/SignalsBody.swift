@@ -4,19 +4,24 @@ import WakeBudget
 import WakeModel
 
 /// The body of `PUT /v1/devices/{token}/signals`: what an app knows of its device (facts §6.2).
+/// That of `PUT /v1/devices/signals` names the device too.
 struct SignalsBody {
+    let deviceToken: DeviceToken
     let signals: [DeviceSignal]
     let app: String?
     let environment: APNsEnvironment?
 
     /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
-    init(_ text: [UInt8]) throws(Problem) {
+    /// `token` is the device that the path names, if it does.
+    init(_ text: [UInt8], of token: DeviceToken?) throws(Problem) {
         let members = try Members(parsing: text)
         do throws(InvalidField) {
-            try members.check(names: [
-                "app", "environment", "at", "low_power_mode", "battery_percent", "charging",
-                "background_app_refresh", "force_quit", "foreground",
-            ])
+            try members.check(
+                names: Set(token == nil ? ["device_token"] : []).union([
+                    "app", "environment", "at", "low_power_mode", "battery_percent", "charging",
+                    "background_app_refresh", "force_quit", "foreground",
+                ]))
+            deviceToken = if let token { token } else { try members.requiredDeviceToken() }
             app = try members.string("app")
             environment = try members.choice("environment")
             // The report counts from when it comes in; its time is checked and not used.
@@ -54,9 +59,9 @@ struct SignalsBody {
     }
 
     /// What the OpenAPI document says of it.
-    static var schema: Schema {
+    static func schema(namesDevice: Bool) -> Schema {
         .object(
-            [
+            (namesDevice ? [.required("device_token", WakeBody.deviceTokenSchema)] : []) + [
                 .optional("app", .bundleID("The bundle id; without it, every app of the token.")),
                 .optional("environment", .words(of: APNsEnvironment.self)),
                 .optional(

@@ -115,6 +115,23 @@ struct Members {
         return instant
     }
 
+    /// The member `device_token`, or `nil` when it is missing.
+    func deviceToken() throws(InvalidField) -> DeviceToken? {
+        guard let text = try string("device_token") else { return nil }
+        return try naming("device_token") { () throws(InvalidField) in
+            try DeviceToken(pasted: text)
+        }
+    }
+
+    /// The member `device_token`, which must be there.
+    func requiredDeviceToken() throws(InvalidField) -> DeviceToken {
+        guard let token = try deviceToken() else {
+            _ = try required("device_token")
+            preconditionFailure("A member that is there has a value.")
+        }
+        return token
+    }
+
     /// One of a few words, or `nil` when the member is missing.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ type: Choice.Type = Choice.self

@@ -18,6 +18,8 @@ enum Metric: String, CaseIterable, Sendable {
     case webhooks = "rouse_webhook_deliveries_total"
     case webhooksDropped = "rouse_webhook_events_dropped_total"
     case webhookBacklog = "rouse_webhook_backlog"
+    case webhookAge = "rouse_webhook_oldest_age_seconds"
+    case webhookFailing = "rouse_webhook_failing_seconds"
     case webhooksUnconfigured = "rouse_webhook_unconfigured_backlog"
     case dueLag = "rouse_due_lag_seconds"
     case requestLatency = "rouse_http_request_seconds"
@@ -81,6 +83,8 @@ enum Metric: String, CaseIterable, Sendable {
         case .webhooksDropped:
             "Webhook events that were not kept: too many waited, or their wake was removed."
         case .webhookBacklog: "Webhook events that wait to be delivered."
+        case .webhookAge: "Age of the oldest webhook event that was tried and not taken."
+        case .webhookFailing: "For how long a webhook receiver has taken nothing; 0 if it does."
         case .webhooksUnconfigured:
             "Webhook events that are kept for endpoints which are not configured any more."
         case .dueLag: "Time from a wake's due time until it was handed to the transport."
@@ -125,7 +129,7 @@ enum Metric: String, CaseIterable, Sendable {
         case .ended: ["kind", "reason", "state"]
         case .refused: ["reason"]
         case .webhooks: ["endpoint", "result"]
-        case .webhooksDropped, .webhookBacklog: ["endpoint"]
+        case .webhooksDropped, .webhookBacklog, .webhookAge, .webhookFailing: ["endpoint"]
         case .requestLatency: ["method", "route", "status"]
         case .apnsConnections, .apnsStreams: ["key", "server", "team"]
         case .providerTokenAge: ["key", "team"]

@@ -20,15 +20,29 @@ let bodyExamples: [String: String] = [
     {"headers":{"apns-push-type":"background","apns-priority":"5"},\
     "payload":{"aps":{"content-available":1},"version":7}}
     """,
-    "registerDevice": """
-    {"app":"com.example.app","kind":"background"}
+    "lookUpWakes": """
+    {"device_token":"\(exampleToken)","states":["pending"]}
+    """,
+    "lookUpDevice": """
+    {"device_token":"\(exampleToken)"}
+    """,
+    "forgetDeviceByBody": """
+    {"device_token":"\(exampleToken)","app":"com.example.app"}
+    """,
+    "registerDevice": registrationExample, "putRegistration": registrationExample,
+    "putDeviceRegistration": """
+    {"device_token":"\(exampleToken)","app":"com.example.app","kind":"background"}
     """,
     "reportSignals": """
     {"app":"com.example.app","low_power_mode":false,"battery_percent":80,"charging":true}
+    """,
+    "reportDeviceSignals": """
+    {"device_token":"\(exampleToken)","app":"com.example.app","low_power_mode":true}
     """,
     "confirmLaunches": """
     {"ref":"order-17","device_token":"\(exampleToken)","synced":true}
     """,
 ]
 
+private let registrationExample = #"{"app":"com.example.app","kind":"background"}"#
 private let exampleToken = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"

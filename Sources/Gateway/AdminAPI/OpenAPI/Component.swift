@@ -21,6 +21,7 @@ enum Component: String, CaseIterable {
     case batchAnswer = "BatchAnswer"
     case decision = "Decision"
     case wake = "Wake"
+    case wakeLookup = "WakeLookup"
     case wakePage = "WakePage"
     case outcome = "Outcome"
     case attempt = "Attempt"
@@ -28,8 +29,11 @@ enum Component: String, CaseIterable {
     case device = "Device"
     case deviceQueue = "DeviceQueue"
     case budget = "Budget"
+    case deviceLookup = "DeviceLookup"
     case signals = "Signals"
+    case deviceSignals = "DeviceSignals"
     case registration = "Registration"
+    case deviceRegistration = "DeviceRegistration"
     case deviceAnswer = "DeviceAnswer"
     case userAnswer = "UserAnswer"
     case userDevices = "UserDevices"
@@ -43,6 +47,8 @@ enum Component: String, CaseIterable {
     case appList = "AppList"
     case queue = "Queue"
     case stats = "Stats"
+    case webhookList = "WebhookList"
+    case webhookHealth = "WebhookHealth"
     case webhookMessage = "WebhookMessage"
     case webhookEvent = "WebhookEvent"
     case appHold = "AppHold"
@@ -63,6 +69,7 @@ enum Component: String, CaseIterable {
         case .batchAnswer: Batch.schema
         case .decision: WakeDecision.schema
         case .wake: WakeRecord.schema
+        case .wakeLookup: WakeLookupBody.schema
         case .wakePage:
             .object([
                 .required("wakes", .array(of: .named(.wake))),
@@ -74,8 +81,11 @@ enum Component: String, CaseIterable {
         case .device: .object([.required("queues", .array(of: .named(.deviceQueue)))])
         case .deviceQueue: DeviceView.schema
         case .budget: Explanation.schema
-        case .signals: SignalsBody.schema
-        case .registration: RegistrationBody.schema
+        case .deviceLookup: DeviceBody.schema
+        case .signals: SignalsBody.schema(namesDevice: false)
+        case .deviceSignals: SignalsBody.schema(namesDevice: true)
+        case .registration: RegistrationBody.schema(namesDevice: false)
+        case .deviceRegistration: RegistrationBody.schema(namesDevice: true)
         case .deviceAnswer:
             .object([
                 .required(
@@ -98,6 +108,9 @@ enum Component: String, CaseIterable {
         case .appList: .object([.required("apps", .array(of: .named(.app)))])
         case .queue: QueueStatus.schema
         case .stats: GatewayStats.schema
+        case .webhookList:
+            .object([.required("endpoints", .array(of: .named(.webhookHealth)))])
+        case .webhookHealth: WebhookHealth.schema
         case .webhookMessage:
             .object([.required("events", .array(of: .named(.webhookEvent)))])
         case .webhookEvent: WebhookItem.schema
@@ -113,6 +126,8 @@ enum Component: String, CaseIterable {
         .object([
             .required("status", .words(["ready", "not-ready"])),
             .required("reasons", .array(of: .string(), "What stands in the way, in sentences.")),
+            .required(
+                "warnings", .array(of: .string(), "What does not, and somebody should look at.")),
         ])
     }
 

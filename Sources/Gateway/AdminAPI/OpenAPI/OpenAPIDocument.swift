@@ -105,7 +105,7 @@ struct OpenAPIDocument {
             (
                 "parameters",
                 operation.parameters.isEmpty
-                    ? nil : .array(Self.folded(operation.parameters).map(parameter))
+                    ? nil : .array(operation.parameters.map(parameter))
             ),
             ("requestBody", operation.body.map { body($0, example: bodyExamples[operation.id]) }),
             ("responses", .object(responses(route))),
@@ -121,27 +121,6 @@ struct OpenAPIDocument {
             ("description", .string(parameter.description)),
             ("schema", parameter.schema.json),
         ])
-    }
-
-    /// Parameters of the query that go together become one: an object, which `form` with `explode`,
-    /// the default of a query, spells out as one parameter for each member. It is how OpenAPI can
-    /// say that one needs the other.
-    private static func folded(_ parameters: [Operation.Parameter]) -> [Operation.Parameter] {
-        let query = parameters.filter { $0.place == .query }
-        guard let second = query.first(where: { $0.partner != nil }),
-            let first = query.first(where: { $0.name == second.partner })
-        else { return parameters }
-        func member(_ parameter: Operation.Parameter) -> Schema.Member {
-            Schema.Member(
-                name: parameter.name, schema: parameter.schema, isRequired: parameter.isRequired)
-        }
-        let both = Operation.Parameter(
-            name: "\(first.name)_and_\(second.name)", place: .query,
-            schema: .object(
-                [member(first), member(second)], rules: [.needs(second.name, first.name)]),
-            description: "`\(first.name)`: \(first.description) `\(second.name)`: "
-                + second.description)
-        return parameters.filter { $0.name != first.name && $0.name != second.name } + [both]
     }
 
     private func body(_ body: Operation.Body, example: String?) -> JSONValue {

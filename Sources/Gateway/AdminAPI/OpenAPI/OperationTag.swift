@@ -19,7 +19,7 @@ enum OperationTag: String, CaseIterable {
         switch parts[1] {
         case "wakes", "validate": self = .wakes
         case "devices", "receipts", "users": self = .devices
-        case "feedback", "events": self = .events
+        case "feedback", "events", "webhooks": self = .events
         case "apps": self = .apps
         default: self = .operation
         }

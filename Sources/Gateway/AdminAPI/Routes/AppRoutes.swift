@@ -11,7 +11,7 @@ struct AppRoutes {
 
     private var gateway: Gateway { services.gateway }
 
-    var routes: [Route] { [list, pause, resume, stats] }
+    var routes: [Route] { [list, pause, resume, stats, webhooks] }
 
     private var list: Route {
         Route(
@@ -135,6 +135,22 @@ struct AppRoutes {
                 try await gateway.stats()
             }
             return stats.json(services).response(status: .ok)
+        }
+    }
+
+    private var webhooks: Route {
+        Route(
+            .get, "/v1/webhooks", .scope(.read),
+            Operation(
+                id: "listWebhooks", summary: "The webhook endpoints, and how their delivery stands",
+                description: "What the answering gateway has seen since it started.",
+                answers: [Operation.Answer(200, "The endpoints.", .named(.webhookList))],
+                problems: [.appNotAllowed])
+        ) { _, context in
+            try context.checkAccessToAllApps()
+            let now = gateway.now
+            let endpoints = services.webhooks().map { $0.json(at: now) }
+            return JSONValue.object([("endpoints", .array(endpoints))]).response(status: .ok)
         }
     }
 }

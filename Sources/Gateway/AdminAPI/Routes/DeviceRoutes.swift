@@ -12,109 +12,190 @@ struct DeviceRoutes {
     private var gateway: Gateway { services.gateway }
     private var limit: Int { services.configuration.bodyByteCount }
 
-    var routes: [Route] { [get, signals, registered, forget] }
+    var routes: [Route] {
+        [
+            get, lookup, signals(.path), signals(.body), registered(.post, .path),
+            registered(.put, .path), registered(.put, .body), forget, forgetByBody,
+        ]
+    }
+
+    /// Where a request names its device. Proxies log paths, and a device token is a secret.
+    private enum Place {
+        case path
+        case body
+
+        var parameters: [Operation.Parameter] { self == .path ? [.deviceToken] : [] }
+    }
 
     private static let problems =
         [ProblemCode.notFound, .unknownApp, .appNotAllowed, .ambiguousEnvironment]
         + ProblemCode.ofStore
+
+    private static let inBody =
+        "The device token is in the body, which proxies do not log as they do paths."
+
+    // MARK: Looking up
+
+    private static let viewDescription = "An entry for each app and kind of push."
 
     private var get: Route {
         Route(
             .get, "/v1/devices/{token}", .scope(.read),
             Operation(
                 id: "getDevice", summary: "A device's budget, what waits for it, and why",
-                description: "An entry for each app and kind of push.",
+                description: Self.viewDescription,
                 parameters: [.deviceToken, .appOfQuery, .environmentOfQuery],
                 answers: [Operation.Answer(200, "The device.", .named(.device))],
                 problems: Self.problems)
         ) { request, context in
-            let token = try context.deviceToken()
-            let app = try services.app(Query(request), for: context)
-            let views = try await asking { () async throws(StoreFailure) in
-                try await gateway.device(token, app: app, among: context.apps)
-            }
-            guard !views.isEmpty else { throw Problem.noSuchDevice }
-            let waits = gateway.waitContext
-            let queues = views.map { $0.json(waits) }
-            return JSONValue.object([("queues", .array(queues))]).response(status: .ok)
+            let filter = try services.filter(Query(request), for: context)
+            return try await view(try context.deviceToken(), filter, context)
         }
     }
 
-    private var signals: Route {
+    private var lookup: Route {
         Route(
-            .put, "/v1/devices/{token}/signals", .scope(.device),
+            .post, "/v1/devices/lookup", .scope(.read),
             Operation(
-                id: "reportSignals", summary: "Report what the app knows of its device",
-                description: "Each signal is kept with its time, and decays.",
-                parameters: [.deviceToken], body: .json(.named(.signals), limit: limit),
+                id: "lookUpDevice", summary: "A device's budget, what waits for it, and why",
+                description: Self.viewDescription + " " + Self.inBody,
+                body: .json(.named(.deviceLookup), limit: limit),
+                answers: [Operation.Answer(200, "The device.", .named(.device))],
+                problems: Self.problems)
+        ) { request, context in
+            let body = try DeviceBody(try await request.readBody(limit: limit, context).bytes)
+            let filter = try services.filter(body.app, body.environment, for: context)
+            return try await view(body.deviceToken, filter, context)
+        }
+    }
+
+    private func view(
+        _ token: DeviceToken, _ filter: AppFilter, _ context: AdminRequestContext
+    ) async throws -> Response {
+        let views = try await asking { () async throws(StoreFailure) in
+            try await gateway.device(
+                token, app: filter.app, environment: filter.environment, among: context.apps)
+        }
+        guard !views.isEmpty else { throw Problem.noSuchDevice }
+        let waits = gateway.waitContext
+        let queues = views.map { $0.json(waits) }
+        return JSONValue.object([("queues", .array(queues))]).response(status: .ok)
+    }
+
+    // MARK: Reporting
+
+    private func signals(_ place: Place) -> Route {
+        Route(
+            .put, place == .path ? "/v1/devices/{token}/signals" : "/v1/devices/signals",
+            .scope(.device),
+            Operation(
+                id: place == .path ? "reportSignals" : "reportDeviceSignals",
+                summary: "Report what the app knows of its device",
+                description: "Each signal is kept with its time, and decays."
+                    + (place == .path ? "" : " " + Self.inBody),
+                parameters: place.parameters,
+                body: .json(.named(place == .path ? .signals : .deviceSignals), limit: limit),
                 answers: [Operation.Answer(200, "They count from now on.", .named(.deviceAnswer))],
                 problems: Self.problems)
         ) { request, context in
-            let token = try context.deviceToken()
+            let token = place == .path ? try context.deviceToken() : nil
             let (text, _) = try await request.readBody(limit: limit, context)
-            let body = try SignalsBody(text)
+            let body = try SignalsBody(text, of: token)
             let app = try body.app.map { (name) throws(Problem) in
                 try services.app(named: name, body.environment, for: context)
             }
             return try Self.answer(
                 try await asking { () async throws(StoreFailure) in
                     try await gateway.report(
-                        body.signals, of: token, app: app, among: context.apps)
+                        body.signals, of: body.deviceToken, app: app, among: context.apps)
                 })
         }
     }
 
-    private var registered: Route {
+    private func registered(_ method: HTTPRequest.Method, _ place: Place) -> Route {
         Route(
-            .post, "/v1/devices/{token}/registered", .scope(.device),
+            method, place == .path ? "/v1/devices/{token}/registered" : "/v1/devices/registered",
+            .scope(.device),
             Operation(
-                id: "registerDevice", summary: "The app got this token from iOS just now",
+                id: method == .post
+                    ? "registerDevice"
+                    : place == .path ? "putRegistration" : "putDeviceRegistration",
+                summary: "The app got this token from iOS just now",
                 description: "Revives a token that was dead, and dates the rule about 410: APNs' "
-                    + "word about a time before does not count. With `user` the device is "
-                    + "registered under your own id of a user: a wake for the user reaches it. "
-                    + "A token is one user's at a time; a 410 of APNs, and forgetting the device, "
-                    + "end it. A user "
-                    + "has up to \(UserID.maximumDeviceCount) of them for an app, environment and "
-                    + "kind; with one more the oldest registration goes.",
-                parameters: [.deviceToken], body: .json(.named(.registration), limit: limit),
+                    + "word about a time before does not count. It may be repeated. With `user` "
+                    + "the device is registered under your own id of a user: a wake for the user "
+                    + "reaches it. A token is one user's at a time; a 410 of APNs, and forgetting "
+                    + "the device, end it. A user has up to \(UserID.maximumDeviceCount) of them "
+                    + "for an app, environment and kind; with one more the oldest registration "
+                    + "goes." + (place == .path ? "" : " " + Self.inBody),
+                parameters: place.parameters,
+                body: .json(
+                    .named(place == .path ? .registration : .deviceRegistration), limit: limit),
                 answers: [Operation.Answer(200, "It is known.", .named(.deviceAnswer))],
                 problems: Self.problems)
         ) { request, context in
-            let token = try context.deviceToken()
+            let token = place == .path ? try context.deviceToken() : nil
             let (text, _) = try await request.readBody(limit: limit, context)
-            let body = try RegistrationBody(text)
+            let body = try RegistrationBody(text, of: token)
             let app = try services.app(named: body.app, body.environment, for: context)
             return try Self.answer(
                 try await asking { () async throws(StoreFailure) in
                     try await gateway.registered(
-                        token, app: app, kind: body.kind, at: body.at, user: body.user)
+                        body.deviceToken, app: app, kind: body.kind, at: body.at, user: body.user)
                 })
         }
     }
+
+    // MARK: Forgetting
+
+    private static let forgetDescription =
+        "What waits for it ends as cancelled, and its ledger, its signals and its registration are "
+        + "forgotten at once. Wakes that ended keep their device token for as long as they are "
+        + "kept, and the feed of dead tokens its lines."
 
     private var forget: Route {
         Route(
             .delete, "/v1/devices/{token}", .scope(.device),
             Operation(
                 id: "forgetDevice", summary: "Forget a device",
-                description: "What waits for it ends as cancelled, and its ledger, its signals and "
-                    + "its registration are forgotten at once. Wakes that ended keep their device "
-                    + "token for as long as they are kept, and the feed of dead tokens its lines.",
+                description: Self.forgetDescription,
                 parameters: [.deviceToken, .appOfQuery, .environmentOfQuery],
                 answers: [Operation.Answer(200, "It is forgotten.", .named(.deviceAnswer))],
                 problems: Self.problems)
         ) { request, context in
-            let token = try context.deviceToken()
-            let app = try services.app(Query(request), for: context)
-            let answer = try await asking { () async throws(StoreFailure) in
-                try await gateway.forget(token, app: app, among: context.apps)
-            }
-            let response = try Self.answer(answer)
-            services.audit.note(
-                "device forgotten", in: context, to: token.description,
-                ["app": app?.description])
-            return response
+            let filter = try services.filter(Query(request), for: context)
+            return try await forget(try context.deviceToken(), filter, context)
         }
+    }
+
+    private var forgetByBody: Route {
+        Route(
+            .post, "/v1/devices/forget", .scope(.device),
+            Operation(
+                id: "forgetDeviceByBody", summary: "Forget a device",
+                description: Self.forgetDescription + " " + Self.inBody,
+                body: .json(.named(.deviceLookup), limit: limit),
+                answers: [Operation.Answer(200, "It is forgotten.", .named(.deviceAnswer))],
+                problems: Self.problems)
+        ) { request, context in
+            let body = try DeviceBody(try await request.readBody(limit: limit, context).bytes)
+            let filter = try services.filter(body.app, body.environment, for: context)
+            return try await forget(body.deviceToken, filter, context)
+        }
+    }
+
+    private func forget(
+        _ token: DeviceToken, _ filter: AppFilter, _ context: AdminRequestContext
+    ) async throws -> Response {
+        let answer = try await asking { () async throws(StoreFailure) in
+            try await gateway.forget(
+                token, app: filter.app, environment: filter.environment, among: context.apps)
+        }
+        let response = try Self.answer(answer)
+        services.audit.note(
+            "device forgotten", in: context, to: token.description,
+            ["app": filter.app?.description ?? filter.environment?.rawValue])
+        return response
     }
 
     private static func answer(_ answer: DeviceAnswer) throws(Problem) -> Response {

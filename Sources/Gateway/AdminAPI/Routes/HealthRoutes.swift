@@ -24,7 +24,9 @@ struct HealthRoutes {
                 .get, "/readyz", .open,
                 Operation(
                     id: "getReadiness", summary: "Can wakes be taken and sent?",
-                    description: "The reasons say in words what stands in the way.",
+                    description: "The reasons say in words what stands in the way. Warnings, of "
+                        + "webhooks that their receiver does not take, do not: wakes are taken and "
+                        + "sent as before.",
                     answers: [
                         Operation.Answer(200, "They can.", .named(.readiness)),
                         Operation.Answer(503, "They cannot: see the reasons.", .named(.readiness)),
@@ -48,9 +50,12 @@ struct HealthRoutes {
 
     private func readiness() -> Response {
         let readiness = services.gateway.readiness
+        let now = services.gateway.now
+        let warnings = services.webhooks().compactMap { $0.warning(at: now) }
         return JSONValue.object([
             ("status", .string(readiness.isReady ? "ready" : "not-ready")),
             ("reasons", .array(readiness.obstacles.map { .string($0) })),
+            ("warnings", .array(warnings.map { .string($0) })),
         ]).response(status: readiness.isReady ? .ok : .serviceUnavailable)
     }
 
@@ -65,6 +70,7 @@ struct HealthRoutes {
                 gauge.metric,
                 readings.filter { $0.gauge == gauge }.map { ($0.labels, $0.value) })
         }
+        setWebhookGauges()
         await setGatewayGauges()
         var headers = HTTPFields()
         headers[.contentType] = PrometheusText.mediaType
@@ -72,6 +78,18 @@ struct HealthRoutes {
             status: .ok, headers: headers,
             body: ResponseBody(
                 byteBuffer: ByteBuffer(string: PrometheusText.page(of: metrics.registry))))
+    }
+
+    private func setWebhookGauges() {
+        let now = services.gateway.now
+        func seconds(since instant: WallInstant?) -> Double {
+            instant.map { Double(max(0, now.milliseconds(since: $0))) / 1000 } ?? 0
+        }
+        let health = services.webhooks().map { ([("endpoint", $0.endpoint)], $0) }
+        services.metrics.setAll(
+            .webhookAge, health.map { ($0, seconds(since: $1.oldestAt)) })
+        services.metrics.setAll(
+            .webhookFailing, health.map { ($0, seconds(since: $1.failingSince)) })
     }
 
     /// Where the store does not answer, these keep what they had: readiness tells of it.

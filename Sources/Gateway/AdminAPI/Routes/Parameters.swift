@@ -30,8 +30,7 @@ extension Operation.Parameter {
 
     static let environmentOfQuery = Operation.Parameter(
         name: "environment", place: .query, schema: .words(of: APNsEnvironment.self),
-        description: "Needed where the app is configured for both; only beside the app.",
-        partner: "app")
+        description: "Needed beside an app that is configured for both.")
 
     static func cursor(_ schema: Schema, _ description: String) -> Operation.Parameter {
         Operation.Parameter(
@@ -92,20 +91,28 @@ extension AdminRequestContext {
     }
 }
 
+/// Which apps an answer is about.
+struct AppFilter {
+    /// Only this app, which is configured; `nil` for all.
+    let app: AppIdentity?
+    /// Only apps in this environment; `nil` for both.
+    let environment: APNsEnvironment?
+}
+
 extension Services {
-    /// The configured app that a query names; `nil` when it names none.
-    func app(_ query: Query, for context: AdminRequestContext) throws(Problem) -> AppIdentity? {
-        let environment: APNsEnvironment? = try query.choice("environment")
-        guard let text = query.string("app") else {
-            guard environment == nil else {
-                throw Problem(
-                    InvalidField(
-                        field: "environment", problem: "stands there without app",
-                        remedy: "Add app."))
-            }
-            return nil
-        }
-        return try app(named: text, environment, for: context)
+    /// What a query narrows its answer to.
+    func filter(_ query: Query, for context: AdminRequestContext) throws(Problem) -> AppFilter {
+        try filter(query.string("app"), try query.choice("environment"), for: context)
+    }
+
+    /// What the names of an app and an environment, or one of them, narrow an answer to.
+    func filter(
+        _ name: String?, _ environment: APNsEnvironment?, for context: AdminRequestContext
+    ) throws(Problem) -> AppFilter {
+        AppFilter(
+            app: try name.map { (name) throws(Problem) in
+                try app(named: name, environment, for: context)
+            }, environment: environment)
     }
 
     /// The configured app with this bundle id, in this environment or in its only one. `field` is

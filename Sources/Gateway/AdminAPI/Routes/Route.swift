@@ -75,9 +75,6 @@ struct Operation: Sendable {
         let schema: Schema
         let description: String
         var isRequired = false
-        /// The parameter of the query without which this one has no meaning, where the route has
-        /// it.
-        var partner: String?
     }
 
     /// The body of a request.

@@ -16,11 +16,14 @@ struct Services: Sendable {
     let audit: AuditLog
     /// What else is read for the metrics.
     let readings: @Sendable () -> [MetricReading]
+    /// How the delivery to each webhook endpoint stands.
+    let webhooks: @Sendable () -> [WebhookHealth]
 
     init(
         gateway: Gateway, configuration: AdminConfiguration, metrics: AdminMetrics,
         connections: ListenerConnections, streams: ConnectionCount, audit: AuditLog,
-        readings: @escaping @Sendable () -> [MetricReading]
+        readings: @escaping @Sendable () -> [MetricReading],
+        webhooks: @escaping @Sendable () -> [WebhookHealth] = { [] }
     ) {
         self.gateway = gateway
         self.configuration = configuration
@@ -29,6 +32,7 @@ struct Services: Sendable {
         self.streams = streams
         self.audit = audit
         self.readings = readings
+        self.webhooks = webhooks
         bodies = BodyBudget(
             byteCount: configuration.bodyBudgetByteCount,
             freeByteCount: configuration.bodyByteCount)

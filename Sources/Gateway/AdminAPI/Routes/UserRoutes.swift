@@ -33,9 +33,11 @@ struct UserRoutes {
                 problems: Self.problems.filter { $0 != .noDevices })
         ) { request, context in
             let user = try context.userID()
-            let app = try services.app(Query(request), for: context)
+            let filter = try services.filter(Query(request), for: context)
             let devices = try await asking { () async throws(StoreFailure) in
-                try await gateway.devices(ofUser: user, app: app, among: context.apps)
+                try await gateway.devices(
+                    ofUser: user, app: filter.app, environment: filter.environment,
+                    among: context.apps)
             }
             return JSONValue.object([("devices", .array(devices.map(\.json)))])
                 .response(status: .ok)
@@ -75,15 +77,18 @@ struct UserRoutes {
         _ token: DeviceToken?, _ request: Request, _ context: AdminRequestContext
     ) async throws -> Response {
         let user = try context.userID()
-        let app = try services.app(Query(request), for: context)
+        let filter = try services.filter(Query(request), for: context)
         let count = try await asking { () async throws(StoreFailure) in
-            try await gateway.unregister(user, token: token, app: app, among: context.apps)
+            try await gateway.unregister(
+                user, token: token, app: filter.app, environment: filter.environment,
+                among: context.apps)
         }
         guard count > 0 else { throw Problem.noDevices }
         services.audit.note(
             "user unregistered", in: context, to: token?.description ?? user.description,
             [
-                "app": app?.description, "user": token.map { _ in user.description },
+                "app": filter.app?.description ?? filter.environment?.rawValue,
+                "user": token.map { _ in user.description },
                 "count": "\(count)",
             ])
         return JSONValue.object([("removed", .integer(Int64(count)))]).response(status: .ok)

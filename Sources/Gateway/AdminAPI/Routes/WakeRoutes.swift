@@ -13,7 +13,7 @@ struct WakeRoutes {
     private var gateway: Gateway { services.gateway }
     private var configuration: AdminConfiguration { services.configuration }
 
-    var routes: [Route] { [create, list, get, cancel] }
+    var routes: [Route] { [create, list, lookup, get, cancel] }
 
     // MARK: Taking
 
@@ -173,8 +173,7 @@ struct WakeRoutes {
             .get, "/v1/wakes", .scope(.read),
             Operation(
                 id: "listWakes", summary: "Wakes, the newest first",
-                description: "Pages by cursor. A page may be short, or empty, and still have a "
-                    + "next one.",
+                description: Self.listDescription,
                 parameters: [
                     Operation.Parameter(
                         name: "device", place: .query, schema: Operation.deviceTokenSchema,
@@ -185,6 +184,9 @@ struct WakeRoutes {
                         schema: .string(
                             pattern: "^(\(Self.states))(,(\(Self.states)))*$", example: "sent"),
                         description: "Only those in these states, with commas between."),
+                    Operation.Parameter(
+                        name: "ref", place: .query, schema: WakeBody.refSchema,
+                        description: "Only those with this name of yours."),
                     .cursor(.string(format: "uuid"), "The `next` of the page before."),
                     .limit(configuration.pageCount),
                 ],
@@ -200,17 +202,52 @@ struct WakeRoutes {
         _ query: Query, _ context: AdminRequestContext
     ) async throws -> Response {
         let states: Set<WakeState> = try query.choices("state")
+        let filter = try services.filter(query, for: context)
         let wakes = WakeQuery(
             deviceToken: try query.value("device") { (text) throws(InvalidField) in
                 try DeviceToken(pasted: text)
             },
-            app: try services.app(query, for: context), apps: context.apps,
+            app: filter.app, environment: filter.environment, apps: context.apps,
             states: states.isEmpty ? nil : states,
+            ref: try query.value("ref") { (text) throws(InvalidField) in try WakeRef(text) },
             after: try query.value("cursor", remedy: "Use the next of the page before.") {
                 (text) throws(InvalidField) in
                 try WakeID(text)
             },
             limit: try query.limit(configuration))
+        return try await page(wakes)
+    }
+
+    private var lookup: Route {
+        let limit = configuration.bodyByteCount
+        return Route(
+            .post, "/v1/wakes/lookup", .scope(.read),
+            Operation(
+                id: "lookUpWakes", summary: "Wakes, the newest first",
+                description: Self.listDescription
+                    + " The device token is in the body, which proxies do not log as they do URLs.",
+                body: .json(.named(.wakeLookup), limit: limit),
+                answers: [Operation.Answer(200, "A page.", .named(.wakePage))],
+                problems: [.unknownApp, .appNotAllowed, .ambiguousEnvironment] + ProblemCode.ofStore
+            )
+        ) { request, context in
+            let body = try WakeLookupBody(
+                try await request.readBody(limit: limit, context).bytes,
+                limit: configuration.pageCount)
+            let filter = try services.filter(body.app, body.environment, for: context)
+            return try await page(
+                WakeQuery(
+                    deviceToken: body.deviceToken, app: filter.app,
+                    environment: filter.environment, apps: context.apps, states: body.states,
+                    ref: body.ref, after: body.after,
+                    limit: body.limit ?? min(Query.usualLimit, configuration.pageCount)))
+        }
+    }
+
+    private static let listDescription =
+        "Pages by cursor. A page may be short, or empty, and still have a next one."
+
+    private func page(_ wakes: WakeQuery) async throws -> Response {
         let page = try await asking { () async throws(StoreFailure) in
             try await gateway.wakes(wakes)
         }

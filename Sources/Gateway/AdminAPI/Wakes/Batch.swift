@@ -72,30 +72,43 @@ struct Batch {
                 asked.append(place)
             }
         }
-        let resolutions = try await asking { () async throws(StoreFailure) in
-            try await gateway.resolve(targets)
-        }
-        for (place, resolution) in zip(asked, resolutions) {
-            switch resolution {
-            case .idempotencyConflict:
-                places[place.place] = .refused(Problem.idempotencyConflict)
-            case .devices(let devices) where devices.isEmpty: break
-            case .devices(let devices):
-                guard inquiries.count + devices.count <= Self.maximumWakeCount else {
-                    places[place.place] = .refused(
-                        Problem(
-                            .bodyTooLarge,
-                            "The request's users have more than \(Self.maximumWakeCount) devices "
-                                + "together. Send the rest in another request."))
-                    continue
-                }
-                let first = inquiries.count
-                for device in devices {
-                    inquiries.append(
-                        place.terms.inquiry(to: device.deviceToken, device.idempotency))
-                }
-                places[place.place] = .user(first..<inquiries.count)
+        // Some at a time: a user may have hundreds of devices, and the request's bound is for all.
+        for start in stride(from: 0, to: targets.count, by: Self.resolvedAtOnce) {
+            let part = start..<min(start + Self.resolvedAtOnce, targets.count)
+            guard inquiries.count < Self.maximumWakeCount else {
+                for place in asked[part] { places[place.place] = .refused(Self.tooManyDevices) }
+                continue
             }
+            let resolutions = try await asking { () async throws(StoreFailure) in
+                try await gateway.resolve(Array(targets[part]))
+            }
+            for (place, resolution) in zip(asked[part], resolutions) { take(resolution, at: place) }
+        }
+    }
+
+    /// How many users are looked up at once.
+    private static let resolvedAtOnce = 64
+
+    private static let tooManyDevices = Problem(
+        .bodyTooLarge,
+        "The request's users have more than \(maximumWakeCount) devices together. Send the rest in "
+            + "another request.")
+
+    private mutating func take(_ resolution: UserResolution, at place: OpenPlace) {
+        switch resolution {
+        case .idempotencyConflict: places[place.place] = .refused(Problem.idempotencyConflict)
+        case .devices(let devices) where devices.isEmpty: break
+        case .devices(let devices):
+            guard inquiries.count + devices.count <= Self.maximumWakeCount else {
+                places[place.place] = .refused(Self.tooManyDevices)
+                return
+            }
+            let first = inquiries.count
+            for device in devices {
+                inquiries.append(
+                    place.terms.inquiry(to: device.deviceToken, device.idempotency))
+            }
+            places[place.place] = .user(first..<inquiries.count)
         }
     }
 

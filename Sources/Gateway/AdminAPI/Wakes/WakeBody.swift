@@ -38,11 +38,7 @@ struct WakeBody {
                 }
                 target = .user(try UserID(user))
             } else {
-                let text = try members.requiredString("device_token")
-                target = .device(
-                    try naming("device_token") { () throws(InvalidField) in
-                        try DeviceToken(pasted: text)
-                    })
+                target = .device(try members.requiredDeviceToken())
             }
         } catch {
             throw Problem(error)

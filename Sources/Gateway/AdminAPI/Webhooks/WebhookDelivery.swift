@@ -66,6 +66,11 @@ public final class WebhookDelivery: Service {
         changes.continuation.yield()
     }
 
+    /// How the delivery to each endpoint stands, in the order of their names.
+    public var health: [WebhookHealth] {
+        state.withLock { $0.workers.values.map(\.health) }.sorted { $0.endpoint < $1.endpoint }
+    }
+
     /// What metrics and the log call the endpoints: their hosts, because a path may hold what is
     /// secret. Another one of the same host has a number behind it. One that is `kept` keeps what
     /// it was called, which no other one gets.

@@ -27,6 +27,7 @@ final class WebhookWorker: Sendable {
     private let carrier: any WebhookClient
     private let signal: WebhookSignal
     private let meters: WebhookMeters
+    private let record: WebhookRecord
     private let logger: Logger
 
     init(
@@ -40,8 +41,12 @@ final class WebhookWorker: Sendable {
         self.carrier = carrier
         signal = gateway.webhookSignal(of: endpoint.id)
         meters = WebhookMeters(endpoint: label, metrics)
+        record = WebhookRecord(endpoint: label)
         self.logger = logger
     }
+
+    /// How the delivery stands.
+    var health: WebhookHealth { record.health }
 
     /// Delivers with another secret or other authorities from now on; with `nil` it ends, and from
     /// now on the gauge with its label belongs to whoever has that label next.
@@ -112,6 +117,7 @@ final class WebhookWorker: Sendable {
     private func note(_ batch: WebhookBatch) {
         endpoint.withLock { if $0 != nil { meters.backlog.record(batch.backlogCount) } }
         let dropped = meters.noteDrops(batch.droppedCount)
+        record.note(batch, dropped: dropped)
         guard dropped > 0 else { return }
         logger.warning(
             "webhooks were dropped, because too many wait for their receiver",
@@ -157,6 +163,8 @@ final class WebhookWorker: Sendable {
         let settled =
             round.taken.map { WebhookSettlement(ticket: $0.ticket, effect: .done) }
             + round.unposted.map { WebhookSettlement(ticket: $0.ticket, effect: .retry(at: now)) }
+        var givenUp: [WebhookItem] = []
+        defer { record.note(round, givenUp: givenUp, at: now) }
         guard let why = round.why else { return settled }
         logger.warning(
             "webhooks were not taken",
@@ -169,7 +177,10 @@ final class WebhookWorker: Sendable {
                 let effect = WebhookSchedule.effect(
                     tries: item.tries, createdAt: item.createdAt, now: now,
                     spread: Double.random(in: 0..<1))
-                if effect == .done { meters.givenUp.increment() }
+                if effect == .done {
+                    meters.givenUp.increment()
+                    givenUp.append(item)
+                }
                 return WebhookSettlement(ticket: item.ticket, effect: effect)
             }
     }

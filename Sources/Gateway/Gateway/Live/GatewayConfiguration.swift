@@ -75,10 +75,16 @@ public struct GatewayConfiguration: Sendable {
 
     var rules: StoreRules { StoreRules(policies: policies, webhooks: webhooks) }
 
-    /// The queues of all apps, or of one; of those that are `among` these, if that is said.
-    func queues(of app: AppIdentity? = nil, among bundleIDs: Set<BundleID>? = nil) -> [WakeQueueKey]
-    {
-        let seen = (app.map { [$0] } ?? apps).filter { bundleIDs?.contains($0.bundleID) ?? true }
+    /// The queues of all apps, or of one; of those in an environment, and `among` these, if that
+    /// is said.
+    func queues(
+        of app: AppIdentity? = nil, in environment: APNsEnvironment? = nil,
+        among bundleIDs: Set<BundleID>? = nil
+    ) -> [WakeQueueKey] {
+        let seen = (app.map { [$0] } ?? apps).filter {
+            (bundleIDs?.contains($0.bundleID) ?? true)
+                && (environment == nil || environment == $0.environment)
+        }
         return seen.flatMap { app in
             WakeKind.allCases.map { WakeQueueKey(app: app, kind: $0) }
         }

@@ -11,10 +11,15 @@ public struct WakeQuery: Hashable, Sendable {
     public var deviceToken: DeviceToken?
     /// Only those of this app.
     public var app: AppIdentity?
+    /// Only those of apps in this environment.
+    public var environment: APNsEnvironment?
     /// Only those of these apps, in either environment; `nil` for all.
     public var apps: Set<BundleID>?
     /// Only those in these states; `nil` for all.
     public var states: Set<WakeState>?
+    /// Only those that their caller named so. There is no index of names: of a device whose token
+    /// is given, or of the latest wakes, they are found at once, and others page by page.
+    public var ref: WakeRef?
     /// Only those before this one: the cursor of the page before.
     public var after: WakeID?
     /// The most wakes to give, at most ``maximumLimit``.
@@ -22,13 +27,16 @@ public struct WakeQuery: Hashable, Sendable {
 
     /// Creates a query.
     public init(
-        deviceToken: DeviceToken? = nil, app: AppIdentity? = nil, apps: Set<BundleID>? = nil,
-        states: Set<WakeState>? = nil, after: WakeID? = nil, limit: Int = 100
+        deviceToken: DeviceToken? = nil, app: AppIdentity? = nil,
+        environment: APNsEnvironment? = nil, apps: Set<BundleID>? = nil,
+        states: Set<WakeState>? = nil, ref: WakeRef? = nil, after: WakeID? = nil, limit: Int = 100
     ) {
         self.deviceToken = deviceToken
         self.app = app
+        self.environment = environment
         self.apps = apps
         self.states = states
+        self.ref = ref
         self.after = after
         self.limit = max(1, min(limit, Self.maximumLimit))
     }
@@ -36,12 +44,20 @@ public struct WakeQuery: Hashable, Sendable {
     /// Whether wakes of this app are asked for.
     func includes(_ app: AppIdentity) -> Bool {
         (self.app == nil || self.app == app) && (apps?.contains(app.bundleID) ?? true)
+            && (environment == nil || environment == app.environment)
+    }
+
+    /// Whether a wake of these apps is asked for.
+    func includes(_ wake: WakeRow) -> Bool {
+        (states?.contains(wake.state) ?? true) && (ref == nil || wake.ref == ref)
     }
 
     /// How many rows one page looks at, at most, for wakes that are asked for: what it costs.
     package var rowCount: Int {
         let isByDevice = deviceToken != nil
-        guard states == nil, isByDevice || app == nil && apps == nil else {
+        guard states == nil, ref == nil,
+            isByDevice || app == nil && environment == nil && apps == nil
+        else {
             return ListWakes.scannedRowCount
         }
         return isByDevice ? limit : max(limit, ListWakes.rowsPerLook)

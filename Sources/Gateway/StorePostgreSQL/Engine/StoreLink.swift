@@ -73,24 +73,55 @@ final class StoreLink: Sendable {
         } catch {
             throw StoreFailure(error)
         }
-        hook.link.withLock { $0 = Establisher.Owner(link: self) }
+        hook.setOwner(self)
     }
 
     /// Gives each new connection that writes its writer, once the tables have been looked at.
     private final class Establisher: Sendable {
         /// The link, which owns the pool and with it this object.
-        struct Owner { weak var link: StoreLink? }
+        private struct Owner { weak var link: StoreLink? }
 
-        let link = Mutex<Owner?>(nil)
+        private enum State {
+            /// A quick server greets before the link is made.
+            case unknown(waiting: [CheckedContinuation<Void, Never>])
+            case known(Owner)
+        }
+
+        private let state = Mutex(State.unknown(waiting: []))
 
         init() {}
 
+        func setOwner(_ link: StoreLink) {
+            let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+                guard case .unknown(let waiting) = state else { return [] }
+                state = .known(Owner(link: link))
+                return waiting
+            }
+            for continuation in waiting { continuation.resume() }
+        }
+
         func establish(_ session: Session) async -> Result<Void, Unavailable> {
             guard session.id.role == .writer else { return .success(()) }
-            guard let link = link.withLock({ $0?.link }) else {
-                return .failure(.disconnected("the store is being opened"))
+            guard let link = await owner() else {
+                return .failure(.disconnected("the store is closed"))
             }
             return await link.register(session)
+        }
+
+        /// The link, once there is one; `nil` when it is gone.
+        private func owner() async -> StoreLink? {
+            await withCheckedContinuation { continuation in
+                let isKnown = state.withLock { state in
+                    guard case .unknown(let waiting) = state else { return true }
+                    state = .unknown(waiting: waiting + [continuation])
+                    return false
+                }
+                if isKnown { continuation.resume() }
+            }
+            return state.withLock { state in
+                guard case .known(let owner) = state else { return nil }
+                return owner.link
+            }
         }
     }
 

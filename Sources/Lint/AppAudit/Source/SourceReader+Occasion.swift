@@ -73,8 +73,8 @@ extension SourceReader {
         return names.contains(where: flags.contains) ? .flag : nil
     }
 
-    /// Whether a word stands in the case of those who allow alerts:
-    /// `switch granted { case true: … }`, `switch settings.authorizationStatus { case .authorized:`.
+    /// Whether a word stands in the case of those who allow alerts: `switch granted { case true:`,
+    /// `switch settings.authorizationStatus { case .authorized:`.
     private func isGranted(caseOf index: Int, in scope: SourceScope) -> Bool {
         let inside = text.scopeIndices[scope.open + 1]
         guard

@@ -69,7 +69,7 @@ struct PayloadFastPath {
                     isCall: isCall)
                 guard glance.reads() else { return nil }
                 return Reading(
-                    callID: glance.call.map { String(decoding: bytes[$0.value], as: UTF8.self) })
+                    callID: glance.call.map { ValidationContext.callID(bytes[$0.value]) })
             }
         }
     }

@@ -2,16 +2,22 @@
 
 /// The call that a VoIP payload names (rule VO003).
 extension ValidationContext {
-    /// The value of the preferred identifier key that has a usable one: text that is not empty, or
-    /// an integer in its literal form. The letters of a UUID are in lower case, because their case
+    /// The call's id of a value's text. The letters of a UUID are in lower case, because their case
     /// does not count (RFC 9562 §4): phones know it as the same call.
+    static func callID(_ text: some Collection<UInt8>) -> String {
+        let id = String(decoding: text, as: UTF8.self)
+        return JSONDocument.isUUID(id.utf8) ? id.lowercased() : id
+    }
+
+    /// The value of the preferred identifier key that has a usable one: text that is not empty, or
+    /// an integer in its literal form.
     var callID: String? {
         guard let document else { return nil }
         return firstCallIdentifier { isUsable($0, in: document) }.map { member in
             let isText = document.kind(member.value) == .string
-            let text = isText ? document.text(member.value) : document.literal(member.value)
-            let id = String(decoding: text, as: UTF8.self)
-            return JSONDocument.isUUID(id.utf8) ? id.lowercased() : id
+            return isText
+                ? Self.callID(document.text(member.value))
+                : Self.callID(document.literal(member.value))
         }
     }
 

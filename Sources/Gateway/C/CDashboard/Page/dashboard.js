@@ -72,7 +72,8 @@ async function read() {
 async function readOnce() {
   // A key that is missing or refused is found out by one request.
   const [readiness, {apps}] = await Promise.all([askReadiness(), askJSON("v1/apps")]);
-  const [stats, text] = await Promise.all([askJSON("v1/stats"), askText("metrics")]);
+  const [stats, text, {endpoints}] = await Promise.all([
+    askJSON("v1/stats"), askText("metrics"), askJSON("v1/webhooks")]);
   letIn();
   const sample = sampleOf(parseMetrics(text), stats, session.now());
   // The readings that an event hastens are not drawn: a chart's points keep their distance.
@@ -84,6 +85,7 @@ async function readOnce() {
   showReadiness(readiness, apps);
   showTiles(stats, sample);
   showApps(apps);
+  showWebhooks(endpoints);
   showStore(stats.store);
   if (isDue) showCharts(readings, session.now());
   showFirstWake(stats, apps);
@@ -159,6 +161,25 @@ function meetFault(error) {
   return SAMPLE_INTERVAL;
 }
 
+// MARK: Changes
+
+/** Changes something, if the person means it, and reads anew. What is refused is told. */
+async function change(word, question, run) {
+  if (question !== null && !window.confirm(question)) return;
+  try {
+    await run();
+    notice("change", null);
+    announce(`It is ${word}.`);
+    schedule(0);
+  } catch (error) {
+    if (!(error instanceof GatewayProblem)) throw error;
+    notice("change", {
+      tone: "warn", title: `It was not ${word}.`, words: [error.kind === "scope"
+        ? `${error.message} Sign out, and sign in with a key that may.` : error.message],
+    });
+  }
+}
+
 // MARK: The key
 
 function askForKey(words) {
@@ -212,6 +233,10 @@ function showReadiness(readiness, apps) {
   notice("readiness", others.length ? {
     tone: "bad", title: "The gateway is not ready.",
     words: others.flatMap((text) => [...sentence(text), " "]),
+  } : null);
+  notice("warnings", readiness.warnings.length ? {
+    tone: "warn", title: "Somebody should look at this.",
+    words: readiness.warnings.flatMap((text) => [...sentence(text), " "]),
   } : null);
   for (const key of [...page.notices.keys()].filter((key) => key.startsWith("held "))) {
     if (!held.some((each) => heldKey(each) === key)) notice(key, null);

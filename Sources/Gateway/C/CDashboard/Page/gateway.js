@@ -62,15 +62,19 @@ function faultOfKey(key) {
     ? null : "This is no API key: it has spaces or letters that a key never has.";
 }
 
-/** One request. Resolves with the response, or throws a GatewayProblem. */
-async function ask(path, {accept = "application/json", signal} = {}) {
+/** One request, a POST if it has a body. Resolves with the response, or throws a GatewayProblem. */
+async function ask(path, {
+  accept = "application/json", signal, body, method = body === undefined ? "GET" : "POST",
+} = {}) {
   const headers = {Accept: accept};
+  if (body !== undefined) headers["Content-Type"] = "application/json";
   if (session.key !== null) headers.Authorization = `Bearer ${session.key}`;
   let response;
   try {
     response = await fetch(path, {
-      headers, cache: "no-store", credentials: "omit", redirect: "error",
-      referrerPolicy: "no-referrer", signal: signal ?? AbortSignal.timeout(ANSWER_TIMEOUT),
+      method, body: JSON.stringify(body), headers,
+      cache: "no-store", credentials: "omit", redirect: "error", referrerPolicy: "no-referrer",
+      signal: signal ?? AbortSignal.timeout(ANSWER_TIMEOUT),
     });
   } catch (error) {
     if (signal?.aborted) throw error;
@@ -84,13 +88,23 @@ async function ask(path, {accept = "application/json", signal} = {}) {
 }
 
 /** JSON of a route. A 503 of /readyz is an answer like any other. */
-async function askJSON(path) {
+async function askJSON(path, options) {
   try {
-    return await (await ask(path)).json();
+    return await (await ask(path, options)).json();
   } catch (error) {
     if (error instanceof GatewayProblem) throw error;
     throw new GatewayProblem("trouble", "The gateway's answer broke off.");
   }
+}
+
+/** What a route finds for a body, which holds what is to be in no address: a device token. */
+function lookUpJSON(path, body) {
+  return askJSON(path, {body});
+}
+
+/** Changes something: for keys with the scope that the route asks for. */
+function act(method, path) {
+  return ask(path, {method});
 }
 
 /** The text of a route. */

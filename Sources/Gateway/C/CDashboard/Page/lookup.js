@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The look-up: a device with its budget, what waits for it, why, and its last day; or a wake with
-// its life. What is looked at stays current while it is open.
+// its life, by its id or by the name that its caller gave it. What is looked at stays current while
+// it is open. Device tokens go in bodies: proxies log addresses.
 "use strict";
 
 const WAKE_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -9,21 +10,26 @@ const DEVICE_TOKEN = /^([0-9a-f]{2}){1,256}$/i;
 /** A day of a device that has more wakes than this is told in part. */
 const DAY_PAGE = 500;
 const DAY_PAGES = 4;
+const REF = /^[A-Za-z0-9._-]{1,64}$/;
+/** Wakes have no index of names: so many pages, of thousands of wakes each, are looked through. */
+const REF_PAGES = 20;
+const REF_COUNT = 20;
 
-/** What somebody typed: {kind: "wake" or "device", value}, or {fault} in words. */
+/** What somebody typed: {kind: "wake", "device" or "ref", value}, or {fault} in words. */
 function subjectOf(text) {
   const value = text.trim();
   if (WAKE_ID.test(value)) return {kind: "wake", value: value.toLowerCase()};
   // The form in which old code prints a token: <740f4707 bebcf74f …>.
   const digits = value.replace(/[<>\s]/g, "");
-  if (digits === "") return {fault: "Type a device token or the id of a wake."};
+  if (digits === "") return {fault: "Type a device token, or the id or the ref of a wake."};
   if (DEVICE_TOKEN.test(digits)) return {kind: "device", value: digits.toLowerCase()};
-  if (/^[0-9a-f]+$/i.test(digits) && digits.length % 2 === 1) {
+  if (/^[0-9a-f]{32,}$/i.test(digits) && digits.length % 2 === 1) {
     return {fault: `A device token has an even number of digits; this one has ${digits.length}, so `
       + "it was probably cut."};
   }
-  return {fault: "This is neither: a device token is hexadecimal, and a wake's id looks like "
-    + "01a1ff95-bde0-7334-a3d8-1bab30d661a4."};
+  if (REF.test(value)) return {kind: "ref", value};
+  return {fault: "This is none of them: a device token is hexadecimal, a wake's id looks like "
+    + "01a1ff95-bde0-7334-a3d8-1bab30d661a4, and a ref has letters, digits, dots, _ and -."};
 }
 
 class LookUp {
@@ -58,13 +64,13 @@ class LookUp {
     const turn = ++this.turn;
     const {kind, value} = this.subject;
     try {
-      const answer = kind === "wake" ? await this.askWake(value) : await this.askDevice(value);
+      const answer = await this.askAbout(kind, value);
       if (turn !== this.turn) return;
       setText(byID("look-up-error"), "");
       // The drawing of a day moves on with the minutes.
       const minute = Math.floor(session.now() / MINUTE);
       renderIfChanged(this.place, [this.subject, answer, minute], () => fill(
-        this.place, kind === "wake" ? makeWake(answer) : makeDevice(answer)));
+        this.place, {wake: makeWake, device: makeDevice, ref: makeNamed}[kind](answer)));
     } catch (error) {
       if (turn !== this.turn) return;
       if (!(error instanceof GatewayProblem)) throw error;
@@ -74,15 +80,30 @@ class LookUp {
     }
   }
 
-  askWake(id) {
-    return askJSON(`v1/wakes/${id}`);
+  askAbout(kind, value) {
+    if (kind === "wake") return askJSON(`v1/wakes/${value}`);
+    return kind === "device" ? this.askDevice(value) : this.askNamed(value);
+  }
+
+  /** The newest wakes of a name. */
+  async askNamed(ref) {
+    const wakes = [];
+    const body = {ref, limit: REF_COUNT};
+    for (let page = 0; page < REF_PAGES; page += 1) {
+      const answer = await lookUpJSON("v1/wakes/lookup", body);
+      wakes.push(...answer.wakes);
+      if (!answer.next || wakes.length >= REF_COUNT) break;
+      body.cursor = answer.next;
+    }
+    if (wakes.length === 0) throw new GatewayProblem("absent", "");
+    return {ref, wakes};
   }
 
   /** A device's queues, each with its wakes of the last day. */
   async askDevice(token) {
     const since = new Date(session.now() - DAY).toISOString();
     const [device, wakes] = await Promise.all([
-      askJSON(`v1/devices/${token}`), this.askDay(token, since)]);
+      lookUpJSON("v1/devices/lookup", {device_token: token}), this.askDay(token, since)]);
     return {
       queues: device.queues.map((queue) => ({
         ...queue,
@@ -95,13 +116,13 @@ class LookUp {
 
   async askDay(token, since) {
     const list = [];
-    let cursor = "";
+    const body = {device_token: token, limit: DAY_PAGE};
     for (let page = 0; page < DAY_PAGES; page += 1) {
-      const answer = await askJSON(`v1/wakes?device=${token}&limit=${DAY_PAGE}${cursor}`);
+      const answer = await lookUpJSON("v1/wakes/lookup", body);
       list.push(...answer.wakes.filter(({accepted_at: at}) => at >= since));
       const oldest = answer.wakes.at(-1)?.accepted_at;
       if (!answer.next || (oldest && oldest < since)) return {list, isWhole: true};
-      cursor = `&cursor=${encodeURIComponent(answer.next)}`;
+      body.cursor = answer.next;
     }
     return {list, isWhole: false};
   }
@@ -114,10 +135,24 @@ function leaveWakeAddress() {
 
 function faultWords(error, kind) {
   if (error.kind !== "absent") return error.message;
+  if (kind === "ref") {
+    return "No wake of this ref is among the latest ones, and it is no device token and no id.";
+  }
   return kind === "wake"
     ? "No wake has this id: it was never accepted here, or ended so long ago that it was removed."
     : "Unknown device token. Was it sent to another gateway, or is it "
       + "that of another installation? A reinstallation or a restore brings a new one.";
+}
+
+/** The wakes of a name: one in whole, several as a list. */
+function makeNamed({ref, wakes}) {
+  if (wakes.length === 1) return makeWake(wakes[0]);
+  return makeTable(`The newest wakes with the ref ${ref}`, [
+    {title: "Accepted"}, {title: "State"}, {title: "App"}, {title: "Push"}, {title: "Wake"},
+  ], wakes.map(({id, app, kind, state, accepted_at: at}) => [
+    makeTime(at), makeState(state), make("span", {"class": "breakable"}, app), kindWords(kind),
+    makeWakeLink(id, `named-${id}`),
+  ]), {isStacked: true});
 }
 
 // MARK: Device
@@ -223,6 +258,7 @@ function makeWake(wake) {
         `${wake.environment} · ${kindWords(wake.kind)} · `
           + (wake.kind === "background" ? wake.urgency : `priority ${wake.priority}`))),
     make("p", {"class": "verdict"}, ...verdictOf(wake)),
+    wake.state === "pending" ? make("p", {"class": "tools"}, cancelButton(wake)) : null,
     make("div", {"class": "queue-body two"},
       make("div", {}, make("h4", {}, "Timeline"), make("ol", {"class": "life"}, lifeOf(wake).map(
         ({at, words, more, tone}) => make("li", {"class": `tone-${tone}`},
@@ -231,6 +267,15 @@ function makeWake(wake) {
       make("div", {}, make("h4", {}, "Names"), make("dl", {"class": "names"}, namesOf(wake).map(
         ([name, value]) => [
           make("dt", {}, name), make("dd", {"class": "mono breakable"}, value)])))));
+}
+
+/** Cancels a wake that waits: for a key with the scope wake. */
+function cancelButton({id}) {
+  return make("button", {
+    type: "button", "class": "quiet", "data-key": `cancel-${id}`,
+    onclick: () => change("cancelled", "Cancel this wake? It is not sent then.",
+      () => act("DELETE", `v1/wakes/${id}`)),
+  }, "Cancel");
 }
 
 function verdictOf(wake) {

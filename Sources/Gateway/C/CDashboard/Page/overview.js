@@ -107,21 +107,57 @@ function stateWords({app}, {state, message}) {
     ? [...words, " ", make("code", {}, `POST /v1/apps/${app}/resume`), " tries at once."] : words;
 }
 
+/** Pauses an app, or lets it go on: for a key with the scope admin. */
+function appControl(app) {
+  const {app: name, environment} = app;
+  const isStopped = app.paused || app.queues.some(({state}) => state === "held");
+  const query = `environment=${environment}`;
+  const onclick = isStopped
+    ? () => change("resumed", null, () => act("POST", `v1/apps/${name}/resume?${query}`))
+    : () => change("paused", `Stop sending for ${name} (${environment})? Wakes are still taken, `
+      + "and wait. Calls expire after ten seconds.",
+    () => act("POST", `v1/apps/${name}/pause?${query}`));
+  return make("button", {
+    type: "button", "class": "quiet", onclick, "data-key": `control-${name}-${environment}`,
+    "aria-label": `${isStopped ? "Resume" : "Pause"} ${name} (${environment})`,
+  }, isStopped ? "Resume" : "Pause");
+}
+
 function showApps(apps) {
   const place = byID("app-list");
   renderIfChanged(place, apps, () => {
-    const rows = apps.flatMap((app) => app.queues.map((queue) => [
+    const rows = apps.flatMap((app) => app.queues.map((queue, index) => [
       make("span", {"class": "breakable"}, app.app), app.environment, kindWords(queue.kind),
       stateChip(queue), make("span", {}, stateWords(app, queue)),
+      index === 0 ? appControl(app) : "",
     ]));
     fill(place, rows.length
       ? makeTable("Apps and whether they are sent for", [
         {title: "App"}, {title: "Environment"}, {title: "Push"}, {title: "State"},
-        {title: "What that means", wide: true},
+        {title: "What that means", wide: true}, {title: "Change"},
       ], rows, {isStacked: true})
       : make("p", {"class": "empty"}, "No app is configured. Add one under ",
         make("code", {}, "apps"), " in rouse.yaml, and send the gateway SIGHUP."));
   });
+}
+
+/** The receivers of webhooks, what waits for them, and why; nothing where there are none. */
+function showWebhooks(endpoints) {
+  byID("webhooks").hidden = endpoints.length === 0;
+  renderIfChanged(byID("webhook-list"), endpoints, () => fill(byID("webhook-list"), makeTable(
+    "Webhook endpoints", [
+      {title: "Receiver"}, {title: "State"}, {title: "Waiting", told: true},
+      {title: "Oldest", told: true}, {title: "Last failure", wide: true},
+    ], endpoints.map((endpoint) => [
+      make("span", {"class": "breakable"}, endpoint.endpoint),
+      endpoint.failing_since ? chip("red", "✕", "takes nothing") : chip("blue", "✓", "well"),
+      endpoint.backlog === undefined ? "–" : countWords(endpoint.backlog),
+      endpoint.oldest_at ? makeTime(endpoint.oldest_at) : "–",
+      endpoint.last_failure
+        ? make("span", {}, makeTime(endpoint.last_failure_at), `: ${endpoint.last_failure}. `,
+          ...(endpoint.warning ? sentence(endpoint.warning) : []))
+        : make("span", {}, endpoint.warning ? sentence(endpoint.warning) : "none"),
+    ]), {isStacked: true})));
 }
 
 /** The gateways that share the store, and what is in its way; nothing for one gateway's. */

@@ -120,7 +120,7 @@ extension WorkingSet {
             guard number < before else { continue }
             looked += 1
             last = wake.id
-            if query.states?.contains(wake.state) ?? true {
+            if query.includes(wake) {
                 try page.append { () throws(RowFault) in try readableRecord(wake) }
                 if page.isFull { break }
             }
@@ -143,7 +143,7 @@ extension WorkingSet {
                 before = number
                 guard let wake = try readableWake(number) else { continue }
                 lastReadable = wake.id
-                guard query.states?.contains(wake.state) ?? true,
+                guard query.includes(wake),
                     let queue = try readableQueue(wake.queue),
                     query.includes(queue.row.queue.app)
                 else { continue }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import WakeModel
+
+/// The body of `POST /v1/wakes/lookup`: what the query of `GET /v1/wakes` asks, without a device
+/// token in a URL, which proxies log.
+struct WakeLookupBody {
+    let deviceToken: DeviceToken?
+    let app: String?
+    let environment: APNsEnvironment?
+    let states: Set<WakeState>?
+    let ref: WakeRef?
+    let after: WakeID?
+    let limit: Int?
+
+    /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
+    init(_ text: [UInt8], limit most: Int) throws(Problem) {
+        let members = try Members(parsing: text)
+        do throws(InvalidField) {
+            try members.check(names: [
+                "device_token", "app", "environment", "states", "ref", "cursor", "limit",
+            ])
+            deviceToken = try members.deviceToken()
+            app = try members.string("app")
+            environment = try members.choice("environment")
+            states = try members.raw("states").map { (list) throws(InvalidField) in
+                try Self.states(list)
+            }
+            ref = try members.string("ref").map { (text) throws(InvalidField) in
+                try WakeRef(text)
+            }
+            after = try members.string("cursor").map { (text) throws(InvalidField) in
+                try naming("cursor", remedy: "Use the next of the page before.") {
+                    () throws(InvalidField) in try WakeID(text)
+                }
+            }
+            limit = try members.integer("limit", in: 1...Int64(most)).map(Int.init)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private static func states(_ list: ArraySlice<UInt8>) throws(InvalidField) -> Set<WakeState> {
+        let words = WakeState.allCases.map(\.rawValue).joined(separator: ", ")
+        let items = try? JSONItems(array: Array(list), limit: WakeState.allCases.count)
+        let states = items?.items.map { JSONText.decode($0).flatMap(WakeState.init(rawValue:)) }
+        guard let states, !states.isEmpty, !states.contains(nil) else {
+            throw InvalidField(
+                field: "states", problem: "is not a list of states",
+                remedy: "Give one or more of \(words), as a JSON array.")
+        }
+        return Set(states.compactMap(\.self))
+    }
+
+    /// What the OpenAPI document says of it.
+    static var schema: Schema {
+        .object([
+            .optional("device_token", WakeBody.deviceTokenSchema),
+            .optional("app", .bundleID("The bundle id of an app that is configured.")),
+            .optional("environment", .words(of: APNsEnvironment.self)),
+            .optional(
+                "states",
+                .array(
+                    of: .words(of: WakeState.self), "Only those in these states.",
+                    count: 1...WakeState.allCases.count)),
+            .optional("ref", WakeBody.refSchema),
+            .optional("cursor", .string("The `next` of the page before.", format: "uuid")),
+            .optional(
+                "limit",
+                .integer(
+                    "The most entries; 100 by default.",
+                    in: 1...Int64(WakeQuery.maximumLimit))),
+        ])
+    }
+}
