@@ -226,6 +226,12 @@ struct BackgroundSourceTests {
         (
             .voipPathWithoutReport,
             voip(
+                "do {\nlet call = try parse(payload)\nprovider.reportNewIncomingCall(with: call)\n"
+                    + "} catch {\nprovider.reportCallEnded(id, at: .now)\n}")
+        ),
+        (
+            .voipPathWithoutReport,
+            voip(
                 "guard let type = payload.dictionaryPayload[\"type\"] as? String, "
                     + "type == \"call\" else { return }\nreport(type)")
         ),
@@ -299,6 +305,10 @@ struct BackgroundSourceTests {
             ).map(\.subject)
         }
         #expect(subjects(handler).contains(.voipHandlerWithoutReport))
+        let question = handler.replacing(
+            "  [RNVoip",
+            with: "  NSString *uuid = [Client uuidForPush:payload].UUIDString;\n  [RNVoip")
+        #expect(subjects(question).contains(.voipHandlerWithoutReport))
         let other = handler.replacing("RNVoipPushNotificationManager", with: "self.calls")
         #expect(!subjects(other).contains(.voipHandlerWithoutReport))
         let end = """
@@ -343,6 +353,9 @@ struct BackgroundSourceTests {
         "s.register(forTaskWithIdentifier: \"a\", using: nil) { [weak self] task in "
             + "self?.run(task) }",
         "let id = UIApplication.shared.beginBackgroundTask { g() }",
+        "id = application.beginBackgroundTaskWithExpirationHandler({ g() })",
+        task(good + "work { task.setTaskCompleted(success: true) }")
+            + "\nlet r = BGAppRefreshTaskRequest(identifier: id)",
         "func f() {\nlet id = UIApplication.shared.beginBackgroundTask { g() }\n"
             + "sync { UIApplication.shared.endBackgroundTask(id) }\n}",
         "func f() { let c = URLSessionConfiguration.background(withIdentifier: \"a\")\n"

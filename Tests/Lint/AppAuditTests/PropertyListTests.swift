@@ -207,6 +207,18 @@ struct PropertyListTests {
         return bytes
     }
 
+    @Test("a list in UTF-16 is read, in either order of bytes", arguments: [false, true])
+    func wideText(isBig: Bool) throws {
+        let text = "\u{feff}// !$*UTF8*$!\n{ a = \"é\"; }\n"
+        let bytes = text.utf16.flatMap { unit in
+            let halves = [UInt8(unit & 0xff), UInt8(unit >> 8)]
+            return isBig ? halves.reversed() : halves
+        }
+        let list = try PropertyList.readProperties(bytes, file: "f")
+        #expect(list["a"]?.string == "é")
+        #expect(list["a"]?.place.line == 2)
+    }
+
     @Test("binary: a value that holds itself is refused")
     func cycle() {
         let failure = #expect(throws: ReadingFailure.self) {

@@ -94,6 +94,11 @@ struct CurlTests {
                 + "\"https://api.push.apple.com/3/device/\(token)\""
             #expect(try await Self.findings(template, "H002") == [], "\(token)")
         }
+        let live =
+            "curl -H 'apns-push-type: liveactivity' -H 'authorization: bearer YOUR_AUTH_KEY' "
+            + "-d '{\"aps\":{\"timestamp\":'$(date +%s)',\"event\":\"update\","
+            + "\"content-state\":{}}}' https://api.push.apple.com/3/device/$TOKEN"
+        #expect(try await Self.findings(live, "LA,AU006") == [])
         let missing =
             "curl -H 'apns-push-type: background' -d '{\"aps\":{\"content-available\":1}}' "
             + "https://api.push.apple.com/3/device/$TOKEN"

@@ -237,6 +237,8 @@ extension DraftCase {
         .payload(
             "BG016", .alert, #"{"aps":{"content-available":1,"alert":"x","sound":"default"}}"#,
             .clean),
+        .payload(
+            "BG016", .alert, #"{"aps":{"content-available":1,"alert":"x","sound":""}}"#, .clean),
         .payload("BG016", .alert, #"{"aps":{"alert":""}}"#, .clean),
         .request(
             "VO001", .voip, [.init("apns-topic", "com.example.app")],

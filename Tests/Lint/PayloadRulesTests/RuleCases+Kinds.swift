@@ -99,6 +99,8 @@ extension RuleCase {
         RuleCase("VO003", .voip, #"{"callUUID":null}"#, .found(at: "/callUUID", .warning)),
         RuleCase("VO003", .voip, #"{"id":"17","name":"Ann"}"#, .found(at: "", .warning)),
         RuleCase("VO003", .voip, #"{"aps":{},"room":"r-17","from":"ann"}"#, .clean),
+        RuleCase("VO003", .voip, #"{"data":"{\"Caller\":{\"ConnectionId\":\"c1\"}}"}"#, .clean),
+        RuleCase("VO003", .voip, #"{"data":"{\"a\":{\"b\":\"c1\"}"}"#, .found(at: "", .warning)),
         RuleCase("VO003", .voip, #"{"callUUID":"x"}"#, .clean),
         RuleCase("VO003", .voip, #"{"unique_key":"2f","phonenumber":"1"}"#, .clean),
         RuleCase("VO003", .voip, #"{"ConnectionId":"2f"}"#, .clean),

@@ -36,6 +36,7 @@ enum PropertyList {
 
     /// The value that a file holds.
     static func read(_ bytes: [UInt8], file: String) throws(ReadingFailure) -> AppProperty {
+        let bytes = inUTF8(bytes)
         switch form(of: bytes) {
         case .xml:
             var reader = XMLPropertyListReader(bytes, file: file)
@@ -50,6 +51,17 @@ enum PropertyList {
             throw ReadingFailure(
                 place: AppPlace(file: file), message: "the file is no property list")
         }
+    }
+
+    /// A text that its byte order mark says to be in UTF-16, in UTF-8.
+    private static func inUTF8(_ bytes: [UInt8]) -> [UInt8] {
+        let isLittle = bytes.starts(with: [0xff, 0xfe])
+        guard isLittle || bytes.starts(with: [0xfe, 0xff]) else { return bytes }
+        let units = stride(from: 2, to: bytes.count - 1, by: 2).map { index in
+            let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
+            return isLittle ? second << 8 | first : first << 8 | second
+        }
+        return Array(String(decoding: units, as: UTF16.self).utf8)
     }
 
     /// The dictionary that a file holds.

@@ -179,6 +179,8 @@ extension SourceReader {
         // A closure behind the name or behind the arguments.
         guard close > index, !text.sees("{", at: index + 1) else { return false }
         if text.sees("{", at: close + 1) { return text.sees("}", at: close + 2) }
+        // Without a label, as in early Swift: `beginBackgroundTaskWithExpirationHandler({ … })`.
+        if text.sees("{", at: index + 2) { return text.sees("}", at: index + 3) }
         let label = (index..<close).first { text.tokens[$0].isName("expirationHandler") }
         guard let label else { return true }
         return text.sees(":", "nil", at: label + 1) || text.sees(":", "{", "}", at: label + 1)

@@ -19,7 +19,7 @@ extension SourceReader {
             see(.fault(.taskPathWithoutEnd), at: index)
             return
         }
-        readTask(task, in: closure, isRefresh: false)
+        readTask(task, in: closure, isRefresh: nil)
         readCaptures(of: closure)
     }
 
@@ -66,11 +66,13 @@ extension SourceReader {
             let types = parameter.types.filter { $0 != "any" }
             guard types.count == 1, Self.taskTypes.contains(types[0]) else { continue }
             readTask(
-                parameter.name, in: scope, isRefresh: parameter.types.contains("BGAppRefreshTask"))
+                parameter.name, in: scope,
+                isRefresh: types == ["BGTask"] ? nil : types == ["BGAppRefreshTask"])
         }
     }
 
-    private mutating func readTask(_ task: String, in scope: SourceScope, isRefresh: Bool) {
+    /// `isRefresh` is `nil` where the task's type does not say it.
+    private mutating func readTask(_ task: String, in scope: SourceScope, isRefresh: Bool?) {
         let body = text.content(ofBracket: scope.open)
         guard !body.isEmpty else { return }
         let names = aliases(of: task, in: body)
@@ -109,7 +111,7 @@ extension SourceReader {
         }
         let castsToRefresh =
             body.contains { text.tokens[$0].isName("BGAppRefreshTask") } || asksForRefreshOnly
-        if isRefresh || castsToRefresh, !handedOn, works, !schedulesNext(body, depth: 0) {
+        if isRefresh ?? castsToRefresh, !handedOn, works, !schedulesNext(body, depth: 0) {
             see(.fault(.refreshWithoutNext), at: scope.head)
         }
     }

@@ -146,6 +146,8 @@ struct PushChecker: Sendable {
                 of: diagnostic.rule, isElsewhere ? .note : diagnostic.severity)
         else { return }
         let (place, pointer, header) = locate(diagnostic, by: item.places)
+        // What a script works out, as `$(date +%s)`, is not known here.
+        if item.isInScript, diagnostic.header == nil, text.isExpansion(at: place) { return }
         let position = text.position(of: place)
         guard !text.ignores.cover(diagnostic.rule, line: position.line) else {
             result.ignoredCount += 1

@@ -23,6 +23,12 @@ struct SourceText: Sendable {
         }
     }
 
+    /// Whether an expansion of a shell begins at a place: `$NAME`, `$(…)`, or one in backticks.
+    func isExpansion(at place: FilePlace) -> Bool {
+        guard case .offset(let offset) = place, offset < bytes.count else { return false }
+        return bytes[offset] == UInt8(ascii: "$") || bytes[offset] == UInt8(ascii: "`")
+    }
+
     /// The line that a place is on, without its end.
     func line(at place: FilePlace) -> [UInt8] {
         switch place {

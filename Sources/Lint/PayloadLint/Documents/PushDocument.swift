@@ -11,6 +11,8 @@ struct PushItem: Sendable {
     var places: PlaceMap
     /// Whether it reaches APNs through Firebase.
     var isForFirebase = false
+    /// Whether it stands in a script, which may work out parts of it.
+    var isInScript = false
 }
 
 /// What one text was read as: a push, or the reason why it is none.

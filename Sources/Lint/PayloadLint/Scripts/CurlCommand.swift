@@ -187,7 +187,9 @@ enum Placeholder {
     /// A header's value, as far as it is known: a placeholder in front of a topic's suffix is a
     /// bundle id. `nil` for one of which nothing is known.
     static func known(_ value: String, of name: String) -> String? {
-        guard isIn(value) else { return value }
+        let scheme = "bearer "
+        let isBearer = value.lowercased().hasPrefix(scheme)
+        guard isIn(isBearer ? String(value.dropFirst(scheme.count)) : value) else { return value }
         guard name.lowercased() == "apns-topic" else { return nil }
         let marks = "<>{}[]%$\u{1a}".unicodeScalars
         guard let last = value.unicodeScalars.lastIndex(where: { marks.contains($0) }) else {

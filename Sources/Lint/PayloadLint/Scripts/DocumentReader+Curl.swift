@@ -68,7 +68,7 @@ extension DocumentReader {
         }
         var draft = assumptions.draft(payload: body.bytes, headers: headers)
         draft.opaqueHeaders = opaque
-        return PushItem(draft: draft, places: places)
+        return PushItem(draft: draft, places: places, isInScript: true)
     }
 
     private static let azureNames = [

@@ -26,15 +26,24 @@ extension ValidationContext {
     /// pushes with such a thing need not be the same call; see ``callID`` for that.
     var tellsCallsApart: Bool {
         guard let document else { return false }
-        if callID != nil { return true }
+        return callID != nil || tellsCallsApart(document, depth: 0)
+    }
+
+    /// `depth` counts the texts that hold JSON of their own.
+    private func tellsCallsApart(_ document: JSONDocument, depth: Int) -> Bool {
         var found = false
         forEachMember(of: document) { key, value in
             guard !found, isUsable(value, in: document) || document.kind(value) == .object else {
                 return
             }
-            found =
-                document.namesCallIdentity(key)
-                || (document.kind(value) == .string && document.isUUID(value))
+            found = document.namesCallIdentity(key)
+            guard !found, document.kind(value) == .string else { return }
+            found = document.isUUID(value)
+            let text = document.text(value)
+            guard !found, depth < 2, text.first == UInt8(ascii: "{"),
+                let inner = try? JSONScanner.scan(Array(text))
+            else { return }
+            found = tellsCallsApart(inner, depth: depth + 1)
         }
         return found
     }

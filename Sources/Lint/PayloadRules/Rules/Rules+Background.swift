@@ -190,19 +190,22 @@ extension Rules {
         guard push.apsKeys.contains(.contentAvailable), !push.apsKeys.isDisjoint(with: visible),
             let document = push.document
         else { return }
-        for key in [APSKey.alert, .sound] {
-            guard let member = push.member(key) else { continue }
-            let isEmpty =
-                switch document.kind(member.value) {
-                case .string: document.isEmptyString(member.value)
-                case .object: document.childCount(of: member.value) == 0
-                default: false
-                }
-            if isEmpty {
-                findings.report(
-                    .node(member.value), "`\(key.name)` is empty",
-                    repair: removing(member.key, push))
+        let members = [APSKey.alert, .sound].compactMap { key in
+            push.member(key).map { (name: key.name, key: $0.key, value: $0.value) }
+        }
+        let isEmpty = { (value: Int) in
+            switch document.kind(value) {
+            case .string: document.isEmptyString(value)
+            case .object: document.childCount(of: value) == 0
+            default: false
             }
+        }
+        // One that is not empty makes the push visible.
+        guard members.allSatisfy({ isEmpty($0.value) }) else { return }
+        for member in members {
+            findings.report(
+                .node(member.value), "`\(member.name)` is empty",
+                repair: removing(member.key, push))
         }
     }
 }

@@ -21,7 +21,8 @@ from collections import Counter, defaultdict
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETS = ["work", "fresh", "second", "third", "fourth", "fifth", "sixth", "seventh",
-        "eighth", "ninth", "tenth", "eleventh", "twelfth"]
+        "eighth", "ninth", "tenth", "eleventh", "twelfth",
+        "thirteenth"]
 
 
 def table(name):
