@@ -110,10 +110,9 @@ struct FeedRoutes {
 
     private static let lastEventID = "Last-Event-ID"
 
-    /// The cursor in the header of a reader that comes back; an empty one is none.
+    /// The cursor in the header of a reader that comes back. A browser leaves an empty one out.
     private static func lastEvent(of request: Request) throws(Problem) -> Int64? {
-        guard let name = HTTPField.Name(lastEventID), let text = request.headers[name],
-            !text.isEmpty
+        guard let name = HTTPField.Name(lastEventID), let text = request.headers[name]
         else { return nil }
         guard let cursor = Int64(text), cursor >= 0, text.first != "+" else {
             throw Problem(
