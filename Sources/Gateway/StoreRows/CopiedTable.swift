@@ -121,6 +121,9 @@ package protocol CopiedStore: Sendable {
 
     /// Has no gateway use it any more: its wakes are another store's from now on.
     func retire() throws(StoreFailure)
+
+    /// Takes that back: nothing came of the copy.
+    func reinstate() throws(StoreFailure)
 }
 
 /// A digest of rows in their order, by which two tables are compared (64-bit FNV-1a).

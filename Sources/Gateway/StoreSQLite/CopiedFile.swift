@@ -235,12 +235,17 @@ package final class CopiedFile: CopiedStore {
     // MARK: The end
 
     package func retire() throws(StoreFailure) {
+        try write(
+            "INSERT OR REPLACE INTO property VALUES (?, ?)", [SQLiteWakeStore.retiredName, now])
+    }
+
+    package func reinstate() throws(StoreFailure) {
+        try write("DELETE FROM property WHERE name = ?", [SQLiteWakeStore.retiredName])
+    }
+
+    private func write(_ sql: String, _ arguments: StatementArguments) throws(StoreFailure) {
         do {
-            try store.writer.write { database in
-                try database.execute(
-                    sql: "INSERT OR REPLACE INTO property VALUES (?, ?)",
-                    arguments: [SQLiteWakeStore.retiredName, now])
-            }
+            try store.writer.write { try $0.execute(sql: sql, arguments: arguments) }
         } catch {
             throw StoreFailure(error)
         }

@@ -6,8 +6,6 @@ extension PayloadSchema {
     /// The schema of the payloads that ``WakeValidator`` finds no error in, as far as a schema can
     /// tell: warnings are allowed, and sizes, spelling and the meaning of texts are not in it. It
     /// is wider than ``background`` and ``voip``, which say what a payload had better be.
-    ///
-    /// Of plain kinds it says only what differs from any object.
     public static func accepted(of kind: WakeKind) -> String {
         switch kind {
         case .alert:
@@ -19,8 +17,8 @@ extension PayloadSchema {
         case .widgets, .controls:
             """
             {"type":"object","description":"Rule WG001.","required":["aps"],"properties":{"aps":\
-            {"type":"object","required":["content-changed"],"properties":{"content-changed":\
-            {"const":true}}}}}
+            {"type":"object","required":["content-changed"],"properties":\
+            {\(aps(PushTypeSet(kind)))}}}}
             """
         case .mdm:
             """
@@ -36,7 +34,11 @@ extension PayloadSchema {
             {"properties":{"event":{"const":"start"}},"required":["content-state",\
             "attributes-type","attributes","alert"]}]}}}
             """
-        case .location, .complication, .fileprovider, .pushtotalk: #"{"type":"object"}"#
+        case .location, .complication, .fileprovider, .pushtotalk:
+            """
+            {"type":"object","description":"Rule G014.","properties":{"aps":{"properties":\
+            {\(aps(PushTypeSet(kind)))}}}}
+            """
         case .background:
             """
             {"type":"object","description":"Rules G010, G014, BG001 to BG004, BG010.",\
@@ -53,7 +55,13 @@ extension PayloadSchema {
     }
 
     private static func aps(_ kind: PushTypeSet) -> String {
-        APSKey.allCases.map { key in
+        let keys =
+            kind == .voip
+            // PushKit ignores these, and so do the errors (VO009).
+            ? APSKey.allCases.filter {
+                ![.contentAvailable, .alert, .badge, .sound, .mutableContent].contains($0)
+            } : APSKey.allCases
+        return keys.map { key in
             let schema =
                 switch key {
                 case .contentAvailable where kind == .background:
@@ -63,6 +71,8 @@ extension PayloadSchema {
                     .sound where kind == .background:
                     // Not `false`, which means the same and which some readers do not know.
                     #"{"not":{}}"#
+                case .contentChanged where kind == .widgets || kind == .controls:
+                    #"{"const":true}"#
                 case .timestamp where kind == .liveactivity,
                     .staleDate where kind == .liveactivity,
                     .dismissalDate where kind == .liveactivity:
@@ -88,7 +98,8 @@ extension PayloadSchema {
         case .boolean: #"{"type":["boolean","null"]}"#
         case .badge: #"{"type":["integer","null"],"minimum":0}"#
         case .unitInterval: #"{"type":["number","null"],"minimum":0,"maximum":1}"#
-        case .flag: #"{"enum":[0,1,null]}"#
+        // What a bridge between languages writes for 1 and 0 is a warning only.
+        case .flag: #"{"enum":[0,1,true,false,null]}"#
         case .one: #"{"enum":[1,null]}"#
         case .oneOf(let words):
             #"{"enum":[\#(words.map { "\"\($0)\"" }.joined(separator: ",")),null]}"#

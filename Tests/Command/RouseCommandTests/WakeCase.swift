@@ -205,7 +205,8 @@ struct WakeCase {
     /// The state that the last answer leads to, if it is a final refusal.
     private var refusedState: String? {
         guard case .refused(let reason, let isDated) = told.attempts.last?.result,
-            case .end(let state, let feedback) = Self.consequences[reason], told.reason == reason
+            case .end(let state, let feedback) = Self.consequences[reason],
+            told.reason == nil || told.reason == reason
         else { return nil }
         return isDated && feedback == "token-dead" && asked.isRegisteredAnew ? "rejected" : state
     }
@@ -270,6 +271,12 @@ extension ToldWake {
 }
 
 extension ToldWake.Attempt {
+    /// What a status without a reason stands for.
+    private static let reasons = [
+        410: "Unregistered", 413: "PayloadTooLarge", 429: "TooManyRequests",
+        500: "InternalServerError",
+    ]
+
     fileprivate init?(_ json: [String: Any]) {
         guard let startedAt = ToldWake.seconds(json["started_at"]),
             let endedAt = ToldWake.seconds(json["ended_at"])
@@ -280,6 +287,12 @@ extension ToldWake.Attempt {
         case ("accepted", _): result = .accepted
         case ("refused", let reason?):
             result = .refused(reason, isDated: json["token_dead_since"] != nil)
+        case ("refused", nil):
+            // The body was cut off behind its header block: the status says what it was about.
+            guard let status = json["status"] as? Int, let reason = Self.reasons[status] else {
+                return nil
+            }
+            result = .refused(reason)
         case ("unanswered", _):
             result = json["certainty"] as? String == "not-sent" ? .notSent : .unknown
         default: return nil

@@ -226,6 +226,27 @@ struct StoreCopyTests {
         }
 
         func retire() throws(StoreFailure) { try source.retire() }
+
+        func reinstate() throws(StoreFailure) { try source.reinstate() }
+    }
+
+    /// A file whose disk is full when it is to be marked.
+    private struct FullSource: CopiedStore {
+        let source: CopiedFile
+
+        func facts() throws(StoreFailure) -> CopiedFacts { try source.facts() }
+
+        func rows(
+            of table: CopiedTable, after key: [CopiedValue]?, limit: Int
+        ) throws(StoreFailure) -> [[CopiedValue]] {
+            try source.rows(of: table, after: key, limit: limit)
+        }
+
+        func retire() throws(StoreFailure) {
+            throw StoreFailure(kind: .full, message: "The disk is full.")
+        }
+
+        func reinstate() throws(StoreFailure) { try source.reinstate() }
     }
 
     /// A file one of whose rows is read otherwise than it was counted.
@@ -245,6 +266,8 @@ struct StoreCopyTests {
         }
 
         func retire() throws(StoreFailure) { try source.retire() }
+
+        func reinstate() throws(StoreFailure) { try source.reinstate() }
     }
 
     @Test("One that fails, or whose counts do not match, leaves nothing, and can be done again")
@@ -257,6 +280,11 @@ struct StoreCopyTests {
                 await #expect(throws: StoreFailure.self) {
                     try await PostgreSQLWakeStore.copy(FailingSource(source: source), url: url)
                 }
+                await #expect(throws: StoreFailure.self) {
+                    try await PostgreSQLWakeStore.copy(FullSource(source: source), url: url)
+                }
+                try source.retire()
+                try source.reinstate()
                 await #expect {
                     try await PostgreSQLWakeStore.copy(ChangingSource(source: source), url: url)
                 } throws: {

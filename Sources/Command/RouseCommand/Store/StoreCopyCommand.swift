@@ -85,7 +85,9 @@ struct StoreCopyCommand: AsyncParsableCommand {
         _ path: String, _ configuration: ServeConfiguration
     ) throws(StoreFailure) -> CopiedFile {
         let now = WallInstant(millisecondsSinceEpoch: Int64(Date().timeIntervalSince1970 * 1_000))
-        let kept = Int64(configuration.retentionDays) * 86_400
+        // As long as a gateway keeps them: what waited for long is no older than that.
+        let hold = configuration.apps.map(\.budget.settings.holdSeconds).max() ?? 0
+        let kept = Int64(configuration.retentionDays) * 86_400 + Int64(hold)
         return try CopiedFile(
             path: SQLiteWakeStore.place(of: path), endedSince: now.advanced(bySeconds: -kept),
             now: now)

@@ -29,8 +29,8 @@ extension PostgreSQLWakeStore {
 
     /// Copies another store into this one, which is empty, in one transaction: all of it or
     /// nothing. At the end each table is read again and compared with its source, byte by byte, the
-    /// wakes are counted, and the source is retired. No gateway can begin to use the database
-    /// meanwhile.
+    /// wakes are counted, and the source is retired before the commit: whatever happens in between,
+    /// no gateway sends from both. No gateway can begin to use the database meanwhile.
     ///
     /// Throws a ``Gateway/StoreFailure``: `inUse` when a gateway uses the database, or when it
     /// holds wakes or devices already; `corrupt` when the tables are missing or of another version,
@@ -39,7 +39,7 @@ extension PostgreSQLWakeStore {
         _ source: some CopiedStore, url: String, settings: Settings = Settings(),
         progress: @escaping @Sendable (CopyProgress) -> Void = { _ in }
     ) async throws(StoreFailure) -> CopyResult {
-        let result = try await StoreMigration.withSession(url, settings) {
+        try await StoreMigration.withSession(url, settings) {
             session, _ throws(StoreFailure) in
             let version = try await StoreMigration.version { query throws(StoreFailure) in
                 try await session.run([query]).results()[0]
@@ -48,8 +48,6 @@ extension PostgreSQLWakeStore {
             return try await StoreCopy(session: session, source: source, progress: progress).run(
                 settings)
         }
-        try source.retire()
-        return result
     }
 }
 
@@ -276,17 +274,24 @@ private struct StoreCopy<Source: CopiedStore> {
     }
 
     private func commit() async throws(StoreFailure) {
+        try source.retire()
         let outcome = await session.run(
             [Query(Statement("SELECT 1"))], transaction: .closing, within: limit)
         guard case .lost(_, true) = outcome else {
-            _ = try outcome.results()
+            do throws(StoreFailure) {
+                _ = try outcome.results()
+            } catch {
+                try source.reinstate()
+                throw error
+            }
             return
         }
         throw StoreFailure(
             kind: .unavailable,
             message: "The connection was lost at the commit, so that the copy is there as a whole "
-                + "or not at all. Copy again: a database that holds it refuses. Then use the "
-                + "database, and not the file.")
+                + "or not at all; until you know, no gateway takes the file. Run rouse "
+                + "audit-store: if the database has wakes, use it. If it has none, copy again: "
+                + "the answer says how to release the file.")
     }
 }
 
