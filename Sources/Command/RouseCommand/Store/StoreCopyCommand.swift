@@ -5,6 +5,7 @@ import Foundation
 import Gateway
 import StorePostgreSQL
 import StoreSQLite
+import WakeBudget
 import WakeModel
 
 /// `rouse store copy`.
