@@ -98,8 +98,12 @@ extension PayloadSchema {
         case .boolean: #"{"type":["boolean","null"]}"#
         case .badge: #"{"type":["integer","null"],"minimum":0}"#
         case .unitInterval: #"{"type":["number","null"],"minimum":0,"maximum":1}"#
-        // What a bridge between languages writes for 1 and 0 is a warning only.
-        case .flag: #"{"enum":[0,1,true,false,null]}"#
+        // What a bridge between languages writes for 1 and 0 is a warning only. One type each, as
+        // above.
+        case .flag:
+            #"""
+            {"anyOf":[{"type":"integer","enum":[0,1]},{"type":"boolean"},{"type":"null"}]}
+            """#
         case .one: #"{"enum":[1,null]}"#
         case .oneOf(let words):
             #"{"enum":[\#(words.map { "\"\($0)\"" }.joined(separator: ",")),null]}"#
