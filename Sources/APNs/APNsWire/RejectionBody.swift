@@ -78,7 +78,7 @@ struct RejectionBody: Hashable {
             return nil
         }
 
-        /// What stands behind a backslash (RFC 8259 §7).
+        /// The character after a backslash (RFC 8259 §7).
         private mutating func escaped() -> Unicode.Scalar? {
             switch take() {
             case UInt8(ascii: "n"): return "\n"

@@ -7,7 +7,7 @@ import WakeModel
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
-        abstract: "Tell a device's budget, what waits for it, and why.",
+        abstract: "Show a device's budget, what waits for it, and why.",
         discussion: """
             Answers the question why a wake has not been sent yet. Ends with 1 for a device that \
             the gateway does not know. The API key needs the scope read.

@@ -145,7 +145,7 @@ enum Component: String, CaseIterable {
 
     private static var diagnosticSchema: Schema {
         .object([
-            .required("rule", .string("The rule, as `rouse rules` tells it.", example: "BG001")),
+            .required("rule", .string("The rule's id, as in `rouse rules`.", example: "BG001")),
             .required("severity", .words(of: Severity.self)),
             .required("message", .string("What is wrong.")),
             .required("fix", .string("What to do.")),
