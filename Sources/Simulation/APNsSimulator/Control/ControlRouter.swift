@@ -116,18 +116,6 @@ struct ControlRouter: Sendable {
         }
     }
 
-    static func parse<Document: Decodable>(
-        _ type: Document.Type, _ body: [UInt8]
-    ) throws(InvalidField) -> Document {
-        do {
-            return try JSONDecoder().decode(type, from: Data(body))
-        } catch {
-            throw InvalidField(
-                field: "body", problem: "is not the JSON object that this path takes",
-                remedy: "See the documentation of the simulator's control endpoint.")
-        }
-    }
-
     static func json(_ value: some Encodable, status: Int = 200) -> Response {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
