@@ -207,15 +207,19 @@ class TheFigures(Case):
         browser.wait("its decisions", lambda: f"sent at once 0 {calls}" in
                      browser.text("#decisions-chart"))
         self.picture("narrowed")
-        self.bench.wake(token(time.time_ns()))
+        device = token(time.time_ns())
+        self.bench.wait_for(self.bench.wake(device), "sent")
+        waiting = self.bench.wake(device)
         choose("app-choice", "")
         browser.wait("all apps", lambda: len(browser.all("#app-list tbody tr")) == 4)
         # Wakes that wait are listed as well, and go when they end.
         choose("state-choice", "pending")
-        link = f'#feed-list a[href="#wake={self.waiting}"]'
+        link = f'#feed-list a[href="#wake={waiting}"]'
         browser.wait("the waiting wake", lambda: browser.all(link))
         self.assertIn("until", browser.text("#feed-list"))
         self.assertNotIn("sent", browser.text("#feed-list"))
+        self.bench.ask("DELETE", f"v1/wakes/{waiting}")
+        browser.wait("no such wake", lambda: not browser.all(link))
         choose("state-choice", "damaged")
         browser.wait_for_text("#feed-list", "No wake that is damaged")
 
