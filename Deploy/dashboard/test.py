@@ -18,6 +18,15 @@ ROUSE = os.environ["ROUSE"]
 PICTURES = os.environ.get("PICTURES")
 
 
+# The cells of tables that stick out of the window, and would have to be scrolled to.
+CLIPPED = """
+return [...document.querySelectorAll("td, th")]
+  .filter((cell) => cell.checkVisibility()
+    && cell.getBoundingClientRect().right > document.documentElement.clientWidth)
+  .map((cell) => cell.textContent.slice(0, 40));
+"""
+
+
 class Case(unittest.TestCase):
     """One gateway and one tab for the tests of a class, which each load the page anew."""
 
@@ -182,6 +191,8 @@ class TheFigures(Case):
         self.browser.wait("the gateway's readings", lambda: self.browser.run(kept) >= 2)
         self.assertLessEqual(self.browser.run(
             "return readings.samples.filter(({isKept}) => !isKept).length"), 2)
+        # The page's own first reading does not take the place of those before it.
+        self.assertEqual(self.browser.run("return readings.samples[0].outcomes.sent"), 0)
         for chart in ("decisions", "outcomes"):
             self.browser.wait("an area", lambda: self.browser.all(f"#{chart}-chart .area"))
         self.browser.wait("a line", lambda: self.browser.all("#latency-chart .line"))
@@ -407,10 +418,11 @@ class TheLooks(Case):
             surfaces.add(browser.run(
                 "return getComputedStyle(document.querySelector('.card')).backgroundColor"))
             self.assertEqual(browser.poor_contrasts(), [], theme)
-            for width in (1360, 768, 360, 320):
+            for width in (1360, 768, 390, 360, 320):
                 browser.resize(width)
                 time.sleep(0.4)
                 self.assertEqual(browser.width(), width, theme)
+                self.assertEqual(browser.run(CLIPPED), [], f"{theme}, {width}")
                 self.picture(f"{theme}-{width}")
             browser.resize(self.width)
         self.assertEqual(len(surfaces), 2)

@@ -56,7 +56,8 @@ struct ControlTests {
         arguments: [
             (#"{"kind":"explode"}"#, "kind"), (#"{"kind":"delay"}"#, "milliseconds"),
             (#"{"kind":"delay","milliseconds":-1}"#, "milliseconds"),
-            (#"{"kind":"reject"}"#, "reason"), (#"{"kind":"reset"}"#, "code"),
+            (#"{"kind":"reject"}"#, "reason"), (#"{"kind":"reject","reason":"Foo"}"#, "reason"),
+            (#"{"kind":"reset"}"#, "code"),
             (#"{"kind":"reset","code":"OOPS"}"#, "code"),
             (#"{"kind":"goaway","lastStream":"-1"}"#, "lastStream"),
             (#"{"kind":"close","share":1.5}"#, "share"),

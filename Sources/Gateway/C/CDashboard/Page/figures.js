@@ -158,7 +158,8 @@ class History {
   /** Takes the gateway's readings, which are farther apart, where the page has none. */
   fill(kept) {
     const own = this.samples.filter(({isKept}) => !isKept);
-    const isBare = ({at}) => !own.some((sample) => Math.abs(sample.at - at) < 2 * SAMPLE_INTERVAL);
+    const isBare = ({at}) => own.length === 0 || at < own[0].at
+      || !own.some((sample) => Math.abs(sample.at - at) < SAMPLE_INTERVAL);
     this.samples = [...kept.filter(isBare), ...own].sort((left, right) => left.at - right.at);
   }
 
