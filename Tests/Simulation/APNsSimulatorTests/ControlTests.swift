@@ -81,7 +81,7 @@ struct ControlTests {
             ("/devices", #"{"token":"xy"}"#, "token"),
             ("/devices", #"{"token":"00aa","model":{"basis":"exact"}}"#, "model.basis"),
             ("/clock", #"{"advanceSecond":900}"#, "advanceSecond"),
-            ("/goaway", #"{"reason":7}"#, "reason"),
+            ("/goaway", #"{"reason":7}"#, "reason"), ("/goaway", #"{"reason":"Foo"}"#, "reason"),
         ])
     func foreignBodies(path: String, body: String, field: String) throws {
         let refusal = try Self.router().respond(

@@ -38,7 +38,7 @@ extension ControlRouter {
         }
     }
 
-    private static let documentation = "see the documentation of the simulator's control endpoint."
+    static let documentation = "see the documentation of the simulator's control endpoint."
 
     private static func invalid(_ error: any Error) -> InvalidField {
         switch error as? DecodingError {

@@ -32,7 +32,7 @@ struct FaultDocument: Codable {
         switch kind {
         case "delay": .delay(milliseconds: try pause())
         case "drip": .drip(millisecondsPerByte: try pause())
-        case "reject": .reject(try known(try required(reason, "reason")))
+        case "reject": .reject(try Self.known(try required(reason, "reason")))
         case "goaway":
             .goAway(
                 .init(
@@ -55,11 +55,11 @@ struct FaultDocument: Codable {
 
     private func knownReason() throws(InvalidField) -> RejectionReason? {
         guard let reason else { return nil }
-        return try known(reason)
+        return try Self.known(reason)
     }
 
     /// A reason that APNs has: with another one a client would be tested against what never comes.
-    private func known(_ text: String) throws(InvalidField) -> RejectionReason {
+    static func known(_ text: String) throws(InvalidField) -> RejectionReason {
         let reason = RejectionReason(rawValue: text)
         guard reason.entry != nil else {
             throw InvalidField(
