@@ -20,6 +20,8 @@ const page = {
   readAt: 0,
   listedAt: 0,
   isReading: false,
+  /** Whether what is read now is not what is asked for any more. */
+  isOutdated: false,
   streamState: "closed",
   unreachableSince: null,
   notices: new Map(),
@@ -68,6 +70,8 @@ async function read() {
   } finally {
     page.isReading = false;
     page.readAt = Date.now();
+    if (page.isOutdated && pause !== null) pause = 0;
+    page.isOutdated = false;
   }
   showLiveness();
   if (pause !== null) schedule(pause);
@@ -93,7 +97,8 @@ async function readOnce() {
   showApps(apps.filter(isChosen));
   showWebhooks(endpoints);
   showStore(stats.store);
-  if (isDue) showCharts(readings, session.now());
+  // There is none left when another app was chosen meanwhile.
+  if (isDue && readings.latest) showCharts(readings, session.now());
   showFirstWake(stats, apps);
   await Promise.all([readLists(), lookUp.refresh()]);
 }
@@ -212,6 +217,7 @@ function chooseApp() {
 function chooseState() {
   lists.narrow(page.chosen, byID("state-choice").value);
   page.listedAt = 0;
+  page.isOutdated = page.isReading;
   schedule(0);
 }
 
