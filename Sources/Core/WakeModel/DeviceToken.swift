@@ -146,6 +146,19 @@ public struct DeviceToken: Hashable, Sendable {
         return String(repeating: "0", count: 8 - digits.count) + digits
     }
 
+    /// The digest in a text: `device#1c2d3e4f`, or its digits alone. Throws ``InvalidField`` for
+    /// another text.
+    public static func digest(in text: String) throws(InvalidField) -> String {
+        let prefix = "device#"
+        let digits = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+        guard digits.utf8.count == 8, (try? DeviceToken(hex: digits))?.hex == digits else {
+            throw InvalidField(
+                field: "device", problem: "is no digest of a device token",
+                remedy: "Write it as logs and answers have it, such as device#1c2d3e4f.")
+        }
+        return digits
+    }
+
     private static func invalid(_ problem: String, _ remedy: String) -> InvalidField {
         InvalidField(field: "device token", problem: problem, remedy: remedy)
     }

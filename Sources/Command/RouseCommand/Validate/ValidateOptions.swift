@@ -70,10 +70,13 @@ struct ValidateInputOptions: ParsableArguments {
 /// Which rules are checked.
 struct ValidateRuleOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Only these rules or families, as BG004 or BG,H.", valueName: "rules"))
+        help: ArgumentHelp("Only these rules or families, as BG004 or BG,H.", valueName: "rules"),
+        completion: .list(Rules.table.map(\.id.rawValue)))
     var select: [String] = []
 
-    @Option(help: ArgumentHelp("Not these rules or families.", valueName: "rules"))
+    @Option(
+        help: ArgumentHelp("Not these rules or families.", valueName: "rules"),
+        completion: .list(Rules.table.map(\.id.rawValue)))
     var ignore: [String] = []
 
     @Flag(help: "Let warnings count as errors do.")

@@ -2,8 +2,9 @@
 
 /// Every metric that Rouse counts, with its help text: the table behind `/metrics`.
 ///
-/// Labels are bounded by construction: kinds, decisions, states, and reasons of Apple's table;
-/// never a device, a wake or an app that somebody only named.
+/// Labels are bounded by construction: kinds, decisions, states, reasons of Apple's table, and the
+/// first hundred apps that were configured; never a device, a wake or an app that somebody only
+/// named.
 enum Metric: String, CaseIterable, Sendable {
     case accepted = "rouse_wakes_accepted_total"
     case decisions = "rouse_decisions_total"
@@ -124,9 +125,10 @@ enum Metric: String, CaseIterable, Sendable {
     /// only where a key signs, and not with a certificate.
     var labels: [String] {
         switch self {
-        case .accepted, .coalesced, .queueAge, .dueLag, .apnsLatency: ["kind"]
-        case .decisions: ["decision", "kind"]
-        case .ended: ["kind", "reason", "state"]
+        case .coalesced, .queueAge, .dueLag, .apnsLatency: ["kind"]
+        case .accepted: ["app", "environment", "kind"]
+        case .decisions: ["app", "decision", "environment", "kind"]
+        case .ended: ["app", "environment", "kind", "reason", "state"]
         case .refused: ["reason"]
         case .webhooks: ["endpoint", "result"]
         case .webhooksDropped, .webhookBacklog, .webhookAge, .webhookFailing: ["endpoint"]

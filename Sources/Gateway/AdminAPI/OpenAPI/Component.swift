@@ -30,6 +30,7 @@ enum Component: String, CaseIterable {
     case deviceQueue = "DeviceQueue"
     case budget = "Budget"
     case deviceLookup = "DeviceLookup"
+    case deviceForget = "DeviceForget"
     case signals = "Signals"
     case deviceSignals = "DeviceSignals"
     case registration = "Registration"
@@ -47,6 +48,7 @@ enum Component: String, CaseIterable {
     case appList = "AppList"
     case queue = "Queue"
     case stats = "Stats"
+    case history = "History"
     case webhookList = "WebhookList"
     case webhookHealth = "WebhookHealth"
     case webhookMessage = "WebhookMessage"
@@ -81,7 +83,8 @@ enum Component: String, CaseIterable {
         case .device: .object([.required("queues", .array(of: .named(.deviceQueue)))])
         case .deviceQueue: DeviceView.schema
         case .budget: Explanation.schema
-        case .deviceLookup: DeviceBody.schema
+        case .deviceLookup: DeviceLookupBody.schema
+        case .deviceForget: DeviceBody.schema
         case .signals: SignalsBody.schema(namesDevice: false)
         case .deviceSignals: SignalsBody.schema(namesDevice: true)
         case .registration: RegistrationBody.schema(namesDevice: false)
@@ -108,6 +111,7 @@ enum Component: String, CaseIterable {
         case .appList: .object([.required("apps", .array(of: .named(.app)))])
         case .queue: QueueStatus.schema
         case .stats: GatewayStats.schema
+        case .history: MetricsHistory.schema
         case .webhookList:
             .object([.required("endpoints", .array(of: .named(.webhookHealth)))])
         case .webhookHealth: WebhookHealth.schema
