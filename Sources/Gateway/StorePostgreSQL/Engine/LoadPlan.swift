@@ -332,7 +332,9 @@ struct LoadPlan {
         SELECT \(StoredColumns.feedback) FROM rouse.feedback
         WHERE queue = $3 AND number > $1 ORDER BY queue, number LIMIT $2
         """, .int8, .int8, .int8)
-    /// One whose wake was pruned is there without it, so that a page ends where it ends.
+    /// One whose wake was pruned is there without it, so that a page ends where it ends. In the
+    /// order of the rows, so that no more of them are opened than the page takes: one may have
+    /// thousands of entries.
     private static let outcomes = Statement(
         """
         SELECT \(wakeAndDevice), asked.cursor, asked.number
@@ -342,7 +344,7 @@ struct LoadPlan {
                     WHERE number > $1 ORDER BY number LIMIT $2) AS outcome,
                 unnest(outcome.wakes) WITH ORDINALITY AS entry (wake, place)
             WHERE outcome.number - cardinality(outcome.wakes) + entry.place > $1
-            ORDER BY cursor LIMIT $2) AS asked
+            ORDER BY outcome.number, entry.place LIMIT $2) AS asked
         LEFT \(joined) ORDER BY asked.cursor
         """, .int8, .int8)
     private static let lastOutcome = Statement(
