@@ -133,29 +133,6 @@ struct DeviceContractTests {
         }
     }
 
-    @Test(
-        "A 410 that does not say since when kills only a token that was never registered",
-        arguments: StoreKind.allCases)
-    func undatedDeadToken(_ kind: StoreKind) async throws {
-        let refusal = Refusal(status: 410, reason: nil)
-        try await kind.withCounter { (connection) async throws in
-            _ = try await report(.registered(at: connection.now), connection, makes: true)
-            let later = connection.later(3_600)
-            for (device, isDead) in [(7, false), (8, true)] as [(UInt64, Bool)] {
-                let wake = Samples.wake(at: later.now, device: device)
-                let answer = try await later.settle(
-                    try await later.claimOne(wake), .end(.undeliverable(refusal)),
-                    attempt: .refused(refusal))
-                #expect(
-                    answer.ended.map(\.end)
-                        == [isDead ? .undeliverable(refusal) : .rejected(refusal)])
-            }
-            #expect(try await view(later).deadSince == nil)
-            let feed = try await later.store.perform(ReadFeedback(after: 0, limit: 10))
-            #expect(feed.map(\.deviceToken) == [Samples.deviceToken(8)])
-        }
-    }
-
     @Test("A wrong environment is told and kills nothing", arguments: StoreKind.allCases)
     func environment(_ kind: StoreKind) async throws {
         try await kind.withCounter { (connection) async throws in
