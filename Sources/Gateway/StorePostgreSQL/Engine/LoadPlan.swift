@@ -338,12 +338,12 @@ struct LoadPlan {
     private static let outcomes = Statement(
         """
         SELECT \(wakeAndDevice), asked.cursor, asked.number
-        FROM (SELECT outcome.number - cardinality(outcome.wakes) + entry.place AS cursor,
-                entry.wake AS number, false AS payload, true AS device
-            FROM (SELECT number, wakes FROM rouse.outcome
+        FROM (SELECT outcome.start + entry.place AS cursor, entry.wake AS number,
+                false AS payload, true AS device
+            FROM (SELECT number, number - cardinality(wakes) AS start, wakes FROM rouse.outcome
                     WHERE number > $1 ORDER BY number LIMIT $2) AS outcome,
                 unnest(outcome.wakes) WITH ORDINALITY AS entry (wake, place)
-            WHERE outcome.number - cardinality(outcome.wakes) + entry.place > $1
+            WHERE outcome.start + entry.place > $1
             ORDER BY outcome.number, entry.place LIMIT $2) AS asked
         LEFT \(joined) ORDER BY asked.cursor
         """, .int8, .int8)

@@ -140,7 +140,7 @@ private struct SharedAudit {
             FROM rouse.outcome) AS entry
         WHERE cardinality(wakes) = 0 OR array_position(wakes, NULL) IS NOT NULL OR number > last
             OR number - cardinality(wakes) < previous
-        ORDER BY number
+        ORDER BY entry.number
         """)
 
     // MARK: Rows
