@@ -2,8 +2,8 @@
 
 /// The two members of APNs' error body: `{"reason":"Unregistered","timestamp":1700000000000}`.
 ///
-/// A small reader of its own rather than a JSON library: the body has two known members, this module
-/// has no Foundation, and anything else must be survived, not reported.
+/// A small reader of its own rather than a JSON library: the body has two known members, this
+/// module has no Foundation, and anything else must be survived, not reported.
 struct RejectionBody: Hashable {
     /// The value of `reason`, verbatim.
     private(set) var reason: String?

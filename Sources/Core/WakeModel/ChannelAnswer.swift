@@ -21,8 +21,8 @@ public struct ChannelReceipt: Hashable, Sendable {
     public var status: Int
     /// The `apns-request-id` of the answer, to quote to Apple.
     public var requestID: String?
-    /// The key for the Delivery Log of Apple's Push Notifications Console. Broadcasts in the sandbox
-    /// only.
+    /// The key for the Delivery Log of Apple's Push Notifications Console. Broadcasts in the
+    /// sandbox only.
     public var apnsUniqueID: String?
 
     /// Creates a receipt.

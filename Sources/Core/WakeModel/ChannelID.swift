@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The id of a broadcast channel, as APNs made it: base64, of a size that Apple does not fix (facts
-/// §2.6).
+/// §2.5).
 ///
 /// No secret: apps get it to subscribe, and without the app's key nobody can send to it.
 public struct ChannelID: Hashable, Sendable, CustomStringConvertible {

@@ -33,8 +33,8 @@ extension RejectionReason {
     }
 
     /// The reasons that only the broadcast API gives, or that mean something else there: facts
-    /// §3.4. Reasons and meaning are Apple's ("Handling error responses from Apple Push Notification
-    /// service").
+    /// §3.4. Reasons and meaning are Apple's ("Handling error responses from Apple Push
+    /// Notification service").
     public static let channelTable: [Entry] = [
         row(
             .featureNotEnabled, "Broadcasts are not enabled for this app.",

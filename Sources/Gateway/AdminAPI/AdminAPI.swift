@@ -26,8 +26,8 @@ public struct AdminAPI: Sendable {
 
     /// An API for this gateway, which counts its requests in `metrics`; `readings` is asked for
     /// more whenever somebody reads them, `webhooks` for how their delivery stands, and `channels`
-    /// for what asks APNs about broadcast channels. What callers change is noted in `audit`; without
-    /// one, in the log.
+    /// for what asks APNs about broadcast channels. What callers change is noted in `audit`;
+    /// without one, in the log.
     public init(
         configuration: AdminConfiguration, gateway: Gateway,
         metrics: MetricsRegistry = MetricsRegistry(), logger: Logger, audit: AuditLog? = nil,

@@ -144,7 +144,8 @@ extension SimulatorState {
         countsByToken.withLock { $0.removeAll() }
     }
 
-    /// Returns when `count` whole requests have been seen since the start, or the task is cancelled.
+    /// Returns when `count` whole requests have been seen since the start, or the task is
+    /// cancelled.
     func waitForPushes(_ count: Int) async {
         let id = lastWaiter.add(1, ordering: .relaxed).newValue
         await withTaskCancellationHandler {

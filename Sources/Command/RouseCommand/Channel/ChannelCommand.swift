@@ -20,9 +20,11 @@ struct ChannelCommand: AsyncParsableCommand {
             Example:
 
               CHANNEL=$(rouse channel create --storage latest --sandbox \\
-                --bundle-id com.example.app --key AuthKey_ABCDE12345.p8 --team-id TEAM123456)
-              rouse channel send "$CHANNEL" --payload update.json --ttl 3600 --sandbox \\
-                --bundle-id com.example.app --key AuthKey_ABCDE12345.p8 --team-id TEAM123456
+                --bundle-id com.example.app --key AuthKey_ABCDE12345.p8 \\
+                --team-id TEAM123456)
+              rouse channel send "$CHANNEL" --payload update.json --ttl 3600 \\
+                --sandbox --bundle-id com.example.app \\
+                --key AuthKey_ABCDE12345.p8 --team-id TEAM123456
             """,
         subcommands: [
             ChannelCreateCommand.self, ChannelListCommand.self, ChannelReadCommand.self,

@@ -93,7 +93,8 @@ struct ChannelSession {
 /// | `app`, `environment` | the app; no `environment` when only a host was named |
 /// | `channel`, `storage` | the channel, and what it stores: `none` or `latest` |
 /// | `channels` | `list`: all ids |
-/// | `priority`, `expiration`, `payload_bytes`, `diagnostics` | `send`: what was sent, and what the rules remark |
+/// | `priority`, `expiration`, `payload_bytes` | `send`: what was sent |
+/// | `diagnostics` | `send`: what the rules remark |
 /// | `request_id` | the `apns-request-id`, to quote to Apple |
 /// | `apns_unique_id` | `send`: for the Delivery Log of Apple's console (sandbox) |
 /// | `status`, `reason` | APNs' answer; no `reason` when it was done |

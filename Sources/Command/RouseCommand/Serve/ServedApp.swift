@@ -84,8 +84,8 @@ struct ServedApp: Sendable {
         }
     }
 
-    /// How the server is reached that manages an app's channels: Apple's own, or the one that stands
-    /// in for Apple's, which is both.
+    /// How the server is reached that manages an app's channels: Apple's own, or the one that
+    /// stands in for Apple's, which is both.
     private static func management(
         _ app: ServeConfiguration.App, _ transport: TransportConfiguration
     ) -> TransportConfiguration {
