@@ -111,27 +111,39 @@ struct BroadcastBody {
     }
 
     static var schema: Schema {
-        .object([
-            .required("app", .bundleID("The bundle id, without any suffix.")),
-            .optional(
-                "environment",
-                .words(of: APNsEnvironment.self, "Needed where the app is configured for both.")),
-            .required(
-                "payload",
-                .anyObject(
-                    "Sent on byte for byte: up to \(Broadcast.maximumPayloadBytes) bytes, an "
-                        + "update or the end of a Live Activity.")),
-            .optional(
-                "priority",
-                .choice(
-                    Broadcast.priorities.map { Int64($0.rawValue) },
-                    "The value of apns-priority; 10 by default. 5 does not count against the "
-                        + "hourly budget of the activity.")),
-            .optional(
-                "ttl_seconds",
-                .integer(
-                    "Seconds from now; 0 by default, one attempt, and the only one for a channel "
-                        + "that stores nothing.", in: 0...maximumLifeSeconds)),
-        ])
+        let app = Schema.Member.required("app", .bundleID("The bundle id, without any suffix."))
+        return .object(
+            [
+                app,
+                .optional(
+                    "environment",
+                    .words(
+                        of: APNsEnvironment.self, "Needed where the app is configured for both.")),
+                .required(
+                    "payload",
+                    .anyObject(
+                        "Sent on byte for byte: up to \(Broadcast.maximumPayloadBytes) bytes, an "
+                            + "update or the end of a Live Activity.")),
+                .optional(
+                    "priority",
+                    .choice(
+                        Broadcast.priorities.map { Int64($0.rawValue) },
+                        "The value of apns-priority; 10 by default. 5 does not count against the "
+                            + "hourly budget of the activity.")),
+                .optional(
+                    "ttl_seconds",
+                    .integer(
+                        "Seconds from now; 0 by default, one attempt, and the only one for a "
+                            + "channel that stores nothing.", in: 0...maximumLifeSeconds)),
+            ],
+            // Of every app, as a condition: generated clients take the payload for any object.
+            variants: [
+                [
+                    app,
+                    .required(
+                        "payload",
+                        Schema(json: .raw(Array(PayloadSchema.acceptedBroadcast.utf8)))),
+                ]
+            ])
     }
 }
