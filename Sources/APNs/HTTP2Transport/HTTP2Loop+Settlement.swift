@@ -76,8 +76,8 @@ extension HTTP2Loop {
         if answer.isTooLarge {
             return TransportFailure(
                 .responseTooLarge, certainty: .unknown,
-                detail: "the body has over \(CHTTP2_ANSWER_BODY_MAX) bytes, or the header list "
-                    + "over \(CHTTP2_HEADER_LIST_MAX)")
+                detail: "the body has over \(CHTTP2_ANSWER_BODY_MAX) bytes, or more than the "
+                    + "request allows, or the header list over \(CHTTP2_HEADER_LIST_MAX)")
         }
         if answer.isMalformed {
             return TransportFailure(

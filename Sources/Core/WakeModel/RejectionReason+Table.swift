@@ -77,9 +77,10 @@ extension RejectionReason {
     /// never-retry set and the 15 minutes of 5xx; the rest of the policy is Rouse's.
     public static let table: [Entry] = requestRows + deviceRows + authenticationRows + serviceRows
 
-    /// The table by reason, for look-ups.
+    /// The table by reason, for look-ups, with what only the broadcast API answers.
     static let rows: [String: Entry] = Dictionary(
-        uniqueKeysWithValues: table.map { ($0.reason.rawValue, $0) })
+        (table + channelTable).map { ($0.reason.rawValue, $0) }
+    ) { first, _ in first }
 
     private static let requestRows: [Entry] = [
         fix(.badCollapseID, "The collapse id is over 64 bytes.", "Shorten apns-collapse-id."),

@@ -69,7 +69,8 @@ struct GatewayAssembly {
         let server = AdminAPI(
             configuration: api, gateway: gateway, metrics: metrics, logger: logger, audit: audit,
             readings: { reloader.clients.readings + opened.readings() },
-            webhooks: { webhooks.health }
+            webhooks: { webhooks.health },
+            channels: { reloader.clients.channels }
         ).service(on: address) { bound in
             isListening.withLock { $0 = true }
             manager.tell(.ready("The gateway listens on \(bound)."))
