@@ -39,6 +39,11 @@ package struct ReportTotals: Sendable {
                 "\(files(summary.foreignFiles)) passed over: neither `aps` nor headers beside a "
                     + "payload. A file that is named is checked.")
         }
+        if summary.filesWithoutPush > 0 {
+            statements.append(
+                "\(files(summary.filesWithoutPush)) not judged: no push to APNs was found, as in a "
+                    + "request to another service.")
+        }
         if summary.excludedFiles > 0 {
             statements.append(
                 "\(files(summary.excludedFiles)) passed over: the settings exclude them.")
