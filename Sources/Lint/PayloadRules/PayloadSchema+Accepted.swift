@@ -26,14 +26,11 @@ extension PayloadSchema {
             {"type":"string","minLength":1},"aps":{"not":{}}}}
             """
         case .liveactivity:
-            """
-            {"type":"object","description":"Rules LA001 to LA004.","required":["aps"],\
-            "properties":{"aps":{"type":"object","required":["timestamp","event"],"properties":\
-            {\(aps(.liveactivity))},"anyOf":[{"properties":{"event":{"const":"end"}}},\
-            {"properties":{"event":{"const":"update"}},"required":["content-state"]},\
-            {"properties":{"event":{"const":"start"}},"required":["attributes-type",\
-            "attributes","alert"]}]}}}
-            """
+            liveActivity(
+                more: """
+                    ,{"properties":{"event":{"const":"start"}},"required":["attributes-type",\
+                    "attributes","alert"]}
+                    """)
         case .location, .complication, .fileprovider, .pushtotalk:
             """
             {"type":"object","description":"Rule G014.","properties":{"aps":{"properties":\
@@ -52,6 +49,19 @@ extension PayloadSchema {
             {\(aps(.voip))}}}}
             """
         }
+    }
+
+    /// The same of the payloads of broadcasts, which cannot start a Live Activity.
+    public static let acceptedBroadcast = liveActivity(more: "")
+
+    /// `more` are further events, beside the end and an update.
+    private static func liveActivity(more: String) -> String {
+        """
+        {"type":"object","description":"Rules LA001 to LA004.","required":["aps"],\
+        "properties":{"aps":{"type":"object","required":["timestamp","event"],"properties":\
+        {\(aps(.liveactivity))},"anyOf":[{"properties":{"event":{"const":"end"}}},\
+        {"properties":{"event":{"const":"update"}},"required":["content-state"]}\(more)]}}}
+        """
     }
 
     private static func aps(_ kind: PushTypeSet) -> String {

@@ -13,6 +13,7 @@ import WakeModel
 struct APIBench {
     let gateway: Gateway
     let sender: ScriptedSender
+    let channels = ScriptedChannels()
     var configuration: AdminConfiguration
     let keys: [Scope: KeySecret]
 
@@ -40,7 +41,8 @@ struct APIBench {
         _ body: (Caller) async throws -> Void
     ) async throws {
         try await withAPI(
-            gateway, configuration: configuration, logger: logger, audit: audit, webhooks: webhooks
+            gateway, configuration: configuration, logger: logger, audit: audit,
+            webhooks: webhooks, channels: channels
         ) { port in
             try await body(Caller(port: port, keys: keys))
         }
