@@ -53,7 +53,7 @@ struct AnswerReader {
         return nil
     }
 
-    /// What stands behind a backslash (RFC 8259 §7).
+    /// The character after a backslash (RFC 8259 §7).
     private mutating func escaped() -> Unicode.Scalar? {
         switch take() {
         case UInt8(ascii: "n"): return "\n"

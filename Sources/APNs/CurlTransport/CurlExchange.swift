@@ -59,7 +59,7 @@ final class CurlExchange {
                 isAppended = false  // no field is empty
                 return
             }
-            // SAFETY: the shim copies as many bytes as it is told.
+            // SAFETY: the shim copies as many bytes as the argument says.
             isAppended =
                 isAppended
                 && CCurlExchange_append_header(

@@ -6,8 +6,8 @@ internal import PushTransport
 internal import WakeModel
 
 extension HTTP2Loop {
-    /// Tells those whose streams have ended on a connection. `loss` says why all of them did, when
-    /// the connection broke.
+    /// Reports the outcomes of the streams that have ended on a connection. `loss` says why all
+    /// of them did, when the connection broke.
     @discardableResult
     func settle(
         _ connection: HTTP2Connection, loss: TransportFailure? = nil, now: Int64

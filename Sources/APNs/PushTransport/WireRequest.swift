@@ -79,7 +79,7 @@ public struct RequestTarget: Hashable, Sendable {
 /// constants, here and in ``TransportRequest`` and ``WireResponse``: Swift 6.3 copies a value of so
 /// many variables where it moves one of constants, and each copy counts up all that it refers to.
 public struct WireRequest: Sendable {
-    /// What stands before the device token in `:path`.
+    /// The part of `:path` before the device token.
     public static let pathPrefix = "/3/device/"
 
     /// The device token in `:path`; never logged. `nil` asks a server something that is no push:

@@ -15,7 +15,7 @@ extension RejectionReason {
     public static let badTopic = RejectionReason(rawValue: "BadTopic")
     /// The device token belongs to another topic.
     public static let deviceTokenNotForTopic = RejectionReason(rawValue: "DeviceTokenNotForTopic")
-    /// A header stands there twice.
+    /// The request has a header twice.
     public static let duplicateHeaders = RejectionReason(rawValue: "DuplicateHeaders")
     /// The connection was idle for too long.
     public static let idleTimeout = RejectionReason(rawValue: "IdleTimeout")
@@ -94,7 +94,7 @@ extension RejectionReason {
         fix(
             .badTopic, "The topic is malformed.",
             "Use the app's bundle id plus the push type's suffix.", scope: .topic),
-        fix(.duplicateHeaders, "A header stands in the request twice.", "Write each header once."),
+        fix(.duplicateHeaders, "The request has a header twice.", "Write each header once."),
         fix(
             .invalidPushType, "The push type is unknown to APNs.",
             "Use one of the documented values of apns-push-type."),

@@ -93,7 +93,14 @@ public struct AdminAPI: Sendable {
                 await onListening(bound)
             },
             logger: logger)
-        return ListeningService(server: application, refusals: refusals, socket: socket)
+        return ListeningService(
+            server: application, socket: socket,
+            meanwhile: [
+                { [refusals] in await refusals.run() },
+                { [services] in
+                    await services.history.run(services.gateway, services.metrics.registry)
+                },
+            ])
     }
 
     /// Frees descriptors, or lets the listener rest, when the system has none for another

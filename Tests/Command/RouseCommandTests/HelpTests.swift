@@ -60,6 +60,13 @@ struct HelpTests {
         #expect(found["validate --explain"]?.contains("BG001") == true)
         #expect(found["audit --explain"]?.contains("CF001") == true)
         #expect(found["validate --format"]?.contains("sarif") == true)
+        #expect(found["audit --sends"]?.contains("time-sensitive") == true)
+        for (option, rule) in [
+            ("validate --select", "BG001"), ("validate --ignore", "BG001"),
+            ("audit --select", "CF001"), ("audit --ignore", "CF001"),
+        ] {
+            #expect(found[option]?.contains(rule) == true, "\(option)")
+        }
         #expect(found["apns-simulator --device-model"]?.contains("commuter") == true)
         #expect(files.isSuperset(of: ["serve --config", "push --key", "status --key-file"]))
         for shell in ["bash", "zsh", "fish"] {

@@ -98,6 +98,13 @@ func expectProblem(
     #expect(json["type"] as? String == code.type, sourceLocation: sourceLocation)
     #expect(json["title"] as? String == code.title, sourceLocation: sourceLocation)
     #expect(json["status"] as? Int == code.status, sourceLocation: sourceLocation)
+    // What one part of a request is to blame for says which.
+    let blaming: [ProblemCode] = [
+        .invalidField, .invalidWake, .unsupportedMediaType, .idempotencyConflict,
+    ]
+    if blaming.contains(code) {
+        #expect(json["field"] is String, "\(exchange.body)", sourceLocation: sourceLocation)
+    }
     #expect(
         !exchange.body.contains(Samples.deviceToken().hex), sourceLocation: sourceLocation)
 }

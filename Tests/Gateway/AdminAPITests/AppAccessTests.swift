@@ -118,7 +118,7 @@ struct AppAccessTests {
             "DELETE /v1/channels/{channel}", "POST /v1/channels/{channel}/broadcasts",
             "POST /v1/receipts", "GET /v1/feedback", "GET /v1/events", "GET /v1/apps",
             "POST /v1/apps/{topic}/pause", "POST /v1/apps/{topic}/resume", "GET /v1/stats",
-            "GET /v1/webhooks",
+            "GET /v1/webhooks", "GET /v1/history",
             "GET /metrics",
             // Knows of no app: it judges the payload and the headers that it is given.
             "POST /v1/validate",
@@ -205,7 +205,7 @@ struct AppAccessTests {
                             "POST", "/v1/apps/\(app)/\(verb)", as: caller.other), "topic")
                 }
             }
-            for path in ["/v1/stats", "/v1/webhooks", "/metrics"] {
+            for path in ["/v1/stats", "/v1/webhooks", "/v1/history", "/metrics"] {
                 try expectProblem(
                     try await caller.send("GET", path, as: caller.other), .appNotAllowed)
                 #expect(try await caller.caller.send("GET", path).status == 200)

@@ -78,7 +78,7 @@ struct GatewayAssembly {
         }
         if startsPaused, !plan.webhooks.isEmpty {
             logger.notice(
-                "no webhook is posted until a start without --paused; what there is to tell waits",
+                "no webhook is posted until a start without --paused; events are kept until then",
                 metadata: ["endpoints": "\(plan.webhooks.count)"])
         }
         let ending: [any Service] =

@@ -93,7 +93,8 @@ struct ServerSettings: Hashable, Sendable {
         if let port { transport.port = port }
         if let path = certificateAuthorityPath { transport.trust = .file(path: path) }
         transport.proxy = proxy
-        transport.connectTimeout = min(transport.connectTimeout, .seconds(timeoutSeconds))
+        // One push is worth waiting for a connection as long as for its answer.
+        transport.connectTimeout = .seconds(timeoutSeconds)
         transport.userAgent = "rouse/\(RouseVersion.current)"
         return transport
     }

@@ -30,6 +30,7 @@ enum Component: String, CaseIterable {
     case deviceQueue = "DeviceQueue"
     case budget = "Budget"
     case deviceLookup = "DeviceLookup"
+    case deviceForget = "DeviceForget"
     case signals = "Signals"
     case deviceSignals = "DeviceSignals"
     case registration = "Registration"
@@ -52,6 +53,7 @@ enum Component: String, CaseIterable {
     case appList = "AppList"
     case queue = "Queue"
     case stats = "Stats"
+    case history = "History"
     case webhookList = "WebhookList"
     case webhookHealth = "WebhookHealth"
     case webhookMessage = "WebhookMessage"
@@ -86,7 +88,8 @@ enum Component: String, CaseIterable {
         case .device: .object([.required("queues", .array(of: .named(.deviceQueue)))])
         case .deviceQueue: DeviceView.schema
         case .budget: Explanation.schema
-        case .deviceLookup: DeviceBody.schema
+        case .deviceLookup: DeviceLookupBody.schema
+        case .deviceForget: DeviceBody.schema
         case .signals: SignalsBody.schema(namesDevice: false)
         case .deviceSignals: SignalsBody.schema(namesDevice: true)
         case .registration: RegistrationBody.schema(namesDevice: false)
@@ -118,6 +121,7 @@ enum Component: String, CaseIterable {
         case .appList: .object([.required("apps", .array(of: .named(.app)))])
         case .queue: QueueStatus.schema
         case .stats: GatewayStats.schema
+        case .history: MetricsHistory.schema
         case .webhookList:
             .object([.required("endpoints", .array(of: .named(.webhookHealth)))])
         case .webhookHealth: WebhookHealth.schema
@@ -164,7 +168,7 @@ enum Component: String, CaseIterable {
 
     private static var diagnosticSchema: Schema {
         .object([
-            .required("rule", .string("The rule, as `rouse rules` tells it.", example: "BG001")),
+            .required("rule", .string("The rule's id, as in `rouse rules`.", example: "BG001")),
             .required("severity", .words(of: Severity.self)),
             .required("message", .string("What is wrong.")),
             .required("fix", .string("What to do.")),

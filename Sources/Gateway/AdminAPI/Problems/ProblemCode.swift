@@ -205,7 +205,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .invalidField:
             "`detail` names the field, what is wrong with its value, and what to write."
         case .invalidWake:
-            "Mend what `diagnostics` lists; `rouse validate` finds the same in CI, and "
+            "Fix what `diagnostics` lists; `rouse validate` finds the same in CI, and "
                 + "`rouse validate --explain BG006` says why a rule exists."
         case .unknownApp:
             "Add the app to `apps`, in this environment, and reload; the bundle id is written "

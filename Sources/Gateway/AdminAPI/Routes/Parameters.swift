@@ -118,6 +118,17 @@ struct AppFilter {
 }
 
 extension Services {
+    /// The device token of a wake, of an app that the caller may use.
+    func device(
+        of wake: WakeID, for context: AdminRequestContext
+    ) async throws -> DeviceToken {
+        let record = try await asking { () async throws(StoreFailure) in
+            try await gateway.record(of: wake, among: context.apps)
+        }
+        guard let record else { throw Problem.noSuchWake }
+        return record.deviceToken
+    }
+
     /// What a query narrows its answer to.
     func filter(_ query: Query, for context: AdminRequestContext) throws(Problem) -> AppFilter {
         try filter(query.string("app"), try query.choice("environment"), for: context)

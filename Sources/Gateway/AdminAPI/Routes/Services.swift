@@ -7,6 +7,8 @@ struct Services: Sendable {
     let gateway: Gateway
     let configuration: AdminConfiguration
     let metrics: AdminMetrics
+    /// The last hour of what the dashboard draws.
+    let history = MetricsHistory()
     let connections: ListenerConnections
     /// Event streams that are open.
     let streams: ConnectionCount

@@ -45,11 +45,17 @@ struct ControlRouter: Sendable {
 
     func respond(method: String, path: String, body: [UInt8]) -> Response {
         do {
-            return try route(method: method, path: path, body: body)
+            let response = try route(method: method, path: path, body: body)
+            return response.status == 404 ? Self.json(Self.nothing, status: 404) : response
         } catch {
             return Self.json(ProblemDocument(error), status: 400)
         }
     }
+
+    private static let nothing = ProblemDocument(
+        InvalidField(
+            field: "path", problem: "has nothing for this method, or names an unknown device",
+            remedy: "Register the device first, with a model; " + documentation))
 
     private func add(_ fault: Fault) throws(InvalidField) {
         var hasRoom = true
@@ -91,7 +97,7 @@ struct ControlRouter: Sendable {
         case (_, "/clock"): return try route(clock: method, body: body)
         case ("POST", "/goaway"):
             let reason = body.isEmpty ? nil : try Self.parse(GoAwayDocument.self, body).reason
-            state.sendGoAway(reason: RejectionReason(rawValue: reason ?? "Shutdown"))
+            state.sendGoAway(reason: try reason.map(FaultDocument.known) ?? .shutdown)
         case ("DELETE", "/connections"): state.closeAllConnections()
         case ("GET", _) where path.hasPrefix(Self.channelsPrefix):
             let app = String(path.dropFirst(Self.channelsPrefix.count))
@@ -118,18 +124,6 @@ struct ControlRouter: Sendable {
             field = error.field
             problem = error.problem
             remedy = error.remedy
-        }
-    }
-
-    static func parse<Document: Decodable>(
-        _ type: Document.Type, _ body: [UInt8]
-    ) throws(InvalidField) -> Document {
-        do {
-            return try JSONDecoder().decode(type, from: Data(body))
-        } catch {
-            throw InvalidField(
-                field: "body", problem: "is not the JSON object that this path takes",
-                remedy: "See the documentation of the simulator's control endpoint.")
         }
     }
 
