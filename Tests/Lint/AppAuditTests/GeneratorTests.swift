@@ -168,7 +168,7 @@ struct GeneratorTests {
     @Test("a plugin beside its example is judged by what its files show")
     func pluginBesideExample() throws {
         let folder = try TestFolder()
-        try AuditScopeTests.write(folder, "example/App", settings: "")
+        try AuditScopeTests.write(folder, "App", settings: "")
         let handler =
             "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith p: PKPushPayload, "
             + "for type: PKPushType, completion: @escaping () -> Void) { calls.report(p) }"
@@ -178,8 +178,8 @@ struct GeneratorTests {
         let report = try Audit(paths: [folder.path]).report()
         #expect(report.findings.map(\.diagnostic.rule.rawValue) == ["CF034"])
         // What a target has is not judged twice.
-        try folder.write(handler, to: "example/App/App.swift")
-        try folder.write("", to: "example.podspec")
+        try folder.write(handler, to: "App/App.swift")
+        try folder.write("", to: "plugin.podspec")
         let both = try Audit(paths: [folder.path]).report()
         #expect(both.findings.count { $0.diagnostic.rule == "CF034" } == 2)
     }

@@ -218,7 +218,7 @@ extension SourceReader {
     /// and whether it is one of the function.
     private func assertionVariable(_ index: Int) -> (name: String, isLocal: Bool)? {
         let line = text.tokens[index].position.line
-        var equals = index
+        var equals = message(around: index).map { $0 - 1 } ?? index
         while let token = text[equals], token.position.line == line, !token.isMark("=") {
             equals -= 1
         }
