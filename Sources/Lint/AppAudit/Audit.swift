@@ -302,7 +302,7 @@ struct FoundFiles {
 
     private mutating func sort(_ file: String) {
         let name = Paths.name(of: file)
-        if name == "project.pbxproj" {
+        if name == "project.pbxproj", isProject(file) {
             projects.append(file)
         } else if name.hasSuffix("project.yml") || name.hasSuffix("project.yaml") {
             specifications.append(file)
@@ -328,6 +328,13 @@ struct FoundFiles {
         } else if name.hasSuffix(".csproj") {
             dotNetFolders.append(Paths.folder(of: file))
         }
+    }
+
+    /// Whether a `project.pbxproj` is that of a project: one that is named, or the file of an
+    /// `.xcodeproj`, and no note of the same name elsewhere.
+    private func isProject(_ file: String) -> Bool {
+        let folder = Paths.folder(of: file)
+        return named.contains(file) || folder == "." || folder.hasSuffix(".xcodeproj")
     }
 
     private static let packageManagers: Set = ["Package.swift", "Podfile", "Cartfile"]

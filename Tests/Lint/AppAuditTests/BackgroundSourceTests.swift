@@ -475,6 +475,7 @@ struct BackgroundSourceTests {
         "WindowGroup {}.backgroundTask(.appRefresh(\"a\")) { await Sync.handleRefresh() }",
         "id = UIApplication.shared.beginBackgroundTask(withName: \"a\") { [weak self] in "
             + "self?.finish() }",
+        "id = UIApplication.shared.beginBackgroundTask(withName: \"a\") { job.over?() }",
         voip("if let id = payload.id { calls.report(id) } else { calls.reportUnknown() }"),
         "func isCall(_ push: PKPushPayload) -> Bool {\nguard push.isCall else { return false }\n"
             + "return true\n}",

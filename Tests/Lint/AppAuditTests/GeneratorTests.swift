@@ -183,4 +183,13 @@ struct GeneratorTests {
         let both = try Audit(paths: [folder.path]).report()
         #expect(both.findings.count { $0.diagnostic.rule == "CF034" } == 2)
     }
+
+    @Test("a file that is only called as a project's is none")
+    func noteOfAProject() throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(folder, "App", settings: "")
+        let note = try folder.write("MARKETING_VERSION = 1.0;", to: "App/project.pbxproj")
+        #expect(try Audit(paths: [folder.path]).report().problems == [])
+        #expect(try Audit(paths: [note]).report().problems.count == 1)
+    }
 }

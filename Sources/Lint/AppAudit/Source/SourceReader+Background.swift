@@ -156,7 +156,9 @@ extension SourceReader {
         if lacksExpiration(index) {
             see(.fault(.assertionWithoutExpiration), at: index)
         } else if let handler = assertionExpiration(index),
-            !handler.contains(where: { isCall($0) && !isIdleCall($0) })
+            !handler.contains(where: {
+                isCall($0) && !isIdleCall($0) || text.sees("?", "(", at: $0 + 1)
+            })
         {
             see(.fault(.assertionExpirationWithoutEnd), at: index)
         }

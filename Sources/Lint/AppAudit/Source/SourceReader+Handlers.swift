@@ -442,7 +442,8 @@ extension SourceReader {
         "dispatch_get_main_queue", "dispatch_get_global_queue",
         // A notification is no call.
         "presentLocalNotificationNow", "scheduleLocalNotification", "addNotificationRequest",
-        "registerUserNotificationSettings",
+        "registerUserNotificationSettings", "requestAuthorization",
+        "requestAuthorizationWithOptions", "setNotificationCategories",
     ]
 
     /// Whether a report waits for something: it stands behind an `await` of an earlier line, or in
