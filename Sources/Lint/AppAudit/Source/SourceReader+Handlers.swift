@@ -346,6 +346,12 @@ extension SourceReader {
     /// log: `FileLog.shared.add(…)`.
     func isIdleCall(_ index: Int) -> Bool {
         if Self.isIdle(text.tokens[index].text) || speaksOfKnownCall(index) { return true }
+        // `condition: .onQueue(main)` makes a value of a type that is left out.
+        if text.sees(".", at: index - 1), let before = text[index - 2],
+            ["(", ",", ":", "=", "["].contains(where: before.isMark)
+        {
+            return true
+        }
         var owner = index
         while text[owner - 1]?.isMark(".") == true, let before = text[owner - 2] {
             owner -= 2
