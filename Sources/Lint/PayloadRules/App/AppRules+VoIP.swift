@@ -36,7 +36,7 @@ extension AppRules {
             }
         },
         AppRule(
-            "CF011", .note, "the app does not use what VoIP pushes tell since iOS 26.4",
+            "CF011", .note, "the app does not use what VoIP pushes report since iOS 26.4",
             why: "`PKVoIPPushMetadata.mustReport` says whether a call has to be reported at all.",
             from: [.voipMetadata],
             fix: """
