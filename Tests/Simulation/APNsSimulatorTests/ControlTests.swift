@@ -80,7 +80,7 @@ struct ControlTests {
             ("/devices", #"{"token":"00ff","topics":"com.example.app"}"#, "topics"),
             ("/devices", #"{"token":"xy"}"#, "token"),
             ("/devices", #"{"token":"00aa","model":{"basis":"exact"}}"#, "model.basis"),
-            ("/clock", #"{"advanceSecond":900}"#, "advanceSecond"),
+            ("/clock", #"{"advanceSecond":900}"#, "advanceSeconds"),
             ("/goaway", #"{"reason":7}"#, "reason"), ("/goaway", #"{"reason":"Foo"}"#, "reason"),
         ])
     func foreignBodies(path: String, body: String, field: String) throws {
