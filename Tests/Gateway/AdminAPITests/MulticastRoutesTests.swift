@@ -121,7 +121,8 @@ struct MulticastRoutesTests {
             }
             let terms = Self.terms
             try await expect(
-                terms.replacing("\"content-available\":1", with: "\"alert\":1"), .invalidWake)
+                terms.replacing("\"content-available\":1", with: "\"alert\":1"), .invalidWake,
+                field: "payload")
             try await expect(
                 terms.replacing("example.app", with: "example.none"), .unknownApp, field: "app")
             try await expect(
