@@ -49,7 +49,8 @@ expressions += [entry["expr"] for entry in dashboard["annotations"]["list"] if "
 assert len(expressions) > 20, "too few panels"
 ids = [panel["id"] for panel in dashboard["panels"]]
 assert len(ids) == len(set(ids)), "two panels have one id"
-filled = [text.replace("$__rate_interval", "5m").replace("$instance", ".*") for text in expressions]
+filled = [text.replace("$__rate_interval", "5m").replace("$instance", ".*")
+          .replace("$app", ".*") for text in expressions]
 rules = [{"record": f"panel:{index}", "expr": text} for index, text in enumerate(filled)]
 print(json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
 PYTHON

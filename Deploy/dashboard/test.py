@@ -18,6 +18,15 @@ ROUSE = os.environ["ROUSE"]
 PICTURES = os.environ.get("PICTURES")
 
 
+# The cells of tables that stick out of the window, and would have to be scrolled to.
+CLIPPED = """
+return [...document.querySelectorAll("td, th")]
+  .filter((cell) => cell.checkVisibility()
+    && cell.getBoundingClientRect().right > document.documentElement.clientWidth)
+  .map((cell) => cell.textContent.slice(0, 40));
+"""
+
+
 class Case(unittest.TestCase):
     """One gateway and one tab for the tests of a class, which each load the page anew."""
 
@@ -169,6 +178,78 @@ class TheFigures(Case):
         browser.run("document.activeElement.blur()")
         browser.wait("the wake", lambda: browser.all(link))
         self.assertEqual(browser.text("#feed-lead"), "As they happen")
+
+    def test_it_begins_with_the_hour_before_it_was_opened(self):
+        def points():
+            return self.bench.ask("GET", "v1/history", key="reader")[1]["points"]
+
+        # One point from before the wakes of this gateway and one from after them: 20 s at most.
+        Browser.wait(self.browser, "two points", lambda: points()[0]["outcomes"]["sent"]
+                     < points()[-1]["outcomes"]["sent"])
+        self.load()
+        kept = "return readings.samples.filter(({isKept}) => isKept).length"
+        self.browser.wait("the gateway's readings", lambda: self.browser.run(kept) >= 2)
+        self.assertLessEqual(self.browser.run(
+            "return readings.samples.filter(({isKept}) => !isKept).length"), 2)
+        # The page's own first reading does not take the place of those before it.
+        self.assertEqual(self.browser.run("return readings.samples[0].outcomes.sent"), 0)
+        for chart in ("decisions", "outcomes"):
+            self.browser.wait("an area", lambda: self.browser.all(f"#{chart}-chart .area"))
+        self.browser.wait("a line", lambda: self.browser.all("#latency-chart .line"))
+
+    def test_it_is_narrowed_to_an_app_and_a_state(self):
+        self.load()
+        browser = self.browser
+
+        def choose(name, value):
+            browser.run("const place = byID(arguments[0]); place.value = arguments[1];"
+                        "place.dispatchEvent(new Event('change'))", name, value)
+
+        browser.wait("two apps", lambda: len(browser.all("#app-choice option")) == 3)
+        # The calls of one app, and nothing of the other.
+        choose("app-choice", f"{CHAT} sandbox")
+        browser.wait("one app", lambda: len(browser.all("#app-list tbody tr")) == 2)
+        browser.wait("its calls", lambda: browser.all("#feed-list tbody tr")
+                     and SHOP not in browser.text("#feed-list"))
+        self.assertIn("VoIP", browser.text("#feed-list"))
+        self.assertNotIn("BadDeviceToken", browser.text("#rejection-list"))
+        self.assertTrue(browser.is_shown("choice-help"))
+        calls = self.bench.metric("rouse_decisions_total", f'app="{CHAT}"', 'decision="send"')
+        browser.wait("its decisions", lambda: f"sent at once 0 {calls}" in
+                     browser.text("#decisions-chart"))
+        self.picture("narrowed")
+        device = token(time.time_ns())
+        self.bench.wait_for(self.bench.wake(device), "sent")
+        waiting = self.bench.wake(device)
+        choose("app-choice", "")
+        browser.wait("all apps", lambda: len(browser.all("#app-list tbody tr")) == 4)
+        # Wakes that wait are listed as well, and go when they end.
+        choose("state-choice", "pending")
+        link = f'#feed-list a[href="#wake={waiting}"]'
+        browser.wait("the waiting wake", lambda: browser.all(link))
+        self.assertIn("until", browser.text("#feed-list"))
+        self.assertNotIn("sent", browser.text("#feed-list"))
+        self.bench.ask("DELETE", f"v1/wakes/{waiting}")
+        browser.wait("no such wake", lambda: not browser.all(link))
+        choose("state-choice", "damaged")
+        browser.wait_for_text("#feed-list", "No wake that is damaged")
+
+    def test_a_device_is_found_by_its_digest(self):
+        self.load()
+        browser = self.browser
+        digest = self.bench.ask("GET", f"v1/wakes/{self.sent}", key="reader")[1]["device"]
+        for subject in (digest, digest.removeprefix("device#")):
+            browser.look_up(subject)
+            browser.wait_for_text("#look-up-answer", "Sends are at least")
+            browser.find("look-up-clear").click()
+        # From a wake, too: its page says whose it is.
+        browser.look_up(self.sent)
+        browser.wait("the device's button", lambda: browser.all("[data-key=device]"))
+        browser.all("[data-key=device]")[0].click()
+        browser.wait_for_text("#look-up-answer", "Sends are at least")
+        self.assertNotIn("wake=", browser.driver.current_url)
+        browser.look_up("device#00000000")
+        browser.wait_for_text("#look-up-error", "None of the latest wakes")
 
     def test_rejections_stand_by_their_reason_with_what_to_do(self):
         self.load()
@@ -337,10 +418,11 @@ class TheLooks(Case):
             surfaces.add(browser.run(
                 "return getComputedStyle(document.querySelector('.card')).backgroundColor"))
             self.assertEqual(browser.poor_contrasts(), [], theme)
-            for width in (1360, 768, 360, 320):
+            for width in (1360, 768, 390, 360, 320):
                 browser.resize(width)
                 time.sleep(0.4)
                 self.assertEqual(browser.width(), width, theme)
+                self.assertEqual(browser.run(CLIPPED), [], f"{theme}, {width}")
                 self.picture(f"{theme}-{width}")
             browser.resize(self.width)
         self.assertEqual(len(surfaces), 2)

@@ -9,7 +9,6 @@
 # ROUSE is a built program; a TEST is a name such as Trouble. Needs Debian's chromium and
 # chromium-driver, and Selenium: Debian's python3-selenium, or from PyPI into a temporary folder.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
 
 if [[ ${1:-} == --pictures ]]; then
     mkdir -p "$2"
@@ -24,6 +23,8 @@ fi
 ROUSE=$(realpath "$1")
 export ROUSE
 shift
+# Only now: paths may be relative.
+cd "$(dirname "${BASH_SOURCE[0]}")"
 for tool in chromium chromedriver; do
     if ! command -v "${tool}" >/dev/null; then
         echo "error: there is no ${tool}. apt-get install chromium chromium-driver" >&2

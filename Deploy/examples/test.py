@@ -210,9 +210,9 @@ class Language:
     def token(self):
         return hashlib.sha256(f"{type(self)} {time.time_ns()}".encode()).hexdigest()
 
-    def wake(self, token, **environment):
+    def wake(self, *tokens, **environment):
         return subprocess.run(
-            [*self.sender(self.bench.path), token], capture_output=True, text=True, timeout=60,
+            [*self.sender(self.bench.path), *tokens], capture_output=True, text=True, timeout=60,
             env={**clean_environment(), "ROUSE_GATEWAY": self.bench.address,
                  "ROUSE_API_KEY": KEY, "ROUSE_APP": APP, **environment}, check=False)
 
@@ -235,6 +235,13 @@ class Language:
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertRegex(done.stderr, words)
             self.assertNotIn(KEY, done.stderr)
+
+    def test_without_a_token_or_a_gateway_it_says_so_in_a_line(self):
+        for done, code, words in (
+                (self.wake(), 64, r"^usage: .* DEVICE_TOKEN\n$"),
+                (self.wake(self.token(), ROUSE_GATEWAY="http://127.0.0.1:1"), 69, r"^[^\n]+\n$")):
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertRegex(done.stderr, words)
 
     def test_a_wake_is_asked_for_again_and_is_one(self):
         way = Unsteady(self.bench.address)

@@ -59,11 +59,15 @@ function explain(status, problem) {
   return lines.join("\n");
 }
 
+if (process.argv.length !== 3) {
+  console.error("usage: node wake.mjs DEVICE_TOKEN");
+  process.exit(64);
+}
 try {
   const answer = await wake(process.argv[2], {version: 7});
   console.log(answer.id, answer.outcome?.explanation ?? answer.decision.message);
 } catch (error) {
-  if (!(error instanceof Refused)) throw error;
-  console.error(error.message);
-  process.exitCode = 1;
+  const isRefused = error instanceof Refused;
+  console.error(isRefused ? error.message : `${GATEWAY} gave no answer: ${error.message}`);
+  process.exitCode = isRefused ? 1 : 69;
 }

@@ -64,10 +64,16 @@ def explain(error):
 
 
 def main():
+    if len(sys.argv) != 2:
+        print("usage: python3 wake.py DEVICE_TOKEN", file=sys.stderr)
+        sys.exit(64)
     try:
         answer = wake(sys.argv[1], {"version": 7})
     except Refused as refusal:
         sys.exit(str(refusal))
+    except OSError as error:
+        print(f"{GATEWAY} gave no answer: {error}", file=sys.stderr)
+        sys.exit(69)
     print(answer["id"], answer.get("outcome", {}).get("explanation") or answer["decision"]["message"])
 
 

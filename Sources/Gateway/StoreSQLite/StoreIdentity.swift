@@ -36,10 +36,7 @@ enum StoreIdentity {
         // What cannot be read is said better by SQLite.
         guard count != 0 else { return }
         guard count == headerByteCount, header.starts(with: magic) else {
-            throw StoreFailure(
-                kind: .corrupt,
-                message: "\(path) is no database of SQLite, and so no store of Rouse. It was not "
-                    + "changed. Name another file under store, or restore a backup of it.")
+            throw noDatabase(at: path)
         }
         let id = header[applicationIDPlace..<applicationIDPlace + 4].reduce(0 as UInt32) {
             $0 << 8 | UInt32($1)
@@ -47,6 +44,13 @@ enum StoreIdentity {
         // Otherwise the log may have another header.
         if id == UInt32(applicationID) { return }
         if let failure = try failure(at: path, allowsEmpty: true) { throw failure }
+    }
+
+    private static func noDatabase(at path: String) -> StoreFailure {
+        StoreFailure(
+            kind: .corrupt,
+            message: "\(path) is no database of SQLite, and so no store of Rouse. It was not "
+                + "changed. Name another file, or restore a backup of it.")
     }
 
     /// Why a store must not be made at this path: the log of a database is there that is gone, as
@@ -78,7 +82,12 @@ enum StoreIdentity {
     static func failure(
         in database: Database, path: String, allowsEmpty: Bool
     ) throws -> StoreFailure? {
-        let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+        let id: Int32
+        do {
+            id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
+            return noDatabase(at: path)
+        }
         if id == applicationID { return nil }
         let tables = try String.fetchAll(
             database,

@@ -89,7 +89,11 @@ struct AuditStoreTests {
     func failures() async throws {
         let folder = try TestFolder()
         let text = try folder.write("This is no store.", to: "text")
-        #expect(try await Rouse.run(["audit-store", text]).status != 0)
+        let refused = try await Rouse.run(["audit-store", text])
+        #expect(refused.status == 65)
+        // It is another file, not a store that is damaged.
+        #expect(refused.error.contains("text is no database of SQLite"), "\(refused.error)")
+        #expect(!refused.error.contains("damaged"), "\(refused.error)")
         #expect(try await Rouse.run(["audit-store", folder.path + "/none"]).status == 66)
     }
 }

@@ -151,6 +151,17 @@ struct ConfigurationTests {
         #expect(settings.transportKind == expected)
     }
 
+    @Test("a command waits for a connection as long as it waits for an answer")
+    func connectTimeout() throws {
+        var configuration = try read(Self.app)
+        configuration.transport.pushTimeoutSeconds = 45
+        let settings = try ServerSettings(
+            nil, configured: nil, configuration, lookUp: { _ in nil }, hasNewLibcurl: { false })
+        let transport = settings.transport(host: "127.0.0.1", port: nil)
+        #expect(transport.connectTimeout == .seconds(settings.timeoutSeconds))
+        #expect(settings.timeoutSeconds > 10)
+    }
+
     @Test("a command takes a libcurl that reports every refused stream without being asked")
     func newLibcurl() throws {
         for (isNew, expected) in [(true, TransportKind.curl), (false, .native)] {

@@ -277,6 +277,24 @@ struct KeysTests {
         #expect(!audit.contains(secret) && !audit.contains(key.digests[0]))
     }
 
+    @Test("a secret whose time is over is not said to be taken")
+    func lapsedSecret() async throws {
+        let folder = try TestFolder()
+        let file = ["--keys-file", folder.path + "/keys.json"]
+        func keys(_ arguments: String...) async throws -> Rouse.Finished {
+            try await Rouse.run(["keys"] + arguments.prefix(1) + file + arguments.dropFirst())
+        }
+        _ = try await keys("create", "--name", "a")
+        _ = try await keys("rotate", "--name", "a", "--old-expires", "1s")
+        var words = ""
+        while !words.contains("the secret before expired") {
+            // Lines are wrapped.
+            words = try await keys("list").out.split(whereSeparator: \.isWhitespace)
+                .joined(separator: " ")
+        }
+        #expect(!words.contains("is taken"), "\(words)")
+    }
+
     @Test("one name in api-keys and the keys' file is refused by serve and by doctor")
     func names() async throws {
         let folder = try TestFolder()

@@ -115,6 +115,44 @@ struct ProbeTests {
         }
     }
 
+    @Test("--why leads from the server over Apple and the phone to the app, with how sure it is")
+    func why() async throws {
+        try await RunningSimulator.with { simulator in
+            let text = try await Rouse.run(["probe", "--why"] + simulator.all)
+            #expect(text.status == 0, "\(text.all)")
+            let words = text.out.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            var last = words.startIndex
+            for phrase in [
+                "Server The gateway keeps the wake back", "rouse validate --push-type background",
+                "Apple APNs keeps the push", "Phone The app was force-quit", "process:dasd",
+                "App It lacks the background mode", "rouse audit --sends background",
+            ] {
+                let place = try #require(words.range(of: phrase), "\(phrase): \(text.out)")
+                #expect(last < place.lowerBound, "\(phrase)")
+                last = place.lowerBound
+            }
+            #expect(words.contains("(documented)") && words.contains("(said by an Apple engineer)"))
+            // The push that was just sent, as Apple's console finds it.
+            #expect(words.firstMatch(of: /look for [0-9a-f]{8}-[0-9a-f-]{27}\./) != nil)
+
+            let json = try await Rouse.run(["probe", "--why", "--json"] + simulator.all).json()
+            let causes = try #require(json["causes"] as? [[String: String]])
+            #expect(causes.allSatisfy { Set($0.keys) == ["place", "cause", "look", "confidence"] })
+            #expect(Set(causes.compactMap { $0["place"] }) == ["server", "apple", "phone", "app"])
+            let plain = try await Rouse.run(["probe", "--json"] + simulator.all).json()
+            #expect(plain["causes"] == nil)
+        }
+        // What never came to the token has nothing to do with the phone.
+        try await RunningSimulator.with {
+            $0.unknownDeviceTokens = .refused
+        } _: { simulator in
+            let json = try await Rouse.run(["probe", "--why", "--json"] + simulator.all).json()
+            let causes = try #require(json["causes"] as? [[String: String]])
+            #expect(causes.allSatisfy { $0["place"] == "server" })
+            #expect(causes.contains { $0["cause"]?.contains("other environment") == true })
+        }
+    }
+
     @Test("probes are background pushes with one attempt, never VoIP")
     func whatIsSent() async throws {
         try await RunningSimulator.with { simulator in

@@ -3,6 +3,7 @@
 import APNsClient
 import APNsSimulator
 import Foundation
+import HTTPTestKit
 import Testing
 import WakeModel
 
@@ -157,6 +158,16 @@ struct PushTests {
             #expect(untrusted.status == 69, "\(untrusted.all)")
             #expect(try untrusted.json()["failure"] as? String == "tls")
             #expect(try untrusted.json()["certainty"] as? String == "not-sent")
+
+            // Plain HTTP is not a question of trust.
+            let plain = try OneShotServer("HTTP/1.1 400 Bad Request\r\n\r\n")
+            defer { plain.stop() }
+            let spoken = try await Rouse.run(
+                ["push", "--host", "127.0.0.1", "--port", "\(plain.port)"] + simulator.credential
+                    + [RunningSimulator.device])
+            #expect(spoken.status == 69, "\(spoken.all)")
+            #expect(spoken.out.contains("does not speak TLS"), "\(spoken.out)")
+            #expect(!spoken.out.contains("trust"), "\(spoken.out)")
 
             simulator.simulator.inject(Fault(.neverAnswer))
             let silent = try await Rouse.run(["push", "--timeout", "1"] + simulator.all)

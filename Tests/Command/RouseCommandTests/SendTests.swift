@@ -49,6 +49,18 @@ struct SendTests {
         """
     }
 
+    @Test("a gateway that is away is said to be, while it is tried again")
+    func away() async throws {
+        let folder = try TestFolder()
+        let file = try folder.write(Self.line(1), to: "wakes.ndjson")
+        let send = try RunningRouse(
+            ["-c", "exec '\(Rouse.path)' send '\(file)' 2>&1"], by: "/bin/sh",
+            environment: ["ROUSE_GATEWAY": "http://127.0.0.1:1"])
+        let line = try await send.lines { $0.contains("It is tried again up to 6 times.") }.last
+        #expect(line?.contains("http://127.0.0.1:1 cannot be reached") == true)
+        #expect(try await send.end(SIGINT) != 0)
+    }
+
     @Test("an answer that is no gateway's is not asked for again")
     func unreadable() async throws {
         let server = try OneShotServer(

@@ -207,6 +207,51 @@ struct DeviceRoutesTests {
         }
     }
 
+    @Test("A device is found by the digest that logs have, and by a wake of it")
+    func digest() async throws {
+        try await APIBench().serve { caller in
+            let id = try await caller.wake(device: 9)
+            _ = try await caller.wake(device: 8)
+            let digest = Samples.deviceToken(9).digest
+            for name in ["device#\(digest)", digest] {
+                let page = try await caller.send(
+                    "POST", "/v1/wakes/lookup", #"{"device":"\#(name)"}"#, as: .read
+                ).json()
+                let wakes = try #require(page["wakes"] as? [[String: Any]])
+                #expect(wakes.map { $0["id"] as? String } == [id])
+            }
+            let second = try await caller.wake(device: 9)
+            let page = try await caller.send(
+                "POST", "/v1/wakes/lookup", #"{"wake":"\#(id)"}"#, as: .read
+            ).json()
+            let wakes = try #require(page["wakes"] as? [[String: Any]])
+            #expect(wakes.map { $0["id"] as? String } == [second, id])
+            let device = try await caller.send(
+                "POST", "/v1/devices/lookup", #"{"wake":"\#(id)"}"#, as: .read)
+            let queue = try #require((try device.json()["queues"] as? [[String: Any]])?.first)
+            #expect(queue["device"] as? String == "device#\(digest)")
+            #expect(!device.body.contains(Samples.deviceToken(9).hex))
+
+            let nobody = Samples.freshID()
+            for path in ["/v1/wakes/lookup", "/v1/devices/lookup"] {
+                try expectProblem(
+                    try await caller.send("POST", path, #"{"wake":"\#(nobody)"}"#), .notFound)
+            }
+            let token = Samples.deviceToken(9).hex
+            for (path, body, field) in [
+                ("wakes", #"{"device":"device#12"}"#, "device"),
+                ("wakes", #"{"device":"\#(digest)","wake":"\#(id)"}"#, "wake"),
+                ("wakes", #"{"device_token":"\#(token)","device":"\#(digest)"}"#, "device"),
+                ("devices", #"{"device_token":"\#(token)","wake":"\#(id)"}"#, "wake"),
+                ("devices", #"{"wake":"no-id"}"#, "wake"),
+            ] {
+                let refused = try await caller.send("POST", "/v1/\(path)/lookup", body)
+                try expectProblem(refused, .invalidField)
+                #expect(try refused.json()["field"] as? String == field, "\(refused.body)")
+            }
+        }
+    }
+
     @Test("Receipts are booked once, single and in a batch")
     func receipts() async throws {
         try await APIBench().serve { caller in

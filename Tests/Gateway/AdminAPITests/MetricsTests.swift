@@ -10,6 +10,9 @@ import WakeModel
 
 @Suite("Metrics", .timeLimit(.minutes(1)))
 struct MetricsTests {
+    private static let background = WakeQueueKey(app: Samples.app, kind: .background)
+    private static let voip = WakeQueueKey(app: Samples.app, kind: .voip)
+
     @Test("Counters, gauges and histograms are written as Prometheus reads them")
     func text() {
         let registry = MetricsRegistry()
@@ -56,17 +59,21 @@ struct MetricsTests {
     func meters() {
         let registry = MetricsRegistry()
         let meters = GatewayMeters(registry)
-        meters.accepted(2, kind: .background, decision: "coalesced")
-        meters.ended(1, kind: .voip, state: .rejected, reason: "BadDeviceToken")
+        meters.accepted(2, of: Self.background, decision: "coalesced")
+        meters.ended(1, of: Self.voip, state: .rejected, reason: "BadDeviceToken")
         meters.answered(afterMilliseconds: 12, kind: .background)
         meters.committed(40, verb: "admit", microseconds: 900)
         let page = PrometheusText.page(of: registry)
-        #expect(page.contains("rouse_wakes_accepted_total{kind=\"background\"} 2\n"))
+        let app = "app=\"com.example.app\",environment=\"sandbox\""
+        #expect(page.contains("rouse_wakes_accepted_total{\(app),kind=\"background\"} 2\n"))
+        #expect(
+            page.contains(
+                "rouse_decisions_total{\(app),kind=\"background\",decision=\"coalesced\"} 2\n"))
         #expect(page.contains("rouse_wakes_coalesced_total{kind=\"background\"} 2\n"))
         #expect(
             page.contains(
-                "rouse_wakes_ended_total{state=\"rejected\",reason=\"BadDeviceToken\","
-                    + "kind=\"voip\"} 1\n"))
+                "rouse_wakes_ended_total{\(app),kind=\"voip\",state=\"rejected\","
+                    + "reason=\"BadDeviceToken\"} 1\n"))
         #expect(page.contains("rouse_apns_request_seconds_count{kind=\"background\"} 1\n"))
         #expect(page.contains("rouse_store_commit_rows_bucket{le=\"64\"} 1\n"))
     }
@@ -74,16 +81,45 @@ struct MetricsTests {
     @Test("What a new gateway may count is there before the first event, with 0")
     func zeros() {
         let registry = MetricsRegistry()
-        _ = GatewayMeters(registry)
+        GatewayMeters(registry).serves([Self.voip.app])
         let page = PrometheusText.page(of: registry)
         for series in [
-            "rouse_wakes_accepted_total{kind=\"voip\"}",
+            "rouse_wakes_accepted_total{app=\"com.example.app\",environment=\"sandbox\","
+                + "kind=\"voip\"}",
             "rouse_wakes_coalesced_total{kind=\"background\"}",
             "rouse_requests_refused_total{reason=\"overloaded\"}", "rouse_budget_deferrals_total",
         ] {
             #expect(page.contains("\n\(series) 0\n"), "\(series)")
         }
         Self.expectLabelsOfTable(page)
+    }
+
+    @Test("Beyond a hundred apps, those that were configured first keep series of their own")
+    func manyApps() throws {
+        let registry = MetricsRegistry()
+        let meters = GatewayMeters(registry)
+        let apps = (0..<GatewayMeters.appCount + 3).map {
+            Samples.identity("com.example.a\($0)", .production)
+        }
+        meters.serves(apps)
+        for app in apps {
+            let queue = WakeQueueKey(app: app, kind: .background)
+            meters.accepted(1, of: queue, decision: "send")
+            meters.ended(1, of: queue, state: .sent, reason: nil)
+        }
+        let page = PrometheusText.page(of: registry)
+        for (name, rest) in [
+            ("rouse_wakes_accepted_total", ""), ("rouse_decisions_total", ",decision=\"send\""),
+            ("rouse_wakes_ended_total", ",state=\"sent\",reason=\"\""),
+        ] {
+            let lines = page.split(separator: "\n").filter {
+                $0.hasPrefix("\(name){") && $0.contains("background\"") && $0.hasSuffix(" 1")
+            }
+            #expect(lines.count == GatewayMeters.appCount, "\(name)")
+            let other = "app=\"other\",environment=\"other\",kind=\"background\"\(rest)"
+            #expect(page.contains("\n\(name){\(other)} 3\n"), "\(name)")
+        }
+        #expect(page.contains("rouse_metrics_dropped_series_total 0\n"))
     }
 
     @Test("The page has the API's requests by route, never by path")
@@ -145,9 +181,9 @@ struct MetricsTests {
     func labels() {
         let registry = MetricsRegistry()
         let meters = GatewayMeters(registry)
-        meters.accepted(1, kind: .background, decision: "coalesced")
-        meters.accepted(1, kind: .background, decision: "deferred")
-        meters.ended(1, kind: .voip, state: .rejected, reason: nil)
+        meters.accepted(1, of: Self.background, decision: "coalesced")
+        meters.accepted(1, of: Self.background, decision: "deferred")
+        meters.ended(1, of: Self.voip, state: .rejected, reason: nil)
         meters.refused(1, why: "overloaded")
         meters.answered(afterMilliseconds: 12, kind: .background)
         meters.dispatched(1, kind: .voip, lagMilliseconds: 3)

@@ -111,6 +111,32 @@ struct FairnessTests {
         #expect(try await store.perform(RecountWakes()).byState[.sent] == 600)
     }
 
+    @Test("A queue whose wakes all ended without an answer is not said to be answered")
+    func neverAnswered() async throws {
+        let lines = RecordedLines()
+        let gateway = sampleGateway(
+            store: store, sender: ScriptedSender { _ in Samples.unknown }, clock: clock,
+            logger: lines.logger)
+        try await withRunning(gateway) {
+            _ = await gateway.accept(Self.flood(.background, 100))
+            func isUnresponsive() throws -> Bool {
+                let app = try #require(gateway.apps.first)
+                return app.queues.contains { $0.unresponsive != nil }
+            }
+            try await eventually { try isUnresponsive() }
+            // Their time goes by: nothing is left to be answered.
+            try await eventually {
+                clock.advance(bySeconds: 3_600)
+                return try await store.perform(CountWakes()).unended == 0
+            }
+            try await eventually {
+                clock.advance(bySeconds: 1)
+                return lines.all.contains { $0.hasPrefix("a queue that got no answers has noth") }
+            }
+            #expect(!lines.all.contains { $0.hasPrefix("APNs answers a queue again") })
+        }
+    }
+
     @Test("One caller's batch is in the next transaction, whatever another has waiting")
     func callers() async throws {
         let sizes = Mutex<[[String]]>([])

@@ -70,4 +70,25 @@ struct DeviceListContractTests {
             }
         }
     }
+
+    @Test(
+        "By its digest a device's wakes are found among all, page by page",
+        arguments: StoreKind.allCases)
+    func byDigest(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (counter) async throws in
+            var counter = counter
+            var generator = SeededGenerator(seed: 5)
+            let expected = try await Self.admit(Self.wakeCount, &counter, &generator).map(\.id)
+            var query = WakeQuery(digest: Samples.deviceToken().digest, limit: 7)
+            var listed: [WakeID] = []
+            repeat {
+                let page = try await counter.store.perform(ListWakes(query))
+                listed += page.wakes.map(\.id)
+                query.after = page.next
+            } while query.after != nil && listed.count <= Self.wakeCount
+            #expect(listed == expected.reversed())
+            let nobody = WakeQuery(digest: "00000000")
+            #expect(try await counter.store.perform(ListWakes(nobody)).wakes == [])
+        }
+    }
 }

@@ -55,18 +55,67 @@ struct ControlTests {
         "a fault that makes no sense is named",
         arguments: [
             (#"{"kind":"explode"}"#, "kind"), (#"{"kind":"delay"}"#, "milliseconds"),
-            (#"{"kind":"delay","milliseconds":-1}"#, "value of delay"),
-            (#"{"kind":"reject"}"#, "reason"), (#"{"kind":"reset"}"#, "code"),
+            (#"{"kind":"delay","milliseconds":-1}"#, "milliseconds"),
+            (#"{"kind":"reject"}"#, "reason"), (#"{"kind":"reject","reason":"Foo"}"#, "reason"),
+            (#"{"kind":"reset"}"#, "code"),
             (#"{"kind":"reset","code":"OOPS"}"#, "code"),
             (#"{"kind":"goaway","lastStream":"-1"}"#, "lastStream"),
             (#"{"kind":"close","share":1.5}"#, "share"),
             (#"{"kind":"close","stage":"lunch"}"#, "stage"),
             (#"{"kind":"close","count":0}"#, "count"),
-            (#"{"kind":"close","deviceToken":"xyz"}"#, "device token"),
+            (#"{"kind":"close","deviceToken":"xyz"}"#, "deviceToken"),
         ])
     func badFaults(json: String, field: String) throws {
         let error = #expect(throws: InvalidField.self) { try Self.fault(json) }
         #expect(error?.field == field)
+    }
+
+    @Test(
+        "a body that says something else than its path takes is refused by its field",
+        arguments: [
+            ("/faults", #"{"kind":"close","Share":0.1}"#, "Share"),
+            ("/faults", #"{"kind":"limit-streams","streams":"a"}"#, "streams"),
+            ("/faults", #"{"milliseconds":1}"#, "kind"), ("/faults", "[]", "body"),
+            ("/faults", "no JSON", "body"),
+            ("/devices", #"{"token":"00ff","topics":"com.example.app"}"#, "topics"),
+            ("/devices", #"{"token":"xy"}"#, "token"),
+            ("/devices", #"{"token":"00aa","model":{"basis":"exact"}}"#, "model.basis"),
+            ("/clock", #"{"advanceSecond":900}"#, "advanceSecond"),
+            ("/goaway", #"{"reason":7}"#, "reason"), ("/goaway", #"{"reason":"Foo"}"#, "reason"),
+        ])
+    func foreignBodies(path: String, body: String, field: String) throws {
+        let refusal = try Self.router().respond(
+            method: "POST", path: path, body: Array(body.utf8))
+        #expect(refusal.status == 400)
+        let problem = try JSONDecoder().decode([String: String].self, from: Data(refusal.body))
+        #expect(problem["field"] == field, "\(problem)")
+    }
+
+    @Test("a member that is null is one that is missing")
+    func nullMembers() throws {
+        let body = #"{"token":"00ff","topic":null}"#
+        #expect(
+            try Self.router().respond(method: "POST", path: "/devices", body: Array(body.utf8))
+                == .done)
+    }
+
+    @Test("the channels of an app are listed, with what they store")
+    func channels() throws {
+        let router = try Self.router()
+        let app = "com.example.app"
+        let id = try #require(router.state.channels.create(of: app, storing: .latest)).value
+        let payload = Array("{}".utf8)
+        let sent = router.state.channels.perform(
+            ChannelCall(bundleID: app, action: .send(to: id, payload, isStored: true)))
+        #expect(sent == .done(.init(status: 200)))
+        let answer = router.respond(method: "GET", path: "/channels/" + app, body: [])
+        #expect(
+            String(decoding: answer.body, as: UTF8.self)
+                == #"[{"broadcastCount":1,"id":"\#(id)","storage":"latest","#
+                + #""storedPayloadBase64":"e30="}]"#)
+        #expect(
+            router.respond(method: "GET", path: "/channels/none", body: []).body == Array("[]".utf8)
+        )
     }
 
     @Test("a share that other faults leave no room for is refused, with how much they leave")

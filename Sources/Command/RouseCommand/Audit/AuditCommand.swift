@@ -68,7 +68,7 @@ struct AuditCommand: ParsableCommand {
             What the server sends to the apps that show a sign of it, or to one target, as \
             App=background,voip: alert, background, voip, liveactivity, broadcast, location, \
             pushtotalk, widgets, time-sensitive, critical, communication.
-            """, valueName: "pushes"))
+            """, valueName: "pushes"), completion: .list(ServerPush.allCases.map(\.rawValue)))
     var sends: [String] = []
 
     @Option(

@@ -10,11 +10,13 @@ import PayloadRules
 struct AuditSettingsOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Ask these rules only, by id or as CF; may be given several times.", valueName: "rules")
-    )
+            "Ask these rules only, by id or as CF; may be given several times.",
+            valueName: "rules"), completion: .list(AppRules.table.map(\.id.rawValue)))
     var select: [String] = []
 
-    @Option(help: ArgumentHelp("Do not ask these rules.", valueName: "rules"))
+    @Option(
+        help: ArgumentHelp("Do not ask these rules.", valueName: "rules"),
+        completion: .list(AppRules.table.map(\.id.rawValue)))
     var ignore: [String] = []
 
     @Option(

@@ -7,20 +7,26 @@ import WakeModel
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
-        abstract: "Tell a device's budget, what waits for it, and why.",
+        abstract: "Show a device's budget, what waits for it, and why.",
         discussion: """
-            Answers the question why a wake has not been sent yet. Ends with 1 for a device that \
-            the gateway does not know. The API key needs the scope read.
+            Answers the question why a wake has not been sent yet. Instead of the token it takes \
+            the id of a wake of the device, and the digest that logs and answers have; that one \
+            is looked for among the latest 100,000 wakes. Ends with 1 for a device that the \
+            gateway does not know. The API key needs the scope read.
 
             Example:
 
               rouse device $DEVICE_TOKEN --gateway unix:/run/rouse/rouse.sock
+              rouse device device#27f88cc3
             """)
 
     @OptionGroup(title: "Gateway")
     var gateway: GatewayOptions
 
-    @Argument(help: ArgumentHelp("The device token, in hexadecimal.", valueName: "token"))
+    @Argument(
+        help: ArgumentHelp(
+            "The device token, in hexadecimal; or its digest, or the id of a wake.",
+            valueName: "token"))
     var deviceToken: String
 
     @Option(help: "Only this app.")
@@ -35,11 +41,9 @@ struct DeviceCommand: AsyncParsableCommand {
     func run() async throws {
         let variables = Variables.current
         let console = Console(variables)
-        let token = try failing(with: .data) { () throws(InvalidField) in
-            try DeviceToken(pasted: deviceToken)
-        }
+        let client = try GatewayClient(gateway, variables)
         // In a body, which proxies on the way do not log. Nothing in it needs an escape.
-        var members = [#""device_token":"\#(token.hex)""#]
+        var members = [try name(client)]
         if let bundleID {
             let id = try failing(with: .usage) { () throws(InvalidField) in try BundleID(bundleID) }
             members.append(#""app":"\#(id.value)""#)
@@ -47,7 +51,6 @@ struct DeviceCommand: AsyncParsableCommand {
         if let environment {
             members.append(#""environment":"\#(environment.environment.rawValue)""#)
         }
-        let client = try GatewayClient(gateway, variables)
         let answer = try client.ask(
             "POST", "/v1/devices/lookup", body: Array("{\(members.joined(separator: ","))}".utf8))
         let device = try answer.decoded(DeviceDocument.self)
@@ -56,6 +59,36 @@ struct DeviceCommand: AsyncParsableCommand {
         } else {
             for queue in device.queues { tell(queue, console) }
         }
+    }
+
+    /// How many pages of wakes, of 5 000 each, are looked through for a digest.
+    private static let pageCount = 20
+
+    /// The member of the request that names the device.
+    private func name(_ client: borrowing GatewayClient) throws -> String {
+        if let id = try? APNsID(deviceToken) { return #""wake":"\#(id)""# }
+        guard deviceToken.hasPrefix("device#") else {
+            let token = try failing(with: .data) { () throws(InvalidField) in
+                try DeviceToken(pasted: deviceToken)
+            }
+            return #""device_token":"\#(token.hex)""#
+        }
+        let digest = try failing(with: .data) { () throws(InvalidField) in
+            try DeviceToken.digest(in: deviceToken)
+        }
+        var cursor = ""
+        for _ in 0..<Self.pageCount {
+            let body = #"{"device":"device#\#(digest)","limit":1\#(cursor)}"#
+            let page = try client.ask("POST", "/v1/wakes/lookup", body: Array(body.utf8))
+                .decoded(WakePageDocument.self)
+            if let wake = page.wakes.first { return #""wake":"\#(wake.id)""# }
+            guard let next = page.next else { break }
+            cursor = #","cursor":"\#(next)""#
+        }
+        throw CommandFailure(
+            .no,
+            "None of the latest wakes is for a device with this digest. Name the device by its "
+                + "token.")
     }
 
     private func tell(_ queue: DeviceDocument.WakeQueueKey, _ console: Console) {
@@ -71,6 +104,9 @@ struct DeviceCommand: AsyncParsableCommand {
         if let pending = queue.pending { console.sayVerbatim("Waiting", WakeText(pending).line) }
         for (index, wake) in queue.recent.enumerated() {
             console.sayVerbatim(index == 0 ? "Recent" : "", WakeText(wake).line)
+        }
+        if queue.pending == nil, let next = queue.recent.first?.nextStep {
+            console.say("Next", next)
         }
     }
 }

@@ -95,6 +95,12 @@ struct AppListDocument: Decodable {
     }
 }
 
+/// `POST /v1/wakes/lookup`.
+struct WakePageDocument: Decodable {
+    let wakes: [WakeDocument]
+    let next: String?
+}
+
 /// A wake of `GET /v1/wakes/{id}`.
 struct WakeDocument: Decodable {
     let id: String
@@ -135,6 +141,7 @@ struct WakeDocument: Decodable {
         let explanation: String
         let status: Int?
         let reason: String?
+        let apnsUniqueId: String?
     }
 
     struct Attempt: Decodable {

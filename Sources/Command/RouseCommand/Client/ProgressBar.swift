@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 
 /// A bar on standard error that says how far long work is, how fast it goes and when it ends, where
-/// that is a terminal. Used by one task.
-final class ProgressBar {
+/// that is a terminal. May be used from any thread.
+final class ProgressBar: Sendable {
     /// How wide the bar itself is, in characters.
     static let width = 40
     /// How often it is drawn at most.
@@ -15,24 +16,32 @@ final class ProgressBar {
     private let total: Int
     private let noun: String
     private let start = ContinuousClock.now
-    private var next: ContinuousClock.Instant
     private let isShown = isatty(STDERR_FILENO) == 1
-    private var isOnScreen = false
+    private let state: Mutex<State>
+
+    private struct State {
+        var next: ContinuousClock.Instant
+        var isOnScreen = false
+    }
 
     /// A bar for so many pieces of work, called by a `noun` if the number does not say enough. It
     /// comes up after `patience`.
     init(total: Int, noun: String = "", patience: Duration = .zero) {
         self.total = total
         self.noun = noun
-        next = start.advanced(by: patience)
+        state = Mutex(State(next: start.advanced(by: patience)))
     }
 
     /// Shows that so many are done, of as many as it was made for, or of `total`.
     func show(_ done: Int, of total: Int? = nil) {
         let now = ContinuousClock.now
-        guard isShown, now >= next else { return }
-        next = now.advanced(by: Self.interval)
-        isOnScreen = true
+        let isDue = state.withLock { state in
+            guard isShown, now >= state.next else { return false }
+            state.next = now.advanced(by: Self.interval)
+            state.isOnScreen = true
+            return true
+        }
+        guard isDue else { return }
         let text = Self.text(
             done: done, of: total ?? self.total, seconds: start.duration(to: now) / .seconds(1),
             noun: noun)
@@ -41,10 +50,12 @@ final class ProgressBar {
 
     /// Takes the bar away.
     func clear() {
-        guard isOnScreen else { return }
-        isOnScreen = false
-        next = .now
-        write("\r\u{1b}[K")
+        let wasOnScreen = state.withLock { state in
+            guard state.isOnScreen else { return false }
+            state = State(next: .now)
+            return true
+        }
+        if wasOnScreen { write("\r\u{1b}[K") }
     }
 
     /// Takes away a bar that some task may have shown. Any thread may do it.

@@ -203,12 +203,14 @@ struct SendRun {
             tries += 1
             var pause = Self.pause(afterTries: tries)
             var received: HTTPCaller.Answer?
+            var trouble: CommandFailure?
             do throws(CommandFailure) {
                 received = try client.answer(
                     "POST", path, body,
                     [("Content-Type", "application/x-ndjson"), ("Idempotency-Key", key)], 60_000)
             } catch {
                 guard error.status == .unavailable, tries < Self.maximumTries else { throw error }
+                trouble = error
             }
             if let answer = received {
                 // What cannot be read will not be readable when it is asked for again.
@@ -220,6 +222,14 @@ struct SendRun {
                     throw client.failure(answer)
                 }
                 pause = max(1, answer.retryAfterSeconds)
+                trouble = client.failure(answer)
+            }
+            // Once is a moment without room; from then on somebody may wonder.
+            if tries == 2, let trouble {
+                ProgressBar.wipe()
+                console.remark(
+                    "\(trouble.message) It is tried again up to \(Self.maximumTries - tries) times."
+                )
             }
             try? await Task.sleep(for: .seconds(pause))
         }

@@ -14,7 +14,7 @@ struct SendText: Sendable {
             "Sent", "\(summary.accepted) of \(summary.lines) wakes were taken.",
             summary.accepted == summary.lines ? .good : .bad)
         for (word, count) in summary.decisions.sorted(by: { $0.key < $1.key }) {
-            console.say("", "\(count) \(word)")
+            console.say("", "\(count) \(word == "send" ? "sent at once" : word)")
         }
         if !summary.openLines.isEmpty {
             console.say(

@@ -7,7 +7,7 @@ import WakeModel
 struct WakeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wake",
-        abstract: "Tell what became of a wake, or cancel it.",
+        abstract: "Show the outcome of a wake, or cancel it.",
         discussion: """
             Ends with 0 for a wake that was sent or still waits, 1 for one that ended otherwise or \
             that the gateway does not know. The API key needs the scope read, with --cancel wake.
@@ -61,6 +61,17 @@ extension WakeDocument {
     }
 }
 
+extension WakeDocument {
+    /// Where to go on when the app did not run although APNs took a silent push; `nil` for others.
+    var nextStep: String? {
+        guard kind == "background", state == "sent", launchedAt == nil else { return nil }
+        let log =
+            outcome?.apnsUniqueId == nil
+            ? "" : "The Delivery Log of Apple's console finds the push by its unique id. "
+        return "\(log)If the app did not run, 'rouse probe --why' says what can be the cause."
+    }
+}
+
 /// A wake in words.
 struct WakeText {
     private let wake: WakeDocument
@@ -90,11 +101,13 @@ struct WakeText {
         }
         if let outcome = wake.outcome {
             console.say("Outcome", "\(wake.endedAt ?? ""): \(outcome.explanation)")
+            if let id = outcome.apnsUniqueId { console.sayVerbatim("Unique id", id) }
         }
         if let outcome = wake.carrierOutcome {
             console.say("Carried", "\(outcome.state): \(outcome.explanation)")
         }
         if let launched = wake.launchedAt { console.say("Launched", launched, .good) }
+        if let next = wake.nextStep { console.say("Next", next) }
     }
 
     /// The wake in one line.

@@ -12,6 +12,10 @@ struct ProbeCommand: AsyncParsableCommand {
             sandbox: the app may be woken by it, and it counts against the device's budget. There \
             is no other way to ask APNs. It never sends a VoIP push.
 
+            With --why it goes on from there: what can keep the app from being woken, on the \
+            server, at Apple's, on the phone and in the app, and what to look at for each. The \
+            manual's page "Why did my app not wake?" has the sources.
+
             Ends with 0 when the token works for this app, 1 when it does not, 77 when the \
             credential kept APNs from saying, 69 when no server could be reached.
 
@@ -23,6 +27,9 @@ struct ProbeCommand: AsyncParsableCommand {
 
     @Argument(help: ArgumentHelp("The device token, in hexadecimal.", valueName: "token"))
     var deviceToken: String
+
+    @Flag(help: "Say what can keep the app from being woken all the same.")
+    var why = false
 
     @Flag(help: "Write the result as JSON.")
     var json = false
@@ -61,9 +68,10 @@ struct ProbeCommand: AsyncParsableCommand {
         plan.announce(console, asJSON: json)
         let findings = try await plan.run()
         if json {
-            try console.write(ProbeDocument(plan, findings))
+            try console.write(ProbeDocument(plan, findings, withCauses: why))
         } else {
             ProbeText(console).tell(findings)
+            if why { ProbeText(console).tell(findings.causes) }
         }
         let status = findings.verdict.status
         guard status == .success else { throw ExitCode(status.rawValue) }

@@ -32,6 +32,17 @@ struct ProbeText {
         console.say("Result", verdict.meaning, colour)
         console.say("Next", verdict.remedy)
     }
+
+    /// What is left to look at, by its place.
+    func tell(_ causes: [ProbeCause]) {
+        var place: ProbeCause.Place?
+        for cause in causes {
+            let label = cause.place == place ? "" : cause.place.title
+            place = cause.place
+            console.say(label, "\(cause.cause) (\(cause.confidence.words))")
+            console.say("", "→ \(cause.look)")
+        }
+    }
 }
 
 /// `rouse probe --json`.
@@ -43,6 +54,7 @@ struct ProbeText {
 /// | `dead_since` | RFC 3339, with `dead` |
 /// | `device`, `topic` | the token's digest, and the topic that was tried |
 /// | `meaning`, `next` | the verdict in words, and what to do |
+/// | `causes` | with `--why`: each with `place`, `cause`, `look` and `confidence` |
 /// | `answers` | each with `server`, `environment`, `milliseconds`, `likely_cause`, and either |
 /// | | `status` and `reason`, or `failure` and `certainty` |
 struct ProbeDocument: Encodable {
@@ -53,10 +65,11 @@ struct ProbeDocument: Encodable {
     let topic: String
     let meaning: String
     let next: String
+    let causes: [ProbeCause]?
     let answers: [AnswerDocument]
 
     /// Describes what was found.
-    init(_ plan: ProbePlan, _ findings: ProbeFindings) {
+    init(_ plan: ProbePlan, _ findings: ProbeFindings, withCauses: Bool) {
         let verdict = findings.verdict
         self.verdict = verdict.word
         var name: String?
@@ -73,6 +86,7 @@ struct ProbeDocument: Encodable {
         topic = plan.bundleID.topic(for: .background).value
         meaning = verdict.meaning
         next = verdict.remedy
+        causes = withCauses ? findings.causes : nil
         answers = findings.answers.map(AnswerDocument.init)
     }
 
@@ -101,6 +115,29 @@ struct ProbeDocument: Encodable {
                 failure = error.kind.rawValue
                 certainty = error.certainty.rawValue
             }
+        }
+    }
+}
+
+extension ProbeCause.Place {
+    /// What stands before the first of its causes.
+    fileprivate var title: String {
+        switch self {
+        case .server: "Server"
+        case .apple: "Apple"
+        case .phone: "Phone"
+        case .app: "App"
+        }
+    }
+}
+
+extension ProbeCause.Confidence {
+    /// What it is called in the manual.
+    fileprivate var words: String {
+        switch self {
+        case .documented: "documented"
+        case .appleEngineer: "said by an Apple engineer"
+        case .observed: "observed"
         }
     }
 }

@@ -118,8 +118,6 @@ struct PushPlan {
             transport: transport, authentication: credential.authentication)
         configuration.transportKind = transportKind
         configuration.pushTimeout = timeout
-        // One push is worth waiting for a connection as long as for its answer.
-        configuration.transport.connectTimeout = timeout
         return try await SingleReply(to: push, configuration)
     }
 }

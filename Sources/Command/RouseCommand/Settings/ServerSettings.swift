@@ -77,13 +77,24 @@ struct ServerSettings: Hashable, Sendable {
         return transport(host: host, port: port)
     }
 
+    /// The transport to the server that manages broadcast channels: Apple's own for an environment,
+    /// or ``host``, which as a simulator is both.
+    func managementTransport(
+        for environment: APNsEnvironment?
+    ) throws(CommandFailure) -> TransportConfiguration {
+        guard host == nil, let environment else { return try transport(for: environment) }
+        return transport(
+            host: environment.managementHost, port: environment.managementPort)
+    }
+
     /// The transport for one server, with everything else as it is.
     func transport(host: String, port: Int?) -> TransportConfiguration {
         var transport = TransportConfiguration(host: host)
         if let port { transport.port = port }
         if let path = certificateAuthorityPath { transport.trust = .file(path: path) }
         transport.proxy = proxy
-        transport.connectTimeout = min(transport.connectTimeout, .seconds(timeoutSeconds))
+        // One push is worth waiting for a connection as long as for its answer.
+        transport.connectTimeout = .seconds(timeoutSeconds)
         transport.userAgent = "rouse/\(RouseVersion.current)"
         return transport
     }

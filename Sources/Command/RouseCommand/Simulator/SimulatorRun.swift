@@ -123,7 +123,7 @@ private struct SimulatorService: Service {
                 + "\(SimulatorFolder.teamID) --bundle-id com.example.app 0123456789abcdef")
         console.say(
             "Ready",
-            "\(ready.host):\(ready.port) stands in for APNs (\(ready.environment)).", .good)
+            "\(ready.host):\(ready.port) simulates APNs (\(ready.environment)).", .good)
     }
 }
 

@@ -55,26 +55,25 @@ struct StoreCopyCommand: AsyncParsableCommand {
                     + "to be copied into: store: postgresql://…")
         }
         try InputFile.check(file, "file")
-        let line = ProgressLine()
+        // Each row is read twice: once here, and once there to be compared.
+        let bar = ProgressBar(total: 0, noun: "rows, read twice", patience: ProgressBar.patience)
         let result: PostgreSQLWakeStore.CopyResult
         do throws(StoreFailure) {
             let source = try Self.source(file, configuration)
             do throws(StoreFailure) {
                 result = try await PostgreSQLWakeStore.copy(
                     source, url: url, settings: configuration.sharedStoreSettings
-                ) { progress in
-                    line.show { Self.words(progress) }
-                }
+                ) { bar.show(Int($0), of: Int($1)) }
             } catch {
                 try? source.close()
                 throw error
             }
             try source.close()
         } catch {
-            line.clear()
+            bar.clear()
             throw CommandFailure(error)
         }
-        line.clear()
+        bar.clear()
         if json {
             try console.write(StoreCopyDocument(result))
         } else {
@@ -92,12 +91,6 @@ struct StoreCopyCommand: AsyncParsableCommand {
         return try CopiedFile(
             path: SQLiteWakeStore.place(of: path), endedSince: now.advanced(bySeconds: -kept),
             now: now)
-    }
-
-    private static func words(_ progress: PostgreSQLWakeStore.CopyProgress) -> String {
-        let part = progress.done * 100 / max(1, progress.all)
-        return "\(progress.isComparing ? "Comparing" : "Copying") \(progress.table): "
-            + "\(progress.done) of \(progress.all) (\(part) %)"
     }
 
     private func tell(_ result: PostgreSQLWakeStore.CopyResult, _ console: Console) {

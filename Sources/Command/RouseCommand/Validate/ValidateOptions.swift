@@ -70,10 +70,13 @@ struct ValidateInputOptions: ParsableArguments {
 /// Which rules are checked.
 struct ValidateRuleOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Only these rules or families, as BG004 or BG,H.", valueName: "rules"))
+        help: ArgumentHelp("Only these rules or families, as BG004 or BG,H.", valueName: "rules"),
+        completion: .list(Rules.table.map(\.id.rawValue)))
     var select: [String] = []
 
-    @Option(help: ArgumentHelp("Not these rules or families.", valueName: "rules"))
+    @Option(
+        help: ArgumentHelp("Not these rules or families.", valueName: "rules"),
+        completion: .list(Rules.table.map(\.id.rawValue)))
     var ignore: [String] = []
 
     @Flag(help: "Let warnings count as errors do.")
@@ -146,10 +149,10 @@ struct ValidateOutputOptions: ParsableArguments {
 
 /// What is mended.
 struct ValidateFixOptions: ParsableArguments {
-    @Flag(help: "Mend what has one right answer, and report the rest.")
+    @Flag(help: "Fix what has one right answer, and report the rest.")
     var fix = false
 
-    @Flag(help: "Mend what removes something too, such as an alert in a background push.")
+    @Flag(help: "Also apply fixes that remove something, such as an alert in a background push.")
     var unsafeFixes = false
 
     @Flag(help: "Show what --fix would change as a unified diff, and change nothing.")

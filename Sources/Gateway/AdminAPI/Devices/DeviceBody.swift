@@ -1,9 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Gateway
 import WakeModel
 
-/// The body of `POST /v1/devices/lookup` and `POST /v1/devices/forget`: what the routes with the
-/// device token in their path have in path and query, where proxies would log it.
+/// The body of `POST /v1/devices/lookup`: what the route with the device token in its path has in
+/// path and query, where proxies would log it. Who has only a wake names the device by it.
+struct DeviceLookupBody {
+    let device: NamedDevice
+    let app: String?
+    let environment: APNsEnvironment?
+
+    /// How a request names a device.
+    enum NamedDevice {
+        case token(DeviceToken)
+        /// The device of this wake.
+        case wake(WakeID)
+    }
+
+    /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
+    init(_ text: [UInt8]) throws(Problem) {
+        let members = try Members(parsing: text)
+        do throws(InvalidField) {
+            try members.check(names: ["device_token", "wake", "app", "environment"])
+            if let wake = try members.wakeID() {
+                guard !members.has("device_token") else {
+                    throw InvalidField(
+                        field: "wake", problem: "names a device beside device_token",
+                        remedy: "Give one of them.")
+                }
+                device = .wake(wake)
+            } else {
+                device = .token(try members.requiredDeviceToken())
+            }
+            app = try members.string("app")
+            environment = try members.choice("environment")
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// What the OpenAPI document says of it.
+    static var schema: Schema {
+        .object(
+            [
+                .optional("device_token", WakeBody.deviceTokenSchema),
+                .optional(
+                    "wake", .string("The id of a wake, for the device of it.", format: "uuid")),
+                .optional("app", .bundleID("The bundle id; without it, every app of the token.")),
+                .optional("environment", .words(of: APNsEnvironment.self)),
+            ], rules: [.exactlyOne(["device_token", "wake"])])
+    }
+}
+
+/// The body of `POST /v1/devices/forget`.
 struct DeviceBody {
     let deviceToken: DeviceToken
     let app: String?

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Gateway
 import WakeModel
 
 /// The members of a body by name, each asked for by the type it must have.
@@ -130,6 +131,12 @@ struct Members {
             preconditionFailure("A member that is there has a value.")
         }
         return token
+    }
+
+    /// The member `wake`, the id of a wake, or `nil` when it is missing.
+    func wakeID() throws(InvalidField) -> WakeID? {
+        guard let text = try string("wake") else { return nil }
+        return try naming("wake") { () throws(InvalidField) in try WakeID(text) }
     }
 
     /// One of a few words, or `nil` when the member is missing.

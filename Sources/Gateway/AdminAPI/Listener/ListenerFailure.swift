@@ -14,13 +14,12 @@ public struct ListenerFailure: Error, Hashable {
 
 /// A server whose refusals by the system are a ``ListenerFailure`` instead of the event loop's own
 /// error, which is written for programmers.
-///
-/// It also ends the intervals of the log of refusals.
 struct ListeningService<Server: Service>: Service {
     let server: Server
-    let refusals: RefusalLog
     /// The socket in the file system; `nil` for a port.
     let socket: ListeningSocket?
+    /// What goes on meanwhile, until it is cancelled.
+    let meanwhile: [@Sendable () async -> Void]
 
     func run() async throws {
         socket?.begin()
@@ -28,7 +27,7 @@ struct ListeningService<Server: Service>: Service {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await server.run() }
-                group.addTask { await refusals.run() }
+                for work in meanwhile { group.addTask { await work() } }
                 try await group.next()
                 group.cancelAll()
             }

@@ -18,7 +18,15 @@ public final class GatewayMeters: GatewayMetrics {
     private struct Handlers {
         var counters: [Key: Counter] = [:]
         var timers: [Key: CoreMetrics.Timer] = [:]
+        /// The apps that have series of their own.
+        var apps: Set<AppIdentity> = []
     }
+
+    /// How many apps have series of their own, those that were configured first. What others count
+    /// stands under the app and the environment ``otherApp``.
+    static let appCount = 100
+    /// What the apps beyond ``appCount`` are called.
+    static let otherApp = "other"
 
     /// What the gateway calls its refusals; see `GatewayMetrics.refused(_:why:)`.
     private static let refusals = [
@@ -41,29 +49,54 @@ public final class GatewayMeters: GatewayMetrics {
             factory: registry)
         // Counters that nothing has counted yet are there with 0: a series that begins with its
         // first event has no increase to show, and that event would never raise an alert.
-        for kind in WakeKind.allCases {
-            add(0, .accepted, [("kind", kind.rawValue)])
-            // Only they merge.
-            if kind.discipline == .background { add(0, .coalesced, [("kind", kind.rawValue)]) }
+        // Only they merge.
+        for kind in WakeKind.allCases where kind.discipline == .background {
+            add(0, .coalesced, [("kind", kind.rawValue)])
         }
         for reason in Self.refusals { refused(0, why: reason) }
         for table in DamagedRow.Table.allCases { damaged(0, table: table) }
         deferred(0)
     }
 
+    /// These apps are served: what they are asked for is there with 0.
+    public func serves(_ apps: [AppIdentity]) {
+        for app in apps {
+            for kind in WakeKind.allCases {
+                add(0, .accepted, labels(of: WakeQueueKey(app: app, kind: kind)))
+            }
+        }
+    }
+
     /// Wakes were accepted, with this decision; merged ones have a counter of their own.
-    public func accepted(_ count: Int, kind: WakeKind, decision: String) {
-        add(count, .accepted, [("kind", kind.rawValue)])
-        add(count, .decisions, [("decision", decision), ("kind", kind.rawValue)])
-        if decision == "coalesced" { add(count, .coalesced, [("kind", kind.rawValue)]) }
+    public func accepted(_ count: Int, of queue: WakeQueueKey, decision: String) {
+        let labels = labels(of: queue)
+        add(count, .accepted, labels)
+        add(count, .decisions, labels + [("decision", decision)])
+        if decision == "coalesced" { add(count, .coalesced, [("kind", queue.kind.rawValue)]) }
         if decision == "deferred" { deferred(count) }
     }
 
     /// Wakes have ended.
-    public func ended(_ count: Int, kind: WakeKind, state: WakeState, reason: String?) {
+    public func ended(_ count: Int, of queue: WakeQueueKey, state: WakeState, reason: String?) {
         add(
             count, .ended,
-            [("state", state.rawValue), ("reason", reason ?? ""), ("kind", kind.rawValue)])
+            labels(of: queue) + [("state", state.rawValue), ("reason", reason ?? "")])
+    }
+
+    /// What tells a queue's series apart. An app that is among the first has its name there; wakes
+    /// of one that is not configured any more can still end.
+    private func labels(of queue: WakeQueueKey) -> [(String, String)] {
+        let isNamed = handlers.withLock { handlers in
+            if handlers.apps.contains(queue.app) { return true }
+            guard handlers.apps.count < Self.appCount else { return false }
+            handlers.apps.insert(queue.app)
+            return true
+        }
+        return [
+            ("app", isNamed ? queue.app.bundleID.value : Self.otherApp),
+            ("environment", isNamed ? queue.app.environment.rawValue : Self.otherApp),
+            ("kind", queue.kind.rawValue),
+        ]
     }
 
     /// Requests were refused.

@@ -2,8 +2,9 @@
 
 /// Every metric that Rouse counts, with its help text: the table behind `/metrics`.
 ///
-/// Labels are bounded by construction: kinds, decisions, states, and reasons of Apple's table;
-/// never a device, a wake or an app that somebody only named.
+/// Labels are bounded by construction: kinds, decisions, states, reasons of Apple's table, and the
+/// first hundred apps that were configured; never a device, a wake or an app that somebody only
+/// named.
 enum Metric: String, CaseIterable, Sendable {
     case accepted = "rouse_wakes_accepted_total"
     case decisions = "rouse_decisions_total"
@@ -115,7 +116,7 @@ enum Metric: String, CaseIterable, Sendable {
         case .queueInFlight: "Wakes of an app that are claimed and not yet settled."
         case .queueUnresponsive:
             "1 when APNs answers nothing of what an app sends, so that only probes are sent."
-        case .ready: "1 when the gateway is ready, as /readyz tells."
+        case .ready: "1 when the gateway is ready, as in /readyz."
         case .droppedSeries: "Series that were not kept because there were too many."
         }
     }
@@ -124,9 +125,10 @@ enum Metric: String, CaseIterable, Sendable {
     /// only where a key signs, and not with a certificate.
     var labels: [String] {
         switch self {
-        case .accepted, .coalesced, .queueAge, .dueLag, .apnsLatency: ["kind"]
-        case .decisions: ["decision", "kind"]
-        case .ended: ["kind", "reason", "state"]
+        case .coalesced, .queueAge, .dueLag, .apnsLatency: ["kind"]
+        case .accepted: ["app", "environment", "kind"]
+        case .decisions: ["app", "decision", "environment", "kind"]
+        case .ended: ["app", "environment", "kind", "reason", "state"]
         case .refused: ["reason"]
         case .webhooks: ["endpoint", "result"]
         case .webhooksDropped, .webhookBacklog, .webhookAge, .webhookFailing: ["endpoint"]

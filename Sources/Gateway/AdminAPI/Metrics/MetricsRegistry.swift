@@ -10,7 +10,7 @@ import Synchronization
 /// May be used from any thread.
 public final class MetricsRegistry: MetricsFactory {
     /// The most series in all; one more is counted as dropped and kept nowhere.
-    static let maximumSeriesCount = 2_000
+    static let maximumSeriesCount = 10_000
 
     /// A name and its labels.
     struct Key: Hashable {
@@ -110,6 +110,28 @@ public final class MetricsRegistry: MetricsFactory {
             state.droppedCount += 1
         }
         return series
+    }
+
+    // MARK: For the history
+
+    /// The counters of a name with their labels, in no order.
+    func counters(_ name: String) -> [(labels: [Label], value: Int64)] {
+        state.withLock { state in
+            state.counters.compactMap { key, series in
+                key.name == name ? (key.labels, series.value) : nil
+            }
+        }
+    }
+
+    /// How many values all histograms of a name have in each bucket, not cumulated; empty where
+    /// there is none.
+    func bucketCounts(_ name: String) -> [Int] {
+        let all = state.withLock { state in
+            state.histograms.filter { $0.key.name == name }.map(\.value)
+        }
+        return all.map(\.snapshot.counts).reduce(into: []) { sums, counts in
+            sums = sums.isEmpty ? counts : zip(sums, counts).map(+)
+        }
     }
 
     // MARK: For the page

@@ -30,6 +30,7 @@ enum Component: String, CaseIterable {
     case deviceQueue = "DeviceQueue"
     case budget = "Budget"
     case deviceLookup = "DeviceLookup"
+    case deviceForget = "DeviceForget"
     case signals = "Signals"
     case deviceSignals = "DeviceSignals"
     case registration = "Registration"
@@ -41,12 +42,18 @@ enum Component: String, CaseIterable {
     case receipt = "Receipt"
     case receipts = "Receipts"
     case receiptAnswers = "ReceiptAnswers"
+    case channelCreation = "ChannelCreation"
+    case channel = "Channel"
+    case channelList = "ChannelList"
+    case broadcastRequest = "BroadcastRequest"
+    case broadcast = "Broadcast"
     case feedbackEntry = "FeedbackEntry"
     case feedbackPage = "FeedbackPage"
     case app = "App"
     case appList = "AppList"
     case queue = "Queue"
     case stats = "Stats"
+    case history = "History"
     case webhookList = "WebhookList"
     case webhookHealth = "WebhookHealth"
     case webhookMessage = "WebhookMessage"
@@ -81,7 +88,8 @@ enum Component: String, CaseIterable {
         case .device: .object([.required("queues", .array(of: .named(.deviceQueue)))])
         case .deviceQueue: DeviceView.schema
         case .budget: Explanation.schema
-        case .deviceLookup: DeviceBody.schema
+        case .deviceLookup: DeviceLookupBody.schema
+        case .deviceForget: DeviceBody.schema
         case .signals: SignalsBody.schema(namesDevice: false)
         case .deviceSignals: SignalsBody.schema(namesDevice: true)
         case .registration: RegistrationBody.schema(namesDevice: false)
@@ -98,6 +106,11 @@ enum Component: String, CaseIterable {
         case .receipt: ReceiptsBody.receiptSchema
         case .receipts: ReceiptsBody.schema
         case .receiptAnswers: ReceiptRoutes.answerSchema
+        case .channelCreation: ChannelCreationBody.schema
+        case .channel: ChannelRoutes.channelSchema
+        case .channelList: ChannelRoutes.listSchema
+        case .broadcastRequest: BroadcastBody.schema
+        case .broadcast: ChannelRoutes.broadcastSchema
         case .feedbackEntry: FeedbackEntry.schema
         case .feedbackPage:
             .object([
@@ -108,6 +121,7 @@ enum Component: String, CaseIterable {
         case .appList: .object([.required("apps", .array(of: .named(.app)))])
         case .queue: QueueStatus.schema
         case .stats: GatewayStats.schema
+        case .history: MetricsHistory.schema
         case .webhookList:
             .object([.required("endpoints", .array(of: .named(.webhookHealth)))])
         case .webhookHealth: WebhookHealth.schema
@@ -140,12 +154,21 @@ enum Component: String, CaseIterable {
             .required("detail", .string("This occurrence, in words.")),
             .optional("field", .string("The member, parameter or header that is to blame.")),
             .optional("diagnostics", .array(of: .named(.diagnostic), "The rules' findings.")),
+            .optional(
+                "apns",
+                .meant(
+                    Problem.APNsAnswer.schema, "What APNs answered to a request about a channel.")
+            ),
+            .optional(
+                "certainty",
+                .words(of: Certainty.self, "With apns-unanswered: whether it can have been done.")
+            ),
         ])
     }
 
     private static var diagnosticSchema: Schema {
         .object([
-            .required("rule", .string("The rule, as `rouse rules` tells it.", example: "BG001")),
+            .required("rule", .string("The rule's id, as in `rouse rules`.", example: "BG001")),
             .required("severity", .words(of: Severity.self)),
             .required("message", .string("What is wrong.")),
             .required("fix", .string("What to do.")),

@@ -11,7 +11,7 @@ struct AppRoutes {
 
     private var gateway: Gateway { services.gateway }
 
-    var routes: [Route] { [list, pause, resume, stats, webhooks] }
+    var routes: [Route] { [list, pause, resume, stats, history, webhooks] }
 
     private var list: Route {
         Route(
@@ -135,6 +135,24 @@ struct AppRoutes {
                 try await gateway.stats()
             }
             return stats.json(services).response(status: .ok)
+        }
+    }
+
+    private var history: Route {
+        Route(
+            .get, "/v1/history", .scope(.read),
+            Operation(
+                id: "getHistory", summary: "The last hour of decisions, outcomes and latency",
+                description: "A point every ten seconds, kept in the memory of the answering "
+                    + "gateway since its start; a dashboard that is opened now begins with it. "
+                    + "Prometheus and `/metrics` are for more.",
+                parameters: [.appOfQuery, .environmentOfQuery],
+                answers: [Operation.Answer(200, "The points.", .named(.history))],
+                problems: [.unknownApp, .appNotAllowed, .ambiguousEnvironment])
+        ) { request, context in
+            try context.checkAccessToAllApps()
+            let filter = try services.filter(Query(request), for: context)
+            return services.history.json(of: filter).response(status: .ok)
         }
     }
 

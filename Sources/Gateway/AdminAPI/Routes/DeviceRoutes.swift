@@ -58,14 +58,21 @@ struct DeviceRoutes {
             .post, "/v1/devices/lookup", .scope(.read),
             Operation(
                 id: "lookUpDevice", summary: "A device's budget, what waits for it, and why",
-                description: Self.viewDescription + " " + Self.inBody,
+                description: Self.viewDescription + " " + Self.inBody
+                    + " A wake names its device as well, for who knows only that.",
                 body: .json(.named(.deviceLookup), limit: limit),
                 answers: [Operation.Answer(200, "The device.", .named(.device))],
                 problems: Self.problems)
         ) { request, context in
-            let body = try DeviceBody(try await request.readBody(limit: limit, context).bytes)
+            let body = try DeviceLookupBody(
+                try await request.readBody(limit: limit, context).bytes)
             let filter = try services.filter(body.app, body.environment, for: context)
-            return try await view(body.deviceToken, filter, context)
+            switch body.device {
+            case .token(let token): return try await view(token, filter, context)
+            case .wake(let id):
+                return try await view(
+                    try await services.device(of: id, for: context), filter, context)
+            }
         }
     }
 
@@ -174,7 +181,7 @@ struct DeviceRoutes {
             Operation(
                 id: "forgetDeviceByBody", summary: "Forget a device",
                 description: Self.forgetDescription + " " + Self.inBody,
-                body: .json(.named(.deviceLookup), limit: limit),
+                body: .json(.named(.deviceForget), limit: limit),
                 answers: [Operation.Answer(200, "It is forgotten.", .named(.deviceAnswer))],
                 problems: Self.problems)
         ) { request, context in

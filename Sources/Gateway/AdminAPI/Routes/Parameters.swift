@@ -89,6 +89,24 @@ extension AdminRequestContext {
             try DeviceToken(pasted: text)
         }
     }
+
+    /// A part of a path without its percent-encoding; `nil` for what is not UTF-8.
+    static func percentDecoded(_ text: String) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2, rest.first != UInt8(ascii: "+"),
+                let value = UInt8(String(Substring(rest.prefix(2))), radix: 16)
+            else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
 }
 
 /// Which apps an answer is about.
@@ -100,6 +118,17 @@ struct AppFilter {
 }
 
 extension Services {
+    /// The device token of a wake, of an app that the caller may use.
+    func device(
+        of wake: WakeID, for context: AdminRequestContext
+    ) async throws -> DeviceToken {
+        let record = try await asking { () async throws(StoreFailure) in
+            try await gateway.record(of: wake, among: context.apps)
+        }
+        guard let record else { throw Problem.noSuchWake }
+        return record.deviceToken
+    }
+
     /// What a query narrows its answer to.
     func filter(_ query: Query, for context: AdminRequestContext) throws(Problem) -> AppFilter {
         try filter(query.string("app"), try query.choice("environment"), for: context)

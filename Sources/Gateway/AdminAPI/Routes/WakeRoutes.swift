@@ -228,18 +228,21 @@ struct WakeRoutes {
                     + " The device token is in the body, which proxies do not log as they do URLs.",
                 body: .json(.named(.wakeLookup), limit: limit),
                 answers: [Operation.Answer(200, "A page.", .named(.wakePage))],
-                problems: [.unknownApp, .appNotAllowed, .ambiguousEnvironment] + ProblemCode.ofStore
+                problems: [.notFound, .unknownApp, .appNotAllowed, .ambiguousEnvironment]
+                    + ProblemCode.ofStore
             )
         ) { request, context in
             let body = try WakeLookupBody(
                 try await request.readBody(limit: limit, context).bytes,
                 limit: configuration.pageCount)
             let filter = try services.filter(body.app, body.environment, for: context)
+            var token = body.deviceToken
+            if let wake = body.wake { token = try await services.device(of: wake, for: context) }
             return try await page(
                 WakeQuery(
-                    deviceToken: body.deviceToken, app: filter.app,
+                    deviceToken: token, app: filter.app,
                     environment: filter.environment, apps: context.apps, states: body.states,
-                    ref: body.ref, after: body.after,
+                    ref: body.ref, digest: body.digest, after: body.after,
                     limit: body.limit ?? min(Query.usualLimit, configuration.pageCount)))
         }
     }

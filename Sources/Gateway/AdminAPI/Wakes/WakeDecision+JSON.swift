@@ -36,9 +36,7 @@ extension WakeDecision {
         .object([
             .required(
                 "type",
-                .words([
-                    "send", "deferred", "coalesced", "same-call", "expired", "suppressed",
-                ])),
+                .words(MetricsHistory.decisions)),
             .required("message", .string("The decision in words.")),
             .optional("due_at", .instant("When it may leave, as far as is known now.")),
             .optional("earliest", .instant("When the rules would have let it leave.")),

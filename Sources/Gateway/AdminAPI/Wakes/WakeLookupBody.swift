@@ -7,6 +7,10 @@ import WakeModel
 /// token in a URL, which proxies log.
 struct WakeLookupBody {
     let deviceToken: DeviceToken?
+    /// Only those of devices with this digest.
+    let digest: String?
+    /// Only those of this wake's device.
+    let wake: WakeID?
     let app: String?
     let environment: APNsEnvironment?
     let states: Set<WakeState>?
@@ -19,9 +23,20 @@ struct WakeLookupBody {
         let members = try Members(parsing: text)
         do throws(InvalidField) {
             try members.check(names: [
-                "device_token", "app", "environment", "states", "ref", "cursor", "limit",
+                "device_token", "device", "wake", "app", "environment", "states", "ref", "cursor",
+                "limit",
             ])
+            let names = Self.deviceNames.filter { members.has($0) }
+            guard names.count <= 1 else {
+                throw InvalidField(
+                    field: names[1], problem: "names a device beside \(names[0])",
+                    remedy: "Give one of \(Self.deviceNames.joined(separator: ", ")).")
+            }
             deviceToken = try members.deviceToken()
+            digest = try members.string("device").map { (text) throws(InvalidField) in
+                try DeviceToken.digest(in: text)
+            }
+            wake = try members.wakeID()
             app = try members.string("app")
             environment = try members.choice("environment")
             states = try members.raw("states").map { (list) throws(InvalidField) in
@@ -41,6 +56,9 @@ struct WakeLookupBody {
         }
     }
 
+    /// The members that name a device, of which one at most is there.
+    private static let deviceNames = ["device_token", "device", "wake"]
+
     private static func states(_ list: ArraySlice<UInt8>) throws(InvalidField) -> Set<WakeState> {
         let words = WakeState.allCases.map(\.rawValue).joined(separator: ", ")
         let items = try? JSONItems(array: Array(list), limit: WakeState.allCases.count)
@@ -55,22 +73,35 @@ struct WakeLookupBody {
 
     /// What the OpenAPI document says of it.
     static var schema: Schema {
-        .object([
-            .optional("device_token", WakeBody.deviceTokenSchema),
-            .optional("app", .bundleID("The bundle id of an app that is configured.")),
-            .optional("environment", .words(of: APNsEnvironment.self)),
-            .optional(
-                "states",
-                .array(
-                    of: .words(of: WakeState.self), "Only those in these states.",
-                    count: 1...WakeState.allCases.count)),
-            .optional("ref", WakeBody.refSchema),
-            .optional("cursor", .string("The `next` of the page before.", format: "uuid")),
-            .optional(
-                "limit",
-                .integer(
-                    "The most entries; 100 by default.",
-                    in: 1...Int64(WakeQuery.maximumLimit))),
-        ])
+        .object(
+            [
+                .optional("device_token", WakeBody.deviceTokenSchema),
+                .optional(
+                    "device",
+                    .string(
+                        "The digest of a device token, as logs and answers have it. There is no index "
+                            + "of digests: the latest wakes are looked through, page by page.",
+                        pattern: "^(device#)?[0-9a-f]{8}$", example: "device#27f88cc3")),
+                .optional(
+                    "wake", .string("The id of a wake, for those of its device.", format: "uuid")),
+                .optional("app", .bundleID("The bundle id of an app that is configured.")),
+                .optional("environment", .words(of: APNsEnvironment.self)),
+                .optional(
+                    "states",
+                    .array(
+                        of: .words(of: WakeState.self), "Only those in these states.",
+                        count: 1...WakeState.allCases.count)),
+                .optional("ref", WakeBody.refSchema),
+                .optional("cursor", .string("The `next` of the page before.", format: "uuid")),
+                .optional(
+                    "limit",
+                    .integer(
+                        "The most entries; 100 by default.",
+                        in: 1...Int64(WakeQuery.maximumLimit))),
+            ],
+            rules: [
+                .notBoth("device_token", "device"), .notBoth("device_token", "wake"),
+                .notBoth("device", "wake"),
+            ])
     }
 }

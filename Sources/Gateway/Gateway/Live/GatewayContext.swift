@@ -45,12 +45,16 @@ final class GatewayContext: Sendable {
         store.whenDamaged { damage.note($0) }
         hub = OutcomeBroadcaster(store: store, watch: watch, clock: clock, limits: limits)
         current = Mutex(configuration)
+        metrics.serves(configuration.apps)
     }
 
     /// The present configuration.
     var configuration: GatewayConfiguration {
         get { current.withLock { $0 } }
-        set { current.withLock { $0 = newValue } }
+        set {
+            current.withLock { $0 = newValue }
+            metrics.serves(newValue.apps)
+        }
     }
 
     var rules: StoreRules { current.withLock { $0.rules } }
@@ -246,7 +250,7 @@ final class GatewayContext: Sendable {
         var counts: [EndLabel: Int] = [:]
         for wake in ended { counts[EndLabel(wake), default: 0] += 1 }
         for (label, count) in counts {
-            metrics.ended(count, kind: label.kind, state: label.state, reason: label.reason)
+            metrics.ended(count, of: label.queue, state: label.state, reason: label.reason)
         }
         hub.publish(ended)
         ringWebhooks { endpoint in ended.contains { endpoint.mayListen(to: $0) } }
@@ -315,27 +319,26 @@ final class GatewayContext: Sendable {
         var counts: [DecisionLabel: Int] = [:]
         for (submission, admission) in zip(submissions, admissions) {
             guard case .admitted(let wake) = admission, !wake.isRepeated else { continue }
-            let label = DecisionLabel(
-                kind: submission.wake.kind, decision: wake.decision.word)
+            let label = DecisionLabel(queue: submission.queue, decision: wake.decision.word)
             counts[label, default: 0] += 1
         }
         for (label, count) in counts {
-            metrics.accepted(count, kind: label.kind, decision: label.decision)
+            metrics.accepted(count, of: label.queue, decision: label.decision)
         }
     }
 
     private struct DecisionLabel: Hashable {
-        let kind: WakeKind
+        let queue: WakeQueueKey
         let decision: String
     }
 
     private struct EndLabel: Hashable {
-        let kind: WakeKind
+        let queue: WakeQueueKey
         let state: WakeState
         let reason: String?
 
         init(_ wake: EndedWake) {
-            kind = wake.queue.kind
+            queue = wake.queue
             state = wake.end.state
             switch wake.end {
             case .rejected(let refusal), .undeliverable(let refusal):

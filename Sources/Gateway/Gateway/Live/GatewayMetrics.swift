@@ -3,13 +3,16 @@
 public import WakeModel
 
 /// Where a gateway counts what it does. Called from any thread, once for a transaction or an
-/// answer of APNs; must return quickly. Every word comes from a bounded set.
+/// answer of APNs; must return quickly. Every word comes from a bounded set, and every app is or was
+/// configured.
 public protocol GatewayMetrics: Sendable {
+    /// The gateway serves these apps, from its start or from a reload on.
+    func serves(_ apps: [AppIdentity])
     /// Wakes were accepted, durably, with this decision (``WakeDecision/word``).
-    func accepted(_ count: Int, kind: WakeKind, decision: String)
+    func accepted(_ count: Int, of queue: WakeQueueKey, decision: String)
     /// Wakes have ended; with the reason of APNs if it refused them: one of Apple's table, or
     /// `other`.
-    func ended(_ count: Int, kind: WakeKind, state: WakeState, reason: String?)
+    func ended(_ count: Int, of queue: WakeQueueKey, state: WakeState, reason: String?)
     /// Requests were refused: `invalid`, `unknown-app`, `wrong-credential`, `conflict`,
     /// `overloaded`, `unavailable`, `damaged`.
     func refused(_ count: Int, why: String)
@@ -32,9 +35,11 @@ public struct NoMetrics: GatewayMetrics {
     /// Counts nothing.
     public init() {}
     /// Does nothing.
-    public func accepted(_ count: Int, kind: WakeKind, decision: String) {}
+    public func serves(_ apps: [AppIdentity]) {}
     /// Does nothing.
-    public func ended(_ count: Int, kind: WakeKind, state: WakeState, reason: String?) {}
+    public func accepted(_ count: Int, of queue: WakeQueueKey, decision: String) {}
+    /// Does nothing.
+    public func ended(_ count: Int, of queue: WakeQueueKey, state: WakeState, reason: String?) {}
     /// Does nothing.
     public func refused(_ count: Int, why: String) {}
     /// Does nothing.

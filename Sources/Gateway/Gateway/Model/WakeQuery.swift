@@ -20,6 +20,9 @@ public struct WakeQuery: Hashable, Sendable {
     /// Only those that their caller named so. There is no index of names: of a device whose token
     /// is given, or of the latest wakes, they are found at once, and others page by page.
     public var ref: WakeRef?
+    /// Only those of devices with this digest (``WakeModel/DeviceToken/digest``), by which logs and
+    /// answers name a device. There is no index of digests either.
+    public var digest: String?
     /// Only those before this one: the cursor of the page before.
     public var after: WakeID?
     /// The most wakes to give, at most ``maximumLimit``.
@@ -29,7 +32,8 @@ public struct WakeQuery: Hashable, Sendable {
     public init(
         deviceToken: DeviceToken? = nil, app: AppIdentity? = nil,
         environment: APNsEnvironment? = nil, apps: Set<BundleID>? = nil,
-        states: Set<WakeState>? = nil, ref: WakeRef? = nil, after: WakeID? = nil, limit: Int = 100
+        states: Set<WakeState>? = nil, ref: WakeRef? = nil, digest: String? = nil,
+        after: WakeID? = nil, limit: Int = 100
     ) {
         self.deviceToken = deviceToken
         self.app = app
@@ -37,6 +41,7 @@ public struct WakeQuery: Hashable, Sendable {
         self.apps = apps
         self.states = states
         self.ref = ref
+        self.digest = digest
         self.after = after
         self.limit = max(1, min(limit, Self.maximumLimit))
     }
@@ -55,7 +60,7 @@ public struct WakeQuery: Hashable, Sendable {
     /// How many rows one page looks at, at most, for wakes that are asked for: what it costs.
     package var rowCount: Int {
         let isByDevice = deviceToken != nil
-        guard states == nil, ref == nil,
+        guard states == nil, ref == nil, digest == nil,
             isByDevice || app == nil && environment == nil && apps == nil
         else {
             return ListWakes.scannedRowCount

@@ -5,18 +5,6 @@ package import StoreRows
 import WakeModel
 
 extension PostgreSQLWakeStore {
-    /// How far a copy has come.
-    package struct CopyProgress: Hashable, Sendable {
-        /// The table that is copied, or read again and compared.
-        package let table: String
-        /// Whether it is read again.
-        package let isComparing: Bool
-        /// Rows of this table so far.
-        package let done: Int64
-        /// Rows of this table in all.
-        package let all: Int64
-    }
-
     /// What a copy has brought.
     package struct CopyResult: Hashable, Sendable {
         /// The rows of each table, by its name: the same on both sides.
@@ -35,9 +23,12 @@ extension PostgreSQLWakeStore {
     /// Throws a ``Gateway/StoreFailure``: `inUse` when a gateway uses the database, or when it
     /// holds wakes or devices already; `corrupt` when the tables are missing or of another version,
     /// or when what is read again is not what was written.
+    ///
+    /// `progress` is told how many rows were written, or read again and compared, and how many that
+    /// will be in all: each row counts twice.
     package static func copy(
         _ source: some CopiedStore, url: String, settings: Settings = Settings(),
-        progress: @escaping @Sendable (CopyProgress) -> Void = { _ in }
+        progress: @escaping @Sendable (_ done: Int64, _ all: Int64) -> Void = { _, _ in }
     ) async throws(StoreFailure) -> CopyResult {
         try await StoreMigration.withSession(url, settings) {
             session, _ throws(StoreFailure) in
@@ -60,7 +51,7 @@ private struct StoreCopy<Source: CopiedStore> {
 
     let session: Session
     let source: Source
-    let progress: @Sendable (PostgreSQLWakeStore.CopyProgress) -> Void
+    let progress: @Sendable (_ done: Int64, _ all: Int64) -> Void
 
     func run(
         _ settings: PostgreSQLWakeStore.Settings
@@ -68,12 +59,20 @@ private struct StoreCopy<Source: CopiedStore> {
         let facts = try source.facts()
         try await begin(settings)
         var written: [CopiedTable: CopyDigest] = [:]
+        let all = 2 * facts.counts.values.reduce(0, +)
+        var done: Int64 = 0
         for table in CopiedTable.allCases {
-            written[table] = try await write(table, facts.counts[table] ?? 0)
+            let digest = try await write(table, facts.counts[table] ?? 0) {
+                progress(done + $0, all)
+            }
+            written[table] = digest
+            done += digest.count
         }
         try await write(facts)
         for table in CopiedTable.allCases {
-            try await compare(table, written[table] ?? CopyDigest(), facts.counts[table] ?? 0)
+            let digest = written[table] ?? CopyDigest()
+            try await compare(table, digest) { progress(done + $0, all) }
+            done += digest.count
         }
         let count = try await count()
         guard count.isConserved else {
@@ -144,8 +143,9 @@ private struct StoreCopy<Source: CopiedStore> {
 
     // MARK: Writing
 
-    private func write(_ table: CopiedTable, _ all: Int64) async throws(StoreFailure) -> CopyDigest
-    {
+    private func write(
+        _ table: CopiedTable, _ all: Int64, progress: (Int64) -> Void
+    ) async throws(StoreFailure) -> CopyDigest {
         var digest = CopyDigest()
         var key: [CopiedValue]?
         while true {
@@ -154,9 +154,7 @@ private struct StoreCopy<Source: CopiedStore> {
             for row in rows { digest.add(row) }
             _ = try await run([Self.insertion(of: rows, into: table)])
             key = Array(last.prefix(table.keyCount))
-            progress(
-                PostgreSQLWakeStore.CopyProgress(
-                    table: table.rawValue, isComparing: false, done: digest.count, all: all))
+            progress(digest.count)
         }
         guard digest.count == all else {
             throw failure(
@@ -226,7 +224,7 @@ private struct StoreCopy<Source: CopiedStore> {
     // MARK: The proof
 
     private func compare(
-        _ table: CopiedTable, _ written: CopyDigest, _ all: Int64
+        _ table: CopiedTable, _ written: CopyDigest, progress: (Int64) -> Void
     ) async throws(StoreFailure) {
         let columns = table.columns
         let names = columns.map { $0.content == .bigints ? "\($0.name)::text" : $0.name }
@@ -240,9 +238,7 @@ private struct StoreCopy<Source: CopiedStore> {
             for row in 0..<result.rowCount {
                 read.add(columns.enumerated().map { $1.content.value(result, row, $0) })
             }
-            progress(
-                PostgreSQLWakeStore.CopyProgress(
-                    table: table.rawValue, isComparing: true, done: read.count, all: all))
+            progress(read.count)
             guard result.rowCount == pageCount else { break }
             key = TablePages.key(of: table, in: result, row: result.rowCount - 1)
         }

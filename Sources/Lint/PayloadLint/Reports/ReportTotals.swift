@@ -50,11 +50,11 @@ package struct ReportTotals: Sendable {
         }
         if summary.ignoredFindings > 0 {
             statements.append(
-                "\(findings(summary.ignoredFindings)) not told: a comment ignores them.")
+                "\(findings(summary.ignoredFindings)) not reported: a comment ignores them.")
         }
         if summary.knownFindings > 0 {
             statements.append(
-                "\(findings(summary.knownFindings)) not told: they stand in the baseline.")
+                "\(findings(summary.knownFindings)) not reported: they are in the baseline.")
         }
         return statements + notJudged
     }

@@ -22,6 +22,7 @@ import WakeModel
 /// | `POST /clock` | moves it ahead: ``ClockChange`` |
 /// | `POST /goaway` | GOAWAY on every connection; the body may be `{"reason":"…"}` |
 /// | `DELETE /connections` | closes every connection |
+/// | `GET /channels/<bundle id>` | the broadcast channels of an app: ``ChannelDocument`` |
 /// | `GET /ca.pem` | the certificate authority |
 ///
 /// What changes something answers 204, but for the clock; a bad body 400 with `field`, `problem`
@@ -30,6 +31,7 @@ struct ControlRouter: Sendable {
     let state: SimulatorState
     let certificateAuthorityPEM: String
 
+    private static let channelsPrefix = "/channels/"
     /// The longest body it reads, in bytes.
     static let longestBody = 65_536
 
@@ -43,11 +45,17 @@ struct ControlRouter: Sendable {
 
     func respond(method: String, path: String, body: [UInt8]) -> Response {
         do {
-            return try route(method: method, path: path, body: body)
+            let response = try route(method: method, path: path, body: body)
+            return response.status == 404 ? Self.json(Self.nothing, status: 404) : response
         } catch {
             return Self.json(ProblemDocument(error), status: 400)
         }
     }
+
+    private static let nothing = ProblemDocument(
+        InvalidField(
+            field: "path", problem: "has nothing for this method, or names an unknown device",
+            remedy: "Register the device first, with a model; " + documentation))
 
     private func add(_ fault: Fault) throws(InvalidField) {
         var hasRoom = true
@@ -89,8 +97,11 @@ struct ControlRouter: Sendable {
         case (_, "/clock"): return try route(clock: method, body: body)
         case ("POST", "/goaway"):
             let reason = body.isEmpty ? nil : try Self.parse(GoAwayDocument.self, body).reason
-            state.sendGoAway(reason: RejectionReason(rawValue: reason ?? "Shutdown"))
+            state.sendGoAway(reason: try reason.map(FaultDocument.known) ?? .shutdown)
         case ("DELETE", "/connections"): state.closeAllConnections()
+        case ("GET", _) where path.hasPrefix(Self.channelsPrefix):
+            let app = String(path.dropFirst(Self.channelsPrefix.count))
+            return Self.json(state.channels.channels(of: app).map(ChannelDocument.init))
         case ("GET", "/ca.pem"):
             return Response(
                 status: 200, contentType: "application/x-pem-file",
@@ -113,18 +124,6 @@ struct ControlRouter: Sendable {
             field = error.field
             problem = error.problem
             remedy = error.remedy
-        }
-    }
-
-    static func parse<Document: Decodable>(
-        _ type: Document.Type, _ body: [UInt8]
-    ) throws(InvalidField) -> Document {
-        do {
-            return try JSONDecoder().decode(type, from: Data(body))
-        } catch {
-            throw InvalidField(
-                field: "body", problem: "is not the JSON object that this path takes",
-                remedy: "See the documentation of the simulator's control endpoint.")
         }
     }
 

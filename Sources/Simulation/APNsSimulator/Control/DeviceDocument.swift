@@ -17,7 +17,7 @@ struct DeviceDocument: Codable {
     /// The device, or what is wrong with the document.
     func device() throws(InvalidField) -> RegisteredDevice {
         RegisteredDevice(
-            token: try DeviceToken(hex: token), topic: topic,
+            token: try ControlRouter.deviceToken(token, "token"), topic: topic,
             environment: try parsedEnvironment(), state: try parsedState(), model: try setup())
     }
 

@@ -32,7 +32,7 @@ struct FaultDocument: Codable {
         switch kind {
         case "delay": .delay(milliseconds: try pause())
         case "drip": .drip(millisecondsPerByte: try pause())
-        case "reject": .reject(try known(try required(reason, "reason")))
+        case "reject": .reject(try Self.known(try required(reason, "reason")))
         case "goaway":
             .goAway(
                 .init(
@@ -40,7 +40,8 @@ struct FaultDocument: Codable {
                     code: try errorCode() ?? .noError, lastStream: try parsedLastStream()))
         case "reset": .resetStream(try required(try errorCode(), "code"))
         case "limit-streams":
-            .limitStreams(try inRange(try required(streams, "streams"), 0...Int(Int32.max)))
+            .limitStreams(
+                try inRange(try required(streams, "streams"), 0...Int(Int32.max), "streams"))
         case "close": .closeConnection
         case "never-answer": .neverAnswer
         case "refuse-tls": .refuseTLS
@@ -54,11 +55,11 @@ struct FaultDocument: Codable {
 
     private func knownReason() throws(InvalidField) -> RejectionReason? {
         guard let reason else { return nil }
-        return try known(reason)
+        return try Self.known(reason)
     }
 
     /// A reason that APNs has: with another one a client would be tested against what never comes.
-    private func known(_ text: String) throws(InvalidField) -> RejectionReason {
+    static func known(_ text: String) throws(InvalidField) -> RejectionReason {
         let reason = RejectionReason(rawValue: text)
         guard reason.entry != nil else {
             throw InvalidField(
@@ -69,7 +70,9 @@ struct FaultDocument: Codable {
     }
 
     private func target() throws(InvalidField) -> Fault.Target {
-        if let deviceToken { return .deviceToken(try DeviceToken(hex: deviceToken)) }
+        if let deviceToken {
+            return .deviceToken(try ControlRouter.deviceToken(deviceToken, "deviceToken"))
+        }
         guard let share else { return .all }
         guard (0...1).contains(share) else {
             throw InvalidField(
@@ -91,11 +94,12 @@ struct FaultDocument: Codable {
 
     private func checkedCount() throws(InvalidField) -> Int? {
         guard let count else { return nil }
-        return try inRange(count, 1...Int(Int32.max), field: "count")
+        return try inRange(count, 1...Int(Int32.max), "count")
     }
 
     private func pause() throws(InvalidField) -> Int {
-        try inRange(try required(milliseconds, "milliseconds"), 0...Self.longestPause)
+        try inRange(
+            try required(milliseconds, "milliseconds"), 0...Self.longestPause, "milliseconds")
     }
 
     private func errorCode() throws(InvalidField) -> HTTP2ErrorCode? {
@@ -135,11 +139,11 @@ struct FaultDocument: Codable {
     }
 
     private func inRange(
-        _ value: Int, _ range: ClosedRange<Int>, field: String? = nil
+        _ value: Int, _ range: ClosedRange<Int>, _ field: String
     ) throws(InvalidField) -> Int {
         guard range.contains(value) else {
             throw InvalidField(
-                field: field ?? "value of \(kind)", problem: "is out of range",
+                field: field, problem: "is out of range",
                 remedy: "Use \(range.lowerBound) to \(range.upperBound).")
         }
         return value

@@ -116,7 +116,7 @@ class TimeChart {
   emptyWords(age) {
     if (this.points.length < 2) return "Two readings make a chart: a few seconds…";
     return this.empty(age < HISTORY_SPAN
-      ? "since this page was opened" : `in the last ${durationWords(HISTORY_SPAN)}`);
+      ? "since the start" : `in the last ${durationWords(HISTORY_SPAN)}`);
   }
 
   clip() {

@@ -20,10 +20,16 @@ const page = {
   readAt: 0,
   listedAt: 0,
   isReading: false,
+  /** Whether what is read now is not what is asked for any more. */
+  isOutdated: false,
   streamState: "closed",
   unreachableSince: null,
   notices: new Map(),
   needsCommand: true,
+  /** The app that the page is narrowed to, {app, environment}; null for all. */
+  chosen: null,
+  /** Whether the gateway's own readings are to be read, because the page has a gap. */
+  needsHistory: true,
 };
 
 const stream = new OutcomeStream({
@@ -64,6 +70,8 @@ async function read() {
   } finally {
     page.isReading = false;
     page.readAt = Date.now();
+    if (page.isOutdated && pause !== null) pause = 0;
+    page.isOutdated = false;
   }
   showLiveness();
   if (pause !== null) schedule(pause);
@@ -75,25 +83,38 @@ async function readOnce() {
   const [stats, text, {endpoints}] = await Promise.all([
     askJSON("v1/stats"), askText("metrics"), askJSON("v1/webhooks")]);
   letIn();
-  const sample = sampleOf(parseMetrics(text), stats, session.now());
+  const sample = sampleOf(parseMetrics(text), stats, session.now(), page.chosen);
   // The readings that an event hastens are not drawn: a chart's points keep their distance.
   const isDue = !readings.latest || sample.at - readings.latest.at > SAMPLE_INTERVAL * 0.8;
   if (isDue && readings.add(sample)) {
     notice("restart", {tone: "info", title: "The gateway was started anew.",
       words: ["Charts and percentiles begin again; the counts go on."]});
   }
+  if (isDue && page.needsHistory) await readHistory();
   showReadiness(readiness, apps);
   showTiles(stats, sample);
-  showApps(apps);
+  showChoice(apps);
+  showApps(apps.filter(isChosen));
   showWebhooks(endpoints);
   showStore(stats.store);
-  if (isDue) showCharts(readings, session.now());
+  // There is none left when another app was chosen meanwhile.
+  if (isDue && readings.latest) showCharts(readings, session.now());
   showFirstWake(stats, apps);
   await Promise.all([readLists(), lookUp.refresh()]);
 }
 
+/** Reads what the gateway kept of the last hour, before this page was opened or seen again. */
+async function readHistory() {
+  const chosen = page.chosen;
+  const kept = await askJSON("v1/history" + (chosen ? `?${appQuery(chosen)}` : ""));
+  if (chosen !== page.chosen) return;
+  page.needsHistory = false;
+  readings.fill(samplesOf(kept));
+}
+
 async function readLists() {
-  if (page.streamState === "open" && page.listedAt > 0) return;
+  if (page.streamState === "open" && page.listedAt > 0 && !lists.isOfWaiting) return;
+  if (lists.isOfWaiting) page.listedAt = 0;
   if (Date.now() - page.listedAt < LIST_PAUSE) return;
   page.listedAt = Date.now();
   await lists.load();
@@ -159,6 +180,45 @@ function meetFault(error) {
     words: [`${error.message}. Loading it again may help; the gateway is not concerned.`],
   });
   return SAMPLE_INTERVAL;
+}
+
+// MARK: Narrowing
+
+/** Whether the page shows this app. */
+function isChosen({app, environment}) {
+  return page.chosen === null
+    || (app === page.chosen.app && environment === page.chosen.environment);
+}
+
+/** The apps to choose from; one that is not configured any more is left. */
+function showChoice(apps) {
+  const place = byID("app-choice");
+  byID("choice").hidden = apps.length < 2;
+  renderIfChanged(place, apps.map(({app, environment}) => [app, environment]), () => {
+    const {value} = place;
+    fill(place, make("option", {value: ""}, "All apps"), apps.map(({app, environment}) => make(
+      "option", {value: `${app} ${environment}`}, `${app} (${environment})`)));
+    place.value = value;
+    if (place.selectedIndex >= 0) return;
+    place.value = "";
+    chooseApp();
+  });
+}
+
+function chooseApp() {
+  const [app, environment] = byID("app-choice").value.split(" ");
+  page.chosen = app ? {app, environment} : null;
+  byID("choice-help").hidden = page.chosen === null;
+  readings.clear();
+  page.needsHistory = true;
+  chooseState();
+}
+
+function chooseState() {
+  lists.narrow(page.chosen, byID("state-choice").value);
+  page.listedAt = 0;
+  page.isOutdated = page.isReading;
+  schedule(0);
 }
 
 // MARK: Changes
@@ -336,7 +396,7 @@ function lookUpTyped(event) {
     location.hash = `wake=${subject.value}`;
     return;
   }
-  if (subject.kind === "device") leaveWakeAddress();
+  if (subject.kind !== "wake") leaveWakeAddress();
   lookUp.open(subject);
 }
 
@@ -384,6 +444,7 @@ function chooseTheme() {
 /** A page that nobody sees asks nothing. */
 function noteVisibility() {
   if (document.hidden) {
+    page.needsHistory = true;
     clearTimeout(page.timer);
     page.timer = null;
     stream.stop();
@@ -406,6 +467,11 @@ byID("look-up-clear").addEventListener("click", () => {
 });
 byID("copy-command").addEventListener("click", copyCommand);
 byID("theme").addEventListener("change", chooseTheme);
+fill(byID("state-choice"), make("option", {value: ""}, "All that ended"),
+  Object.keys(STATE_LOOKS).map((state) => make(
+    "option", {value: state}, STATE_WORDS[state] ?? state)));
+byID("app-choice").addEventListener("change", chooseApp);
+byID("state-choice").addEventListener("change", chooseState);
 document.addEventListener("visibilitychange", noteVisibility);
 window.addEventListener("hashchange", followHash);
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "this machine";

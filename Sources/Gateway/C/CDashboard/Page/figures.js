@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the page makes of /metrics: totals become rates, histograms become percentiles. The page
-// remembers what it has read since it was opened; the gateway keeps totals only.
+// remembers what it has read since it was opened; the hour before comes from the gateway.
 "use strict";
 
 /** How often the gateway is asked, in milliseconds. */
 const SAMPLE_INTERVAL = 5 * SECOND;
 /** How far back the charts go, in milliseconds: the shortest of these that shows all there is. */
-const HISTORY_SPANS = [2 * MINUTE, 5 * MINUTE, 15 * MINUTE];
+const HISTORY_SPANS = [2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR];
 const HISTORY_SPAN = HISTORY_SPANS.at(-1);
 /** Rates are taken over so long, so that single wakes do not make needles. */
 const RATE_SPAN = 3 * SAMPLE_INTERVAL;
@@ -104,20 +104,25 @@ function quantile(buckets, q) {
   return lowerBound;
 }
 
-/** One reading of the gateway: what the charts and tables need of it. */
-function sampleOf(metrics, stats, at) {
+/**
+ * One reading of the gateway: what the charts and tables need of it. Decisions and outcomes are
+ * those of one app if one is chosen, a {app, environment}; everything else is of all apps.
+ */
+function sampleOf(metrics, stats, at, chosen) {
+  const isChosen = ({app, environment}) => chosen === null
+    || (app === chosen.app && environment === chosen.environment);
   const readings = {};
   for (const [name, {label}] of Object.entries(HISTOGRAMS)) {
     readings[name] = histograms(metrics, name, label);
   }
   return {
     at,
-    decisions: totals(metrics, "rouse_decisions_total", "decision"),
-    backgroundDecisions: totals(
-      metrics, "rouse_decisions_total", "decision", ({kind}) => kind === "background"),
+    decisions: totals(metrics, "rouse_decisions_total", "decision", isChosen),
+    backgroundDecisions: totals(metrics, "rouse_decisions_total", "decision",
+      (labels) => isChosen(labels) && labels.kind === "background"),
     backgroundSent: total(metrics, "rouse_wakes_ended_total",
-      ({kind, state}) => kind === "background" && state === "sent"),
-    outcomes: totals(metrics, "rouse_wakes_ended_total", "state"),
+      (labels) => isChosen(labels) && labels.kind === "background" && labels.state === "sent"),
+    outcomes: totals(metrics, "rouse_wakes_ended_total", "state", isChosen),
     refused: totals(metrics, "rouse_requests_refused_total", "reason"),
     accepted: total(metrics, "rouse_wakes_accepted_total"),
     connections: total(metrics, "rouse_apns_connections"),
@@ -127,10 +132,35 @@ function sampleOf(metrics, stats, at) {
   };
 }
 
-/** The readings since the page was opened, as far back as the charts go. */
+/** The readings that the gateway kept itself, as far as they go: for the charts. */
+function samplesOf({apns_bounds_seconds: bounds, points}) {
+  return points.map(({at, waiting, decisions, outcomes, apns_answers: answers}) => {
+    let sum = 0;
+    const buckets = answers.map((count, index) => [bounds[index] ?? Infinity, sum += count]);
+    return {
+      at: Date.parse(at), depth: waiting ?? null, decisions, outcomes, isKept: true,
+      histograms: {rouse_apns_request_seconds: {"": buckets}},
+    };
+  });
+}
+
+/** The readings of the last hour: the page's own, and the gateway's where there are none. */
 class History {
   constructor() {
     this.samples = [];
+  }
+
+  /** Forgets all. */
+  clear() {
+    this.samples = [];
+  }
+
+  /** Takes the gateway's readings, which are farther apart, where the page has none. */
+  fill(kept) {
+    const own = this.samples.filter(({isKept}) => !isKept);
+    const isBare = ({at}) => own.length === 0 || at < own[0].at
+      || !own.some((sample) => Math.abs(sample.at - at) < SAMPLE_INTERVAL);
+    this.samples = [...kept.filter(isBare), ...own].sort((left, right) => left.at - right.at);
   }
 
   get latest() {
@@ -173,9 +203,10 @@ class History {
     return points;
   }
 
-  /** A number of each reading: [{at, values: [it]}, …]. */
+  /** A number of each reading that has it: [{at, values: [it]}, …]. */
   levels(name) {
-    return this.samples.map((sample) => ({at: sample.at, values: [sample[name]]}));
+    return this.samples.filter((sample) => sample[name] !== null).map(
+      (sample) => ({at: sample.at, values: [sample[name]]}));
   }
 
   /**
@@ -184,7 +215,9 @@ class History {
    */
   recent(name, key, span) {
     const last = this.samples.length - 1;
-    const before = this.before(last, span);
+    // What the gateway kept does not have each series.
+    const before = this.samples.find(
+      ({at, isKept}) => !isKept && this.samples[last].at - at <= span);
     const later = this.samples[last].histograms[name][key] ?? [];
     const buckets = bucketsBetween(before.histograms[name][key], later);
     return countOf(buckets) > 0

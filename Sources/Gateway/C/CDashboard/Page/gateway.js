@@ -97,6 +97,11 @@ async function askJSON(path, options) {
   }
 }
 
+/** The query that narrows a route to an app in its environment. */
+function appQuery({app, environment}) {
+  return new URLSearchParams({app, environment}).toString();
+}
+
 /** What a route finds for a body, which holds what is to be in no address: a device token. */
 function lookUpJSON(path, body) {
   return askJSON(path, {body});

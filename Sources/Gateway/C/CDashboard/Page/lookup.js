@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The look-up: a device with its budget, what waits for it, why, and its last day; or a wake with
-// its life, by its id or by the name that its caller gave it. What is looked at stays current while
-// it is open. Device tokens go in bodies: proxies log addresses.
+// The look-up: a device, by its token or the digest that logs have, with its budget, what waits for
+// it, why, and its last day; or a wake with its life, by its id or by the name that its caller gave
+// it. What is looked at stays current while it is open. Device tokens go in bodies: proxies log
+// addresses.
 "use strict";
 
 const WAKE_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -11,14 +12,21 @@ const DEVICE_TOKEN = /^([0-9a-f]{2}){1,256}$/i;
 const DAY_PAGE = 500;
 const DAY_PAGES = 4;
 const REF = /^[A-Za-z0-9._-]{1,64}$/;
-/** Wakes have no index of names: so many pages, of thousands of wakes each, are looked through. */
-const REF_PAGES = 20;
+const DIGEST = /^(?:device#)?([0-9a-f]{8})$/i;
+/**
+ * Wakes have no index of names and digests: so many pages, of thousands of wakes each, are looked
+ * through.
+ */
+const SEARCH_PAGES = 20;
 const REF_COUNT = 20;
 
-/** What somebody typed: {kind: "wake", "device" or "ref", value}, or {fault} in words. */
+/** What somebody typed: {kind: "wake", "device", "digest" or "ref", value}, or {fault} in words. */
 function subjectOf(text) {
   const value = text.trim();
   if (WAKE_ID.test(value)) return {kind: "wake", value: value.toLowerCase()};
+  if (value.startsWith("device#") && DIGEST.test(value)) {
+    return {kind: "digest", value: DIGEST.exec(value)[1].toLowerCase()};
+  }
   // The form in which old code prints a token: <740f4707 bebcf74f …>.
   const digits = value.replace(/[<>\s]/g, "");
   if (digits === "") return {fault: "Type a device token, or the id or the ref of a wake."};
@@ -28,8 +36,9 @@ function subjectOf(text) {
       + "it was probably cut."};
   }
   if (REF.test(value)) return {kind: "ref", value};
-  return {fault: "This is none of them: a device token is hexadecimal, a wake's id looks like "
-    + "01a1ff95-bde0-7334-a3d8-1bab30d661a4, and a ref has letters, digits, dots, _ and -."};
+  return {fault: "This is none of them: a device token is hexadecimal, its digest looks like "
+    + "device#27f88cc3, a wake's id like 01a1ff95-bde0-7334-a3d8-1bab30d661a4, and a ref has "
+    + "letters, digits, dots, _ and -."};
 }
 
 class LookUp {
@@ -70,7 +79,9 @@ class LookUp {
       // The drawing of a day moves on with the minutes.
       const minute = Math.floor(session.now() / MINUTE);
       renderIfChanged(this.place, [this.subject, answer, minute], () => fill(
-        this.place, {wake: makeWake, device: makeDevice, ref: makeNamed}[kind](answer)));
+        this.place, {
+          wake: makeWake, device: makeDevice, digest: makeDevice, ref: makeNamed,
+        }[kind](answer)));
     } catch (error) {
       if (turn !== this.turn) return;
       if (!(error instanceof GatewayProblem)) throw error;
@@ -81,29 +92,59 @@ class LookUp {
   }
 
   askAbout(kind, value) {
-    if (kind === "wake") return askJSON(`v1/wakes/${value}`);
-    return kind === "device" ? this.askDevice(value) : this.askNamed(value);
+    switch (kind) {
+    case "wake": return askJSON(`v1/wakes/${value}`);
+    case "ref": return this.askNamed(value);
+    case "digest": return this.askDigest(value);
+    default: return this.askToken(value);
+    }
   }
 
   /** The newest wakes of a name. */
   async askNamed(ref) {
-    const wakes = [];
-    const body = {ref, limit: REF_COUNT};
-    for (let page = 0; page < REF_PAGES; page += 1) {
-      const answer = await lookUpJSON("v1/wakes/lookup", body);
-      wakes.push(...answer.wakes);
-      if (!answer.next || wakes.length >= REF_COUNT) break;
-      body.cursor = answer.next;
-    }
-    if (wakes.length === 0) throw new GatewayProblem("absent", "");
+    const wakes = await this.search({ref}, REF_COUNT);
     return {ref, wakes};
   }
 
-  /** A device's queues, each with its wakes of the last day. */
-  async askDevice(token) {
+  /** The newest wakes with a property that has no index; up to `count`, and at least one. */
+  async search(property, count) {
+    const wakes = [];
+    const body = {...property, limit: count};
+    for (let page = 0; page < SEARCH_PAGES; page += 1) {
+      const answer = await lookUpJSON("v1/wakes/lookup", body);
+      wakes.push(...answer.wakes);
+      if (!answer.next || wakes.length >= count) break;
+      body.cursor = answer.next;
+    }
+    if (wakes.length === 0) throw new GatewayProblem("absent", "");
+    return wakes;
+  }
+
+  /** A device by its token; eight digits, of which no token has so few, are a digest too. */
+  async askToken(token) {
+    try {
+      return await this.askDevice({device_token: token});
+    } catch (error) {
+      if (error.kind !== "absent" || !DIGEST.test(token)) throw error;
+      return this.askDigest(token);
+    }
+  }
+
+  /** A device by the digest of its token: by a wake of it, which is looked for once. */
+  async askDigest(digest) {
+    const {subject} = this;
+    if (!subject.wake) {
+      const [wake] = await this.search({device: `device#${digest}`}, 1);
+      subject.wake = wake.id;
+    }
+    return this.askDevice({wake: subject.wake});
+  }
+
+  /** The queues of a device that is named by its token or by a wake, each with its last day. */
+  async askDevice(name) {
     const since = new Date(session.now() - DAY).toISOString();
     const [device, wakes] = await Promise.all([
-      lookUpJSON("v1/devices/lookup", {device_token: token}), this.askDay(token, since)]);
+      lookUpJSON("v1/devices/lookup", name), this.askDay(name, since)]);
     return {
       queues: device.queues.map((queue) => ({
         ...queue,
@@ -114,9 +155,9 @@ class LookUp {
     };
   }
 
-  async askDay(token, since) {
+  async askDay(name, since) {
     const list = [];
-    const body = {device_token: token, limit: DAY_PAGE};
+    const body = {...name, limit: DAY_PAGE};
     for (let page = 0; page < DAY_PAGES; page += 1) {
       const answer = await lookUpJSON("v1/wakes/lookup", body);
       list.push(...answer.wakes.filter(({accepted_at: at}) => at >= since));
@@ -137,6 +178,9 @@ function faultWords(error, kind) {
   if (error.kind !== "absent") return error.message;
   if (kind === "ref") {
     return "No wake of this ref is among the latest ones, and it is no device token and no id.";
+  }
+  if (kind === "digest") {
+    return "None of the latest wakes is for a device with this digest. Look it up by its token.";
   }
   return kind === "wake"
     ? "No wake has this id: it was never accepted here, or ended so long ago that it was removed."
@@ -339,7 +383,13 @@ function lifeOf(wake) {
 function namesOf(wake) {
   const names = [
     ["Wake", wake.id], ["apns-id", wake.apns_id], ["apns-unique-id", wake.outcome?.apns_unique_id],
-    ["Device (digest)", wake.device],
+    ["Device (digest)", make("button", {
+      type: "button", "class": "quiet", "data-key": "device", onclick: () => {
+        leaveWakeAddress();
+        byID("subject").value = wake.device;
+        lookUp.open({...subjectOf(wake.device), wake: wake.id});
+      },
+    }, wake.device)],
     ["Carried by", wake.carried_by && makeWakeLink(wake.carried_by, "carrier", wake.carried_by)],
   ];
   return names.filter(([, value]) => value);

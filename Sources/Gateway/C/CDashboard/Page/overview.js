@@ -263,9 +263,10 @@ function showLatencies(history) {
   const place = byID("latency-table");
   renderIfChanged(place, rows, () => fill(place, rows.length
     ? makeTable("Percentiles of times", [
-      {title: "What"}, {title: "50th", numeric: true}, {title: "95th", numeric: true},
-      {title: "99th", numeric: true}, {title: "Count", numeric: true}, {title: "Since"},
-    ], rows)
+      {title: "What", wide: true}, {title: "50th", numeric: true, told: true},
+      {title: "95th", numeric: true, told: true}, {title: "99th", numeric: true, told: true},
+      {title: "Count", numeric: true, told: true}, {title: "Since", told: true},
+    ], rows, {isStacked: true})
     : make("p", {"class": "empty"}, "Nothing was measured yet.")));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The latest outcomes, and among them the latest rejections, gathered by their reason.
+// The latest wakes, all that ended or those of one state, and the latest rejections, gathered by
+// their reason. Both are of one app if one is chosen.
 "use strict";
 
 /** How many rejections are gathered. */
@@ -18,9 +19,13 @@ function reasonOf(outcome) {
   return outcome.reason ?? outcome.cause ?? outcome.suppression ?? "";
 }
 
-/** An ended wake as the lists keep it, from an event or from a wake's record. */
-function entryOf({id, app, environment, kind, at, ended_at: endedAt, outcome}) {
-  return {id, app, environment, kind, at: at ?? endedAt, outcome};
+/** A wake as the lists keep it, from an event of its end or from its record. */
+function entryOf(wake) {
+  const {id, app, environment, kind, outcome, waiting} = wake;
+  return {
+    id, app, environment, kind, outcome, waiting, state: wake.state ?? outcome.state,
+    at: wake.at ?? wake.ended_at ?? wake.accepted_at,
+  };
 }
 
 class OutcomeLists {
@@ -31,20 +36,43 @@ class OutcomeLists {
     /** Whether there are no rejections but those that were read. */
     this.isWhole = false;
     this.timer = null;
+    this.app = null;
+    this.state = "";
+    /** Counts the times that the lists were narrowed: an answer to an earlier question is late. */
+    this.turn = 0;
     for (const event of ["pointerleave", "focusout"]) {
       // Only then does the place no longer match.
       byID("feed-list").addEventListener(event, () => setTimeout(() => this.draw()));
     }
   }
 
+  /** Begins anew with the wakes of an app, null for all, and of a state, "" for all that ended. */
+  narrow(app, state) {
+    this.app = app;
+    this.state = state;
+    this.turn += 1;
+    this.latest.clear();
+    this.rejections.clear();
+    this.isLoaded = false;
+  }
+
+  /** Whether the list shows wakes that have not ended, of which no event tells. */
+  get isOfWaiting() {
+    return this.state !== "" && !OUTCOMES.some(([state]) => state === this.state);
+  }
+
   /** Reads what ended before the page was opened, or while no stream was open. */
   async load() {
-    const ended = OUTCOMES.map(([state]) => state);
+    const {turn} = this;
+    const states = this.state || OUTCOMES.map(([state]) => state).join(",");
+    const app = this.app ? `&${appQuery(this.app)}` : "";
     const [latest, rejections] = await Promise.all([
-      this.pages(`v1/wakes?limit=${FEED_COUNT}&state=${ended.join(",")}`, FEED_COUNT),
-      this.pages(
-        `v1/wakes?limit=${REJECTION_COUNT}&state=${REJECTION_STATES.join(",")}`, REJECTION_COUNT),
+      this.pages(`v1/wakes?limit=${FEED_COUNT}&state=${states}${app}`, FEED_COUNT),
+      this.pages(`v1/wakes?limit=${REJECTION_COUNT}&state=${REJECTION_STATES.join(",")}${app}`,
+        REJECTION_COUNT),
     ]);
+    if (turn !== this.turn) return;
+    if (this.isOfWaiting) this.latest.clear();
     this.isLoaded = true;
     this.isWhole = rejections.isWhole;
     this.add([...latest.wakes, ...rejections.wakes].map(entryOf));
@@ -67,8 +95,12 @@ class OutcomeLists {
   /** Takes outcomes, as they happen. */
   add(entries) {
     for (const entry of entries) {
-      this.latest.set(entry.id, entry);
-      if (REJECTION_STATES.includes(entry.outcome.state)) this.rejections.set(entry.id, entry);
+      if (this.app
+        && (entry.app !== this.app.app || entry.environment !== this.app.environment)) continue;
+      const isListed = this.state ? entry.state === this.state : entry.outcome !== undefined;
+      if (isListed) this.latest.set(entry.id, entry);
+      else this.latest.delete(entry.id);
+      if (REJECTION_STATES.includes(entry.state)) this.rejections.set(entry.id, entry);
     }
     this.latest = OutcomeLists.newest(this.latest, FEED_COUNT);
     this.rejections = OutcomeLists.newest(this.rejections, REJECTION_COUNT);
@@ -142,19 +174,24 @@ class OutcomeLists {
   drawFeed() {
     const place = byID("feed-list");
     const isHeld = place.matches(":hover") || place.matches(":focus-within");
-    setText(byID("feed-lead"), isHeld ? "Held while you are in the list" : "As they happen");
+    setText(byID("feed-lead"), isHeld ? "Held while you are in the list"
+      : this.isOfWaiting ? "The latest that were accepted" : "As they happen");
     if (isHeld) return;
     const entries = this.sorted(this.latest);
-    renderIfChanged(place, [entries], () => fill(place, entries.length ? [
-      makeTable("The latest outcomes", [
-        {title: "At"}, {title: "Outcome"}, {title: "App"}, {title: "Push"}, {title: "Wake"},
-      ], entries.map(({id, app, kind, at, outcome}) => [
+    const word = STATE_WORDS[this.state] ?? this.state;
+    renderIfChanged(place, [entries, word], () => fill(place, entries.length ? [
+      makeTable("The latest wakes", [
+        {title: "At"}, {title: "State"}, {title: "App"}, {title: "Push"}, {title: "Wake"},
+      ], entries.map(({id, app, kind, at, state, outcome, waiting}) => [
         makeTime(at),
-        make("span", {title: outcome.explanation}, makeState(outcome.state), " ",
-          make("span", {"class": "breakable"}, reasonOf(outcome))),
+        make("span", {title: outcome ? outcome.explanation : waiting?.message}, makeState(state),
+          " ", make("span", {"class": "breakable"}, outcome ? reasonOf(outcome)
+            : waiting ? ["until ", makeTime(waiting.earliest)] : "")),
         make("span", {"class": "breakable"}, app), kindWords(kind), makeWakeLink(id, `feed-${id}`),
       ]), {isStacked: true}),
-    ] : make("p", {"class": "empty"}, "No wake has ended yet.")));
+    ] : make("p", {"class": "empty"}, this.state
+      ? `No wake that is ${word} is among the thousands that were accepted last.`
+      : "No wake has ended yet.")));
   }
 }
 

@@ -99,6 +99,11 @@ extension WorkingSet {
         }
     }
 
+    /// Whether a wake is of a device with this digest.
+    private func hasDigest(_ wake: WakeRow, _ digest: String) throws(RowFault) -> Bool {
+        try readable { () throws(RowFault) in try token(ofDevice: wake.device)?.digest } == digest
+    }
+
     /// Follows the chains of a device's queues together, the newest first. What has to be passed in
     /// another chain than the cursor's does not count as looked at: a page that never came to what
     /// is behind the cursor would have no next one.
@@ -138,6 +143,7 @@ extension WorkingSet {
                 max(ListWakes.rowsPerLook, looked), ListWakes.scannedRowCount - looked)
             let numbers = try self.numbers(.wakes(before: before, limit: limit))
             var lastReadable: WakeID?
+            var isWhole = true
             for number in numbers {
                 looked += 1
                 before = number
@@ -147,9 +153,21 @@ extension WorkingSet {
                     let queue = try readableQueue(wake.queue),
                     query.includes(queue.row.queue.app)
                 else { continue }
+                if let digest = query.digest {
+                    // One round of loading brings the devices of the whole look.
+                    let matches = try part { () throws(RowFault) in
+                        try hasDigest(wake, digest)
+                    }
+                    guard let matches else {
+                        isWhole = false
+                        continue
+                    }
+                    guard matches else { continue }
+                }
                 try page.append { () throws(RowFault) in try readableRecord(wake) }
                 if page.isFull { return WakePage(wakes: page.wakes, next: wake.id) }
             }
+            guard isWhole else { throw .notLoaded }
             guard numbers.count == limit else {
                 return WakePage(wakes: page.wakes, next: nil)
             }

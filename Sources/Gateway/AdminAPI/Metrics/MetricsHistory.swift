@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import Synchronization
+import WakeModel
+
+/// The last hour of what the dashboard draws, for a page that was opened only now. It is in memory,
+/// and begins anew with the process. May be used from any thread.
+///
+/// It keeps totals since the start, as `/metrics` has them: whoever draws takes the differences, and
+/// one that is missing costs no more than its point.
+final class MetricsHistory: Sendable {
+    /// From one point to the next, in seconds.
+    static let intervalSeconds = 10
+    /// How many points are kept: an hour.
+    static let pointCount = 3_600 / intervalSeconds
+    /// The words of decisions, by which they are counted.
+    static let decisions = ["send", "deferred", "coalesced", "same-call", "suppressed", "expired"]
+    /// The states in which wakes end, by which they are counted.
+    static let states = WakeState.allCases.filter(\.isEnd)
+
+    /// What a column of numbers counts.
+    private struct Column: Hashable {
+        let metric: Metric
+        let app: String
+        let environment: String
+        /// The decision, or the state.
+        let word: String
+    }
+
+    private struct Point {
+        let at: WallInstant
+        /// `nil` where the store did not say.
+        let waiting: Int?
+        /// By the place of their column; columns that came later are missing at the end.
+        let totals: [Int64]
+        /// How many of APNs' answers fell into each bucket, not cumulated.
+        let answers: [Int]
+    }
+
+    private struct State {
+        /// Apps are configured, so that there are not many columns; none goes.
+        var columns: [Column: Int] = [:]
+        var points: [Point] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Adds a point every ten seconds until the task is cancelled.
+    func run(_ gateway: Gateway, _ registry: MetricsRegistry) async {
+        repeat {
+            let stats = try? await gateway.stats()
+            record(registry, waiting: stats?.unended, at: gateway.now)
+        } while (try? await Task.sleep(for: .seconds(Self.intervalSeconds))) != nil
+    }
+
+    /// Adds a point, and forgets the oldest beyond an hour.
+    func record(_ registry: MetricsRegistry, waiting: Int?, at now: WallInstant) {
+        let counters = [(Metric.decisions, "decision"), (.ended, "state")].flatMap {
+            metric, label in
+            registry.counters(metric.rawValue).map { labels, value in
+                func text(_ name: String) -> String {
+                    labels.first { $0.name == name }?.value ?? ""
+                }
+                let column = Column(
+                    metric: metric, app: text("app"), environment: text("environment"),
+                    word: text(label))
+                return (column, value)
+            }
+        }
+        let answers = registry.bucketCounts(Metric.apnsLatency.rawValue)
+        state.withLock { state in
+            var totals = [Int64](repeating: 0, count: state.columns.count)
+            for (column, value) in counters {
+                if let place = state.columns[column] {
+                    totals[place] += value
+                } else {
+                    state.columns[column] = totals.count
+                    totals.append(value)
+                }
+            }
+            state.points.append(
+                Point(at: now, waiting: waiting, totals: totals, answers: answers))
+            if state.points.count > Self.pointCount { state.points.removeFirst() }
+        }
+    }
+
+    /// The points of all apps together, or of those that `filter` lets through, the oldest first.
+    func json(of filter: AppFilter) -> JSONValue {
+        let (columns, points) = state.withLock { ($0.columns, $0.points) }
+        let environment = (filter.app?.environment ?? filter.environment)?.rawValue
+        let shown = columns.filter { column, _ in
+            (filter.app == nil || filter.app?.bundleID.value == column.app)
+                && (environment == nil || environment == column.environment)
+        }
+        func places(_ metric: Metric, _ words: [String]) -> [(word: String, places: [Int])] {
+            words.map { word in
+                (word, shown.filter { $0.key.metric == metric && $0.key.word == word }.map(\.value))
+            }
+        }
+        func members(_ words: [(word: String, places: [Int])], _ point: Point) -> JSONValue {
+            .object(
+                words.map { word, places in
+                    let known = places.filter { $0 < point.totals.count }
+                    return (word, .integer(known.reduce(0) { $0 + point.totals[$1] }))
+                })
+        }
+        let decisions = places(.decisions, Self.decisions)
+        let outcomes = places(.ended, Self.states.map(\.rawValue))
+        return .object([
+            ("interval_seconds", .integer(Int64(Self.intervalSeconds))),
+            ("apns_bounds_seconds", .array(Metric.apnsLatency.bounds.map { .number($0) })),
+            (
+                "points",
+                .array(
+                    points.map { point in
+                        .object([
+                            ("at", .string(point.at.description)),
+                            ("waiting", point.waiting.map { .integer(Int64($0)) }),
+                            ("decisions", members(decisions, point)),
+                            ("outcomes", members(outcomes, point)),
+                            (
+                                "apns_answers",
+                                .array(point.answers.map { .integer(Int64($0)) })
+                            ),
+                        ])
+                    })
+            ),
+        ])
+    }
+
+    /// What the OpenAPI document says of it.
+    static var schema: Schema {
+        .object([
+            .required("interval_seconds", .count("From one point to the next.")),
+            .required(
+                "apns_bounds_seconds",
+                .array(of: .number(), "The upper bounds of the buckets of `apns_answers`.")),
+            .required(
+                "points",
+                .array(
+                    of: .object([
+                        .required("at", .instant()),
+                        .optional("waiting", .count("Wakes of all apps that had not ended.")),
+                        .required(
+                            "decisions",
+                            .object(
+                                decisions.map { .required($0, .count()) },
+                                "By what the budget decided of accepted wakes.")),
+                        .required(
+                            "outcomes",
+                            .object(
+                                states.map { .required($0.rawValue, .count()) },
+                                "By the state in which wakes ended.")),
+                        .required(
+                            "apns_answers",
+                            .array(
+                                of: .count(),
+                                "APNs' answers to all apps by how long they took, for each bucket, "
+                                    + "and one for those above all bounds; empty before the first.")
+                        ),
+                    ]), "The oldest first. The numbers count from the gateway's start.")),
+        ])
+    }
+}
