@@ -15,6 +15,7 @@ extension DraftCase {
             "AL001", .alert, #"{"aps":{"alert":{"launch-image":"x","title":""}}}"#,
             .found(at: "/aps/alert", .warning)),
         .payload("AL001", .alert, #"{"aps":{"alert":{"loc-key":"x"}}}"#, .clean),
+        .payload("AL001", .alert, #"{"aps":{"alert":5}}"#, .clean),
         .payload("AL001", .alert, #"{"aps":{"alert":{"Body":"x"}}}"#, .clean),
         .payload("AL001", .alert, #"{"aps":{"alert":"","sound":"default"}}"#, .clean),
         // BG016 says it.

@@ -109,7 +109,9 @@ extension Rules {
     private static func isBlank(
         _ alert: Int, _ push: ValidationContext, _ document: JSONDocument
     ) -> Bool {
-        guard document.kind(alert) == .object else { return document.isEmptyString(alert) }
+        guard document.kind(alert) == .object else {
+            return document.kind(alert) == .string && document.isEmptyString(alert)
+        }
         return !showsAlert(push, document)
             && document.members(of: alert).allSatisfy { member in
                 let names = APSKey.alert.parts(in: push.type).map(\.name)
