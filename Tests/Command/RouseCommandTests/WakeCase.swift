@@ -103,8 +103,8 @@ struct WakeCase {
         "PayloadTooLarge": .end("rejected", feedback: nil),
     ]
 
-    /// What follows from a status without a reason. That it is a 410 says that the token is dead, but
-    /// not since when.
+    /// What follows from a status without a reason. That it is a 410 says that the token is dead,
+    /// but not since when.
     private func consequence(ofStatus status: Int) -> Consequence? {
         switch status {
         case 400, 413: .end("rejected", feedback: nil)

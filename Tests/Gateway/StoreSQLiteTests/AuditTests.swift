@@ -87,7 +87,7 @@ struct AuditTests {
             }
             try execute(
                 """
-                UPDATE outcome SET wakes = wakes || wakes || wakes, number = 1 + (
+                UPDATE outcome SET wakes = zeroblob(24), number = 1 + (
                     SELECT min(number) FROM outcome)
                 WHERE number = (SELECT max(number) FROM outcome)
                 """, on: path)

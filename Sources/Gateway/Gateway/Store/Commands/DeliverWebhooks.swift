@@ -82,10 +82,11 @@ public struct ClaimWebhooks: StoreCommand {
             return nil
         }
         if case .outcome(let record) = event,
-            record.endedAt.map({ $0 > row.createdAt }) ?? true
+            record.endedAt.map({ $0 > row.createdAt && number < WakeID.firstNumber(at: $0) })
+                ?? true
         {
             // What carried it was cancelled, and it waits for itself again, or has: its outcome is
-            // another event.
+            // another event. The number tells the times apart where a clock has leapt.
             try set.remove(row.ticket)
             return nil
         }
