@@ -383,8 +383,8 @@ struct FoundFiles {
         }
     }
 
-    /// Whether there is a manifest of Tuist, or an Info.plist of .NET, outside of the only project's
-    /// folder: the app is then more likely its than the one that was read.
+    /// Whether there is a manifest of Tuist, or an Info.plist of .NET, outside of the only
+    /// project's folder: the app is then more likely its than the one that was read.
     var mayHoldOtherApps: Bool {
         let folders = projectFolders
         let ofDotNet = infoPlists.filter { list in

@@ -22,7 +22,7 @@ from collections import Counter, defaultdict
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETS = ["work", "fresh", "second", "third", "fourth", "fifth", "sixth", "seventh",
         "eighth", "ninth", "tenth", "eleventh", "twelfth",
-        "thirteenth"]
+        "thirteenth", "fourteenth", "fifteenth", "sixteenth"]
 
 
 def table(name):
