@@ -159,10 +159,10 @@ extension BackgroundLedger {
             Int64(settings.spacingMaximumSeconds))
     }
 
-    /// How long silence is waited for, in seconds: at first twice as long as the device holds nearly
-    /// all pushes. What is silent then holds the push for hours, or the receipt was lost, and a
-    /// second loss in a row is rare: so each further silent send waits four times as long, or
-    /// twice where receipts are lost at times.
+    /// The wait for a receipt, in seconds: at first twice as long as the device holds nearly all
+    /// pushes. What is silent then holds the push for hours, or the receipt was lost, and a second
+    /// loss in a row is rare: so each further silent send waits four times as long, or twice where
+    /// receipts are lost at times.
     private func patience(
         _ urgency: Urgency, _ standing: Standing, _ settings: BudgetSettings
     ) -> Int64 {

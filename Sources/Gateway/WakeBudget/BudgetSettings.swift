@@ -10,8 +10,8 @@ public struct BudgetSettings: Hashable, Sendable {
     /// the distance at which iOS launched an app under load (WWDC20 session 10063, E).
     /// Range: ``BudgetLimits/spacingSeconds``.
     public var spacingSeconds = 900
-    /// The longest spacing that backing off may reach, in seconds; twice as long, unless the wake is
-    /// urgent, for a device that confirms nearly all launches. Default: 1 h (A), which the
+    /// The longest spacing that backing off may reach, in seconds; twice as long, unless the wake
+    /// is urgent, for a device that confirms nearly all launches. Default: 1 h (A), which the
     /// simulation showed: the documentation of `WakeSimulation` has the figures. At least
     /// ``spacingSeconds``. Range: ``BudgetLimits/spacingSeconds``.
     public var spacingMaximumSeconds = 3_600
@@ -48,7 +48,8 @@ public struct BudgetSettings: Hashable, Sendable {
     /// where it is silent, the growing spacing limits it more than the plain windows would).
     /// Range: ``BudgetLimits/hourlySends``.
     public var confirmedHourlySends = 12
-    /// The most sends in any 24 hours to such a device. Default: 144 (A). Range: ``BudgetLimits/dailySends``.
+    /// The most sends in any 24 hours to such a device. Default: 144 (A).
+    /// Range: ``BudgetLimits/dailySends``.
     public var confirmedDailySends = 144
 
     /// How long a report of Low Power Mode holds wakes back, in seconds. While it is on, the app

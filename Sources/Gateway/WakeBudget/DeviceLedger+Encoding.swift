@@ -9,8 +9,8 @@ extension DeviceLedger {
     /// The version, the rules (0 background, 1 calls, 2 plain pushes), then the fields in their
     /// order, little-endian; zero bytes at the end are left out, so that an idle ledger is short.
     /// Version 2 added how the pending wake merges, whether it repeats its own attempts, and the
-    /// number of the last debit; version 3 how late receipts come. Version 4 keeps how long pushes are
-    /// held for the distance of launches, and which share of receipts is missing for how late.
+    /// number of the last debit; version 3 how late receipts come. Version 4 keeps how long pushes
+    /// are held for the distance of launches, and which share of receipts is missing for how late.
     public func encoded() -> [UInt8] {
         var writer = LedgerWriter()
         writer.put(Self.encodingVersion)

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// The same in Objective-C, and what crosses functions and permissions.
+extension BackgroundSourceTests {
+    @Test("Objective-C shows the same")
+    func objectiveC() {
+        let handler = """
+            - (void)pushRegistry:(PKPushRegistry *)registry
+                didReceiveIncomingPushWithPayload:(PKPushPayload *)payload
+                forType:(PKPushType)type withCompletionHandler:(void (^)(void))completion {
+                // A quote's mark, and a character: '"'.
+                char mark = '"';
+                if (type != PKPushTypeVoIP) { completion(); return; }
+                if (app.applicationState != UIApplicationStateActive) {
+                    return;
+                }
+                [self.calls reportIncoming:payload.dictionaryPayload completion:completion];
+            }
+            """
+        #expect(
+            Self.faults(handler, "a.m") == [.voipPathWithoutReport, .voipPathWithoutCompletion])
+        let task = """
+            - (void)handle:(BGAppRefreshTask *)task {
+                [self scheduleNext];
+                task.expirationHandler = ^{ [self.work cancel]; };
+                if (!self.ready) return;
+                [self.work runWithCompletion:^(BOOL ok) {
+                    [task setTaskCompletedWithSuccess:ok];
+                }];
+            }
+            """
+        #expect(Self.faults(task, "a.m") == [.taskPathWithoutEnd])
+    }
+
+    @Test("a block of Objective-C without a caret is a part of the path")
+    func synchronizedBlock() {
+        let task = """
+            - (void)begin {
+                [s registerForTaskWithIdentifier:k usingQueue:nil launchHandler:^(BGTask *task) {
+                    @synchronized(self) {
+                        if (self.running) {
+                            [task setTaskCompletedWithSuccess:YES];
+                            return;
+                        }
+                    }
+                    [self handle:task];
+                }];
+            }
+            """
+        #expect(Self.faults(task, "a.m") == [])
+        let version = """
+            - (void)pushRegistry:(PKPushRegistry *)registry
+                didReceiveIncomingPushWithPayload:(PKPushPayload *)payload
+                forType:(PKPushType)type withCompletionHandler:(void (^)(void))completion {
+                [self.calls incomingPushReceived:payload];
+                if ([[NSProcessInfo processInfo] operatingSystemVersion].majorVersion >= 13) {
+                    completion();
+                }
+            }
+            """
+        #expect(Self.faults(version, "a.m") == [])
+    }
+
+    @Test("Objective-C: what @finally does happens on every path, and so does a setter")
+    func objectiveCPaths() {
+        let finally = """
+            - (void)pushRegistry:(PKPushRegistry *)registry
+                didReceiveIncomingPushWithPayload:(PKPushPayload *)payload
+                forType:(PKPushType)type withCompletionHandler:(void (^)(void))completion {
+                [self.calls incomingPushReceived:payload];
+                @try { [self tell:payload]; }
+                @catch (NSException *exception) { [self log:exception]; return; }
+                @finally { completion(); }
+            }
+            """
+        #expect(Self.faults(finally, "a.m") == [])
+        let caught = finally.replacing("@finally { completion(); }", with: "completion();")
+        #expect(Self.faults(caught, "a.m") == [.voipPathWithoutCompletion])
+        let task = """
+            - (void)handle:(BGAppRefreshTask *)task {
+                [self scheduleNext];
+                [task setExpirationHandler:^{ [self.queue cancelAllOperations]; }];
+                [self.work runWithCompletion:^(BOOL ok) {
+                    [task setTaskCompletedWithSuccess:ok];
+                }];
+            }
+            """
+        #expect(Self.faults(task, "a.m") == [])
+        let idle = task.replacing("[self.queue cancelAllOperations];", with: "NSLog(@\"over\");")
+        #expect(Self.faults(idle, "a.m") == [.idleExpiration])
+        let none = task.replacing(
+            "[task setExpirationHandler:^{ [self.queue cancelAllOperations]; }];", with: "")
+        #expect(Self.faults(none, "a.m") == [.taskWithoutExpiration])
+    }
+
+    @Test("a handler of Objective-C that waits longer than its time is seen")
+    func longHandlerInObjectiveC() {
+        let handler = """
+            - (void)application:(UIApplication *)application
+                didReceiveRemoteNotification:(NSDictionary *)userInfo
+                fetchCompletionHandler:(void (^)(UIBackgroundFetchResult))done {
+                dispatch_after(
+                    dispatch_time(DISPATCH_TIME_NOW, (int64_t)(60 * NSEC_PER_SEC)),
+                    dispatch_get_main_queue(), ^{ done(UIBackgroundFetchResultNoData); });
+            }
+            """
+        #expect(Self.faults(handler, "a.m") == [.longHandler])
+        #expect(Self.faults(handler.replacing("60 *", with: "20 *"), "a.m") == [])
+    }
+
+    @Test("time that another function gives back is not missed where it is asked for")
+    func assertionOfAnObject() {
+        let start = """
+            - (BOOL)start {
+                task = [[UIApplication sharedApplication]
+                    beginBackgroundTaskWithExpirationHandler:handler];
+                [self run];
+                return YES;
+            }
+            """
+        #expect(Self.faults(start, "a.m") == [])
+        let idle = start.replacing("Handler:handler", with: "Handler:^{ task = 0; }")
+        #expect(Self.faults(idle, "a.m") == [.assertionExpirationWithoutEnd])
+        let ended = start.replacing("Handler:handler", with: "Handler:^{ [self stop]; }")
+        #expect(Self.faults(ended, "a.m") == [])
+        let early = """
+            - (void)run {
+                if (task == UIBackgroundTaskInvalid) {
+                    task = [[UIApplication sharedApplication]
+                        beginBackgroundTaskWithExpirationHandler:^{
+                            [[UIApplication sharedApplication] endBackgroundTask:task];
+                        }];
+                }
+                if (!self.isReady) { return; }
+                [[UIApplication sharedApplication] endBackgroundTask:task];
+            }
+            """
+        #expect(Self.faults(early, "a.m") == [.assertionPathWithoutEnd])
+        let late = early.replacing(
+            "return;", with: "[[UIApplication sharedApplication] endBackgroundTask:task]; return;")
+        #expect(Self.faults(late, "a.m") == [])
+    }
+
+    @Test("what follows the permission, and what those get who refuse")
+    func permission() {
+        func occasion(_ source: String) -> SourceObservation.Subject? {
+            let text = SourceText(Array(source.utf8), path: "a.swift")
+            return SourceReader.observations(in: text, SourceConstants()).map(\.subject).first {
+                if case .remoteNotificationRegistration = $0 { true } else { false }
+            }
+        }
+        let ask = "func f() { c.requestAuthorization(options: o) { granted, _ in\n"
+        let register = "a.registerForRemoteNotifications()"
+        #expect(
+            occasion(ask + "guard granted else { \(register); return } } }")
+                == .remoteNotificationRegistration(.unknown))
+        #expect(
+            occasion(ask + "if !granted { log() } else { \(register) } } }")
+                == .remoteNotificationRegistration(.permission))
+        #expect(
+            occasion(ask + "if granted { \(register) } } }")
+                == .remoteNotificationRegistration(.permission))
+        #expect(
+            occasion(ask + "if !granted { \(register) } } }")
+                == .remoteNotificationRegistration(.unknown))
+    }
+}
