@@ -305,8 +305,8 @@ let package = Package(
         .testTarget(
             name: "StoreContractTests",
             dependencies: [
-                "Gateway", "GatewayTestKit", "PayloadRules", "PostgreSQLTestKit", "SeedKit",
-                "StorePostgreSQL", "StoreRows",
+                "AdminAPI", "Gateway", "GatewayTestKit", "PayloadRules", "PostgreSQLTestKit",
+                "SeedKit", "StorePostgreSQL", "StoreRows",
                 "StoreSQLite", "StoreTestKit", "WaitKit", "WakeBudget", "WakeModel",
             ], path: "Tests/Gateway/StoreContractTests", swiftSettings: swiftSettings),
         // A server of Debian's packages, and a proxy that cuts connections.

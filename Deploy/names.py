@@ -22,9 +22,10 @@ OTHERS = {"CHANGELOG.md", "facts.md"}
 # The simulator's control endpoint and the reader's own server are no routes of the gateway;
 # Deploy/ci/simulator.py looks at the first.
 OTHER_ROUTES = ("/3/device/", "/push/", "/pushes", "/counters", "/faults", "/devices", "/clock",
-                "/goaway", "/connections", "/ca.pem")
+                "/goaway", "/connections", "/channels", "/ca.pem")
 # Members of payloads in examples: an app's own.
-OTHER_MEMBERS = {"version", "priority", "aps", "alert", "badge", "sound"}
+OTHER_MEMBERS = {"version", "priority", "aps", "alert", "badge", "sound", "timestamp", "event",
+                 "score"}
 # PostgreSQL's, PgBouncer's and Patroni's own settings, functions and programs, and tables of the
 # shared store.
 OTHER_SETTINGS = {

@@ -6,9 +6,11 @@
 # past the API key.
 #
 #   Deploy/ci/openapi.sh [ROUSE [EXAMPLES]]
+#   OPENAPI_SECONDS=600 Deploy/ci/openapi.sh ROUSE
 #
 # ROUSE is a built program, otherwise the one on the PATH; EXAMPLES is how many requests are tried
-# for each operation and kind of check (50). Needs curl, openssl, and schemathesis: what SCHEMATHESIS
+# for each operation and kind of check (50). With OPENAPI_SECONDS fuzzing and walks along links are
+# repeated until so many seconds are over. Needs curl, openssl, and schemathesis: what SCHEMATHESIS
 # names, or from PyPI into a temporary folder, for which Debian has the package python3-venv. The
 # gateway has a store, one key with the scope admin and a simulator for APNs; all of it is gone
 # afterwards.
@@ -167,7 +169,8 @@ PYTHONPATH=${work} SCHEMATHESIS_HOOKS=hooks \
     --header "Authorization: Bearer ${key}" --request-timeout 8 \
     --checks all \
     --exclude-checks use_after_free \
-    --max-examples "${examples}" --continue-on-failure --no-color || failed=1
+    --max-examples "${examples}" ${OPENAPI_SECONDS:+--max-time "${OPENAPI_SECONDS}"} \
+    --continue-on-failure --no-color || failed=1
 
 # The gateway is still there, and goes when it is told.
 curl --silent --show-error --fail --max-time 5 "http://${address}/healthz" >/dev/null || failed=1

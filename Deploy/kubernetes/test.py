@@ -193,7 +193,7 @@ class PolicyChecks:
 
     def test_apns_is_reached(self):
         for address in APPLE:
-            for port in (443, 2197):
+            for port in (443, 2197, 2195, 2196):
                 self.assertTrue(self.manifests.lets_out(Outside(address), port), address)
             for port in (80, 22, 5223):
                 self.assertFalse(self.manifests.lets_out(Outside(address), port), address)
@@ -202,7 +202,7 @@ class PolicyChecks:
     def test_nothing_else_is_reached(self):
         here = self.manifests.namespace
         for address in ("203.0.113.7", "10.96.0.1", "169.254.169.254", "2001:db8::1"):
-            for port in (53, 80, 443, 2197):
+            for port in (53, 80, 443, 2197, 2195, 2196):
                 self.assertFalse(self.manifests.lets_out(Outside(address), port), address)
         for other in (
                 Pod(here, {"rouse-client": "true"}), Pod(here, {}),

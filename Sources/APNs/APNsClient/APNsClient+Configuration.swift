@@ -6,12 +6,12 @@ public import WakeModel
 extension APNsClient {
     /// Where a client pushes to, and as whom.
     public struct Configuration: Sendable {
-        /// How APNs knows the client.
+        /// How the client authenticates to APNs.
         public var authentication: Authentication
         /// How the server is reached. Its host is the environment's unless changed.
         public var transport: TransportConfiguration
-        /// What carries the pushes: the native transport, which is faster and knows more of what
-        /// became of a push. libcurl for proxies that only libcurl knows.
+        /// What carries the pushes: the native transport, which is faster and reports more
+        /// exactly what happened to a push. libcurl for proxies that only libcurl supports.
         public var transportKind = TransportKind.native
         /// How long one push may take, queueing and connecting included: 30 s, by when a waiting
         /// caller has given up on it anyway.
@@ -32,7 +32,7 @@ extension APNsClient {
         }
     }
 
-    /// How APNs knows the client.
+    /// How the client authenticates to APNs.
     public enum Authentication: Sendable {
         /// By a provider token in each request. Serves every push type.
         case providerToken(ProviderTokenSource)

@@ -7,7 +7,7 @@ internal import Synchronization
 internal import WakeModel
 
 /// What all pushes of a client have in common: the present provider token with its encoder, what
-/// answers have told about token, connections and clocks, and who waits for the answer to one push.
+/// answers have shown of token, connections and clocks, and who waits for the answer to one push.
 /// Pushes of a batch travel with their submissions, so that the answers of one moment take two
 /// short locks here at most: to look at the clock, and to find the callers of lone pushes.
 final class ClientCore: Sendable {

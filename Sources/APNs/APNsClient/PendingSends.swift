@@ -7,7 +7,7 @@ internal import WakeModel
 /// The callers of `send(_:)` with one push each, by the ids of their submissions: a table instead
 /// of an object for each. A value: whoever has it holds a lock.
 struct PendingSends {
-    /// What a caller is told.
+    /// The answer to a caller.
     struct Answer: Sendable {
         let result: Result<PushOutcome, TransportFailure>
         /// Whether the answer proves that the push was not accepted, and the remedy is at hand: the

@@ -28,7 +28,7 @@ struct ReplyBatch {
     /// Whether several lone pushes have their answers.
     var hasManyCallers: Bool { callers.count > 1 }
 
-    /// Tells each who waits, and forgets them: each is told once. Holds no lock. `transport` is the
+    /// Resumes every waiting caller once, and empties the batch. Holds no lock. `transport` is the
     /// one on which those that have their answer may send their next push.
     mutating func deliver(by transport: (any PushTransport)?) {
         resumeCallers(transport)

@@ -26,7 +26,7 @@ public enum HTTPDate {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
-    /// The form, with a digit or letter wherever `_` stands.
+    /// The form, with a digit or letter in place of each `_`.
     private static let form = Array("___, __ ___ ____ __:__:__ GMT".utf8)
 
     private static func hasSeparators(_ bytes: [UInt8]) -> Bool {

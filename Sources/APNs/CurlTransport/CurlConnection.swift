@@ -4,7 +4,7 @@ internal import CCurlShims
 internal import LoopKit
 internal import PushTransport
 
-/// One CURLM with exactly one HTTP/2 connection, and what the loop knows of it.
+/// One CURLM with exactly one HTTP/2 connection, and its state in the loop.
 ///
 /// libcurl cannot say which connection a transfer was on, nor close one; a CURLM of its own for
 /// each connection can be filled, drained and thrown away. Confined to the loop's thread.
@@ -14,7 +14,7 @@ final class CurlConnection {
     /// Transfers on this connection.
     private(set) var transfers: [TransportRequest.ID: Transfer] = [:]
     var window: StreamWindow
-    /// Whether it failed or goes, or was told to: another may take its place.
+    /// Whether it failed, is closing, or is to close: another may take its place.
     private(set) var isRetired = false
     let openedAt: Int64
     /// How many answers have come.

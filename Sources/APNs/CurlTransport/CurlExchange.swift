@@ -38,11 +38,18 @@ final class CurlExchange {
                     handle, request.path, block.pointer, body.baseAddress ?? nothing, body.count)
             }
         }
-        guard isPrepared, appendFields(of: request) else {
+        guard isPrepared, direct(request.sharedHeaders.target), appendFields(of: request) else {
             return "memory ran out, or a request has over \(CCURL_OWN_HEADERS_MAX) own headers"
         }
         let code = CCurlExchange_start(handle)
         return code == 0 ? nil : "libcurl refused the transfer (CURLMcode \(code))"
+    }
+
+    /// Says where a request goes that is no push to a device.
+    private func direct(_ target: RequestTarget?) -> Bool {
+        guard let target else { return true }
+        return CCurlExchange_make_other(
+            handle, target.method.rawValue, target.maximumAnswerBytes)
     }
 
     private func appendFields(of request: WireRequest) -> Bool {
@@ -52,7 +59,7 @@ final class CurlExchange {
                 isAppended = false  // no field is empty
                 return
             }
-            // SAFETY: the shim copies as many bytes as it is told.
+            // SAFETY: the shim copies as many bytes as the argument says.
             isAppended =
                 isAppended
                 && CCurlExchange_append_header(

@@ -130,7 +130,7 @@ final class CurlLoop {
         precondition(
             transfers[submission.id] == nil,
             "Submission \(submission.id) is in flight already; ids must be unique.")
-        guard !submission.request.body.isEmpty else {
+        guard submission.request.isComplete else {
             let failure = TransportFailure(
                 .other, certainty: .notSent, detail: "a push has a body; this one's is empty")
             completions.append(

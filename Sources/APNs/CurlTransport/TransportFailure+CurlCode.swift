@@ -9,7 +9,7 @@ struct CurlVerdict: Hashable {
     let kind: TransportFailure.Kind
     /// Whether other requests may still be answered on the same connection.
     let sparesConnection: Bool
-    /// Whether the code stands in the table.
+    /// Whether the code is in the table.
     let isListed: Bool
 
     private init(_ kind: TransportFailure.Kind, sparing: Bool = false, isListed: Bool = true) {

@@ -4,7 +4,7 @@ internal import CHTTP2Shims
 internal import LoopKit
 internal import PushTransport
 
-/// One connection, from its opening to its end, and what the loop knows of it.
+/// One connection, from its opening to its end, and its state in the loop.
 ///
 /// Confined to the loop's thread. Closed explicitly; the deinitializer only checks that it was.
 final class HTTP2Connection {
@@ -18,7 +18,7 @@ final class HTTP2Connection {
         case closed
     }
 
-    /// Told apart from every other connection of the transport.
+    /// Unique among the transport's connections.
     let serial: UInt32
     let openedAt: Int64
     /// When the opening must be done.
@@ -45,7 +45,7 @@ final class HTTP2Connection {
     private(set) var pingSentAt: Int64?
     /// Whether there is reason to think that the peer is gone; then it must answer a PING first.
     private(set) var isSuspect = false
-    /// Requests on it that nobody has been told about yet.
+    /// Requests on it whose outcome is not reported yet.
     var inFlight = 0
     private var flood: FloodBudget
     private var controlFramesSeen: UInt32 = 0
@@ -111,7 +111,7 @@ final class HTTP2Connection {
         phase = .open(channel: channel, session: session)
         lastHeardAt = now
         // The end of the handshake may have brought the peer's first frames with it; then TLS has
-        // them, and the socket does not tell of them.
+        // them, and the socket does not report them.
         hasMoreToRead = true
     }
 

@@ -107,14 +107,39 @@ extension HTTP2Loop {
     private static func start(
         _ request: borrowing WireRequest, tag: UInt32, block: HeaderBlock, on session: OpaquePointer
     ) -> CHTTP2Started {
-        begin(request, block: block, on: session)
+        let target = request.sharedHeaders.target
+        if let target {
+            begin(target, block: block, on: session)
+        } else {
+            begin(request, block: block, on: session)
+        }
         request.forEachField { name, value in add(name, value, to: session) }
-        // SAFETY: the session copies the body's bytes before the call ends.
-        return request.body.withUnsafeBufferPointer { body in
-            guard let start = body.baseAddress else {
-                preconditionFailure("A request without a body was queued.")
+        // SAFETY: the session copies the body's bytes before the call ends; an empty array's
+        // missing address is replaced by one that is not read.
+        let started = request.body.withUnsafeBufferPointer { body in
+            withUnsafePointer(to: 0 as UInt8) { nothing in
+                CHTTP2Session_start(session, tag, body.baseAddress ?? nothing, body.count)
             }
-            return CHTTP2Session_start(session, tag, start, body.count)
+        }
+        if let target, started.stream >= 0 {
+            CHTTP2Session_limit_answer(
+                session, UInt32(started.stream), UInt32(target.maximumAnswerBytes))
+        }
+        return started
+    }
+
+    /// Begins a request that is no push to a device.
+    private static func begin(
+        _ target: RequestTarget, block: HeaderBlock, on session: OpaquePointer
+    ) {
+        let method: CHTTP2Method =
+            switch target.method {
+            case .post: .post
+            case .get: .get
+            case .delete: .delete
+            }
+        target.path.withBytes { path in
+            CHTTP2Session_begin_other(session, method, path.start, path.count, block.pointer)
         }
     }
 
@@ -164,7 +189,8 @@ extension HTTP2Loop {
 
     /// What is left of a header block beside the connection's own fields.
     private var headRoom: Int {
-        let own = ":method:scheme:authorityPOSThttpsuser-agent".utf8.count + 4 * Self.fieldOverhead
+        let own =
+            ":method:scheme:authorityDELETEhttpsuser-agent".utf8.count + 4 * Self.fieldOverhead
         let host = configuration.host.utf8.count + 8
         return Int(CHTTP2_HEAD_MAX) - own - host - configuration.userAgent.utf8.count
     }

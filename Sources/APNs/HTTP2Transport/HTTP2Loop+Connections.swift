@@ -213,7 +213,7 @@ extension HTTP2Loop {
         }
     }
 
-    /// Ends a connection that broke, and tells those who were on it.
+    /// Ends a connection that broke, and reports the outcomes of its requests.
     func lose(
         _ connection: HTTP2Connection, detail: String, isInOrder: Bool = false, now: Int64
     ) {

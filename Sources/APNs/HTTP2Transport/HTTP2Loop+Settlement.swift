@@ -6,8 +6,8 @@ internal import PushTransport
 internal import WakeModel
 
 extension HTTP2Loop {
-    /// Tells those whose streams have ended on a connection. `loss` says why all of them did, when
-    /// the connection broke.
+    /// Reports the outcomes of the streams that have ended on a connection. `loss` says why all
+    /// of them did, when the connection broke.
     @discardableResult
     func settle(
         _ connection: HTTP2Connection, loss: TransportFailure? = nil, now: Int64
@@ -76,8 +76,8 @@ extension HTTP2Loop {
         if answer.isTooLarge {
             return TransportFailure(
                 .responseTooLarge, certainty: .unknown,
-                detail: "the body has over \(CHTTP2_ANSWER_BODY_MAX) bytes, or the header list "
-                    + "over \(CHTTP2_HEADER_LIST_MAX)")
+                detail: "the body has over \(CHTTP2_ANSWER_BODY_MAX) bytes, or more than the "
+                    + "request allows, or the header list over \(CHTTP2_HEADER_LIST_MAX)")
         }
         if answer.isMalformed {
             return TransportFailure(

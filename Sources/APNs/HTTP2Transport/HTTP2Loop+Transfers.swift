@@ -24,7 +24,7 @@ extension HTTP2Loop {
     }
 
     private func enqueue(_ submission: consuming TransportRequest, now: Int64) {
-        guard !submission.request.body.isEmpty else {
+        guard submission.request.isComplete else {
             refuse(submission, .other, "a push has a body; this one's is empty")
             return
         }

@@ -5,7 +5,7 @@ internal import Glibc
 internal import LoopKit
 public import PushTransport
 
-/// HTTP/2 over libssl and nghttp2: the transport that knows what became of each push, and costs a
+/// HTTP/2 over libssl and nghttp2: the transport that reports the fate of each push, and costs a
 /// fraction of libcurl's time.
 ///
 /// One thread of its own owns everything that is on the network; this front is Sendable and leaves

@@ -26,7 +26,7 @@ struct ProxyTunnel {
     enum Verdict: Hashable {
         /// More is needed.
         case incomplete
-        /// The tunnel stands; TLS comes next.
+        /// The tunnel is open; TLS comes next.
         case open
         /// Refused, or not HTTP; the words hold nothing secret.
         case refused(String)

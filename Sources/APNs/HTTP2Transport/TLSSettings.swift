@@ -9,7 +9,7 @@ internal import WakeModel
 final class TLSContext {
     let pointer: OpaquePointer
 
-    /// Reads what the configuration names. Throws the failure that a submission is told.
+    /// Reads what the configuration names. Throws the failure that a submission gets.
     init(_ configuration: TransportConfiguration) throws(TransportFailure) {
         let settings = TLSSettings(configuration)
         var words = [CChar](repeating: 0, count: Int(CHTTP2_ERROR_MAX))

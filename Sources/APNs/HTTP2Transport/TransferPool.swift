@@ -137,7 +137,7 @@ final class TransferPool {
         return (submissions + Int(place)).move()
     }
 
-    /// What the loop knows of a submission.
+    /// The state of a submission.
     subscript(place: Place) -> Slot {
         get { slots[Int(place)] }
         _modify { yield &slots[Int(place)] }

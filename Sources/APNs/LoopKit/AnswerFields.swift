@@ -13,6 +13,7 @@ package struct AnswerFields {
     private var apnsID: APNsID?
     private var apnsUniqueID: String?
     private var date: String?
+    private var broadcastFields: [HeaderField] = []
 
     /// Nothing read yet.
     package init() {}
@@ -27,14 +28,20 @@ package struct AnswerFields {
             date = date(value)
         } else if name.holds("apns-unique-id") {
             apnsUniqueID = String(decoding: value, as: UTF8.self)
+        } else if name.holds("apns-request-id") || name.holds("apns-channel-id") {
+            broadcastFields.append(
+                HeaderField(
+                    name: String(decoding: name, as: UTF8.self),
+                    value: String(decoding: value, as: UTF8.self)))
         }
     }
 
     /// The answer with the fields that were read since the last one.
     package mutating func response(status: Int, body: [UInt8]) -> WireResponse {
-        WireResponse(
+        defer { if !broadcastFields.isEmpty { broadcastFields = [] } }
+        return WireResponse(
             status: status, apnsID: apnsID.take(), apnsUniqueID: apnsUniqueID.take(),
-            date: date.take(), body: body)
+            date: date.take(), broadcastFields: broadcastFields, body: body)
     }
 
     private mutating func date(_ bytes: UnsafeRawBufferPointer) -> String {

@@ -31,7 +31,7 @@ package final class DeadlineQueue {
         living += 1
     }
 
-    /// One finished in time. `isLiving` tells who has not, and is asked only when it is time to
+    /// One finished in time. `isLiving` says who has not, and is asked only when it is time to
     /// tidy up. It is asked about the time too, because an id may be used again after its end.
     package func didFinish(isLiving: (_ id: UInt64, _ due: Int64) -> Bool) {
         living -= 1

@@ -11,12 +11,12 @@ internal import Synchronization
 /// lock meanwhile would wait for itself. So one from inside a sink waits until that sink has
 /// returned.
 package final class LateRefusals: Sendable {
-    /// Who is told.
+    /// The receiver of the outcomes.
     package let sink: CompletionSink
     /// By the threads that are in the sink at present: what they have submitted from there.
     private let waiting = StateLock<[pthread_t: [TransportRequest]]>([:])
 
-    /// Tells them to this sink.
+    /// Reports them to this sink.
     package init(_ sink: @escaping CompletionSink) { self.sink = sink }
 
     /// Answers each with `shutDown (not-sent)`: before it returns, or, from inside the sink, after
@@ -32,7 +32,7 @@ package final class LateRefusals: Sendable {
         if !isInside { deliver(batch.map(Completion.refusedByShutdown)) }
     }
 
-    /// Tells the last outcomes of a transport, whose mailbox is closed: what is submitted from
+    /// Reports the last outcomes of a transport, whose mailbox is closed: what is submitted from
     /// inside the sink is refused once that has returned, and before this does.
     package func deliver(_ completions: [Completion]) {
         guard !completions.isEmpty else { return }

@@ -101,7 +101,7 @@ package final class Mailbox: Sendable {
         case shuttingDown
         /// The loop is about to leave: nobody may reach its reactor any more.
         case closed
-        /// The loop has told its last outcome, and everything it opened is closed.
+        /// The loop has reported its last outcome, and everything it opened is closed.
         case left
     }
 

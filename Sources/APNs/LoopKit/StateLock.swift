@@ -4,7 +4,8 @@
 internal import Glibc
 
 /// The standard library's `Mutex`, whose code is not instrumented, looks to the thread sanitizer
-/// as if it did not lock. Under it a lock of the system's takes its place, which it knows.
+/// as if it did not lock. Under it a lock of the system's takes its place, which the sanitizer
+/// understands.
 ///
 /// `@unchecked`: `value` is touched only while `mutex` is held, and `mutex` never moves.
 package final class StateLock<Value>: @unchecked Sendable {

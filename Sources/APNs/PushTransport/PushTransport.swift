@@ -83,7 +83,7 @@ public struct TransportRequest: Identifiable, Sendable {
     }
 }
 
-/// What became of one submission.
+/// The outcome of one submission.
 public struct Completion: Sendable {
     /// The submission's number.
     public let id: TransportRequest.ID

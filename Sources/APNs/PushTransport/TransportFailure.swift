@@ -45,7 +45,7 @@ public struct TransportFailure: Error, Hashable, Sendable {
         case shutDown = "shut-down"
         /// The transport's queue is full.
         case queueFull = "queue-full"
-        /// The answer had over 4096 bytes.
+        /// The answer had over 4096 bytes, or more than the request allows.
         case responseTooLarge = "response-too-large"
         /// Anything else; see ``TransportFailure/detail``.
         case other

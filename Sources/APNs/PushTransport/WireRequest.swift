@@ -25,12 +25,50 @@ public struct HeaderField: Hashable, Sendable {
 public final class SharedHeaders: Sendable, CustomReflectable {
     /// The fields, in the order in which they are sent. One of them may be a provider token.
     public let fields: [HeaderField]
+    /// Where the requests go that are no pushes to a device; `nil` for those that are. Here, so
+    /// that a push carries nothing for it.
+    public let target: RequestTarget?
 
     /// Keeps the fields as they are.
-    public init(_ fields: [HeaderField]) { self.fields = fields }
+    public init(_ fields: [HeaderField], target: RequestTarget? = nil) {
+        self.fields = fields
+        self.target = target
+    }
 
     /// No children, so that a dump does not show the provider token.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// Method, path and largest answer of a request that is no push to a device: one of the broadcast
+/// API (facts §2.5).
+public struct RequestTarget: Hashable, Sendable {
+    /// A method. But for `POST`, one that a library may repeat by itself on a fresh connection when
+    /// a used one dies without an answer: it means the same twice.
+    public enum Method: String, Hashable, Sendable {
+        /// Makes or sends something. Has a body.
+        case post = "POST"
+        /// Reads. Has no body.
+        case get = "GET"
+        /// Removes. Has no body.
+        case delete = "DELETE"
+    }
+
+    /// The method.
+    public let method: Method
+    /// The value of `:path`, which begins with a slash.
+    public let path: String
+    /// The most bytes that are taken of the answer's body. 1 MiB at most.
+    public let maximumAnswerBytes: Int
+
+    /// Names all three.
+    public init(
+        _ method: Method, _ path: String,
+        maximumAnswerBytes: Int = WireResponse.maximumBodyBytes
+    ) {
+        self.method = method
+        self.path = path
+        self.maximumAnswerBytes = min(max(0, maximumAnswerBytes), 1_048_576)
+    }
 }
 
 /// One push as an HTTP/2 request, ready to be written: everything but the method (`POST`), the
@@ -41,10 +79,11 @@ public final class SharedHeaders: Sendable, CustomReflectable {
 /// constants, here and in ``TransportRequest`` and ``WireResponse``: Swift 6.3 copies a value of so
 /// many variables where it moves one of constants, and each copy counts up all that it refers to.
 public struct WireRequest: Sendable {
-    /// What stands before the device token in `:path`.
+    /// The part of `:path` before the device token.
     public static let pathPrefix = "/3/device/"
 
-    /// The device token in `:path`; never logged. `nil` asks a server something that is no push.
+    /// The device token in `:path`; never logged. `nil` asks a server something that is no push:
+    /// what, says the target of ``sharedHeaders``.
     public let deviceToken: DeviceToken?
     /// The fields shared with other requests, sent in their order. Whether they stand before or
     /// behind those of this request alone is the transport's choice.
@@ -55,7 +94,7 @@ public struct WireRequest: Sendable {
     public let expiration: Expiration?
     /// The value of `apns-collapse-id`.
     public let collapseID: CollapseID?
-    /// The body; one that is empty is not sent. Never compressed (rule G009), never logged.
+    /// The body; only a target's request may have none. Never compressed (rule G009), never logged.
     public let body: [UInt8]
     /// Whether it goes ahead of everything that is not urgent in a transport's queue.
     public let isUrgent: Bool
@@ -76,7 +115,16 @@ public struct WireRequest: Sendable {
     }
 
     /// The value of `:path`. Holds the device token: never logged.
-    public var path: String { Self.pathPrefix + (deviceToken?.hex ?? "") }
+    public var path: String {
+        sharedHeaders.target?.path ?? Self.pathPrefix + (deviceToken?.hex ?? "")
+    }
+
+    /// Whether nothing that it needs is missing: a push without a body is none.
+    public var isComplete: Bool {
+        guard body.isEmpty else { return true }
+        guard let target = sharedHeaders.target else { return false }
+        return target.method != .post
+    }
 
     /// The fields of this request alone (`apns-id`, `apns-expiration`, `apns-collapse-id`), in the
     /// order in which they are sent. Made anew at each call: for a transport under load there is
@@ -115,8 +163,10 @@ public struct WireRequest: Sendable {
         let longest =
             "apns-idapns-expirationapns-collapse-id".utf8.count + APNsID.textByteCount
             + CollapseID.maximumByteCount + 20
-        return Self.pathPrefix.utf8.count + (deviceToken?.hex.utf8.count ?? 0) + longest
-            + 4 * overhead
+        let path =
+            sharedHeaders.target?.path.utf8.count
+            ?? Self.pathPrefix.utf8.count + (deviceToken?.hex.utf8.count ?? 0)
+        return path + longest + 4 * overhead
     }
 
     private static func bytes(of name: StaticString) -> UnsafeRawBufferPointer {

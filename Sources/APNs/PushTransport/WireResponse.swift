@@ -12,21 +12,25 @@ public struct WireResponse: Hashable, Sendable {
     public let apnsUniqueID: String?
     /// The value of `date`, as it came.
     public let date: String?
-    /// The body, at most ``maximumBodyBytes``.
+    /// The fields `apns-request-id` and `apns-channel-id`, which the broadcast API alone sends
+    /// (facts §2.5).
+    public let broadcastFields: [HeaderField]
+    /// The body, at most ``maximumBodyBytes``, or what the request's target allows.
     public let body: [UInt8]
 
-    /// The most bytes a transport takes as a body: 4096. APNs' answers have under 200.
+    /// The most bytes a transport takes as a body: 4096. APNs' answers to pushes have under 200.
     public static let maximumBodyBytes = 4096
 
     /// Creates an answer.
     public init(
         status: Int, apnsID: APNsID? = nil, apnsUniqueID: String? = nil, date: String? = nil,
-        body: [UInt8] = []
+        broadcastFields: [HeaderField] = [], body: [UInt8] = []
     ) {
         self.status = status
         self.apnsID = apnsID
         self.apnsUniqueID = apnsUniqueID
         self.date = date
+        self.broadcastFields = broadcastFields
         self.body = body
     }
 }

@@ -88,7 +88,8 @@ struct RootCommand: AsyncParsableCommand {
             ServeCommand.self, KeysCommand.self, StatusCommand.self, SendCommand.self,
             WakeCommand.self, DeviceCommand.self, StoreToolCommand.self, AuditStoreCommand.self,
             PushCommand.self,
-            ProbeCommand.self, TokenCommand.self, ValidateCommand.self, RulesCommand.self,
+            ChannelCommand.self, ProbeCommand.self, TokenCommand.self, ValidateCommand.self,
+            RulesCommand.self,
             AuditCommand.self, SimulateCommand.self,
             SimulatorCommand.self, DoctorCommand.self,
         ])

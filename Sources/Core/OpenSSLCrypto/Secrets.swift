@@ -13,7 +13,7 @@ extension [UInt8] {
     }
 
     /// Whether two arrays are equal, in a time that depends on their length alone. For secrets and
-    /// their digests: `==` ends at the first difference, and so tells where that is.
+    /// their digests: `==` ends at the first difference, and so reveals where that is.
     public func isEqualInConstantTime(to other: [UInt8]) -> Bool {
         guard count == other.count else { return false }
         return read(self) { left, count in

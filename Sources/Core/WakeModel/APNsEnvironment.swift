@@ -15,9 +15,28 @@ public enum APNsEnvironment: String, Hashable, Sendable, CaseIterable, CustomStr
         }
     }
 
+    /// The host that manages broadcast channels (facts §2.5).
+    public var managementHost: String {
+        switch self {
+        case .production: "api-manage-broadcast.push.apple.com"
+        case .sandbox: "api-manage-broadcast.sandbox.push.apple.com"
+        }
+    }
+
+    /// Its port.
+    public var managementPort: Int {
+        switch self {
+        case .production: 2196
+        case .sandbox: 2195
+        }
+    }
+
     /// The environment that this one is not.
     public var other: APNsEnvironment { self == .production ? .sandbox : .production }
 
     /// The name, in lower case.
     public var description: String { rawValue }
+
+    /// Hashes one bit, and not its text, as an enumeration with texts does by itself.
+    public func hash(into hasher: inout Hasher) { hasher.combine(self == .production) }
 }

@@ -6,13 +6,13 @@
 /// requests to APNs"), so any even number of hexadecimal digits up to ``maximumByteCount`` bytes
 /// is accepted. Digits are normalised to lower case, which makes equality mean "the same device".
 ///
-/// A device token is treated as a secret: ``description`` shows a digest, and only ``hex`` spells
+/// A device token is treated as a secret: ``description`` shows a digest, and only ``hex`` shows
 /// the token out.
 public struct DeviceToken: Hashable, Sendable {
     /// The most bytes a token may have: 256, four times what is seen in the wild (facts §9).
     public static let maximumByteCount = 256
 
-    /// The token in lower-case hexadecimal, as it stands in the request path. Secret: never logged.
+    /// The token in lower-case hexadecimal, as in the request path. Secret: never logged.
     public let hex: String
 
     /// Parses hexadecimal digits in either case.
@@ -103,7 +103,7 @@ public struct DeviceToken: Hashable, Sendable {
         self.hex = String(decoding: lowered, as: UTF8.self)
     }
 
-    /// Spells raw bytes in hexadecimal. Throws ``InvalidField`` for none or more than
+    /// Writes raw bytes in hexadecimal. Throws ``InvalidField`` for none or more than
     /// ``maximumByteCount``.
     public init(bytes: some Collection<UInt8>) throws(InvalidField) {
         // An array for the same reason as above.
@@ -123,7 +123,7 @@ public struct DeviceToken: Hashable, Sendable {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
     }
 
-    /// Whether a token stands there as it is kept, as nearly all do.
+    /// Whether a token is already in its canonical form, as nearly all do.
     private static func isNormal(_ digits: UnsafeBufferPointer<UInt8>) -> Bool {
         guard !digits.isEmpty, digits.count <= 2 * maximumByteCount,
             digits.count.isMultiple(of: 2)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value that cannot be what its field needs: which field, what is wrong, how to mend it.
+/// A value that cannot be what its field needs: which field, what is wrong, how to fix it.
 ///
 /// Every type of this room that parses text throws this one error, so that a command, a problem
 /// document and a log line can all say the same three things. It never repeats a secret: a device

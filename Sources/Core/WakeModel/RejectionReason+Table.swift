@@ -15,7 +15,7 @@ extension RejectionReason {
     public static let badTopic = RejectionReason(rawValue: "BadTopic")
     /// The device token belongs to another topic.
     public static let deviceTokenNotForTopic = RejectionReason(rawValue: "DeviceTokenNotForTopic")
-    /// A header stands there twice.
+    /// The request has a header twice.
     public static let duplicateHeaders = RejectionReason(rawValue: "DuplicateHeaders")
     /// The connection was idle for too long.
     public static let idleTimeout = RejectionReason(rawValue: "IdleTimeout")
@@ -77,9 +77,10 @@ extension RejectionReason {
     /// never-retry set and the 15 minutes of 5xx; the rest of the policy is Rouse's.
     public static let table: [Entry] = requestRows + deviceRows + authenticationRows + serviceRows
 
-    /// The table by reason, for look-ups.
+    /// The table by reason, for look-ups, with what only the broadcast API answers.
     static let rows: [String: Entry] = Dictionary(
-        uniqueKeysWithValues: table.map { ($0.reason.rawValue, $0) })
+        (table + channelTable).map { ($0.reason.rawValue, $0) }
+    ) { first, _ in first }
 
     private static let requestRows: [Entry] = [
         fix(.badCollapseID, "The collapse id is over 64 bytes.", "Shorten apns-collapse-id."),
@@ -93,7 +94,7 @@ extension RejectionReason {
         fix(
             .badTopic, "The topic is malformed.",
             "Use the app's bundle id plus the push type's suffix.", scope: .topic),
-        fix(.duplicateHeaders, "A header stands in the request twice.", "Write each header once."),
+        fix(.duplicateHeaders, "The request has a header twice.", "Write each header once."),
         fix(
             .invalidPushType, "The push type is unknown to APNs.",
             "Use one of the documented values of apns-push-type."),

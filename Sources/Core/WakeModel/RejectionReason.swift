@@ -66,7 +66,7 @@ extension RejectionReason {
         }
 
         /// By status class (facts §3.2): 5xx later, 429 later for the device, 410 dead, 403
-        /// only after somebody mended the key or certificate, the rest only after a fix.
+        /// only after somebody replaced the key or certificate, the rest only after a fix.
         public static func forUnknownReason(status: Int) -> Advice {
             switch status {
             case 403:

@@ -38,7 +38,7 @@ extension WallInstant {
             self.isLenient = isLenient
         }
 
-        /// What stands between the date and the time.
+        /// The separator of date and time.
         mutating func separator() -> Bool {
             mark("T") || mark("t") || (isLenient && mark(" "))
         }

@@ -25,13 +25,15 @@ public struct AdminAPI: Sendable {
     private let logger: Logger
 
     /// An API for this gateway, which counts its requests in `metrics`; `readings` is asked for
-    /// more whenever somebody reads them, and `webhooks` for how their delivery stands. What
-    /// callers change is noted in `audit`; without one, in the log.
+    /// more whenever somebody reads them, `webhooks` for how their delivery stands, and `channels`
+    /// for what asks APNs about broadcast channels. What callers change is noted in `audit`;
+    /// without one, in the log.
     public init(
         configuration: AdminConfiguration, gateway: Gateway,
         metrics: MetricsRegistry = MetricsRegistry(), logger: Logger, audit: AuditLog? = nil,
         readings: @escaping @Sendable () -> [MetricReading] = { [] },
-        webhooks: @escaping @Sendable () -> [WebhookHealth] = { [] }
+        webhooks: @escaping @Sendable () -> [WebhookHealth] = { [] },
+        channels: @escaping @Sendable () -> (any ChannelService)? = { nil }
     ) {
         self.configuration = configuration
         self.logger = logger
@@ -50,7 +52,7 @@ public struct AdminAPI: Sendable {
                 places: places,
                 placesOfPeer: configuration.connectionsPerPeerCount ?? places - places / 8),
             streams: ConnectionCount(), audit: audit ?? AuditLog(logger),
-            readings: readings, webhooks: webhooks)
+            readings: readings, webhooks: webhooks, channels: channels)
         refusals = RefusalLog(logger, intervalSeconds: configuration.refusalLogSeconds)
     }
 

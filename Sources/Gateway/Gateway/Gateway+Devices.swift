@@ -66,7 +66,27 @@ extension Gateway {
                 under: context.rules))
         context.tell(outcome.ended)
         dispatcher.signal.ring()
-        return outcome.devices == 0 ? .unknownDevice : .done(ended: outcome.ended.map(\.id))
+        let ended = try await outcome.ended + forgetPushes(of: token, outcome.unfinished)
+        return outcome.devices == 0 ? .unknownDevice : .done(ended: ended.map(\.id))
+    }
+
+    /// Ends what one transaction has left of a forgotten device's pushes.
+    private func forgetPushes(
+        of token: DeviceToken, _ unfinished: [WakeQueueKey: Int64]
+    ) async throws(StoreFailure) -> [EndedWake] {
+        var ended: [EndedWake] = []
+        for (queue, number) in unfinished {
+            var next: Int64? = number
+            while let first = next {
+                let outcome = try await context.perform(
+                    ForgetPushes(
+                        of: token, in: queue, from: first, at: clock.now(), under: context.rules))
+                context.tell(outcome.ended)
+                ended += outcome.ended
+                next = outcome.unfinished[queue]
+            }
+        }
+        return ended
     }
 
     /// Entries of the feedback feed behind a cursor, ascending; 0 begins at the oldest that is

@@ -187,6 +187,24 @@ extension Gateway {
                 limit: limit))
     }
 
+    /// Takes or keeps the duty to deliver the webhooks of an endpoint, for so many seconds from now
+    /// on; whether it is this gateway's. Of gateways that share a store one has it at a time, so
+    /// that no two post the same event at once.
+    public func takeDelivery(
+        to endpoint: WebhookEndpointID, seconds: Int
+    ) async throws(StoreFailure) -> Bool {
+        try await context.watch.observe(.write) { () async throws(StoreFailure) in
+            try await context.store.take(.webhooks(endpoint), seconds: seconds)
+        }
+    }
+
+    /// Gives that duty back.
+    public func giveBackDelivery(to endpoint: WebhookEndpointID) async throws(StoreFailure) {
+        try await context.watch.observe(.write) { () async throws(StoreFailure) in
+            try await context.store.giveBack(.webhooks(endpoint))
+        }
+    }
+
     /// Records what became of deliveries.
     public func settle(_ webhooks: [WebhookSettlement]) async throws(StoreFailure) {
         try await context.perform(SettleWebhooks(webhooks))

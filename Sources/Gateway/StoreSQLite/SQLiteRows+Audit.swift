@@ -81,6 +81,21 @@ extension SQLiteRows {
     }
 
     private func readOutcomes() throws(StoreFailure) {
+        let look = try connection.prepare(
+            """
+            SELECT number FROM (
+                SELECT number, number - length(wakes) / 8 AS start,
+                    lag(number, 1, 0) OVER (ORDER BY number) AS previous
+                FROM outcome)
+            WHERE start < previous
+            """)
+        defer { look.reset() }
+        while try look.step() {
+            damage.note(
+                DamagedRow(
+                    table: .outcome, key: "\(look.int64(0))",
+                    problem: "it has cursors of the entry before it"))
+        }
         var cursor = Int64.min
         while true {
             let entries = try outcomes(after: cursor, limit: Self.auditedEntries)

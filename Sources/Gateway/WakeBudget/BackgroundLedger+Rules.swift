@@ -29,17 +29,27 @@ struct Release: Hashable, Sendable {
 struct Standing: Hashable, Sendable {
     /// Whether nothing that was sent to it still waits there.
     var isConfirmed: Bool
-    /// Whether the windows of a confirmed device apply: as long as not too many sends in a row were
-    /// not confirmed, or, where receipts come late, a launch within a day of the latest send was.
+    /// Whether the windows of a confirmed device apply: as long as a launch within a day of the
+    /// latest send was confirmed.
     var isTrusted: Bool
     /// Whether a receipt is missing that may be expected.
     var isAwaitingReceipt: Bool
-    /// Whether its receipts come too late for its silence to mean anything.
-    var isLate: Bool
+    /// What its silence means, if it confirms launches.
+    var silence: Silence
+
+    /// What it means when no receipt comes.
+    enum Silence: Hashable, Sendable {
+        /// That the device holds the push, for it confirms nearly all launches.
+        case held
+        /// That it holds the push, or that a receipt was lost again.
+        case heldOrLost
+        /// Nothing yet: its receipts come late.
+        case late
+    }
 
     /// As if a receipt for the last send had come.
     static let confirmed = Standing(
-        isConfirmed: true, isTrusted: true, isAwaitingReceipt: false, isLate: false)
+        isConfirmed: true, isTrusted: true, isAwaitingReceipt: false, silence: .held)
 }
 
 extension BackgroundLedger {
@@ -97,14 +107,18 @@ extension BackgroundLedger {
     @inline(__always)
     func standing(_ settings: BudgetSettings) -> Standing {
         let hasReceipt = hasReceipt(settings)
-        let isLate = hasReceipt && 60 * Int(lateMinutes) > settings.spacingSeconds
-        let isTrusted =
-            isLate
-            ? sinceLaunch < BudgetLimits.daySeconds
-            : unconfirmed <= settings.trustedUnconfirmedSends
+        let silence = hasReceipt ? silence : .held
         return Standing(
-            isConfirmed: hasReceipt && unconfirmed == 0, isTrusted: hasReceipt && isTrusted,
-            isAwaitingReceipt: hasReceipt && unconfirmed > 0 && !isLate, isLate: isLate)
+            isConfirmed: hasReceipt && unconfirmed == 0,
+            isTrusted: hasReceipt && sinceLaunch < BudgetLimits.daySeconds,
+            isAwaitingReceipt: hasReceipt && unconfirmed > 0 && silence != .late,
+            silence: silence)
+    }
+
+    /// What the device's silence means, by the receipts that were missing so far.
+    private var silence: Standing.Silence {
+        if missingReceipts > Self.mostLost { return .late }
+        return missingReceipts < BudgetLimits.lostReceipts ? .held : .heldOrLost
     }
 
     /// Whether this device confirms its launches, by its own record and not by that of others: a
@@ -134,30 +148,34 @@ extension BackgroundLedger {
     func spacing(
         _ urgency: Urgency, _ standing: Standing, _ settings: BudgetSettings
     ) -> Int64 {
-        let base = Int64(settings.spacingSeconds)
-        let maximum = Int64(settings.spacingMaximumSeconds)
-        if urgency == .urgent {
-            // A device that confirms its launches still holds the last push, and launches the app
-            // by it no later than by another, which would only take its place.
-            return standing.isAwaitingReceipt ? min(patience(base), maximum) : 0
+        if standing.isConfirmed {
+            return urgency == .urgent ? 0 : Int64(settings.confirmedSpacingSeconds)
         }
-        if standing.isConfirmed { return Int64(settings.confirmedSpacingSeconds) }
-        guard standing.isAwaitingReceipt else {
-            // Its launches are known, if late, and sends keep to their distance.
-            return standing.isLate && launchInterval > 0
-                ? max(Int64(launchInterval), Int64(settings.confirmedSpacingSeconds)) : base
-        }
-        // A day is under 2^17 seconds: more doublings than that change nothing.
-        let doublings = min(Int64(unconfirmed) - 1, 17)
-        return min(patience(base) << doublings, maximum)
+        if standing.isAwaitingReceipt { return patience(urgency, standing, settings) }
+        if urgency == .urgent { return 0 }
+        guard standing.silence == .late else { return Int64(settings.spacingSeconds) }
+        return min(
+            max(3 * Int64(knownHold) / 2, Int64(settings.confirmedSpacingSeconds)),
+            Int64(settings.spacingMaximumSeconds))
     }
 
-    /// How long a push is given until its receipt: twice the device's own spacing, where that is
-    /// known, and what its receipts take.
-    private func patience(_ base: Int64) -> Int64 {
-        let launch = launchInterval == 0 ? 2 * base : max(base, 2 * Int64(launchInterval))
-        return launch + 60 * Int64(lateMinutes)
+    /// How long silence is waited for, in seconds: at first twice as long as the device holds nearly
+    /// all pushes. What is silent then holds the push for hours, or the receipt was lost, and a
+    /// second loss in a row is rare: so each further silent send waits four times as long, or
+    /// twice where receipts are lost at times.
+    private func patience(
+        _ urgency: Urgency, _ standing: Standing, _ settings: BudgetSettings
+    ) -> Int64 {
+        let maximum = Int64(settings.spacingMaximumSeconds)
+        let first = min(max(2 * Int64(knownHold), Int64(settings.spacingSeconds)), maximum)
+        let isHeld = standing.silence == .held
+        // A day is under 2^17 seconds: more doublings than that change nothing.
+        let doublings = min((Int64(unconfirmed) - 1) * (isHeld ? 2 : 1), 17)
+        return min(first << doublings, isHeld && urgency != .urgent ? 2 * maximum : maximum)
     }
+
+    /// The time within which the device launches the app by nearly all pushes, in seconds.
+    var knownHold: UInt16 { holdSeconds == 0 ? BudgetLimits.unknownHoldSeconds : holdSeconds }
 
     /// When the last 60 minutes have room for a send of this urgency.
     func hourlyEnd(

@@ -201,13 +201,7 @@ extension BackgroundLedger {
 
     /// Books that the app confirmed a launch by the send of this second (`nil`: by the latest).
     ///
-    /// A launch well after the send shows that the device held the push, and then the time since
-    /// the launch before is its own spacing. The estimate follows longer ones at once and shorter
-    /// ones slowly, for a push that goes out too early is the dearer mistake.
-    ///
-    /// Where the app says when it was launched, its receipts show how late they come. That
-    /// estimate follows shorter times quickly and longer ones slowly: one that was kept for hours
-    /// says little of the next.
+    /// It shows how long the device held the push, and whether receipts are missing.
     ///
     /// Where the app says that it synced, the pending wake has nothing to add if all its requests
     /// came before that launch.
@@ -219,13 +213,7 @@ extension BackgroundLedger {
         let isFirst = !reports.contains(.launch)
         let interval = launch - second(of: launchAt)
         let later = (0..<Int(sends.count)).prefix { second(of: sends[$0]) > sent }
-        let isHeld = launch - sent >= BudgetLimits.heldReceiptSeconds
-        if 60 * Int64(lateMinutes) > BudgetLimits.lateReceiptSeconds {
-            noteDistance(of: launch, isHeld: isHeld, behind: later.count)
-        } else if !isFirst, isHeld, 1...BudgetLimits.launchIntervalSeconds ~= interval {
-            launchInterval = max(UInt16(interval), launchInterval - launchInterval / 8)
-        }
-        noteLateness(launchedAt == nil ? 0 : clock - launch)
+        noteHold(from: sent, until: launch, behind: later.count)
         unconfirmed = min(unconfirmed, UInt8(later.count))
         if reports.contains(.refreshOff), launch >= second(of: refreshOffAt) {
             reports.set(.refreshOff, to: false)
@@ -241,35 +229,56 @@ extension BackgroundLedger {
         return end(.superseded)
     }
 
-    /// Takes account of a launch whose receipt came late, by a send that was followed by so many.
-    ///
-    /// Such receipts overtake each other, so the launch before may not be known yet: then the send
-    /// before stands for it. And as no send waits for them, the sends must come closer to find out
-    /// that a device launches the app more often: where it does so at once, its own spacing is no
-    /// longer than the distance.
-    private mutating func noteDistance(of launch: Int64, isHeld: Bool, behind later: Int) {
-        var before = Int64.min / 2
-        if reports.contains(.launch), second(of: launchAt) < launch {
-            before = second(of: launchAt)
+    /// Takes account of a launch by a send that was followed by so many.
+    private mutating func noteHold(from sent: Int64, until launch: Int64, behind later: Int) {
+        // How many sends in a row were silent until this launch, this one included.
+        let silent = max(1, Int(unconfirmed) - later)
+        let isHeld = launch - sent >= BudgetLimits.heldReceiptSeconds
+        var begin = sent
+        if isHeld, missingReceipts < BudgetLimits.lostReceipts, later + silent <= sends.count {
+            // It held the first of them, and the others took its place.
+            begin = second(of: sends[later + silent - 1])
         }
-        if later + 1 < Int(sends.count) { before = max(before, second(of: sends[later + 1])) }
-        let distance = launch - before
-        guard 1...BudgetLimits.launchIntervalSeconds ~= distance else { return }
-        if isHeld {
-            launchInterval = max(UInt16(distance), launchInterval - launchInterval / 8)
-        } else if launchInterval == 0 {
-            launchInterval = UInt16(distance)
-        } else if 5 * distance < 6 * Int64(launchInterval) {
-            launchInterval -= launchInterval / 16
+        if later > 0, second(of: sends[later - 1]) > launch {
+            note(.late)
+        } else if silent == 1 {
+            if unconfirmed > later { note(.prompt) }
+        } else if !isHeld {
+            // A device that launches the app at once held nothing: what was silent had arrived.
+            for _ in 1..<min(silent, 4) { note(.lost) }
+            note(.prompt)
+        }
+        note(hold: launch - begin)
+    }
+
+    /// A receipt, by whether it was there when the next send wanted it.
+    private enum Receipt {
+        case prompt, lost, late
+    }
+
+    private mutating func note(_ receipt: Receipt) {
+        switch receipt {
+        case .prompt:
+            missingReceipts -= missingReceipts / 16 + (missingReceipts % 16 > 0 ? 1 : 0)
+        case .lost where missingReceipts < Self.mostLost:
+            missingReceipts += (Self.mostLost - missingReceipts + 3) / 4
+        case .lost: break
+        case .late: missingReceipts += (.max - missingReceipts) / 8
         }
     }
 
-    /// Takes account of how late a receipt came, in seconds.
-    private mutating func noteLateness(_ seconds: Int64) {
-        let minutes = Int(min(seconds / 60, BudgetLimits.receiptLateMinutes))
-        let known = Int(lateMinutes)
-        let change = minutes < known ? (minutes - known - 1) / 2 : (minutes - known) / 8
-        lateMinutes = UInt8(known + change)
+    /// Takes account of how long a push was held, in seconds: a step up is eight times a step down,
+    /// so that one in nine goes up where the estimate stays. Receipts that come late tell of
+    /// sends of long ago, so by them it moves half as fast.
+    private mutating func note(hold: Int64) {
+        let known = Int64(knownHold)
+        let slowness: Int64 = missingReceipts > Self.mostLost ? 2 : 1
+        let moved =
+            hold > known
+            ? min(known + known / (2 * slowness), hold)
+            : max(known - known / (16 * slowness), hold)
+        holdSeconds = UInt16(
+            min(max(moved, BudgetLimits.heldReceiptSeconds), BudgetLimits.longestHoldSeconds))
     }
 
     private mutating func end(_ end: PendingEnd) -> PendingEnd? {

@@ -35,6 +35,9 @@ struct BackgroundLedger: Hashable, Sendable {
         }
     }
 
+    /// The share of lost receipts that no loss exceeds, in 255ths. Beyond it they come late.
+    static let mostLost: UInt8 = 127
+
     /// Where the clock of a ledger stands that has not been told the time.
     static let beforeAllTime: Int64 = -1 << 60
 
@@ -52,8 +55,9 @@ struct BackgroundLedger: Hashable, Sendable {
     var forceQuitAt: WrappedSeconds = 0
     var foregroundAt: WrappedSeconds = 0
     var launchAt: WrappedSeconds = 0
-    /// The device's own spacing as its receipts show it, in seconds; 0 when they did not yet.
-    var launchInterval: UInt16 = 0
+    /// The time within which the device launches the app by about nine pushes in ten, in seconds
+    /// from the send; 0 when no receipt showed it yet.
+    var holdSeconds: UInt16 = 0
     var pending: PendingWake?
     /// Charged sends that were not settled yet.
     var inFlight: UInt8 = 0
@@ -63,8 +67,9 @@ struct BackgroundLedger: Hashable, Sendable {
     /// How many sends were debited, wrapping: a charge knows by it whether another was since.
     var debits: UInt8 = 0
 
-    /// How late the device's receipts come after the launches that they confirm, in minutes.
-    var lateMinutes: UInt8 = 0
+    /// The share of launches whose receipt was not there when it was wanted, in 255ths: up to
+    /// ``mostLost`` where receipts are lost, and up to all where they come late.
+    var missingReceipts: UInt8 = 0
 
     /// The clock as a stamp.
     var now: WrappedSeconds { WrappedSeconds(second: clock) }

@@ -74,9 +74,6 @@ public struct BudgetPolicy: Hashable, Sendable {
             range: BudgetLimits.spacingSeconds),
         Number(name: "hourlySends", path: \.hourlySends, range: BudgetLimits.hourlySends),
         Number(name: "dailySends", path: \.dailySends, range: BudgetLimits.dailySends),
-        Number(
-            name: "trustedUnconfirmedSends", path: \.trustedUnconfirmedSends,
-            range: BudgetLimits.unconfirmedSends),
         Number(name: "holdSeconds", path: \.holdSeconds, range: BudgetLimits.holdSeconds),
         Number(
             name: "confirmedSpacingSeconds", path: \.confirmedSpacingSeconds,

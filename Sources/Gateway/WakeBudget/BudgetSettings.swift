@@ -10,7 +10,8 @@ public struct BudgetSettings: Hashable, Sendable {
     /// the distance at which iOS launched an app under load (WWDC20 session 10063, E).
     /// Range: ``BudgetLimits/spacingSeconds``.
     public var spacingSeconds = 900
-    /// The longest spacing that backing off may reach, in seconds. Default: 1 h (A), which the
+    /// The longest spacing that backing off may reach, in seconds; twice as long, unless the wake is
+    /// urgent, for a device that confirms nearly all launches. Default: 1 h (A), which the
     /// simulation showed: the documentation of `WakeSimulation` has the figures. At least
     /// ``spacingSeconds``. Range: ``BudgetLimits/spacingSeconds``.
     public var spacingMaximumSeconds = 3_600
@@ -34,7 +35,7 @@ public struct BudgetSettings: Hashable, Sendable {
     /// Whether this topic's app was ever heard to confirm a launch with a receipt. Where it was
     /// not, silence means nothing, and no device is backed off (A). Nor is a device that
     /// never confirmed one itself, or not for ``BudgetLimits/receiptLifeSeconds``; and one whose
-    /// receipts come later than the spacing gets its sends at the distance of its launches.
+    /// receipts come late gets its sends as far apart as it holds them.
     public var confirmsLaunches = false
     /// Seconds between two sends to a device that has confirmed the last one. iOS holds one push
     /// per app, the newest, and launches it when its own spacing lets it ("Pushing background
@@ -42,18 +43,13 @@ public struct BudgetSettings: Hashable, Sendable {
     /// the device does the waiting, and nothing is overwritten. Default: 60 s (A).
     /// Range: ``BudgetLimits/spacingSeconds``.
     public var confirmedSpacingSeconds = 60
-    /// The most sends in any 60 minutes to a device that has confirmed the last one. Default: 12
-    /// (A; such a device launches each of them, however many that are).
+    /// The most sends in any 60 minutes to a device that has confirmed a launch within a day of its
+    /// latest send. Default: 12 (A; such a device launches each of them, however many that are, and
+    /// where it is silent, the growing spacing limits it more than the plain windows would).
     /// Range: ``BudgetLimits/hourlySends``.
     public var confirmedHourlySends = 12
-    /// The most sends in any 24 hours to a device that has confirmed the last one. Default: 144
-    /// (A). Range: ``BudgetLimits/dailySends``.
+    /// The most sends in any 24 hours to such a device. Default: 144 (A). Range: ``BudgetLimits/dailySends``.
     public var confirmedDailySends = 144
-    /// How many sends in a row may be unconfirmed while those two windows still apply to a device
-    /// that has ever confirmed one. Default: 4 (A): the growing spacing limits such a device more
-    /// than the plain windows would, which the sends before may have filled for hours.
-    /// Range: ``BudgetLimits/unconfirmedSends``.
-    public var trustedUnconfirmedSends = 4
 
     /// How long a report of Low Power Mode holds wakes back, in seconds. While it is on, the app
     /// is not launched and cannot report its end (A-BRS, D), so the report decays. Default: 6 h
@@ -116,8 +112,6 @@ public enum BudgetLimits {
     public static let hourlySends = 1...12
     /// Sends a day: eight an hour.
     public static let dailySends = 1...192
-    /// Sends in a row that were not confirmed: a ledger counts up to 255.
-    public static let unconfirmedSends = 0...255
     /// How long a wake may wait, in seconds: up to 30 days, as long as APNs stores a push (A-SEND).
     public static let holdSeconds = 60...2_592_000
     /// The life of a signal, in seconds: up to 90 days.
@@ -145,18 +139,17 @@ public enum BudgetLimits {
     public static let daySeconds: Int64 = 86_400
     /// How long after its send a receipt shows that the device had held the push, in seconds.
     public static let heldReceiptSeconds: Int64 = 30
-    /// The longest distance of two launches that is taken for the device's own spacing, in seconds:
-    /// 40 min (A). Devices launch an app 10 to 30 minutes apart (facts §6.3); a longer distance
-    /// is a night, a journey, or an hour that other apps have used up.
-    public static let launchIntervalSeconds: Int64 = 2_400
+    /// The time within which a device is taken to launch the app by nearly all pushes until its
+    /// receipts show it, in seconds: 10 min (A; launches are 10 to 30 minutes apart, facts §6.3).
+    public static let unknownHoldSeconds: UInt16 = 600
+    /// The longest such time that is believed, in seconds: 12 h (A), a night.
+    public static let longestHoldSeconds: Int64 = 43_200
+    /// From which share of missing receipts on a device's silence may mean that one was lost, in
+    /// 255ths: one in sixteen (A).
+    public static let lostReceipts: UInt8 = 16
     /// How long after its latest launch a device counts as one that confirms them, in seconds: 7
     /// days (A). Later its silence no longer says that it holds a push.
     public static let receiptLifeSeconds: Int64 = 604_800
-    /// How late a device's receipts come, in seconds, when its own spacing is found by sends that
-    /// wait for none of them: 15 min (A), the distance of launches.
-    public static let lateReceiptSeconds: Int64 = 900
-    /// The latest that a receipt is taken to come, in minutes: 2 h (A).
-    public static let receiptLateMinutes: Int64 = 120
     /// The largest payload of a background push, in bytes (rule G003).
     public static let backgroundPayloadBytes = 4_096
 }

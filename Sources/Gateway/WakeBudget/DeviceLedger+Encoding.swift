@@ -2,14 +2,15 @@
 
 extension DeviceLedger {
     /// The version of the encoding that ``encoded()`` writes. Every earlier one is read as well.
-    public static let encodingVersion: UInt8 = 3
+    public static let encodingVersion: UInt8 = 4
 
     /// The ledger as bytes, for a store.
     ///
     /// The version, the rules (0 background, 1 calls, 2 plain pushes), then the fields in their
     /// order, little-endian; zero bytes at the end are left out, so that an idle ledger is short.
     /// Version 2 added how the pending wake merges, whether it repeats its own attempts, and the
-    /// number of the last debit; version 3 how late receipts come.
+    /// number of the last debit; version 3 how late receipts come. Version 4 keeps how long pushes are
+    /// held for the distance of launches, and which share of receipts is missing for how late.
     public func encoded() -> [UInt8] {
         var writer = LedgerWriter()
         writer.put(Self.encodingVersion)

@@ -95,8 +95,9 @@ extension BackgroundLedger {
                 + "\(Self.span(spacing(urgency, standing, settings))) apart"
         case .unconfirmed:
             "\(unconfirmed == 1 ? "The last send was" : "The last \(unconfirmed) sends were") not "
-                + "confirmed by the app, and the device holds one push at most, so the next "
-                + "waits \(Self.span(spacing(urgency, standing, settings))) unless a receipt comes"
+                + "confirmed by the app, and the device may still hold one, most for up to "
+                + "\(Self.span(Int64(knownHold))), so the next waits "
+                + "\(Self.span(spacing(urgency, standing, settings))) unless a receipt comes"
         case .foreground:
             "The app was in the foreground and synced by itself"
         case .hourly:
@@ -122,9 +123,9 @@ extension BackgroundLedger {
 
     /// What keeps a distance, and why only that, where receipts come too late to wait for.
     private func late(_ standing: Standing) -> String {
-        guard standing.isLate else { return "Sends" }
-        let like = launchInterval > 0 ? "sends, like the app's launches," : "sends"
-        return "Receipts come about \(lateMinutes) min late, too late to wait for; \(like)"
+        guard standing.silence == .late else { return "Sends" }
+        return "Receipts come too late to wait for, and the device holds most pushes for up to "
+            + "\(Self.span(Int64(knownHold))); sends"
     }
 
     /// Why the day holds, at this limit.
@@ -133,11 +134,11 @@ extension BackgroundLedger {
         return "More than half of the day's \(limit) sends are used, so the rest are spread over it"
     }
 
-    /// A length of time as a person says it: whole hours, whole minutes, or seconds.
+    /// A length of time as a person says it.
     private static func span(_ seconds: Int64) -> String {
         if seconds >= 3_600 && seconds.isMultiple(of: 3_600) { return "\(seconds / 3_600) h" }
         if seconds >= 60 && seconds.isMultiple(of: 60) { return "\(seconds / 60) min" }
-        return "\(seconds) s"
+        return seconds > 60 ? "\(seconds / 60) min \(seconds % 60) s" : "\(seconds) s"
     }
 }
 

@@ -40,11 +40,8 @@ extension BackgroundLedger {
         expect(Reports.known.contains(reports), "a report is unknown")
         expect(batteryPercent <= 100, "the battery is over 100 %")
         expect(
-            Int64(launchInterval) <= BudgetLimits.launchIntervalSeconds,
-            "the spacing of launches is longer than any that is believed")
-        expect(
-            Int64(lateMinutes) <= BudgetLimits.receiptLateMinutes,
-            "receipts come later than any that is believed")
+            Int64(holdSeconds) <= BudgetLimits.longestHoldSeconds,
+            "pushes are held longer than is believed")
         if let pending {
             expect(pending.requests > 0, "the pending wake stands for no request")
             expect(isPast(pending.since), "the pending wake waits since the future")

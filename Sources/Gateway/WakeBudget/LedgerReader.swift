@@ -33,9 +33,13 @@ struct LedgerReader {
         ledger.reports = BackgroundLedger.Reports(rawValue: uint8())
         ledger.foregroundAt = uint32()
         ledger.launchAt = uint32()
-        // Earlier builds believed longer ones.
-        ledger.launchInterval = min(uint16(), UInt16(BudgetLimits.launchIntervalSeconds))
-        if version >= 3 { ledger.lateMinutes = uint8() }
+        ledger.holdSeconds = min(uint16(), UInt16(BudgetLimits.longestHoldSeconds))
+        if version >= 3 { ledger.missingReceipts = uint8() }
+        if version < 4 {
+            // The distance of launches, up to 40 minutes, and how late receipts come, in minutes.
+            ledger.holdSeconds = min(ledger.holdSeconds, 2_400)
+            ledger.missingReceipts = ledger.missingReceipts > 15 ? .max : 0
+        }
         let start = uint32()
         ledger.day = DayRing(words: (uint64(), uint64(), uint64(), uint64()), start: start)
         ledger.sends = SendTimes(

@@ -34,8 +34,8 @@ struct LedgerWriter {
         put(ledger.reports.rawValue)
         put(ledger.foregroundAt)
         put(ledger.launchAt)
-        put(ledger.launchInterval)
-        put(ledger.lateMinutes)
+        put(ledger.holdSeconds)
+        put(ledger.missingReceipts)
         put(ledger.day.start)
         for word in [ledger.day.word0, ledger.day.word1, ledger.day.word2, ledger.day.word3] {
             put(word)

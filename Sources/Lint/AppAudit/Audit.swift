@@ -67,8 +67,11 @@ public struct Audit: Sendable {
             facts += BundleReader(found, library).facts()
             scopes += Array(repeating: -1, count: facts.count - scopes.count)
         }
-        // The manifests that were not read have targets of these.
-        if !known.targets.isEmpty, let strays = library.bundle(ofStrays: found.sourcesOfOthers) {
+        // The manifests that were not read have targets of these, and so do pods and packages.
+        if !known.targets.isEmpty,
+            let strays = library.bundle(
+                ofStrays: found.sourcesOfOthers.filter { !library.wasExamined($0) })
+        {
             facts.append(AppFacts(bundles: [strays]))
             scopes.append(-1)
         }
@@ -270,6 +273,10 @@ struct FoundFiles {
     private var podFolders: [String] = []
     /// The files by which generators that are not read make projects.
     private var generators: [String] = []
+    /// The folders of Swift packages.
+    private var packageFolders: [String] = []
+    /// The folders of projects of .NET.
+    private var dotNetFolders: [String] = []
 
     /// Looks at these paths.
     init(_ paths: [String], _ tree: FileTree) throws(AuditFailure) {
@@ -295,7 +302,7 @@ struct FoundFiles {
 
     private mutating func sort(_ file: String) {
         let name = Paths.name(of: file)
-        if name == "project.pbxproj" {
+        if name == "project.pbxproj", isProject(file) {
             projects.append(file)
         } else if name.hasSuffix("project.yml") || name.hasSuffix("project.yaml") {
             specifications.append(file)
@@ -311,13 +318,23 @@ struct FoundFiles {
             generators.append(file)
         } else if Self.packageManagers.contains(name) {
             otherBuilds.insert(name)
+            if name == "Package.swift" { packageFolders.append(Paths.folder(of: file)) }
         } else if name.hasSuffix(".podspec") {
             // A pod is built with others that it names.
             otherBuilds.insert(name)
             podFolders.append(Paths.folder(of: file))
         } else if name == "Project.swift", Self.isOfTuist(file) {
             tuistManifests.append(file)
+        } else if name.hasSuffix(".csproj") {
+            dotNetFolders.append(Paths.folder(of: file))
         }
+    }
+
+    /// Whether a `project.pbxproj` is that of a project: one that is named, or the file of an
+    /// `.xcodeproj`, and no note of the same name elsewhere.
+    private func isProject(_ file: String) -> Bool {
+        let folder = Paths.folder(of: file)
+        return named.contains(file) || folder == "." || folder.hasSuffix(".xcodeproj")
     }
 
     private static let packageManagers: Set = ["Package.swift", "Podfile", "Cartfile"]
@@ -347,10 +364,11 @@ struct FoundFiles {
         podFolders.contains { Paths.contains($0, folder) }
     }
 
-    /// The source files beside the manifests of Tuist, outside of the projects' folders.
+    /// The source files beside the manifests of Tuist, of pods and of packages, outside of the
+    /// projects' folders.
     var sourcesOfOthers: [String] {
-        guard !tuistManifests.isEmpty else { return [] }
-        let folders = tuistManifests.map(Paths.folder)
+        let folders = tuistManifests.map(Paths.folder) + podFolders + packageFolders
+        guard !folders.isEmpty else { return [] }
         let read = projectFolders
         return sources.files.filter { file in
             folders.contains { Paths.contains($0, file) }
@@ -365,12 +383,15 @@ struct FoundFiles {
         }
     }
 
-    /// Whether there is a manifest of Tuist outside of the only project's folder: the app is then
-    /// more likely its than the one that was read.
+    /// Whether there is a manifest of Tuist, or an Info.plist of .NET, outside of the only project's
+    /// folder: the app is then more likely its than the one that was read.
     var mayHoldOtherApps: Bool {
         let folders = projectFolders
-        return tuistManifests.contains { manifest in
-            !folders.contains { Paths.contains($0, Paths.folder(of: manifest)) }
+        let ofDotNet = infoPlists.filter { list in
+            dotNetFolders.contains { Paths.contains($0, list) }
+        }
+        return (tuistManifests + ofDotNet).contains { file in
+            !folders.contains { Paths.contains($0, Paths.folder(of: file)) }
         }
     }
 

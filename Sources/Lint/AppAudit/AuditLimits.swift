@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Every limit of the audit. What is over one of them is told as a problem and never read in part.
+/// Every limit of the audit. What is over one of them is told and never read in part.
 enum AuditLimits {
     /// The largest Info.plist or entitlements file, in bytes.
     static let propertyListBytes = 4 << 20
     /// The largest `project.pbxproj`, in bytes.
     static let projectBytes = 64 << 20
-    /// The largest file of source text, in bytes.
+    /// The largest file of source text that is taken apart, in bytes.
     static let sourceBytes = 4 << 20
+    /// The largest file of source text that is looked through for the words of the rules, in bytes.
+    static let filteredBytes = 64 << 20
     /// The largest file of build settings, in bytes.
     static let settingsBytes = 1 << 20
     /// The largest signed program or provisioning profile, in bytes.

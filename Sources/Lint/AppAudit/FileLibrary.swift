@@ -12,6 +12,8 @@ final class FileLibrary {
     private var unread: [(target: String, sources: UnreadSources)] = []
     /// The files that a project names and that are not there.
     private var missing: Set<String> = []
+    /// The files of source text that are too large to be taken apart.
+    private var oversized: Set<String> = []
     /// Whether the targets were chosen, so that each of their files has to be there.
     private let isChosen: Bool
     private var kinds: [String: AuditReport.FileKind] = [:]
@@ -133,7 +135,19 @@ final class FileLibrary {
             AuditReport.Unjudged(
                 targets: [], reason: "\(path) is not there, and may be made by a build", rules: [])
         }
-        return absent
+        let tooLarge = oversized.sorted().map { path in
+            AuditReport.Unjudged(
+                targets: [],
+                reason: "\(path) has more than \(AuditLimits.sourceBytes) bytes and was not read",
+                rules: rules)
+        }
+        let oddlyNamed = tree.foldersOfOddNames.sorted().map { folder in
+            AuditReport.Unjudged(
+                targets: [],
+                reason: "what has a name that is not UTF-8 in \(folder) was not looked at",
+                rules: rules)
+        }
+        return absent + tooLarge + oddlyNamed
             + texts.map { text in
                 AuditReport.Unjudged(targets: targets[text] ?? [], reason: text, rules: rules)
             }
@@ -158,9 +172,13 @@ extension FileLibrary {
         let constants = self.constants(named: wanted, in: list.files)
         let isComplete =
             list.unread.isEmpty && digests.count == list.files.count && !tree.isExhausted
+            && tree.foldersOfOddNames.isEmpty
         return AppFacts.Sources(
             digests.flatMap { $0.observations(constants) }, isComplete: isComplete)
     }
+
+    /// Whether a file of source text was examined for a target.
+    func wasExamined(_ path: String) -> Bool { digests[path] != nil }
 
     /// What each of some files proves by itself, as a bundle: files that belong to no known target.
     /// `nil` where that is nothing.
@@ -178,11 +196,15 @@ extension FileLibrary {
     private func digest(_ path: String) -> SourceDigest? {
         if let known = digests[path] { return known }
         var digest: SourceDigest?
-        if let bytes = bytes(path, .swift, limit: AuditLimits.sourceBytes) {
+        if let bytes = bytes(path, .swift, limit: AuditLimits.filteredBytes) {
             // Most files hold none of the words that a rule asks for.
-            digest =
-                WordFilter.rules.finds(in: bytes)
-                ? SourceReader.digest(of: SourceText(bytes, path: path)) : SourceDigest()
+            if !WordFilter.rules.finds(in: bytes) {
+                digest = SourceDigest()
+            } else if bytes.count <= AuditLimits.sourceBytes {
+                digest = SourceReader.digest(of: SourceText(bytes, path: path))
+            } else {
+                oversized.insert(path)
+            }
         }
         digests[path] = .some(digest)
         if digests.count.isMultiple(of: 64) { progress?(digests.count, expectedCount) }

@@ -25,6 +25,10 @@ final class FileTree {
     /// The folders whose names could not be read: what is in them was not looked at.
     private(set) var unreadableFolders: Set<String> = []
 
+    /// The folders with names that are not UTF-8, which a report cannot tell: what has such a name
+    /// was not looked at.
+    private(set) var foldersOfOddNames: Set<String> = []
+
     /// Whether there was more than the audit looks at.
     var isExhausted: Bool { entriesLeft <= 0 }
 
@@ -66,7 +70,8 @@ final class FileTree {
         }
         let isTop = folder == "."
         let place = settings.configuration.excluded.isEmpty ? nil : realPath(folder)
-        for entry in entries {
+        if entries.hasOddNames { foldersOfOddNames.insert(folder) }
+        for entry in entries.named {
             guard entriesLeft > 0 else { return }
             entriesLeft -= 1
             let path = isTop ? entry.name : folder + "/" + entry.name
@@ -80,19 +85,27 @@ final class FileTree {
         }
     }
 
-    /// The visible entries of a folder, by name; `nil` where it cannot be looked into.
-    private static func entries(of folder: String) -> [(name: String, kind: Kind?)]? {
+    /// The visible entries of a folder, by name, and whether there are others whose names are not
+    /// UTF-8; `nil` where it cannot be looked into.
+    private static func entries(
+        of folder: String
+    ) -> (named: [(name: String, kind: Kind?)], hasOddNames: Bool)? {
         guard let stream = opendir(folder) else { return nil }
         defer { closedir(stream) }
         var entries: [(name: String, kind: Kind?)] = []
+        var hasOddNames = false
         while let entry = readdir(stream) {
             let capacity = MemoryLayout.size(ofValue: entry.pointee.d_name)
             // SAFETY: readdir returns an entry whose name ends with a zero byte within `capacity`,
             // and which stays valid until the next call on this stream; the name is copied before.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
                 name.withMemoryRebound(to: CChar.self, capacity: capacity) {
-                    String(cString: $0)
+                    String(validatingCString: $0)
                 }
+            }
+            guard let name else {
+                hasOddNames = true
+                continue
             }
             guard !name.hasPrefix(".") else { continue }
             switch Int32(entry.pointee.d_type) {
@@ -103,7 +116,7 @@ final class FileTree {
             default: continue
             }
         }
-        return entries.sorted { $0.name < $1.name }
+        return (entries.sorted { $0.name < $1.name }, hasOddNames)
     }
 
     /// What stands at a path, unless that is a symbolic link or anything else.

@@ -26,14 +26,11 @@ extension PayloadSchema {
             {"type":"string","minLength":1},"aps":{"not":{}}}}
             """
         case .liveactivity:
-            """
-            {"type":"object","description":"Rules LA001 to LA004.","required":["aps"],\
-            "properties":{"aps":{"type":"object","required":["timestamp","event"],"properties":\
-            {\(aps(.liveactivity))},"anyOf":[{"properties":{"event":{"const":"end"}}},\
-            {"properties":{"event":{"const":"update"}},"required":["content-state"]},\
-            {"properties":{"event":{"const":"start"}},"required":["content-state",\
-            "attributes-type","attributes","alert"]}]}}}
-            """
+            liveActivity(
+                more: """
+                    ,{"properties":{"event":{"const":"start"}},"required":["attributes-type",\
+                    "attributes","alert"]}
+                    """)
         case .location, .complication, .fileprovider, .pushtotalk:
             """
             {"type":"object","description":"Rule G014.","properties":{"aps":{"properties":\
@@ -54,14 +51,21 @@ extension PayloadSchema {
         }
     }
 
+    /// The same of the payloads of broadcasts, which cannot start a Live Activity.
+    public static let acceptedBroadcast = liveActivity(more: "")
+
+    /// `more` are further events, beside the end and an update.
+    private static func liveActivity(more: String) -> String {
+        """
+        {"type":"object","description":"Rules LA001 to LA004.","required":["aps"],\
+        "properties":{"aps":{"type":"object","required":["timestamp","event"],"properties":\
+        {\(aps(.liveactivity))},"anyOf":[{"properties":{"event":{"const":"end"}}},\
+        {"properties":{"event":{"const":"update"}},"required":["content-state"]}\(more)]}}}
+        """
+    }
+
     private static func aps(_ kind: PushTypeSet) -> String {
-        let keys =
-            kind == .voip
-            // PushKit ignores these, and so do the errors (VO009).
-            ? APSKey.allCases.filter {
-                ![.contentAvailable, .alert, .badge, .sound, .mutableContent].contains($0)
-            } : APSKey.allCases
-        return keys.map { key in
+        APSKey.allCases.filter { !$0.isIgnored(in: kind) }.map { key in
             let schema =
                 switch key {
                 case .contentAvailable where kind == .background:
@@ -83,28 +87,27 @@ extension PayloadSchema {
         }.joined(separator: ",")
     }
 
-    /// `null` is everywhere a warning only (rule G015).
+    /// What rule G014 finds no error in: `null` is everywhere a warning only (rule G015), and so is
+    /// `true` or `false` where a bridge between languages may have made it of 1 or 0. There each
+    /// type has a schema of its own: generated clients know no list of values of two types.
     private static func schema(
         _ shape: APSKey.Shape, parts: [(name: StaticString, shape: APSKey.Shape)] = []
     ) -> String {
         let members = parts.map { #""\#($0.name)":\#(schema($0.shape))"# }.joined(separator: ",")
         let properties = parts.isEmpty ? "" : #","properties":{\#(members)}"#
+        let literals = #"{"type":"boolean"},{"type":"null"}"#
         return switch shape {
         case .text: #"{"type":["string","null"]}"#
         case .dictionary: #"{"type":["object","null"]}"#
         case .textOrDictionary, .sound: #"{"type":["string","object","null"]\#(properties)}"#
         case .list: #"{"type":["array","null"],"items":{}}"#
-        case .number, .numberForTrue: #"{"type":["number","null"]}"#
+        case .number: #"{"type":["number","null"]}"#
+        case .numberForTrue: #"{"anyOf":[{"type":"number"},\#(literals)]}"#
         case .boolean: #"{"type":["boolean","null"]}"#
         case .badge: #"{"type":["integer","null"],"minimum":0}"#
         case .unitInterval: #"{"type":["number","null"],"minimum":0,"maximum":1}"#
-        // What a bridge between languages writes for 1 and 0 is a warning only. One type each, as
-        // above.
-        case .flag:
-            #"""
-            {"anyOf":[{"type":"integer","enum":[0,1]},{"type":"boolean"},{"type":"null"}]}
-            """#
-        case .one: #"{"enum":[1,null]}"#
+        case .flag: #"{"anyOf":[{"type":"integer","enum":[0,1]},\#(literals)]}"#
+        case .one: #"{"anyOf":[{"type":"integer","enum":[1]},\#(literals)]}"#
         case .oneOf(let words):
             #"{"enum":[\#(words.map { "\"\($0)\"" }.joined(separator: ",")),null]}"#
         }

@@ -39,7 +39,7 @@ public enum RuleReference {
 
         *\(rule.severity), \(sight(rule)).* \(rule.rationale)
 
-        To mend it: \(rule.fix)
+        Fix: \(rule.fix)
 
         Source: \(rule.evidence.map(\.description).joined(separator: "; ")).
 
@@ -80,7 +80,7 @@ public enum RuleReference {
 
         *\(rule.severity).* \(rule.rationale)
 
-        To mend it: \(rule.fix)
+        Fix: \(rule.fix)
 
         Source: \(rule.evidence.map(\.description).joined(separator: "; ")).
 

@@ -48,6 +48,11 @@ extension APNsSimulator {
         /// The one environment that client certificates are for; in the other one they are answered
         /// with `BadCertificateEnvironment`. `nil` for both, as Apple makes them (facts §1.2).
         public var clientCertificateEnvironment: APNsEnvironment?
+        /// The apps that have the broadcast capability; requests about channels of others are
+        /// answered with `FeatureNotEnabled`. `nil` for all.
+        public var broadcastApps: Set<String>?
+        /// The most broadcast channels of an app. 10 000 at Apple (facts §2.5).
+        public var channelLimit = 10_000
         /// Fixes everything that looks random: which requests a share hits, and generated ids.
         public var seed: UInt64 = 1
         /// How long a connection may be silent before it is ended with `IdleTimeout`; `nil` for

@@ -21,6 +21,26 @@ extension APNsSimulator {
         public var certificateAuthorityPath: String
     }
 
+    /// Starts a simulator, lends it to `body`, and shuts it down, whatever `body` does.
+    ///
+    /// Throws what ``start(_:logger:)`` throws, and what `body` throws.
+    public static func withRunning<Value>(
+        _ configuration: Configuration = Configuration(),
+        logger: Logger = Logger(label: "apns-simulator"),
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (APNsSimulator) async throws -> Value
+    ) async throws -> Value {
+        let simulator = try await start(configuration, logger: logger)
+        let result: Result<Value, any Error>
+        do {
+            result = .success(try await body(simulator))
+        } catch {
+            result = .failure(error)
+        }
+        try await simulator.shutdown()
+        return try result.get()
+    }
+
     /// Runs a simulator until the task is cancelled, then shuts it down.
     ///
     /// The certificate authority is written to `certificateAuthorityPath`, in PEM, before

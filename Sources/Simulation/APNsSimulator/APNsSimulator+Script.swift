@@ -43,6 +43,27 @@ extension APNsSimulator {
     /// simulator is shut down.
     public func waitForPushes(_ count: Int) async { await state.waitForPushes(count) }
 
+    /// The pushes that the log holds once `count` whole requests have arrived since the start,
+    /// answered or not.
+    ///
+    /// Throws ``MissingPushes`` when fewer have within `limit`, which is what a test wants to fail
+    /// with.
+    public func pushes(
+        _ count: Int, within limit: Duration
+    ) async throws(MissingPushes) -> [ReceivedPush] {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.state.waitForPushes(count) }
+            group.addTask { try? await Task.sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
+        }
+        let arrived = counters.completeRequests
+        guard arrived >= count else {
+            throw MissingPushes(expected: count, arrived: arrived, limit: limit)
+        }
+        return receivedPushes
+    }
+
     /// Sends GOAWAY on every open connection, with the highest stream seen there as the last one:
     /// open requests are still answered, then the connection is closed.
     public func sendGoAway(reason: RejectionReason? = .shutdown) {
@@ -51,4 +72,19 @@ extension APNsSimulator {
 
     /// Closes every open connection at once.
     public func closeAllConnections() { state.closeAllConnections() }
+}
+
+/// Fewer pushes arrived than a test waited for.
+public struct MissingPushes: Error, Hashable, Sendable, CustomStringConvertible {
+    /// How many it waited for.
+    public let expected: Int
+    /// How many had arrived when the time was over.
+    public let arrived: Int
+    /// How long it waited.
+    public let limit: Duration
+
+    /// All three.
+    public var description: String {
+        "\(arrived) of \(expected) pushes arrived within \(limit)"
+    }
 }

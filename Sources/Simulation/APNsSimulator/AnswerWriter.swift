@@ -28,7 +28,30 @@ struct AnswerWriter: Sendable {
             return WireResponse(
                 status: Self.status(of: reason), apnsID: echo ?? id(.apnsID, number),
                 apnsUniqueID: nil, body: Self.body(reason: reason, timestamp: timestamp))
+        case .call, .done: preconditionFailure("A push was taken for a request about a channel.")
         }
+    }
+
+    /// The answer to a request of the broadcast API, which carried `requestID`, if any.
+    func response(
+        to verdict: RequestJudge.Verdict, requestID: String?, isBroadcast: Bool, number: Int
+    ) -> WireResponse {
+        let echo = requestID.flatMap { RequestJudge.isUUID($0) ? $0 : nil }
+        var response = WireResponse(status: 500, requestID: echo ?? id(.apnsID, number))
+        switch verdict {
+        case .done(let reply):
+            response.status = reply.status
+            response.channelID = reply.channelID
+            response.body = reply.body
+            if isBroadcast, environment == .sandbox {
+                response.apnsUniqueID = id(.uniqueID, number)
+            }
+        case .rejected(let reason, _):
+            response.status = Self.status(of: reason)
+            response.body = Self.body(reason: reason)
+        case .accepted, .call: preconditionFailure("A request about a channel was not carried out.")
+        }
+        return response
     }
 
     /// The `apns-id` of a request that carried none.

@@ -11,6 +11,8 @@ extension ConnectionHandler {
         var verdict = verdict(on: stream, now: now)
         let fault = fault(at: .answer, stream: stream)
         if case .reject(let reason) = fault { verdict = .rejected(reason) }
+        // Carried out also if a fault keeps the answer back: then nobody knows of it.
+        if case .call(let call) = verdict { verdict = state.channels.perform(call) }
         if let fault { requests[stream]?.fault = fault }
         guard let request = requests[stream] else { return }
         let isAnswered =
@@ -36,8 +38,13 @@ extension ConnectionHandler {
         guard let request = requests[stream] else { return .rejected(.internalServerError) }
         let wasAuthenticated = identity.isAuthenticated
         let knownDeviations = identity.deviations
-        let verdict = rules.judge.judge(
-            request.head, bodyByteCount: request.bodyByteCount, connection: &identity, now: now)
+        let verdict =
+            request.head.isBroadcastAPI
+            ? rules.judge.judgeChannel(
+                request.head, body: request.body, bodyByteCount: request.bodyByteCount,
+                connection: &identity, now: now)
+            : rules.judge.judge(
+                request.head, bodyByteCount: request.bodyByteCount, connection: &identity, now: now)
         if identity.deviations != knownDeviations {
             warn(of: identity.deviations.subtracting(knownDeviations))
         }
@@ -51,8 +58,14 @@ extension ConnectionHandler {
     /// Answers now, late, drop by drop, or never, as the request's faults demand.
     func answer(_ stream: Int, with verdict: RequestJudge.Verdict) {
         guard let request = requests[stream], !request.isMuted else { return }
-        var response = answers.response(
-            to: verdict, apnsID: request.head.apnsID, number: request.number)
+        var response =
+            request.head.isBroadcastAPI
+            ? answers.response(
+                to: verdict, requestID: request.head.requestID,
+                isBroadcast: request.head.channelID != nil && request.head.method == "POST",
+                number: request.number)
+            : answers.response(
+                to: verdict, apnsID: request.head.apnsID, number: request.number)
         if state.configuration.sendsDate { response.date = state.configuration.now().httpDate }
         guard request.delayMilliseconds > 0 else {
             send(response, request)
@@ -93,7 +106,8 @@ extension ConnectionHandler {
         case .rejected(let reason, _):
             push.status = AnswerWriter.status(of: reason)
             push.reason = reason
-        case nil: break
+        case .done(let reply): push.status = reply.status
+        case .call, nil: break
         }
         return push
     }

@@ -165,7 +165,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             guard strike(at: .body, stream: stream) else { return }
         }
         requests[stream]?.bodyByteCount += bytes.readableBytes
-        if keepsPushes || rules.modelsDevices {
+        if keepsPushes || rules.modelsDevices || requests[stream]?.head.isBroadcastAPI == true {
             requests[stream]?.body.append(contentsOf: bytes.readableBytesView)
         }
         if endsStream {

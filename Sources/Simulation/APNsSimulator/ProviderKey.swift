@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import OpenSSLCrypto
 public import WakeModel
 
 /// A signing key that the simulator knows, as Apple would know it (facts §4.2 and §4.3).
@@ -32,6 +33,13 @@ public struct ProviderKey: Hashable, Sendable {
         self.environment = environment
         self.topics = topics
         self.relatedKeyID = relatedKeyID
+    }
+
+    /// A new key, whose ``pem`` is the text of the `.p8` file that a client signs with.
+    public static func generated(
+        teamID: String = "TEAM123456", keyID: String = "ABCDE12345"
+    ) -> ProviderKey {
+        ProviderKey(teamID: teamID, keyID: keyID, pem: P256PrivateKey().pem)
     }
 
     /// Throws `InvalidField` for what ``APNsSimulator/start(_:logger:)`` would refuse: an id that

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 public import WakeModel
 
 /// One request as the simulator saw it: logged when its last byte had arrived, whatever became of
@@ -28,6 +29,11 @@ public struct ReceivedPush: Sendable {
     /// The value of the first header of this name, in lower case; `nil` when there is none.
     public subscript(name: String) -> String? {
         headers.first { $0.name == name }?.value
+    }
+
+    /// The body as a value of this type. Throws `DecodingError` for a body of another form.
+    public func payload<Payload: Decodable>(as type: Payload.Type) throws -> Payload {
+        try JSONDecoder().decode(type, from: Data(body))
     }
 
     /// The device token in the path, as it was written; `nil` when the path is another one.

@@ -15,6 +15,7 @@ final class SimulatorState: Sendable {
     let counters = AtomicCounters()
     let log: PushLog
     let devices: DevicePopulation
+    let channels: ChannelRegistry
     let reporter: GatewayReporter?
     private let rules: Mutex<Rules>
     private let generation = Atomic(0)
@@ -22,6 +23,7 @@ final class SimulatorState: Sendable {
     private let connections = Mutex<[Int: any Channel]>([:])
     private let countsByToken = Mutex<[String: Int]>([:])
     private let waiters = Mutex<[Waiter]>([])
+    private let lastWaiter = Atomic(0)
     /// The smallest count that somebody waits for, so that a request need not take the lock.
     private let nearestWait = Atomic(Int.max)
 
@@ -35,6 +37,7 @@ final class SimulatorState: Sendable {
     }
 
     private struct Waiter {
+        let id: Int
         let count: Int
         let continuation: CheckedContinuation<Void, Never>
     }
@@ -50,6 +53,7 @@ final class SimulatorState: Sendable {
         judge.refusesBackgroundPriority10 = configuration.refusesBackgroundPriority10
         judge.refusesUnknownDeviceTokens = configuration.unknownDeviceTokens == .refused
         judge.wedgesOnExpiredToken = configuration.wedgesOnExpiredToken
+        judge.broadcastApps = configuration.broadcastApps
         if configuration.refusesDERSignatures { judge.refusedDeviations.insert(.derSignature) }
         if configuration.refusesTextualIssuedAt { judge.refusedDeviations.insert(.textualTime) }
         for key in configuration.providerKeys {
@@ -63,6 +67,7 @@ final class SimulatorState: Sendable {
         let counters = counters
         reporter = configuration.receipts.map { GatewayReporter($0, counters: counters) }
         devices = DevicePopulation(configuration, reporter: reporter)
+        channels = ChannelRegistry(limit: configuration.channelLimit, seed: configuration.seed)
         log = PushLog(capacity: configuration.log.capacity)
     }
 }
@@ -139,25 +144,35 @@ extension SimulatorState {
         countsByToken.withLock { $0.removeAll() }
     }
 
-    /// Returns when `count` whole requests have been seen since the start.
+    /// Returns when `count` whole requests have been seen since the start, or the task is
+    /// cancelled.
     func waitForPushes(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            waiters.withLock { waiters in
-                waiters.append(Waiter(count: count, continuation: continuation))
-                storeNearestWait(waiters)
+        let id = lastWaiter.add(1, ordering: .relaxed).newValue
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                waiters.withLock { waiters in
+                    waiters.append(Waiter(id: id, count: count, continuation: continuation))
+                    storeNearestWait(waiters)
+                }
+                // The count may have been reached before the wait was visible, and so may the
+                // cancellation.
+                wake(at: counters.completeRequests.load(ordering: .sequentiallyConsistent))
+                if Task.isCancelled { wake { $0.id == id } }
             }
-            // The count may have been reached before the wait was visible.
-            wake(at: counters.completeRequests.load(ordering: .sequentiallyConsistent))
+        } onCancel: {
+            wake { $0.id == id }
         }
     }
 
     /// Ends every wait, for the shutdown.
     func wakeAll() { wake(at: .max) }
 
-    private func wake(at count: Int) {
+    private func wake(at count: Int) { wake { $0.count <= count } }
+
+    private func wake(_ isReady: (Waiter) -> Bool) {
         let ready = waiters.withLock { waiters in
-            let ready = waiters.filter { $0.count <= count }
-            waiters.removeAll { $0.count <= count }
+            let ready = waiters.filter(isReady)
+            waiters.removeAll(where: isReady)
             storeNearestWait(waiters)
             return ready
         }

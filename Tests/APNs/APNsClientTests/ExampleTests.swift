@@ -51,6 +51,14 @@ struct ExampleTests {
         #expect(code(in: try text("README.md"), prefix: "") == example)
     }
 
+    @Test("the simulator's page shows the suite that runs here")
+    func simulatorExample() throws {
+        let example = try text("Tests/APNs/APNsClientTests/SimulatorExample.swift")
+            .trimmingPrefix("// SPDX-License-Identifier: Apache-2.0\n\n")
+        try #require(example.hasPrefix("import APNsClient\n"))
+        #expect(code(in: try text("Deploy/manual/simulator.md"), prefix: "") == example)
+    }
+
     @Test("it makes a client from a key file")
     func makesClient() async throws {
         let workshop = try Workshop()

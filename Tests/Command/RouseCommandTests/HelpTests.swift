@@ -13,7 +13,7 @@ struct HelpTests {
         arguments: [
             "root", "serve", "push", "probe", "token", "validate", "rules", "audit", "simulate",
             "apns-simulator", "doctor", "keys", "status", "send", "wake", "device", "audit-store",
-            "store",
+            "store", "channel",
         ])
     func help(command: String) async throws {
         let result = try await Rouse.run((command == "root" ? [] : [command]) + ["--help"])
@@ -55,6 +55,7 @@ struct HelpTests {
         #expect(found["serve --transport"] == ["native", "curl"])
         #expect(found["keys create --scope"]?.contains("admin") == true)
         #expect(found["push --priority"] == ["10", "5", "1"])
+        #expect(found["channel create --storage"] == ["none", "latest"])
         #expect(found["validate --push-type"]?.contains("liveactivity") == true)
         #expect(found["validate --explain"]?.contains("BG001") == true)
         #expect(found["audit --explain"]?.contains("CF001") == true)

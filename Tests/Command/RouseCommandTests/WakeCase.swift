@@ -26,6 +26,8 @@ struct ToldWake: Sendable {
         case accepted
         /// `isDated`: APNs said since when the device token is dead.
         case refused(String, isDated: Bool = false)
+        /// Refused with this status; the answer was cut off before its reason.
+        case cutOff(Int)
         /// It certainly never left.
         case notSent
         /// It may have arrived.
@@ -101,6 +103,32 @@ struct WakeCase {
         "PayloadTooLarge": .end("rejected", feedback: nil),
     ]
 
+    /// What follows from a status without a reason. That it is a 410 says that the token is dead,
+    /// but not since when.
+    private func consequence(ofStatus status: Int) -> Consequence? {
+        switch status {
+        case 400, 413: .end("rejected", feedback: nil)
+        case 403: .again
+        case 410 where asked.isRegisteredAnew: .end("rejected", feedback: nil)
+        case 410: .end("undeliverable", feedback: "token-dead")
+        case 429: .later(seconds: 60)
+        case 500...599: .later(seconds: 900)
+        default: nil
+        }
+    }
+
+    /// What follows from the result of an attempt, if it is a refusal.
+    private func consequence(of result: ToldWake.Result?) -> Consequence? {
+        switch result {
+        case .refused("Unregistered", isDated: true) where asked.isRegisteredAnew,
+            .refused("ExpiredToken", isDated: true) where asked.isRegisteredAnew:
+            .end("rejected", feedback: nil)
+        case .refused(let reason, _): Self.consequences[reason]
+        case .cutOff(let status): consequence(ofStatus: status)
+        case .accepted, .notSent, .unknown, nil: nil
+        }
+    }
+
     /// How often a wake may be tried by attempts that may have arrived.
     static let triesCount = 12
     /// How many attempts a history keeps.
@@ -141,6 +169,8 @@ struct WakeCase {
             case .refused(let reason, _)
             where count > pushes.count { $0.reason == reason }:
                 complaints.append("\(reason) was never answered")
+            case .cutOff(let status) where count > pushes.count { $0.status == status }:
+                complaints.append("\(status) was never answered")
             default: break
             }
         }
@@ -168,12 +198,12 @@ struct WakeCase {
             case .notSent: return nil
             case .unknown:
                 return asked.isCall ? "a call of unknown fate was tried again" : nil
-            case .refused(let reason, _):
-                switch Self.consequences[reason] {
+            case .refused, .cutOff:
+                switch consequence(of: attempt.result) {
                 case .again: return nil
                 case .later(let seconds)
                 where next.startedAt - attempt.endedAt >= seconds - Self.precision: return nil
-                default: return "it was tried again after \(reason), or too soon"
+                default: return "it was tried again after \(attempt.result), or too soon"
                 }
             }
         }
@@ -204,11 +234,11 @@ struct WakeCase {
 
     /// The state that the last answer leads to, if it is a final refusal.
     private var refusedState: String? {
-        guard case .refused(let reason, let isDated) = told.attempts.last?.result,
-            case .end(let state, let feedback) = Self.consequences[reason],
-            told.reason == nil || told.reason == reason
-        else { return nil }
-        return isDated && feedback == "token-dead" && asked.isRegisteredAnew ? "rejected" : state
+        let result = told.attempts.last?.result
+        guard case .end(let state, _) = consequence(of: result) else { return nil }
+        var reason: String?
+        if case .refused(let given, _) = result { reason = given }
+        return told.reason == reason ? state : nil
     }
 
     /// It ended at its deadline, or because the next attempt would have come after that.
@@ -221,8 +251,8 @@ struct WakeCase {
         case .accepted: return false
         case .notSent: break
         case .unknown: if asked.isCall { return false }
-        case .refused(let reason, _):
-            switch Self.consequences[reason] {
+        case .refused, .cutOff:
+            switch consequence(of: told.attempts.last?.result) {
             case .again: break
             // It doubles with each try.
             case .later(let seconds):
@@ -238,8 +268,7 @@ struct WakeCase {
     private var feedbackComplaints: [String] {
         var expected: [ToldFeedback] = []
         if let state = refusedState, state == told.state,
-            case .refused(let reason, _) = told.attempts.last?.result,
-            case .end(state, let kind?) = Self.consequences[reason]
+            case .end(state, let kind?) = consequence(of: told.attempts.last?.result)
         {
             expected = [ToldFeedback(kind: kind, device: asked.device)]
         }
@@ -271,12 +300,6 @@ extension ToldWake {
 }
 
 extension ToldWake.Attempt {
-    /// What a status without a reason stands for.
-    private static let reasons = [
-        410: "Unregistered", 413: "PayloadTooLarge", 429: "TooManyRequests",
-        500: "InternalServerError",
-    ]
-
     fileprivate init?(_ json: [String: Any]) {
         guard let startedAt = ToldWake.seconds(json["started_at"]),
             let endedAt = ToldWake.seconds(json["ended_at"])
@@ -288,11 +311,8 @@ extension ToldWake.Attempt {
         case ("refused", let reason?):
             result = .refused(reason, isDated: json["token_dead_since"] != nil)
         case ("refused", nil):
-            // The body was cut off behind its header block: the status says what it was about.
-            guard let status = json["status"] as? Int, let reason = Self.reasons[status] else {
-                return nil
-            }
-            result = .refused(reason)
+            guard let status = json["status"] as? Int else { return nil }
+            result = .cutOff(status)
         case ("unanswered", _):
             result = json["certainty"] as? String == "not-sent" ? .notSent : .unknown
         default: return nil

@@ -25,7 +25,9 @@ struct WakeCaseTests {
         answers.map { answer in
             SeenPush(
                 device: asked.device, topic: asked.topic, pushType: asked.pushType,
-                status: answer.map { $0.isEmpty ? 200 : 500 },
+                status: answer.map {
+                    $0.isEmpty ? 200 : ["Unregistered", "ExpiredToken"].contains($0) ? 410 : 500
+                },
                 reason: answer.flatMap { $0.isEmpty ? nil : $0 })
         }
     }
@@ -52,6 +54,8 @@ struct WakeCaseTests {
         }
     }
 
+    private static let anew = AskedWake(
+        isCall: false, bundleID: "a.b", device: "ab", isRegisteredAnew: true)
     private static let dead = ToldFeedback(kind: "token-dead", device: "ab")
 
     static let examples: [Example] = [
@@ -84,6 +88,18 @@ struct WakeCaseTests {
             "dead, untold", wake,
             told("undeliverable", [.refused("Unregistered")], reason: "Unregistered"),
             ["Unregistered"]),
+        Example(
+            "dead, cut off", wake, told("undeliverable", [.cutOff(500), .cutOff(410)]),
+            ["Unregistered"], [dead]),
+        Example(
+            "dead for all that is known", wake, told("undeliverable", [.cutOff(410)]),
+            ["ExpiredToken"], [dead], isRight: true),
+        Example(
+            "perhaps alive", anew, told("rejected", [.cutOff(410)]), ["ExpiredToken"],
+            isRight: true),
+        Example(
+            "perhaps alive, called dead", anew, told("undeliverable", [.cutOff(410)]),
+            ["ExpiredToken"], [dead]),
         Example("told, alive", wake, told("sent", [.accepted]), [""], [dead]),
         Example(
             "in time", wake,

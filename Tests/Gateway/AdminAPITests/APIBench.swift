@@ -13,6 +13,7 @@ import WakeModel
 struct APIBench {
     let gateway: Gateway
     let sender: ScriptedSender
+    let channels = ScriptedChannels()
     var configuration: AdminConfiguration
     let keys: [Scope: KeySecret]
 
@@ -40,7 +41,8 @@ struct APIBench {
         _ body: (Caller) async throws -> Void
     ) async throws {
         try await withAPI(
-            gateway, configuration: configuration, logger: logger, audit: audit, webhooks: webhooks
+            gateway, configuration: configuration, logger: logger, audit: audit,
+            webhooks: webhooks, channels: channels
         ) { port in
             try await body(Caller(port: port, keys: keys))
         }
@@ -96,6 +98,13 @@ func expectProblem(
     #expect(json["type"] as? String == code.type, sourceLocation: sourceLocation)
     #expect(json["title"] as? String == code.title, sourceLocation: sourceLocation)
     #expect(json["status"] as? Int == code.status, sourceLocation: sourceLocation)
+    // What one part of a request is to blame for says which.
+    let blaming: [ProblemCode] = [
+        .invalidField, .invalidWake, .unsupportedMediaType, .idempotencyConflict,
+    ]
+    if blaming.contains(code) {
+        #expect(json["field"] is String, "\(exchange.body)", sourceLocation: sourceLocation)
+    }
     #expect(
         !exchange.body.contains(Samples.deviceToken().hex), sourceLocation: sourceLocation)
 }

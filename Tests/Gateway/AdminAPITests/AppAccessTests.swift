@@ -114,6 +114,8 @@ struct AppAccessTests {
             "PUT /v1/devices/registered",
             "GET /v1/users/{user}/devices", "DELETE /v1/users/{user}/devices",
             "DELETE /v1/users/{user}/devices/{token}",
+            "POST /v1/channels", "GET /v1/channels", "GET /v1/channels/{channel}",
+            "DELETE /v1/channels/{channel}", "POST /v1/channels/{channel}/broadcasts",
             "POST /v1/receipts", "GET /v1/feedback", "GET /v1/events", "GET /v1/apps",
             "POST /v1/apps/{topic}/pause", "POST /v1/apps/{topic}/resume", "GET /v1/stats",
             "GET /v1/webhooks", "GET /v1/history",
@@ -145,6 +147,22 @@ struct AppAccessTests {
                             .replacing("{\"kind\"", with: "{\"device_tokens\":[\"aa\"],\"kind\"")
                             .replacing(",,", with: ","),
                         as: caller.other), "app")
+                for (method, path) in [
+                    ("GET", "/v1/channels"), ("GET", "/v1/channels/YQ%3D%3D"),
+                    ("DELETE", "/v1/channels/YQ%3D%3D"),
+                ] {
+                    try Self.expectRefused(
+                        try await caller.send(method, "\(path)?app=\(app)", as: caller.other),
+                        "app")
+                }
+                for (path, more) in [
+                    ("/v1/channels", ""),
+                    ("/v1/channels/YQ%3D%3D/broadcasts", #","payload":{"aps":{}}"#),
+                ] {
+                    try Self.expectRefused(
+                        try await caller.send(
+                            "POST", path, #"{"app":"\#(app)"\#(more)}"#, as: caller.other), "app")
+                }
                 for path in ["/v1/wakes", "/v1/devices/\(token)"] {
                     try Self.expectRefused(
                         try await caller.send("GET", "\(path)?app=\(app)", as: caller.other),

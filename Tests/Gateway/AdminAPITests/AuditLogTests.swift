@@ -42,6 +42,12 @@ struct AuditLogTests {
             method: "DELETE", path: "/v1/users/{user}/devices", scope: .device,
             words: "user unregistered"),
         Change(
+            method: "POST", path: "/v1/channels", body: #"{"app":"com.example.app"}"#,
+            scope: .wake, words: "channel created"),
+        Change(
+            method: "DELETE", path: "/v1/channels/{channel}", query: "?app=com.example.app",
+            scope: .wake, words: "channel deleted"),
+        Change(
             method: "DELETE", path: "/v1/users/{user}/devices/{token}", scope: .device,
             words: "user unregistered"),
     ]
@@ -52,6 +58,7 @@ struct AuditLogTests {
         "/v1/wakes", "/v1/wakes/batch", "/v1/wakes/multicast", "/v1/validate", "/v1/receipts",
         "/v1/devices/{token}/signals", "/v1/devices/{token}/registered", "/v1/devices/signals",
         "/v1/devices/registered", "/v1/devices/lookup", "/v1/wakes/lookup",
+        "/v1/channels/{channel}/broadcasts",
     ]
 
     @Test("Each change has a line at any level, without token, payload or key", arguments: changes)
@@ -74,9 +81,10 @@ struct AuditLogTests {
                 .replacing("{user}", with: "u-12345")
                 .replacing("{token}", with: token.hex)
                 .replacing("{topic}", with: "com.example.app")
+                .replacing("{channel}", with: ScriptedChannels.encoded(bench.channels.first))
             let answer = try await caller.send(
                 change.method, path + change.query, change.body, as: change.scope)
-            #expect(answer.status == 200, "\(answer.body)")
+            #expect([200, 201].contains(answer.status), "\(answer.body)")
 
             #expect(lines.all.count == 1, "\(lines.all)")
             let line = try #require(lines.all.first)
@@ -84,7 +92,11 @@ struct AuditLogTests {
                 change.path.contains("{token}") || change.path == "/v1/devices/forget"
                 ? "\(token)"
                 : change.path.contains("{user}")
-                    ? "u-…" : change.path.contains("{id}") ? id : "\(Samples.app)"
+                    ? "u-…"
+                    : change.path.contains("{id}")
+                        ? id
+                        : change.path.contains("channels")
+                            ? bench.channels.lastChanged.value : "\(Samples.app)"
             #expect(line.hasPrefix("audit "))
             for part in [
                 " by=\(change.scope)", " change=\(change.words)", " from=127.0.0.1:",
@@ -185,6 +197,7 @@ struct AuditLogTests {
                     .replacing("{user}", with: "u-none")
                     .replacing("{token}", with: Samples.deviceToken(99).hex)
                     .replacing("{topic}", with: "com.example.none")
+                    .replacing("{channel}", with: "YQ%3D%3D")
                 let body = change.body?.replacing("com.example.app", with: "com.example.none")
                 let answer = try await caller.send(
                     change.method, path + change.query, body, as: change.scope)

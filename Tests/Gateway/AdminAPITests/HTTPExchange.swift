@@ -76,12 +76,13 @@ struct HTTPExchange {
 /// Runs a gateway and its API on a port that the system chose.
 func withAPI(
     _ gateway: Gateway, configuration: AdminConfiguration, logger: Logger = .silent,
-    audit: AuditLog? = nil, webhooks: [WebhookHealth] = [], _ body: (Int) async throws -> Void
+    audit: AuditLog? = nil, webhooks: [WebhookHealth] = [],
+    channels: (any ChannelService)? = nil, _ body: (Int) async throws -> Void
 ) async throws {
     let (ports, continuation) = AsyncStream<Int>.makeStream()
     let service = AdminAPI(
         configuration: configuration, gateway: gateway, logger: logger, audit: audit,
-        webhooks: { webhooks }
+        webhooks: { webhooks }, channels: { channels }
     ).service(on: .tcp(host: "127.0.0.1", port: 0)) { address in
         if case .tcp(_, let port) = address { continuation.yield(port) }
     }

@@ -55,6 +55,16 @@ struct WakeRoutesTests {
         }
     }
 
+    @Test("A body that is encoded is refused, and called so")
+    func encoded() async throws {
+        try await APIBench().serve { caller in
+            let answer = try await caller.send(
+                "POST", "/v1/wakes", APIBench.body(), headers: ["Content-Encoding": "gzip"])
+            try expectProblem(answer, .unsupportedMediaType)
+            #expect(answer.body.contains("without Content-Encoding"))
+        }
+    }
+
     @Test("What cannot be is refused with a problem that names the field")
     func refusals() async throws {
         let token = Samples.deviceToken().hex
@@ -72,6 +82,14 @@ struct WakeRoutesTests {
             (body(",\"ttl_seconds\":60.5"), .invalidField, "ttl_seconds"),
             (body(",\"ttl_seconds\":1e30"), .invalidField, "ttl_seconds"),
             (body(",\"expires_at\":\"tomorrow\""), .invalidField, "expires_at"),
+            (
+                body(",\"expires_at\":\"2001-11-21T09:34:00Z\""), .invalidField,
+                "expires_at is not in the years 2002 to 5137"
+            ),
+            (
+                body(",\"expires_at\":\"9999-11-21T09:34:00Z\""), .invalidField,
+                "expires_at is not in the years 2002 to 5137"
+            ),
             (body(",\"spread_seconds\":-1"), .invalidField, "spread_seconds is not from 0 to"),
             (body(",\"spread_seconds\":86401"), .invalidField, "spread_seconds is not from 0 to"),
             (body(",\"spread_seconds\":\"60\""), .invalidField, "spread_seconds is not a whole"),

@@ -194,6 +194,16 @@ package final class WatchfulStore: WakeStore {
         return try await base.prune(order)
     }
 
+    package func take(_ duty: StoreDuty, seconds: Int) async throws(StoreFailure) -> Bool {
+        try check(onlyReads: false)
+        return try await base.take(duty, seconds: seconds)
+    }
+
+    package func giveBack(_ duty: StoreDuty) async throws(StoreFailure) {
+        try check(onlyReads: false)
+        try await base.giveBack(duty)
+    }
+
     package func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void) {
         base.whenDamaged(tell)
     }

@@ -55,4 +55,58 @@ struct DispatcherTests {
         await running.value
         #expect(dispatcher.state.withLock { $0.inFlight } == 0)
     }
+
+    private static let queue = WakeQueueKey(app: Samples.app, kind: .background)
+
+    @Test("A batch waits for older wakes that are due, behind which none leaves at once")
+    func behindOlder() throws {
+        let clock = ManualClock()
+        let context = sampleContext(store: InMemoryWakeStore(), clock: clock)
+        let dispatcher = Dispatcher(
+            context: context, apps: [Samples.app], sender: ScriptedSender()
+        ) { 0 }
+        // As after the first look, which found nothing.
+        dispatcher.state.withLock { $0.unfinished = [] }
+        let asked = (1...20 as ClosedRange<UInt64>).map { Samples.wake(device: $0) }
+        let grant = try #require(dispatcher.makeGrant(for: asked))
+        #expect(dispatcher.hasRoom(for: [(Self.queue, 20)]))
+
+        var answer = AdmitAnswer()
+        answer.nextDue = clock.now()
+        answer.leftDue = [Self.queue]
+        dispatcher.admitted(answer, under: grant)
+        #expect(!dispatcher.hasRoom(for: [(Self.queue, 20)]))
+        // To write a few twice costs less than to have their caller wait.
+        #expect(dispatcher.hasRoom(for: [(Self.queue, context.limits.intakeSmallCount)]))
+
+        dispatcher.state.withLock { $0.unfinished = [] }
+        #expect(dispatcher.hasRoom(for: [(Self.queue, 20)]))
+    }
+
+    @Test("A batch waits until all of it may leave at once: one that is left has the next wait too")
+    func wholeBatch() {
+        let clock = ManualClock()
+        let context = sampleContext(store: InMemoryWakeStore(), clock: clock)
+        let dispatcher = Dispatcher(
+            context: context, apps: [Samples.app], sender: ScriptedSender()
+        ) { 0 }
+        let whole = context.limits.intakeBatchCount
+        dispatcher.state.withLock { state in
+            state.unfinished = []
+            // Answered so often that its window is as large as the pool, and full.
+            while true {
+                let room = state.shares.room(for: Self.queue, at: clock.now())
+                guard room > 0 else { break }
+                state.shares.take(room, of: Self.queue, at: clock.now())
+                for _ in 0..<room {
+                    _ = state.shares.note(.answered, on: Self.queue, at: clock.now())
+                }
+            }
+            state.shares.giveBack(whole - 1, of: Self.queue)
+        }
+        #expect(!dispatcher.hasRoom(for: [(Self.queue, 1_000)]))
+        #expect(dispatcher.hasRoom(for: [(Self.queue, whole - 1)]))
+        dispatcher.state.withLock { $0.shares.giveBack(1, of: Self.queue) }
+        #expect(dispatcher.hasRoom(for: [(Self.queue, 1_000)]))
+    }
 }

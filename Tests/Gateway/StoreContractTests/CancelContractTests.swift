@@ -158,6 +158,56 @@ struct CancelContractTests {
         }
     }
 
+    @Test(
+        "A carrier whose latest requests are all cancelled leaves the older ones to be sent",
+        arguments: StoreKind.allCases)
+    func unnamed(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (counter) async throws in
+            var ids: [WakeID] = []
+            for number in 0..<80 {
+                ids.append(
+                    try await counter.admitOne(Self.wake(number, .union, at: counter.now)).id)
+            }
+            // More than the carrier's parts name.
+            for id in ids.suffix(MergedPart.maximumWakeCount) {
+                #expect(try await Self.cancel(id, counter).isCancelled == true)
+            }
+            #expect(try await Self.cancel(ids[0], counter).isCancelled == true)
+            let heir = ids[80 - MergedPart.maximumWakeCount - 1]
+            let later = counter.later(60)
+            let claim = try #require(try await later.claim().claims.first)
+            #expect(claim.id == heir)
+            #expect(try Self.numbers(claim).isSuperset(of: 1...15))
+            #expect(try await later.record(ids[1]).carriedBy == heir)
+            try await Self.expectConserved(counter)
+        }
+    }
+
+    @Test(
+        "A wake that ends twice is told of once, with its later end", arguments: StoreKind.allCases)
+    func twice(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (counter) async throws in
+            let first = try await counter.admitOne(Self.wake(1, .union, at: counter.now)).id
+            let second = try await counter.admitOne(Self.wake(2, .union, at: counter.now)).id
+            #expect(try await Self.cancel(first, counter).isCancelled == true)
+            let later = counter.later(60)
+            try await later.settleSent(try #require(try await later.claim().claims.first))
+            let page = try await later.store.perform(ReadOutcomes(after: 0, limit: 10))
+            #expect(page.events.map(\.id) == [first, second])
+            #expect(page.events.map(\.end) == [.cancelled, .sent(apnsUniqueID: nil)])
+            #expect(page.cursor == (try await later.store.perform(FindLastOutcome())))
+            let batch = try await later.store.perform(
+                ClaimWebhooks(
+                    of: Samples.endpoint, at: later.now.advanced(bySeconds: 10),
+                    until: later.now.advanced(bySeconds: 60), limit: 10))
+            let told = batch.items.compactMap { item -> WakeID? in
+                if case .outcome(let record) = item.event { record.id } else { nil }
+            }
+            #expect(told == [first, second] && batch.backlogCount == 2)
+            #expect(batch.droppedCount == 0)
+        }
+    }
+
     @Test("A wake that waits for itself again has no outcome yet", arguments: StoreKind.allCases)
     func webhooks(_ kind: StoreKind) async throws {
         func events(_ counter: Counter) async throws -> [WakeID: [WakeEnd?]] {

@@ -50,6 +50,29 @@ struct DeviceTruthContractTests {
     }
 
     @Test(
+        "A 410 that does not say since when kills only a token that was never registered",
+        arguments: StoreKind.allCases)
+    func undatedDeadToken(_ kind: StoreKind) async throws {
+        let refusal = Refusal(status: 410, reason: nil)
+        try await kind.withCounter { (connection) async throws in
+            try await register(at: connection.now, connection)
+            let later = connection.later(3_600)
+            for (device, isDead) in [(7, false), (8, true)] as [(UInt64, Bool)] {
+                let wake = Samples.wake(at: later.now, device: device)
+                let answer = try await later.settle(
+                    try await later.claimOne(wake), .end(.undeliverable(refusal)),
+                    attempt: .refused(refusal))
+                #expect(
+                    answer.ended.map(\.end)
+                        == [isDead ? .undeliverable(refusal) : .rejected(refusal)])
+            }
+            #expect(try await view(later).deadSince == nil)
+            let feed = try await later.store.perform(ReadFeedback(after: 0, limit: 10))
+            #expect(feed.map(\.deviceToken) == [Samples.deviceToken(8)])
+        }
+    }
+
+    @Test(
         "A token of another topic is dead for this one until it is registered",
         arguments: StoreKind.allCases)
     func wrongTopic(_ kind: StoreKind) async throws {

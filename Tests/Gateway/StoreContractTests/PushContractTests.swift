@@ -172,6 +172,28 @@ struct PushContractTests {
         }
     }
 
+    @Test("However many wait for a device, none outlives it", arguments: StoreKind.allCases)
+    func manyForgotten(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (connection) async throws in
+            let count = 4_500
+            for start in stride(from: 0, to: count, by: 500) {
+                try await connection.admit(
+                    (start..<start + 500).map { _ in
+                        Samples.wake(.alert, at: connection.now, dueIn: 60)
+                    })
+            }
+            let gateway = sampleGateway(
+                store: connection.store, sender: ScriptedSender(), clock: ManualClock())
+            let answer = try await gateway.forget(Samples.deviceToken())
+            guard case .done(let ended) = answer else {
+                Issue.record("\(answer)")
+                return
+            }
+            #expect(Set(ended).count == count)
+            #expect(try await connection.store.perform(CountWakes()).unended == 0)
+        }
+    }
+
     @Test(
         "After a crash it is sent again where a repetition is harmless, and else ends as unknown",
         arguments: StoreKind.allCases)

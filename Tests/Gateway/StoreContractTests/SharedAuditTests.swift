@@ -88,6 +88,23 @@ struct SharedAuditTests {
         }
     }
 
+    @Test("An entry of the feed of outcomes that hides another, or wakes, is named")
+    func outcomes() async throws {
+        try await withStore { url, execute in
+            try execute(
+                """
+                UPDATE rouse.feed SET last = 500 WHERE name = 'outcomes';
+                UPDATE rouse.outcome SET number = 100
+                    WHERE number = (SELECT min(number) FROM rouse.outcome);
+                UPDATE rouse.outcome SET number = 102, wakes = '{1,2,3}' WHERE number > 100;
+                INSERT INTO rouse.outcome VALUES (200, '{}'), (300, '{1,NULL}'), (501, '{1}');
+                """)
+            let audit = try await PostgreSQLWakeStore.audit(url: url)
+            #expect(!audit.isSound && audit.damaged.allSatisfy { $0.table == .outcome })
+            #expect(audit.damaged.map(\.key) == ["102", "200", "300", "501"], "\(audit.damaged)")
+        }
+    }
+
     @Test("A wake that waits, or is leased, where nobody looks is noticed")
     func unplaced() async throws {
         try await withStore { url, execute in

@@ -228,6 +228,40 @@ struct UserContractTests {
         }
     }
 
+    @Test(
+        "A repetition finds each wake of the first time by its place, whichever was not taken then",
+        arguments: StoreKind.allCases)
+    func places(_ kind: StoreKind) async throws {
+        let ann = try UserID("ann")
+        try await kind.withCounter { (counter) async throws in
+            let key = IdempotencyKey(
+                key: Array(repeating: 7, count: 32), request: Array(repeating: 1, count: 32),
+                expiresAt: counter.now.advanced(bySeconds: 86_400))
+            func wake(_ place: UserResolution.Place) throws -> WakeSubmission {
+                let device = (1...9).first { Samples.deviceToken($0) == place.deviceToken }
+                return Samples.wake(at: counter.now, device: try #require(device)).with(
+                    place.idempotency)
+            }
+            for device in 1...3 as ClosedRange<UInt64> {
+                try await register(device, .user(ann), counter)
+            }
+            let all = try await places(ann, counter, key: key)
+            var first: [WakeID] = []
+            for place in [0, 2] { first.append(try await counter.admitOne(wake(all[place])).id) }
+            // The device in between leaves before its wake is asked for again.
+            _ = try await counter.store.perform(
+                UnregisterUser(
+                    ann, token: all[1].deviceToken, in: [Self.ordinary], at: counter.now))
+            var second: [WakeID] = []
+            for place in try await places(ann, counter, key: key) {
+                let admitted = try await counter.admitOne(wake(place))
+                #expect(admitted.isRepeated)
+                second.append(admitted.id)
+            }
+            #expect(second == first)
+        }
+    }
+
     @Test("A device that is registered under a user is not pruned", arguments: StoreKind.allCases)
     func kept(_ kind: StoreKind) async throws {
         let ann = try UserID("ann")

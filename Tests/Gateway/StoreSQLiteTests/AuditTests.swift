@@ -75,6 +75,27 @@ struct AuditTests {
         }
     }
 
+    @Test("An entry of the feed of outcomes that has cursors of another is named")
+    func outcomes() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            try await makeStore(at: path) { connection in
+                for device in 1...2 as ClosedRange<UInt64> {
+                    try await connection.settleSent(
+                        try await connection.claimOne(Samples.wake(device: device)))
+                }
+            }
+            try execute(
+                """
+                UPDATE outcome SET wakes = zeroblob(24), number = 1 + (
+                    SELECT min(number) FROM outcome)
+                WHERE number = (SELECT max(number) FROM outcome)
+                """, on: path)
+            let audit = try SQLiteWakeStore.audit(path: path)
+            #expect(!audit.isSound && audit.damaged.map(\.table) == [.outcome], "\(audit)")
+        }
+    }
+
     /// The files of a folder: bytes, time and rights. Of an index only that it is there: it says
     /// who reads the log.
     private func files(in folder: String) throws -> [String: [String]] {

@@ -9,17 +9,42 @@ import WakeModel
 struct ReceiptRuleTests {
     private var confirming: Device { Device(BudgetPolicy.standard.with(confirmsLaunches: true)) }
 
-    @Test("a device that no longer confirms is backed off: the spacing doubles up to an hour")
+    @Test("a device that no longer confirms is backed off: each wait is four times the last")
     func backOff() {
         let device = confirmed(at: 0)
         var now = 100.0
-        for minutes in [30.0, 60, 60, 60] {
+        // Its pushes are taken to be held for 563 s: a sixteenth less than the 10 min of others.
+        for seconds in [1_126.0, 4_504, 7_200, 7_200] {
             #expect(device.send(at: now))
             _ = device.ask(at: now + 1)
-            #expect(device.due(at: now + 1) == now + minutes * 60)
+            #expect(device.due(at: now + 1) == now + seconds)
             #expect(device.holds(at: now + 1) == [.unconfirmed])
-            now += minutes * 60
+            now += seconds
         }
+    }
+
+    // Without this a device that loses receipts would wait for hours after each second loss.
+    @Test("where receipts are seen to be lost, each wait is only twice the last")
+    func lostReceipts() {
+        let device = confirmed(at: 0)
+        #expect(device.send(at: 100))
+        #expect(device.send(at: 1_300))
+        // It launches the app at once, so it did not hold the send before: a receipt was lost.
+        device.confirm(at: 1_301)
+        #expect(device.send(at: 1_400))
+        #expect(device.send(at: 2_500))
+        _ = device.ask(at: 2_501)
+        #expect(device.due(at: 2_501) == 2_500 + 2 * 1_056.0)
+        // Prompt receipts are believed again.
+        for number in 0..<24 {
+            let now = 5_000 + 900 * Double(number)
+            #expect(device.send(at: now))
+            device.confirm(at: now + 1)
+        }
+        #expect(device.send(at: 30_000))
+        #expect(device.send(at: 31_000))
+        _ = device.ask(at: 31_001)
+        #expect(device.due(at: 31_001) == 31_000 + 4 * 900.0)
     }
 
     @Test("a device that never confirms, or not for a week, is not backed off")
@@ -36,61 +61,51 @@ struct ReceiptRuleTests {
         #expect(device.send(at: 604_000))
         for now in [604_001.0, 604_900] {
             _ = device.ask(at: now)
-            #expect(device.due(at: now) == 605_800)
+            #expect(device.due(at: now) == 605_126)
         }
     }
 
-    @Test("receipts that come later than the spacing are not waited for, until they are prompt")
+    @Test("receipts that come after the next send are not waited for, until they are prompt")
     func lateReceipts() {
         let device = late()
-        #expect(device.send(at: 57_600))
-        _ = device.ask(at: 57_601)
-        #expect(device.due(at: 57_601) == 58_500)
-        #expect(device.holds(at: 57_601) == [.spacing])
-        let rules = device.ledger.explain(policy: device.policy, at: Device.at(57_601)).rules
-        #expect(rules.contains { $0.sentence.hasPrefix("Receipts come about") })
+        #expect(device.send(at: 9_100))
+        _ = device.ask(at: 9_101)
+        #expect(device.due(at: 9_101) == 9_697)
+        #expect(device.holds(at: 9_101) == [.spacing])
         // Prompt ones are believed again soon.
-        device.confirm(at: 57_603, launchedAt: 57_602)
-        for second in [58_600.0, 59_600, 60_600, 61_600] {
+        device.confirm(at: 9_103, launchedAt: 9_102)
+        for second in [9_200.0, 9_300, 9_400] {
             #expect(device.send(at: second))
             device.confirm(at: second + 1, launchedAt: second)
         }
-        #expect(device.ask(at: 61_700) == .send)
+        #expect(device.send(at: 9_500))
+        _ = device.ask(at: 9_501)
+        #expect(device.holds(at: 9_501) == [.unconfirmed])
     }
 
-    @Test("where receipts come late, sends keep to the distance of the device's launches")
+    @Test("where receipts come late, sends are half as far again apart as pushes are held")
     func lateDistance() throws {
         let device = late()
-        let sent = [57_600.0, 58_500, 59_400]
-        for second in sent { #expect(device.send(at: second)) }
-        for (number, second) in sent.enumerated() {
-            device.confirm(at: 65_000 + Double(number), sentAt: second, launchedAt: second + 1)
-        }
-        #expect(device.send(at: 65_100))
-        _ = device.ask(at: 65_101)
-        // Two launches at once, 15 minutes apart: a sixteenth less is tried.
-        #expect(device.due(at: 65_101) == 65_944.0)
-        let explanation = device.ledger.explain(policy: device.policy, at: Device.at(65_101))
-        let sentence = try #require(explanation.rules.first?.sentence)
+        #expect(device.send(at: 9_100))
+        #expect(device.send(at: 9_697))
+        // Held for 10 min: the 398 s that were known grow by a quarter.
+        device.confirm(at: 16_000, sentAt: 9_100, launchedAt: 9_690)
+        #expect(device.send(at: 16_100))
+        _ = device.ask(at: 16_101)
+        #expect(device.due(at: 16_101) == 16_100 + 745.0)
+        let explanation = device.ledger.explain(policy: device.policy, at: Device.at(16_101))
         #expect(
-            sentence.hasSuffix(
-                "min late, too late to wait for; sends, like the app's launches, are at least "
-                    + "844 s apart (\(Device.at(65_944)))."))
+            explanation.rules.first?.sentence
+                == "Receipts come too late to wait for, and the device holds most pushes for up to "
+                + "8 min 17 s; sends are at least 12 min 25 s apart (\(Device.at(16_845))).")
         #expect(explanation.hourly?.limit == 12)
-        // One that the device held until 20 minutes after the launch before is believed at once.
-        device.confirm(at: 65_103, sentAt: 65_100, launchedAt: 65_102)
-        #expect(device.send(at: 65_200))
-        device.confirm(at: 73_000, sentAt: 65_200, launchedAt: 66_302)
-        #expect(device.send(at: 73_001))
-        _ = device.ask(at: 73_002)
-        #expect(device.due(at: 73_002) == 74_201.0)
     }
 
-    @Test("the wider windows end a day after the latest launch that is confirmed, if late")
-    func lateWindows() {
-        let device = late()
+    @Test("the wider windows end a day after the latest launch that is confirmed")
+    func windows() {
+        let device = confirmed(at: 0)
         #expect(device.send(at: 60_000))
-        for (second, limit) in [(136_800.0, 12), (136_801, 3)] {
+        for (second, limit) in [(86_400.0, 12), (86_401, 3)] {
             let copy = device.copy()
             #expect(copy.send(at: second))
             let explanation = copy.ledger.explain(policy: copy.policy, at: Device.at(second))
@@ -98,25 +113,25 @@ struct ReceiptRuleTests {
         }
     }
 
-    /// A device whose receipts came two hours late so far; the last launch was at 50 401.
+    /// A device whose receipts came hours late so far.
     private func late() -> Device {
         let device = confirming
-        for round in 0..<8 {
-            let now = Double(7_200 * round)
-            #expect(device.send(at: now))
-            device.confirm(at: now + 7_000, sentAt: now, launchedAt: now + 1)
+        let sent = (0..<8).map { Double(1_200 * $0) }
+        for second in sent { #expect(device.send(at: second)) }
+        for (number, second) in sent.enumerated() {
+            device.confirm(at: 9_000 + Double(number), sentAt: second, launchedAt: second + 1)
         }
         return device
     }
 
-    @Test("the device's own spacing is that of its launches, not of its receipts")
+    @Test("a push is held until its launch, not until its receipt")
     func launchedAt() {
         let device = confirmed(at: 0)
         #expect(device.send(at: 60))
-        device.confirm(at: 1_500, sentAt: 60, launchedAt: 1_201)
+        device.confirm(at: 1_500, sentAt: 60, launchedAt: 700)
         #expect(device.send(at: 1_600))
         _ = device.ask(at: 1_601)
-        #expect(device.due(at: 1_601) == 4_000)
+        #expect(device.due(at: 1_601) == 1_600 + 2 * 640.0)
     }
 
     /// A device whose launch at this time is confirmed.
@@ -136,27 +151,27 @@ struct ReceiptRuleTests {
     @Test("one receipt, or a foreground, ends the backing off")
     func restored() {
         let device = confirmed(at: -100)
-        for second in [0.0, 1_800, 5_400] { #expect(device.send(at: second)) }
-        _ = device.ask(at: 5_401)
-        #expect(device.due(at: 5_401) == 9_000)
+        for second in [0.0, 1_800, 6_400] { #expect(device.send(at: second)) }
+        _ = device.ask(at: 6_401)
+        #expect(device.due(at: 6_401) == 13_600)
         let opened = device.copy()
-        #expect(opened.report(.foreground, at: 5_402) == .superseded)
-        _ = opened.ask(at: 5_403)
-        #expect(opened.due(at: 5_403) == 5_462)
-        device.confirm(at: 5_402)
+        #expect(opened.report(.foreground, at: 6_402) == .superseded)
+        _ = opened.ask(at: 6_403)
+        #expect(opened.due(at: 6_403) == 6_462)
+        device.confirm(at: 6_402)
         // The app confirmed the last send, so the next follows soon.
-        #expect(device.due(at: 5_402) == 5_460)
+        #expect(device.due(at: 6_402) == 6_460)
     }
 
     @Test("a receipt for an earlier send leaves the later ones unconfirmed")
     func earlierReceipt() {
         let device = confirmed(at: -100)
-        for second in [0.0, 1_800, 5_400] { #expect(device.send(at: second)) }
-        _ = device.ask(at: 5_401)
-        _ = device.confirm(at: 5_402, sentAt: 1_800)
-        #expect(device.holds(at: 5_402) == [.unconfirmed])
+        for second in [0.0, 1_800, 6_400] { #expect(device.send(at: second)) }
+        _ = device.ask(at: 6_401)
+        _ = device.confirm(at: 6_402, sentAt: 1_800)
+        #expect(device.holds(at: 6_402) == [.unconfirmed])
         #expect(
-            device.ledger.explain(policy: device.policy, at: Device.at(5_402))
+            device.ledger.explain(policy: device.policy, at: Device.at(6_402))
                 .unconfirmedSends == 1)
     }
 
@@ -174,68 +189,60 @@ struct ReceiptRuleTests {
         #expect(device.due(at: now) == 3_600)
     }
 
-    @Test("a few silent sends leave it the wider windows; more do not")
-    func trust() {
-        let device = Device(
-            Device.policy {
-                $0.confirmsLaunches = true
-                $0.spacingMaximumSeconds = 900
-            })
-        for number in 0..<3 {
-            #expect(device.send(at: Double(number) * 60))
-            device.confirm(at: Double(number) * 60 + 2)
-        }
-        for number in 1...5 { #expect(device.send(at: 120 + Double(number) * 900)) }
-        // Five unconfirmed are one too many: three an hour from now on.
-        _ = device.ask(at: 4_700)
-        #expect(device.holds(at: 4_700) == [.unconfirmed, .hourly])
-    }
-
-    @Test("a receipt that comes late teaches the device's own spacing")
-    func launchInterval() {
+    @Test("silence is waited for twice as long as the device holds nearly all pushes")
+    func hold() {
         let device = confirming
         #expect(device.send(at: 0))
         device.confirm(at: 1)
         #expect(device.send(at: 60))
-        // Held by the device until 20 minutes after the launch before.
+        // Held for 19 min: the 563 s that were known grow by half.
         device.confirm(at: 1_201)
         #expect(device.send(at: 1_202))
         _ = device.ask(at: 1_203)
-        #expect(device.due(at: 1_203) == 1_202 + 1_200 * 2.0)
-        // A shorter one is believed slowly: an eighth less each time.
+        #expect(device.due(at: 1_203) == 1_202 + 2 * 844.0)
+        // A shorter time is believed slowly: a sixteenth less.
         device.confirm(at: 1_801)
         #expect(device.due(at: 1_801) == 1_801)
         #expect(device.send(at: 1_801))
         _ = device.ask(at: 1_802)
-        #expect(device.due(at: 1_802) == 1_801 + 1_050 * 2.0)
+        #expect(device.due(at: 1_802) == 1_801 + 2 * 792.0)
     }
 
     // Else every lost receipt of the day would cost as long a wait as the night was.
-    @Test("the launch after a night, or after a journey, teaches nothing")
+    @Test("a night, or a journey, counts as one push that was held")
     func night() {
-        for (gap, patience) in [(2_400.0, 3_600.0), (2_401, 1_800), (8 * 3_600, 1_800)] {
-            let device = confirming
-            #expect(device.send(at: 0))
-            device.confirm(at: 1)
-            #expect(device.send(at: 60))
-            device.confirm(at: gap + 1)
-            let now = gap + 100
-            #expect(device.send(at: now))
-            _ = device.ask(at: now + 1)
-            #expect(device.due(at: now + 1) == now + patience, "\(gap) s")
-        }
+        let device = confirmed(at: 0)
+        #expect(device.send(at: 60))
+        device.confirm(at: 8 * 3_600)
+        #expect(device.send(at: 30_000))
+        _ = device.ask(at: 30_001)
+        #expect(device.due(at: 30_001) == 30_000 + 2 * 844.0)
     }
 
-    @Test("an urgent wake waits twice the device's own spacing while it holds the last push")
+    @Test("what an earlier silent send was held for counts too, where no receipts are missing")
+    func overwritten() {
+        let device = confirmed(at: 0)
+        #expect(device.send(at: 100))
+        #expect(device.send(at: 1_300))
+        // The device held the first for 1 200 s longer than the second, which took its place.
+        device.confirm(at: 1_400, sentAt: 1_300, launchedAt: 1_400)
+        #expect(device.send(at: 1_500))
+        _ = device.ask(at: 1_501)
+        #expect(device.due(at: 1_501) == 1_500 + 2 * 844.0)
+    }
+
+    @Test("an urgent wake waits likewise while the device holds the last push, for up to an hour")
     func urgent() {
-        let device = confirming
-        #expect(device.send(at: 0))
-        device.confirm(at: 1)
+        let device = confirmed(at: 0)
         #expect(device.send(at: 60))
         _ = device.ask(at: 70, .urgent)
-        #expect(device.due(at: 70) == 1_860)
+        #expect(device.due(at: 70) == 60 + 1_126.0)
+        let silent = device.copy()
         device.confirm(at: 80)
         #expect(device.due(at: 80) == 80)
+        #expect(silent.send(at: 1_186))
+        _ = silent.ask(at: 1_187, .urgent)
+        #expect(silent.due(at: 1_187) == 1_186 + 3_600.0)
     }
 
     @Test("a wake that a receipt could free before its expiry does not expire at once")
@@ -244,7 +251,7 @@ struct ReceiptRuleTests {
         #expect(device.send(at: 0))
         #expect(
             device.ask(at: 1, expiresAt: 600)
-                == .deferred(until: Device.at(1_800), because: DelayReasons(.unconfirmed)))
+                == .deferred(until: Device.at(1_126), because: DelayReasons(.unconfirmed)))
         device.confirm(at: 30)
         #expect(device.due(at: 30) == 60)
         // Nothing frees it before the confirmed spacing is over.
@@ -252,7 +259,7 @@ struct ReceiptRuleTests {
         #expect(other.send(at: 0))
         #expect(
             other.ask(at: 1, expiresAt: 60)
-                == .expired(earliest: Device.at(1_800), because: DelayReasons(.unconfirmed)))
+                == .expired(earliest: Device.at(1_126), because: DelayReasons(.unconfirmed)))
     }
 
     @Test("one push is parked with a device in Low Power Mode, and its receipt frees the next")

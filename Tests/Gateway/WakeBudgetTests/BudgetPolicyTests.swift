@@ -32,10 +32,10 @@ struct BudgetPolicyTests {
         let all: [WritableKeyPath<BudgetSettings, Int>] = [
             \.spacingSeconds, \.spacingMaximumSeconds, \.foregroundSpacingSeconds, \.hourlySends,
             \.dailySends, \.holdSeconds, \.confirmedSpacingSeconds, \.confirmedHourlySends,
-            \.confirmedDailySends, \.trustedUnconfirmedSends, \.lowPowerModeLifeSeconds,
-            \.lowBatteryPercent, \.lowBatteryLifeSeconds, \.refreshOffLifeSeconds,
-            \.forceQuitLifeSeconds, \.unusedAfterSeconds, \.probeSeconds, \.callDeadlineSeconds,
-            \.hourlyCalls, \.burstPushes, \.pushesPerMinute,
+            \.confirmedDailySends, \.lowPowerModeLifeSeconds, \.lowBatteryPercent,
+            \.lowBatteryLifeSeconds, \.refreshOffLifeSeconds, \.forceQuitLifeSeconds,
+            \.unusedAfterSeconds, \.probeSeconds, \.callDeadlineSeconds, \.hourlyCalls,
+            \.burstPushes, \.pushesPerMinute,
         ]
         #expect(all.count == names.count)
         for path in all { settings[keyPath: path] = -1 }

@@ -64,7 +64,8 @@ struct BudgetWalk {
     /// The numbers of those sends that the ledger can still refund.
     var refundable: [Int] = []
     var sendCount = 0
-    var hasReceipt = false
+    /// When the latest confirmed launch was, in seconds that the ledger has lived through.
+    var launched: Int64?
     var flights: [Flight] = []
     var accepted = 0
     var ended = 0
@@ -311,7 +312,7 @@ struct BudgetWalk {
         let end = ledger.confirmLaunch(launchedAt: instant, hasSynced: hasSynced, at: instant)
         findings.expect(end == nil || hasSynced, "superseded without a sync")
         if end != nil { endWaiting() }
-        hasReceipt = true
+        launched = lived
         confirmSends()
     }
 
@@ -382,8 +383,8 @@ extension BudgetWalk {
     private var windows: (hourly: Int, daily: Int) {
         let settings = policy.settings
         let isTrusted =
-            settings.confirmsLaunches && hasReceipt
-            && unconfirmed <= settings.trustedUnconfirmedSends
+            settings.confirmsLaunches
+            && launched.map { (sends.last?.lived ?? lived) - $0 < 86_400 } ?? false
         return isTrusted
             ? (settings.confirmedHourlySends, settings.confirmedDailySends)
             : (settings.hourlySends, settings.dailySends)
@@ -403,7 +404,7 @@ extension BudgetWalk {
     private mutating func checkLimits(_ urgency: Urgency) {
         let settings = policy.settings
         let (hourly, daily) = windows
-        let isConfirmed = settings.confirmsLaunches && hasReceipt && unconfirmed == 0
+        let isConfirmed = settings.confirmsLaunches && launched != nil && unconfirmed == 0
         let spacing = isConfirmed ? settings.confirmedSpacingSeconds : settings.spacingSeconds
 
         if let oldest = sends.first, lived - oldest.lived >= 90_000 {
@@ -448,7 +449,7 @@ extension BudgetWalk {
             case .daily: isDayMet(daily, age)
             case .spacing: age >= settings.spacingSeconds
             case .unconfirmed:
-                !hasReceipt || unconfirmed == 0 || age >= settings.spacingMaximumSeconds
+                launched == nil || unconfirmed == 0 || age >= 2 * settings.spacingMaximumSeconds
             case .foreground, .unused, .lowPowerMode, .lowBattery, .forceQuit: false
             case .paused, .held, .unresponsive, .spread, .backOff, .stopping, .leasedElsewhere,
                 .rate:

@@ -13,6 +13,7 @@ struct EncodingTests {
         ("fresh", 1, "010000000000000000f0"), ("busy", 1, busy(1)), ("calls", 1, calls(1)),
         ("fresh", 2, "020000000000000000f0"), ("busy", 2, busy(2)), ("calls", 2, calls(2)),
         ("fresh", 3, "030000000000000000f0"), ("busy", 3, busy(3)), ("calls", 3, calls(3)),
+        ("fresh", 4, "040000000000000000f0"), ("busy", 4, busy(4)), ("calls", 4, calls(4)),
     ]
 
     private static func busy(_ version: UInt8) -> String {
@@ -26,10 +27,12 @@ struct EncodingTests {
             // unconfirmed; since version 2, debits; reports
             version == 1 ? "00" : "0003",
             "7b",
-            // foreground, launch, launch interval
-            "f4314b6b92314b6b0000",
-            // since version 3, how late receipts come
-            version < 3 ? "" : "00",
+            // foreground, launch
+            "f4314b6b92314b6b",
+            // the distance of launches; since version 4, how long pushes are held
+            version < 4 ? "0000" : "3302",
+            // since version 3, how late receipts come; since version 4, which share is missing
+            version < 3 ? "" : version < 4 ? "00" : "34",
             // the day's slots: start, four words
             "90314b6b01000000000000000000000000000000000000000000000000000000",
             "00000000",
@@ -95,16 +98,16 @@ struct EncodingTests {
         }
     }
 
-    @Test("a ledger that believed in longer distances of launches is read with the longest")
-    func longInterval() throws {
-        let written = EncodingTests.ledger("busy").encoded()
-        for seconds in [2_400, 2_401, 14_400, 65_535] {
+    @Test("what earlier versions knew of launches and late receipts is read, and believed at most")
+    func earlierKnowledge() throws {
+        let written = Self.bytes(Self.busy(3))
+        for (interval, lateness, missing) in [(2_400, 0, 0), (2_401, 15, 0), (65_535, 16, 255)] {
             var bytes = written
-            // The launch interval of version 2.
-            bytes[26] = UInt8(seconds & 0xff)
-            bytes[27] = UInt8(seconds >> 8)
+            bytes[26] = UInt8(interval & 0xff)
+            bytes[27] = UInt8(interval >> 8)
+            bytes[28] = UInt8(lateness)
             let read = try DeviceLedger(decoding: bytes)
-            #expect(read.encoded()[26...27].elementsEqual([0x60, 0x09]))
+            #expect(read.encoded()[26...28].elementsEqual([0x60, 0x09, UInt8(missing)]))
         }
     }
 
@@ -138,14 +141,14 @@ struct EncodingTests {
         #expect(error([]) == .truncated)
         #expect(error([1]) == .truncated)
         #expect(error([0] + busy.dropFirst()) == .unknownVersion(0))
-        #expect(error([4] + busy.dropFirst()) == .unknownVersion(4))
+        #expect(error([5] + busy.dropFirst()) == .unknownVersion(5))
         #expect(error([1, 3] + busy.dropFirst(2)) == .unknownKind(3))
         #expect(error(busy + [UInt8](repeating: 1, count: 60)) == .overlong)
         var damaged = busy
         damaged[10] = 200
         #expect(error(damaged) == .inconsistent("the times of sends hold what is none"))
         let version = LedgerDecodingError.unknownVersion(9).description
-        #expect(version.contains("version 9") && version.contains("up to 3"))
+        #expect(version.contains("version 9") && version.contains("up to 4"))
     }
 
     @Test("a charge is kept with its lease, and settles as if it had never been stored")
@@ -154,7 +157,7 @@ struct EncodingTests {
         _ = device.ask(at: 0, .urgent, expiresAt: 5_000)
         let debit = try device.debit(at: 0.5)
         let bytes = debit.encoded()
-        #expect(Self.hex(bytes) == "030001d2496b0000000000d2496b88e5496b02010000d2496b0001")
+        #expect(Self.hex(bytes) == "040001d2496b0000000000d2496b88e5496b02010000d2496b0001")
         let stored = try BudgetDebit(decoding: bytes)
         #expect(stored == debit)
         let first = try BudgetDebit(
@@ -163,7 +166,7 @@ struct EncodingTests {
         #expect(device.settle(stored, as: .notSent, returns: true) == .pending)
         #expect(device.due(at: 2) == 2)
         let damaged: [[UInt8]] = [
-            [], [1], [4] + bytes.dropFirst(), Array(bytes.prefix(10)), bytes + [0, 0, 9],
+            [], [1], [5] + bytes.dropFirst(), Array(bytes.prefix(10)), bytes + [0, 0, 9],
         ]
         for bad in damaged {
             #expect(throws: LedgerDecodingError.self) { try BudgetDebit(decoding: bad) }

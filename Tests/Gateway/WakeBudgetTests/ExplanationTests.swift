@@ -74,9 +74,9 @@ struct ExplanationTests {
         _ = device.ask(at: 1_801)
         #expect(
             explain(device, at: 1_801).rules.first?.sentence
-                == "The last 2 sends were not confirmed by the app, and the device holds one push "
-                + "at most, so the next waits 1 h unless a receipt comes "
-                + "(2027-01-15T09:30:00.000Z).")
+                == "The last 2 sends were not confirmed by the app, and the device may still hold "
+                + "one, most for up to 9 min 23 s, so the next waits 75 min 4 s unless a receipt "
+                + "comes (2027-01-15T09:45:04.000Z).")
     }
 
     @Test("Background App Refresh off is told with its end")

@@ -348,8 +348,33 @@ struct AuditTests {
         let big = try folder.write(
             [UInt8](repeating: 0x20, count: AuditLimits.propertyListBytes + 1), to: "big.plist")
         #expect(try Audit(paths: [big]).report().problems.count == 1)
+        let long = [UInt8](repeating: 0x20, count: AuditLimits.sourceBytes)
+        try folder.write(long + Array("let a = 1".utf8), to: "Generated.swift")
+        let generated = try Audit(paths: [folder.path]).report()
+        #expect(generated.problems == [] && generated.unjudged.isEmpty)
+        try folder.write(long + Array("CXProvider()".utf8), to: "Generated.swift")
+        let unread = try Audit(paths: [folder.path]).report()
+        #expect(unread.problems == [])
+        #expect(unread.unjudged.contains { $0.reason.contains("Generated.swift has more than") })
         let zero = Audit(paths: ["/dev/zero"], sends: [.background])
         #expect(throws: AuditFailure.nothingToAudit) { try zero.report() }
+    }
+
+    @Test("what has a name that is not UTF-8 is not looked at, and that is said")
+    func oddNames() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            "<plist><dict><key>UIBackgroundModes</key><array><string>voip</string></array>"
+                + "</dict></plist>", to: "App/Info.plist")
+        try folder.write("let x = 1", to: "App/A.swift")
+        #expect(try Audit(paths: [folder.path]).report().findings.count == 1)
+        var odd = Array((folder.path + "/App/").utf8CString.dropLast())
+        odd += [-1, 0x2e, 0x73, 0]
+        try #require(mkdir(odd, 0o700) == 0)
+        defer { rmdir(odd) }
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(report.findings == [] && report.problems == [])
+        #expect(report.unjudged.contains { $0.reason.contains("not UTF-8") })
     }
 }
 

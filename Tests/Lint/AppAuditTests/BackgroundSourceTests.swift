@@ -92,6 +92,50 @@ struct BackgroundSourceTests {
 
     private static let moreBrokenCases: [(Fault, String)] = [
         (
+            .assertionExpirationWithoutEnd,
+            "id = UIApplication.shared.beginBackgroundTask(withName: \"a\") { self.id = nil }"
+        ),
+        (
+            .assertionExpirationWithoutEnd,
+            "id = UIApplication.shared.beginBackgroundTask(withName: \"a\", expirationHandler: { "
+                + "print(1) })"
+        ),
+        (
+            .closureInBackgroundSession,
+            "class A { lazy var s: URLSession = {\nlet c = URLSessionConfiguration.background("
+                + "withIdentifier: \"a\")\nreturn URLSession(configuration: c, delegate: self, "
+                + "delegateQueue: nil)\n}()\n"
+                + "func f() { s.dataTask(with: url) { _, _, _ in }.resume() } }"
+        ),
+        // A name with a verb's letters in it does nothing with the push.
+        (
+            .voipPathWithoutReport,
+            voip(
+                "let kind = Client.pushType(payload.dictionaryPayload)\nswitch kind {\n"
+                    + "case .call: calls.show(kind)\ndefault: break\n}")
+        ),
+        (
+            .voipPathWithoutReport,
+            voip(
+                "let id = payload.stringValue(1)\nguard let call = Call(id) else { return }\n"
+                    + "ring(call)")
+        ),
+        // Nor does what makes a value, and what looks at the queue.
+        (
+            .voipPathWithoutReport,
+            voip(
+                "dispatchPrecondition(condition: .onQueue(.main))\n"
+                    + "let name = MainActor.assumeIsolated { contacts.find(payload) }\n"
+                    + "if app.isActive { return }\nring(name)")
+        ),
+        // Nor does a notification.
+        (
+            .voipPathWithoutReport,
+            voip(
+                "UNUserNotificationCenter.current().add(request)\n"
+                    + "guard let id = payload.id else { return }\nring(id)")
+        ),
+        (
             .assertionWithoutExpiration,
             "id = UIApplication.shared.beginBackgroundTask(expirationHandler: {})"
         ),
@@ -319,9 +363,45 @@ struct BackgroundSourceTests {
             }
             """
         #expect(subjects(end).contains(.voipHandlerWithoutReport))
+        let stored = end.replacing(
+            "[self.provider reportCallWithUUID:known endedAtDate:nil reason:why];",
+            with: """
+                [[NSUserDefaults standardUserDefaults] setObject:payload forKey:@"push"];
+                dispatch_async(dispatch_get_main_queue(), ^{
+                    [[UIApplication sharedApplication] presentLocalNotificationNow:note];
+                });
+                """)
+        #expect(subjects(stored).contains(.voipHandlerWithoutReport))
+        let shown = stored.replacing(
+            "[[UIApplication sharedApplication] presentLocalNotificationNow:note];",
+            with: "[[Calls shared] show:payload];")
+        #expect(!subjects(shown).contains(.voipHandlerWithoutReport))
         let own = end.replacing(
             "reportCallWithUUID:known endedAtDate:nil", with: "reportCall:known")
         #expect(!subjects(own).contains(.voipHandlerWithoutReport))
+    }
+
+    @Test("of two forms of a handler the one that iOS calls counts")
+    func supersededHandler() {
+        let old = voipFunction("print(payload)", completion: "")
+        let new = voipFunction("calls.report(payload)\ndone()")
+        func subjects(_ source: String) -> [SourceObservation.Subject] {
+            SourceReader.observations(
+                in: SourceText(Array(source.utf8), path: "a.swift"), SourceConstants()
+            ).map(\.subject)
+        }
+        #expect(subjects(old).contains(.voipHandlerWithoutReport))
+        #expect(!subjects(old + "\n" + new).contains(.voipHandlerWithoutReport))
+        let empty = voipFunction("done()")
+        let older = voipFunction("calls.report(payload)", completion: "")
+        #expect(subjects(older + "\n" + empty).contains(.voipHandlerWithoutReport))
+    }
+
+    private func voipFunction(
+        _ body: String, completion: String = ", completion done: @escaping () -> Void"
+    ) -> String {
+        "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, "
+            + "for type: PKPushType\(completion)) {\n\(body)\n}"
     }
 
     private static func voip(_ body: String) -> String {
@@ -388,6 +468,14 @@ struct BackgroundSourceTests {
         "class Sync { static let shared = Sync()\nfunc f() { s.register("
             + "forTaskWithIdentifier: \"a\", using: nil) { task in\nself.run(task) } } }",
         voip("if let delegate = self.delegate { delegate.received(payload) }"),
+        // A name with the letters of a log in it.
+        voip("if let id = payload.id { startLogicalCall(id) } else { dialog.show(payload) }"),
+        voip("let task = Task { await calls.incoming(payload) }\nif app.isActive { return }"),
+        // What another file holds may ask for the next one.
+        "WindowGroup {}.backgroundTask(.appRefresh(\"a\")) { await Sync.handleRefresh() }",
+        "id = UIApplication.shared.beginBackgroundTask(withName: \"a\") { [weak self] in "
+            + "self?.finish() }",
+        "id = UIApplication.shared.beginBackgroundTask(withName: \"a\") { job.over?() }",
         voip("if let id = payload.id { calls.report(id) } else { calls.reportUnknown() }"),
         "func isCall(_ push: PKPushPayload) -> Bool {\nguard push.isCall else { return false }\n"
             + "return true\n}",
@@ -453,6 +541,86 @@ struct BackgroundSourceTests {
             }
             """
         #expect(Self.faults(version, "a.m") == [])
+    }
+
+    @Test("Objective-C: what @finally does happens on every path, and so does a setter")
+    func objectiveCPaths() {
+        let finally = """
+            - (void)pushRegistry:(PKPushRegistry *)registry
+                didReceiveIncomingPushWithPayload:(PKPushPayload *)payload
+                forType:(PKPushType)type withCompletionHandler:(void (^)(void))completion {
+                [self.calls incomingPushReceived:payload];
+                @try { [self tell:payload]; }
+                @catch (NSException *exception) { [self log:exception]; return; }
+                @finally { completion(); }
+            }
+            """
+        #expect(Self.faults(finally, "a.m") == [])
+        let caught = finally.replacing("@finally { completion(); }", with: "completion();")
+        #expect(Self.faults(caught, "a.m") == [.voipPathWithoutCompletion])
+        let task = """
+            - (void)handle:(BGAppRefreshTask *)task {
+                [self scheduleNext];
+                [task setExpirationHandler:^{ [self.queue cancelAllOperations]; }];
+                [self.work runWithCompletion:^(BOOL ok) {
+                    [task setTaskCompletedWithSuccess:ok];
+                }];
+            }
+            """
+        #expect(Self.faults(task, "a.m") == [])
+        let idle = task.replacing("[self.queue cancelAllOperations];", with: "NSLog(@\"over\");")
+        #expect(Self.faults(idle, "a.m") == [.idleExpiration])
+        let none = task.replacing(
+            "[task setExpirationHandler:^{ [self.queue cancelAllOperations]; }];", with: "")
+        #expect(Self.faults(none, "a.m") == [.taskWithoutExpiration])
+    }
+
+    @Test("a handler of Objective-C that waits longer than its time is seen")
+    func longHandlerInObjectiveC() {
+        let handler = """
+            - (void)application:(UIApplication *)application
+                didReceiveRemoteNotification:(NSDictionary *)userInfo
+                fetchCompletionHandler:(void (^)(UIBackgroundFetchResult))done {
+                dispatch_after(
+                    dispatch_time(DISPATCH_TIME_NOW, (int64_t)(60 * NSEC_PER_SEC)),
+                    dispatch_get_main_queue(), ^{ done(UIBackgroundFetchResultNoData); });
+            }
+            """
+        #expect(Self.faults(handler, "a.m") == [.longHandler])
+        #expect(Self.faults(handler.replacing("60 *", with: "20 *"), "a.m") == [])
+    }
+
+    @Test("time that another function gives back is not missed where it is asked for")
+    func assertionOfAnObject() {
+        let start = """
+            - (BOOL)start {
+                task = [[UIApplication sharedApplication]
+                    beginBackgroundTaskWithExpirationHandler:handler];
+                [self run];
+                return YES;
+            }
+            """
+        #expect(Self.faults(start, "a.m") == [])
+        let idle = start.replacing("Handler:handler", with: "Handler:^{ task = 0; }")
+        #expect(Self.faults(idle, "a.m") == [.assertionExpirationWithoutEnd])
+        let ended = start.replacing("Handler:handler", with: "Handler:^{ [self stop]; }")
+        #expect(Self.faults(ended, "a.m") == [])
+        let early = """
+            - (void)run {
+                if (task == UIBackgroundTaskInvalid) {
+                    task = [[UIApplication sharedApplication]
+                        beginBackgroundTaskWithExpirationHandler:^{
+                            [[UIApplication sharedApplication] endBackgroundTask:task];
+                        }];
+                }
+                if (!self.isReady) { return; }
+                [[UIApplication sharedApplication] endBackgroundTask:task];
+            }
+            """
+        #expect(Self.faults(early, "a.m") == [.assertionPathWithoutEnd])
+        let late = early.replacing(
+            "return;", with: "[[UIApplication sharedApplication] endBackgroundTask:task]; return;")
+        #expect(Self.faults(late, "a.m") == [])
     }
 
     @Test("what follows the permission, and what those get who refuse")

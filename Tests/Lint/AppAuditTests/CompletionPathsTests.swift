@@ -59,6 +59,8 @@ struct CompletionPathsTests {
             "func finish() { done(.newData) }\nsync(finish)",
             "if a, let b = f(c) { done(.newData) } else { done(.noData) }",
             "guard a else { return done(.noData) }\nsync { done(.newData) }",
+            "var over = false\nlet once = { if !over { over = true; done(.noData) } }\nsync(once)",
+            "let once = {\nguard !over else { return }\nover = true\ndone(.noData)\n}\nsync(once)",
         ])
     func whole(body: String) { #expect(Self.gaps(body) == []) }
 }

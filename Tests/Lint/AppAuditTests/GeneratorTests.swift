@@ -151,4 +151,45 @@ struct GeneratorTests {
         let generated = try Audit(paths: [folder.path], sends: [.background]).report()
         #expect(!generated.unjudged.contains { $0.reason.contains("Tuist") })
     }
+
+    @Test("a tool beside an app of .NET is not the app that pushes are sent to")
+    func toolBesideDotNet() throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(folder, "Tool", settings: "")
+        try folder.write("<Project/>", to: "App/App.iOS.csproj")
+        let without = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(!without.findings.isEmpty)
+        try folder.write("<plist><dict/></plist>", to: "App/Platforms/iOS/Info.plist")
+        let report = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(report.findings == [])
+        #expect(report.unjudged.contains { $0.reason.hasPrefix("--sends was applied to no app") })
+    }
+
+    @Test("a plugin beside its example is judged by what its files show")
+    func pluginBesideExample() throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(folder, "App", settings: "")
+        let handler =
+            "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith p: PKPushPayload, "
+            + "for type: PKPushType, completion: @escaping () -> Void) { calls.report(p) }"
+        try folder.write(handler, to: "ios/Classes/Plugin.swift")
+        #expect(try Audit(paths: [folder.path]).report().findings == [])
+        try folder.write("", to: "ios/plugin.podspec")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(report.findings.map(\.diagnostic.rule.rawValue) == ["CF034"])
+        // What a target has is not judged twice.
+        try folder.write(handler, to: "App/App.swift")
+        try folder.write("", to: "plugin.podspec")
+        let both = try Audit(paths: [folder.path]).report()
+        #expect(both.findings.count { $0.diagnostic.rule == "CF034" } == 2)
+    }
+
+    @Test("a file that is only called as a project's is none")
+    func noteOfAProject() throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(folder, "App", settings: "")
+        let note = try folder.write("MARKETING_VERSION = 1.0;", to: "App/project.pbxproj")
+        #expect(try Audit(paths: [folder.path]).report().problems == [])
+        #expect(try Audit(paths: [note]).report().problems.count == 1)
+    }
 }

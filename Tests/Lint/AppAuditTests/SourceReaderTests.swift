@@ -40,6 +40,11 @@ struct SourceReaderTests {
         ("enum C { enum T { static let id: String = \"a.b\" } }\n" + register("C.T.id"), "a.b"),
         ("enum T: String { case id = \"a.b\" }\n" + register("T.id.rawValue"), "a.b"),
         ("class S { static let id = \"a.b\"; func f() { \(register("Self.id")) } }", "a.b"),
+        ("extension String { static let id = \"a.b\" }\n" + register(".id"), "a.b"),
+        // The only literal of that name is another type's.
+        ("class N { var id = \"a\" }\nclass S { func f() { \(register("Self.id")) } }", nil),
+        ("class N { var id = \"a\" }\nclass S { func f() { \(register("job.id")) } }", nil),
+        ("let id = \"\"\n" + register("id"), nil),
         ("let id = \"a\"; struct B { let id = \"b\" }\n" + register("id"), nil),
         (
             "enum A { static let id = \"a\" }; enum B { static let id = \"b\" }\n"
@@ -137,6 +142,10 @@ struct SourceReaderTests {
                 + "a.registerForRemoteNotifications() } }", .unknown
         ),
         ("func f() { a.registerForRemoteNotifications() }", .unknown),
+        (
+            "func f() { if a.responds(to: selector(isRegisteredForRemoteNotifications)) { "
+                + "a.registerForRemoteNotifications() } }", .unknown
+        ),
         ("a.registerForRemoteNotifications()", .unknown),
     ]
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares what `rouse validate` finds in a folder of payloads with what people judged.
 
-    payloads.py ROUSE FOLDER [seen|fresh|second|third|fourth|fifth|sixth|seventh|eighth]
+    payloads.py ROUSE FOLDER [seen|fresh|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth]
 
 FOLDER holds the payloads of payloads.tsv as they were found, each in a file that begins with its
 id; nothing is fetched. Prints precision per rule, what was missed against the table, what nobody
@@ -34,7 +34,7 @@ def verdicts(row):
     found = {}
     for entry in filter(None, row["verdicts"].split(" ")):
         place, verdict = entry.rsplit("=", 1)
-        rule, _, pointer = place.partition("@")
+        rule, _, pointer = place.replace("%20", " ").partition("@")
         found[(rule, pointer)] = verdict
     return found
 

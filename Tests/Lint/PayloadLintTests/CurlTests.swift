@@ -57,6 +57,43 @@ struct CurlTests {
         #expect(try await Self.findings(text, "H,AU") == [])
     }
 
+    @Test("names in the place of a token are placeholders", arguments: ["JWT", "my-jwt"])
+    func namedPlaceholders(jwt: String) async throws {
+        let text = """
+            curl --http2 -H "apns-topic: com.example.app" -H "apns-push-type: alert" \\
+              -H "authorization: bearer \(jwt)" \\
+              -d '{"aps":{"alert":"x"}}' https://api.push.apple.com/3/device/:deviceToken
+            """
+        #expect(try await Self.findings(text, "H,AU") == [])
+    }
+
+    @Test("a relay in front of APNs knows the path and the topic")
+    func relay() async throws {
+        let text = """
+            curl -X POST "http://127.0.0.1:8787/v1/push/raw?device_token=$T" \\
+              -H "apns-push-type: background" -H "apns-priority: 10" \\
+              -d '{"aps":{"content-available":1}}'
+            """
+        #expect(try await Self.findings(text, "H,BG006").map { $0.prefix(5) } == ["BG006"])
+        let simulator = text.replacing("/v1/push/raw", with: "/3/device/")
+        #expect(try await Self.findings(simulator, "H006").count == 1)
+    }
+
+    @Test(
+        "a script without a push that can be read is not judged",
+        arguments: [
+            "#!/bin/sh\npayload=`cat a.json`\ncurl -H \"a: b\" -d \"${payload}\" https://x.org/",
+            "curl \"127.0.0.1/apn_push?token=5\" -d '{\"aps\" : {\"alert\" : \"x\"}}'\n",
+            "echo key: value\n",
+        ])
+    func scriptWithoutPush(text: String) async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(text, to: "push.sh")
+        let run = try await FinishedRun([path]) { $0.format = .json }
+        #expect(try run.findings() == [])
+        #expect(run.result.summary.filesWithoutPush == 1)
+    }
+
     @Test("findings point into the script")
     func places() async throws {
         let text = """

@@ -32,6 +32,14 @@ struct DiffTests {
         return text
     }
 
+    @Test("a name with control characters is quoted as git does")
+    func hostileName() {
+        #expect(UnifiedDiff.header("a b/ä.json") == "--- a b/ä.json\n+++ a b/ä.json\n")
+        let name = #""a\033[31m\012\"\\\303\244.json""#
+        #expect(
+            UnifiedDiff.header("a\u{1b}[31m\n\"\\ä.json") == "--- \(name)\n+++ \(name)\n")
+    }
+
     @Test("the steps lead from the one text to the other, and are few", arguments: 0..<200)
     func property(seed: Int) {
         var generator = SeededGenerator(seed: UInt64(seed))

@@ -43,6 +43,84 @@ struct WrapperTests {
         #expect(Self.payloads(#"{"message":{"token":"t","android":{"priority":"high"}}}"#).isEmpty)
     }
 
+    @Test(
+        "a request that says to whom it goes, and nothing that Apple knows, is not judged",
+        arguments: [
+            #"{"to":"ExponentPushToken[x]","title":"T","body":"B","sound":"default","badge":1}"#,
+            #"{"to":"ExponentPushToken[x]","_contentAvailable":true}"#,
+            #"{"external_user_ids":["u"],"messages":{"apple_push":{"alert":"x"}}}"#,
+            #"{"notifications":[{"tokens":["t"],"platform":1,"message":"x"}]}"#,
+            #"{"audience":"all","notification":{"ios":{"alert":"x","badge":"+1"}}}"#,
+            #"{"Addresses":{},"MessageConfiguration":{"APNSMessage":{"RawContent":"{}"}}}"#,
+            #"{"message":{"topic":"t","data":{"k":"v"}}}"#,
+            #"{"to":"t","priority":"high","data":{"k":"v"}}"#,
+        ])
+    func unknownService(text: String) async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(text, to: "a.json")
+        let run = try await FinishedRun([path]) { $0.format = .json }
+        #expect(try run.findings() == [])
+        #expect(run.result.summary.filesWithoutPush == 1)
+        #expect(run.result.summary.pushes == 0)
+    }
+
+    @Test("what is addressed and looks like a push without `aps` is judged")
+    func addressedCall() async throws {
+        #expect(
+            try await Self.findings(#"{"to":"Ann","title":"T"}"#, "G010").isEmpty)
+        #expect(
+            try await Self.findings(#"{"title":"T"}"#, "G010") == ["G010 1:1 "])
+        let call = #"{"to":"Ann","callUUID":"c","type":"cancel"}"#
+        #expect(try await Self.findings(call, "VO007").isEmpty == false)
+    }
+
+    @Test("payloads in lists of a request are judged")
+    func nestedInLists() async throws {
+        let text = #"{"all":[{"payload":{"aps":{"alert":"x"}}},{"payload":{"aps":{"badge":"1"}}}]}"#
+        #expect(
+            try await Self.findings(text, "G014") == ["G014 1:70 /all/1/payload/aps/badge"])
+    }
+
+    @Test("a list of payloads is judged, each of them")
+    func list() async throws {
+        let text = #"[{"aps":{"badge":1}},{"aps":{"badge":"1"}},{"x":{"aps":{"badge":"2"}}}]"#
+        #expect(
+            try await Self.findings(text, "G014") == [
+                "G014 1:38 /1/aps/badge", "G014 1:65 /2/x/aps/badge",
+            ])
+        #expect(try await Self.findings("[1,2]", "G001") == ["G001 1:1 "])
+    }
+
+    @Test("a payload in a string of a request is judged")
+    func text() async throws {
+        let text = #"{"Addresses":{},"RawContent":"{\"aps\":{\"badge\":\"1\"}}"}"#
+        #expect(try await Self.findings(text, "G014") == ["G014 1:51 /RawContent/aps/badge"])
+    }
+
+    @Test("Azure: a number of a template is none of the payload")
+    func azureNumber() async throws {
+        let text = ##"{"aps":{"alert":"$(message)","badge":"#(badge)"}}"##
+        #expect(try await Self.findings(text, "G014") == [])
+        #expect(
+            try await Self.findings(#"{"aps":{"alert":"x","badge":"{{badge}}"}}"#, "G014").count
+                == 1)
+    }
+
+    @Test("Firebase: data for other platforms is not held against a message")
+    func firebaseData() async throws {
+        let text =
+            #"{"to":"t","notification":{"title":"T"},"#
+            + #""data":{"sound":"x","content_available":true}}"#
+        let folder = try TestFolder()
+        let path = try folder.write(text, to: "a.json")
+        let run = try await FinishedRun([path]) {
+            $0.format = .json
+            $0.selected = try? .only("G013")
+        }
+        #expect(run.result.summary.warnings == 1)
+        #expect(run.result.summary.notes == 1)
+    }
+
     @Test("Firebase: a silent push without a priority is sent at 10")
     func firebasePriority() async throws {
         let text = #"{"message":{"token":"t","apns":{"payload":{"aps":{"content-available":1}}}}}"#

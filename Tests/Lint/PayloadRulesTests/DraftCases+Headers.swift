@@ -182,6 +182,18 @@ extension DraftCase {
             .found(at: "apns-pushtype", .warning)),
         .request("H017", .background, [.init("apns-ttl", "60")], .found(at: "apns-ttl", .warning)),
         .request(
+            "H017", .alert, [.init("mutable-content", "1")],
+            .found(at: "mutable-content", .warning)),
+        .request("H017", .alert, [.init("content-type", "application/json")], .clean),
+        .payload(
+            "H017", .alert, #"{"aps":{"alert":"x"},"apns-priority":5}"#,
+            .found(at: "/apns-priority", .warning)),
+        .payload(
+            "H017", .alert, #"{"aps":{"alert":"x"},"headers":{"apns-priority":5}}"#,
+            .found(at: "/headers/apns-priority", .warning)),
+        .payload(
+            "H017", .alert, #"{"aps":{"alert":"x"},"headers":{"a":1},"v":{"apns-id":1}}"#, .clean),
+        .request(
             "H017", .background, [.init("apns-collapse-id", "x"), .init("x-mine", "1")], .clean),
         DraftCase(
             "H018", bare(.init("APNs-Priority", "5")), "capitals",

@@ -9,6 +9,16 @@ extension DraftCase {
         .payload("AL001", .alert, #"{"v":1}"#, .found(at: "", .error)),
         .payload("AL001", .alert, #"{"aps":{"badge":0}}"#, .clean),
         .payload("AL001", .alert, #"{"aps":{"sound":"default"}}"#, .clean),
+        .payload("AL001", .alert, #"{"aps":{"alert":""}}"#, .found(at: "/aps/alert", .warning)),
+        .payload("AL001", .alert, #"{"aps":{"alert":{}}}"#, .found(at: "/aps/alert", .warning)),
+        .payload(
+            "AL001", .alert, #"{"aps":{"alert":{"launch-image":"x","title":""}}}"#,
+            .found(at: "/aps/alert", .warning)),
+        .payload("AL001", .alert, #"{"aps":{"alert":{"loc-key":"x"}}}"#, .clean),
+        .payload("AL001", .alert, #"{"aps":{"alert":{"Body":"x"}}}"#, .clean),
+        .payload("AL001", .alert, #"{"aps":{"alert":"","sound":"default"}}"#, .clean),
+        // BG016 says it.
+        .payload("AL001", .alert, #"{"aps":{"alert":"","content-available":1}}"#, .clean),
         .payload(
             "AL002", .alert, #"{"aps":{"mutable-content":1,"sound":"x"}}"#,
             .found(at: "/aps/mutable-content", .warning)),
@@ -256,5 +266,12 @@ extension DraftCase {
         .payload(
             "G013", .alert, #"{"aps":{"alert":"x"},"sound":"y"}"#, .found(at: "/sound", .warning)),
         .payload("G013", .mdm, #"{"mdm":"x","sound":"y"}"#, .clean),
+        .payload(
+            "G013", .alert, #"{"aps":{"alert":"x"},"interruption-level":"critical"}"#,
+            .found(at: "/interruption-level", .warning)),
+        .payload(
+            "G013", .alert, #"{"aps":{"alert":"x"},"relevance-score":1}"#,
+            .found(at: "/relevance-score", .warning)),
+        .payload("G013", .alert, #"{"aps":{"alert":"x"},"interruptionLevel":"x"}"#, .clean),
     ]
 }

@@ -33,7 +33,7 @@ struct RuleReferenceTests {
         let text = RuleReference.appMarkdown
         #expect(text.contains("\n### \(id): \(rule.title)\n"))
         #expect(text.contains("\n| \(id) | \(rule.severity) | \(rule.title) |\n"))
-        #expect(text.contains("To mend it: \(rule.fix)\n"))
+        #expect(text.contains("Fix: \(rule.fix)\n"))
         #expect(!rule.title.contains("|"))
     }
 

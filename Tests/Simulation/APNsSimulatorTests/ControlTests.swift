@@ -99,6 +99,25 @@ struct ControlTests {
                 == .done)
     }
 
+    @Test("the channels of an app are listed, with what they store")
+    func channels() throws {
+        let router = try Self.router()
+        let app = "com.example.app"
+        let id = try #require(router.state.channels.create(of: app, storing: .latest)).value
+        let payload = Array("{}".utf8)
+        let sent = router.state.channels.perform(
+            ChannelCall(bundleID: app, action: .send(to: id, payload, isStored: true)))
+        #expect(sent == .done(.init(status: 200)))
+        let answer = router.respond(method: "GET", path: "/channels/" + app, body: [])
+        #expect(
+            String(decoding: answer.body, as: UTF8.self)
+                == #"[{"broadcastCount":1,"id":"\#(id)","storage":"latest","#
+                + #""storedPayloadBase64":"e30="}]"#)
+        #expect(
+            router.respond(method: "GET", path: "/channels/none", body: []).body == Array("[]".utf8)
+        )
+    }
+
     @Test("a share that other faults leave no room for is refused, with how much they leave")
     func sharesOverOne() throws {
         let router = try Self.router()

@@ -455,6 +455,10 @@ struct CCurlExchange {
     size_t responseBodyLength;
     uint8_t responseHeaders[CCURL_RESPONSE_HEADERS_MAX];
     uint8_t responseBody[CCURL_RESPONSE_BODY_MAX];
+    size_t responseLimit;
+    uint8_t *longResponse;  // instead of `responseBody` where the limit is a larger one
+    size_t longResponseCapacity;
+    bool isOther;  // its method is not POST
     char error[CURL_ERROR_SIZE];
 };
 
@@ -559,14 +563,32 @@ static int check_protocol(void *context, char *remoteAddress, char *localAddress
     return CURL_PREREQFUNC_ABORT;
 }
 
+static bool reserve(void **memory, size_t *capacity, size_t wanted) {
+    if (wanted <= *capacity) return true;
+    size_t larger = *capacity ? *capacity : 256;
+    while (larger < wanted) larger *= 2;
+    void *moved = realloc(*memory, larger);
+    if (!moved) return false;
+    *memory = moved;
+    *capacity = larger;
+    return true;
+}
+
 static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
     CCurlExchange *exchange = context;
     size_t length = size * count;
-    if (length > CCURL_RESPONSE_BODY_MAX - exchange->responseBodyLength) {
+    if (length > exchange->responseLimit - exchange->responseBodyLength) {
         exchange->responseTooLarge = true;
         return 0;
     }
-    memcpy(exchange->responseBody + exchange->responseBodyLength, bytes, length);
+    uint8_t *body = exchange->responseBody;
+    if (exchange->responseLimit > CCURL_RESPONSE_BODY_MAX) {
+        if (!reserve((void **)&exchange->longResponse, &exchange->longResponseCapacity,
+                     exchange->responseBodyLength + length))
+            return 0;
+        body = exchange->longResponse;
+    }
+    memcpy(body + exchange->responseBodyLength, bytes, length);
     exchange->responseBodyLength += length;
     return length;
 }
@@ -712,6 +734,7 @@ CCurlExchange *CCurlExchange_create(CCurlConnection *connection, uint64_t tag) {
 void CCurlExchange_destroy(CCurlExchange *exchange) {
     curl_easy_cleanup(exchange->easy);
     free(exchange->body);
+    free(exchange->longResponse);
     free(exchange->lines);
     free(exchange);
 }
@@ -719,17 +742,6 @@ void CCurlExchange_destroy(CCurlExchange *exchange) {
 uint64_t CCurlExchange_tag(const CCurlExchange *exchange) { return exchange->tag; }
 
 void CCurlExchange_set_tag(CCurlExchange *exchange, uint64_t tag) { exchange->tag = tag; }
-
-static bool reserve(void **memory, size_t *capacity, size_t wanted) {
-    if (wanted <= *capacity) return true;
-    size_t larger = *capacity ? *capacity : 256;
-    while (larger < wanted) larger *= 2;
-    void *moved = realloc(*memory, larger);
-    if (!moved) return false;
-    *memory = moved;
-    *capacity = larger;
-    return true;
-}
 
 bool CCurlExchange_prepare(CCurlExchange *exchange, const char *path,
                            const CCurlHeaderBlock *shared, const uint8_t *body,
@@ -750,6 +762,15 @@ bool CCurlExchange_prepare(CCurlExchange *exchange, const char *path,
     exchange->linesLength = 0;
     exchange->lineCount = 0;
     exchange->shared = shared;
+    exchange->responseLimit = CCURL_RESPONSE_BODY_MAX;
+    free(exchange->longResponse);
+    exchange->longResponse = NULL;
+    exchange->longResponseCapacity = 0;
+    if (exchange->isOther) {
+        curl_easy_setopt(exchange->easy, CURLOPT_CUSTOMREQUEST, NULL);
+        curl_easy_setopt(exchange->easy, CURLOPT_POST, 1L);
+        exchange->isOther = false;
+    }
     if (!reserve((void **)&exchange->body, &exchange->bodyCapacity, bodyLength)) return false;
     memcpy(exchange->body, body, bodyLength);
     exchange->bodyLength = bodyLength;
@@ -757,6 +778,14 @@ bool CCurlExchange_prepare(CCurlExchange *exchange, const char *path,
     return curl_easy_setopt(exchange->easy, CURLOPT_REQUEST_TARGET, path) == CURLE_OK &&
            curl_easy_setopt(exchange->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bodyLength) ==
                CURLE_OK;
+}
+
+bool CCurlExchange_make_other(CCurlExchange *exchange, const char *method, size_t answerLimit) {
+    exchange->responseLimit = answerLimit;
+    if (strcmp(method, "POST") == 0) return true;
+    exchange->isOther = true;
+    return curl_easy_setopt(exchange->easy, CURLOPT_HTTPGET, 1L) == CURLE_OK &&
+           curl_easy_setopt(exchange->easy, CURLOPT_CUSTOMREQUEST, method) == CURLE_OK;
 }
 
 bool CCurlExchange_append_header(CCurlExchange *exchange, const uint8_t *name, size_t nameLength,
@@ -835,7 +864,7 @@ CCurlReport CCurlExchange_report(const CCurlExchange *exchange) {
         .error = exchange->error,
         .headers = exchange->responseHeaders,
         .headersLength = exchange->responseHeadersLength,
-        .body = exchange->responseBody,
+        .body = exchange->longResponse ? exchange->longResponse : exchange->responseBody,
         .bodyLength = exchange->responseBodyLength,
     };
     return report;

@@ -182,9 +182,10 @@ static bool equals(const uint8_t *bytes, size_t length, const char *text) {
 
 // The index of a whole field, 0 when no table has it.
 static uint64_t find_field(Encoder *encoder, const Field *field) {
-    if (equals(field->name, field->nameLength, ":method") &&
-        equals(field->value, field->valueLength, "POST"))
-        return 3;
+    if (equals(field->name, field->nameLength, ":method")) {
+        if (equals(field->value, field->valueLength, "POST")) return 3;
+        if (equals(field->value, field->valueLength, "GET")) return 2;
+    }
     if (equals(field->name, field->nameLength, ":scheme") &&
         equals(field->value, field->valueLength, "https"))
         return 7;
@@ -204,7 +205,8 @@ static uint64_t find_name(Encoder *encoder, const Field *field) {
     static const struct {
         const char *name;
         uint64_t index;
-    } names[] = {{":authority", 1}, {"authorization", 23}, {"user-agent", 58}};
+    } names[] = {
+        {":authority", 1}, {":method", 2}, {"authorization", 23}, {"user-agent", 58}};
     for (size_t place = 0; place < sizeof names / sizeof *names; place++) {
         if (equals(field->name, field->nameLength, names[place].name)) return names[place].index;
     }

@@ -21,13 +21,17 @@ static bool append_text(CHTTP2HeaderBlock *block, const char *name, const char *
 }
 
 static bool make_blocks(CHTTP2Session *session, const char *authority, const char *userAgent) {
-    session->prologue = CHTTP2HeaderBlock_create();
+    static const char *const methods[METHODS] = {
+        [CHTTP2MethodPost] = "POST", [CHTTP2MethodGet] = "GET", [CHTTP2MethodDelete] = "DELETE"};
+    for (size_t method = 0; method < METHODS; method++) {
+        CHTTP2HeaderBlock *prologue = session->prologues[method] = CHTTP2HeaderBlock_create();
+        if (!prologue || !append_text(prologue, ":method", methods[method]) ||
+            !append_text(prologue, ":scheme", "https") ||
+            !append_text(prologue, ":authority", authority))
+            return false;
+    }
     session->epilogue = CHTTP2HeaderBlock_create();
-    return session->prologue && session->epilogue &&
-           append_text(session->prologue, ":method", "POST") &&
-           append_text(session->prologue, ":scheme", "https") &&
-           append_text(session->prologue, ":authority", authority) &&
-           append_text(session->epilogue, "user-agent", userAgent);
+    return session->epilogue && append_text(session->epilogue, "user-agent", userAgent);
 }
 
 static bool open_session(CHTTP2Session *session) {
@@ -74,7 +78,9 @@ void CHTTP2Session_destroy(CHTTP2Session *session) {
     free(session->finished);
     free(session->unwritten);
     if (session->encoder) Encoder_destroy(session->encoder);
-    if (session->prologue) CHTTP2HeaderBlock_destroy(session->prologue);
+    for (size_t method = 0; method < METHODS; method++) {
+        if (session->prologues[method]) CHTTP2HeaderBlock_destroy(session->prologues[method]);
+    }
     if (session->epilogue) CHTTP2HeaderBlock_destroy(session->epilogue);
     // Device tokens, provider tokens and payloads went through here.
     explicit_bzero(&session->head, sizeof session->head);
@@ -113,6 +119,7 @@ static uint32_t take_place(CHTTP2Session *session) {
     // All but the inline headers, whose length says what counts.
     memset(stream, 0, offsetof(Stream, headers));
     stream->isInUse = true;
+    stream->answerLimit = CHTTP2_ANSWER_BODY_MAX;
     session->state.openStreams++;
     return place;
 }
@@ -258,9 +265,14 @@ bool CHTTP2Session_may_start(const CHTTP2Session *session, size_t bodyLength) {
 
 void CHTTP2Session_begin(CHTTP2Session *session, const uint8_t *path, size_t pathLength,
                          const CHTTP2HeaderBlock *shared) {
+    CHTTP2Session_begin_other(session, CHTTP2MethodPost, path, pathLength, shared);
+}
+
+void CHTTP2Session_begin_other(CHTTP2Session *session, CHTTP2Method method, const uint8_t *path,
+                               size_t pathLength, const CHTTP2HeaderBlock *shared) {
     session->head.length = 0;
     session->head.isOverflown = false;
-    Encoder_append_block(session->encoder, &session->head, session->prologue);
+    Encoder_append_block(session->encoder, &session->head, session->prologues[method]);
     Encoder_append_path(&session->head, path, pathLength);
     Encoder_append_block(session->encoder, &session->head, session->epilogue);
     Encoder_append_block(session->encoder, &session->head, shared);
@@ -293,8 +305,10 @@ static bool submit(CHTTP2Session *session, uint32_t place) {
     const nghttp2_data_provider body = {.source.fd = (int)place,
                                         .read_callback = CHTTP2Session_read_body};
     session->starting = place;
-    const int32_t id = nghttp2_submit_request(session->session, NULL, &placeholder, 1, &body,
-                                              (void *)(uintptr_t)(place + 1));
+    const bool hasBody = session->streams[place].bodyLength > 0;
+    const int32_t id =
+        nghttp2_submit_request(session->session, NULL, &placeholder, 1, hasBody ? &body : NULL,
+                               (void *)(uintptr_t)(place + 1));
     if (id < 0) return false;
     session->streams[place].id = id;
     // nghttp2 would keep the request for later only if the caller had asked for too many streams.
@@ -324,6 +338,10 @@ CHTTP2Started CHTTP2Session_start(CHTTP2Session *session, uint32_t tag, const ui
     }
     const size_t length = session->stagedEnd - session->stagedStart;
     return (CHTTP2Started){(int32_t)place, length >= CHTTP2_WRITE_THRESHOLD};
+}
+
+void CHTTP2Session_limit_answer(CHTTP2Session *session, uint32_t stream, uint32_t limit) {
+    session->streams[stream].answerLimit = limit;
 }
 
 void CHTTP2Session_cancel(CHTTP2Session *session, uint32_t place) {

@@ -13,6 +13,9 @@
 // RFC 9113 §4.1: a frame's header, which begins with the length of what follows it.
 enum { FRAME_HEADER = 9, FRAME_LENGTH = 3 };
 
+// The methods of CHTTP2Method.
+enum { METHODS = 3 };
+
 // The answer headers that fit a stream without an allocation.
 enum { INLINE_HEADERS = 232 };
 
@@ -33,13 +36,15 @@ typedef struct Stream {
     bool isResetHere;   // this side gave its reason for resetting the stream
     bool isResetThere;  // the peer reset it
     uint16_t headersLength;
-    uint16_t answerLength;
+    uint32_t answerLength;
+    uint32_t answerCapacity;
+    uint32_t answerLimit;
     uint32_t headerList;  // bytes of the present header list
     uint32_t bodyLength;
     uint32_t bodyTaken;
     const uint8_t *body;   // the submitter's during CHTTP2Session_start, then `ownedBody`
     uint8_t *ownedBody;    // what flow control held back; NULL for none
-    uint8_t *answer;       // CHTTP2_ANSWER_BODY_MAX bytes; NULL until there is a body
+    uint8_t *answer;       // `answerCapacity` bytes; NULL until there is a body
     uint8_t *longHeaders;  // CHTTP2_ANSWER_HEADERS_MAX bytes; NULL while they fit
     uint8_t headers[INLINE_HEADERS];
 } Stream;
@@ -54,7 +59,7 @@ typedef struct Unwritten {
 struct CHTTP2Session {
     nghttp2_session *session;
     Encoder *encoder;
-    CHTTP2HeaderBlock *prologue;  // method, scheme, authority
+    CHTTP2HeaderBlock *prologues[METHODS];  // method, scheme, authority
     CHTTP2HeaderBlock *epilogue;  // user-agent
 
     Stream *streams;

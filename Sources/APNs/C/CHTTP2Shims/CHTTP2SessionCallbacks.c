@@ -103,20 +103,34 @@ static int on_header_block(CHTTP2Session *session, nghttp2_session *library, int
                : NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
+// Makes room for so many more bytes of an answer. False when memory ran out.
+static bool reserve_answer(Stream *stream, size_t length) {
+    const size_t needed = stream->answerLength + length;
+    if (needed <= stream->answerCapacity) return true;
+    size_t capacity = stream->answerCapacity ? stream->answerCapacity : CHTTP2_ANSWER_BODY_MAX;
+    while (capacity < needed) capacity *= 2;
+    if (capacity > stream->answerLimit) capacity = stream->answerLimit;
+    uint8_t *answer = realloc(stream->answer, capacity);
+    if (!answer) return false;
+    stream->answer = answer;
+    stream->answerCapacity = (uint32_t)capacity;
+    return true;
+}
+
 static int on_data(nghttp2_session *library, uint8_t flags, int32_t id, const uint8_t *bytes,
                    size_t length, void *context) {
     (void)flags;
     Stream *stream = stream_of(context, library, id);
     if (!stream || stream->isTooLarge || stream->isCancelled) return 0;
-    if (!stream->answer) stream->answer = malloc(CHTTP2_ANSWER_BODY_MAX);
-    if (!stream->answer || length > CHTTP2_ANSWER_BODY_MAX - (size_t)stream->answerLength) {
+    if (length > (size_t)(stream->answerLimit - stream->answerLength) ||
+        !reserve_answer(stream, length)) {
         stream->isTooLarge = stream->isResetHere = true;
         return nghttp2_submit_rst_stream(library, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL) == 0
                    ? 0
                    : NGHTTP2_ERR_CALLBACK_FAILURE;
     }
     memcpy(stream->answer + stream->answerLength, bytes, length);
-    stream->answerLength = (uint16_t)(stream->answerLength + length);
+    stream->answerLength += (uint32_t)length;
     return 0;
 }
 

@@ -7,7 +7,7 @@ import WakeModel
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
-        abstract: "Tell a device's budget, what waits for it, and why.",
+        abstract: "Show a device's budget, what waits for it, and why.",
         discussion: """
             Answers the question why a wake has not been sent yet. Instead of the token it takes \
             the id of a wake of the device, and the digest that logs and answers have; that one \

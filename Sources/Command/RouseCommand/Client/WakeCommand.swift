@@ -7,7 +7,7 @@ import WakeModel
 struct WakeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wake",
-        abstract: "Tell what became of a wake, or cancel it.",
+        abstract: "Show the outcome of a wake, or cancel it.",
         discussion: """
             Ends with 0 for a wake that was sent or still waits, 1 for one that ended otherwise or \
             that the gateway does not know. The API key needs the scope read, with --cancel wake.

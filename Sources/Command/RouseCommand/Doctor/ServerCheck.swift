@@ -73,7 +73,7 @@ struct ServerCheck {
 
     private func clock(_ response: WireResponse, _ name: String) -> DoctorChecks.Finding {
         guard let theirs = response.date.flatMap({ HTTPDate.parse($0) }) else {
-            return .skipped("clock", "\(name) does not tell the time.")
+            return .skipped("clock", "\(name) does not send a date.")
         }
         // `date` has whole seconds, so that half of one is noise.
         let seconds = (theirs.milliseconds(since: WakeClock.system.now()) + 500) / 1000

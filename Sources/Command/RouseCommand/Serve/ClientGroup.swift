@@ -14,6 +14,9 @@ struct ClientGroup: Sendable {
 
     private var clients: [ServedApp.ConnectionGroup: APNsClient] = [:]
     private var apps: [AppIdentity: APNsClient] = [:]
+    /// The clients of channels, which connect when they are first asked.
+    private var channelClients: [ServedApp.ConnectionGroup: ChannelClient] = [:]
+    private var channelApps: [AppIdentity: ChannelClient] = [:]
     /// The sources of provider tokens, each once, with what tells it apart.
     private var tokens: [(source: ProviderTokenSource, labels: [(String, String)])] = []
 
@@ -25,6 +28,11 @@ struct ClientGroup: Sendable {
                 let client = if let known { known } else { try APNsClient(app.client) }
                 clients[app.group] = client
                 self.apps[app.identity] = client
+                let channels =
+                    channelClients[app.group] ?? earlier?.channelClients[app.group]
+                    ?? ChannelClient(app.channels)
+                channelClients[app.group] = channels
+                channelApps[app.identity] = channels
                 if case .providerToken(let source) = app.client.authentication,
                     !tokens.contains(where: { $0.source === source })
                 {
@@ -40,9 +48,15 @@ struct ClientGroup: Sendable {
     /// What takes claims to them.
     var sender: APNsWakeSender { APNsWakeSender(clients: apps) }
 
+    /// What asks APNs about channels.
+    var channels: ChannelClients { ChannelClients(clients: channelApps) }
+
     /// Ends the clients that `later` no longer has, once they have finished what they have.
     func retire(for later: ClientGroup) {
         for (group, client) in clients where later.clients[group] == nil {
+            Task { await client.shutDown(gracePeriod: .seconds(Self.retirementSeconds)) }
+        }
+        for (group, client) in channelClients where later.channelClients[group] == nil {
             Task { await client.shutDown(gracePeriod: .seconds(Self.retirementSeconds)) }
         }
     }
@@ -70,5 +84,6 @@ struct ClientGroup: Sendable {
     /// Ends all clients.
     func shutDown() async {
         for client in clients.values { await client.shutDown(gracePeriod: .zero) }
+        for client in channelClients.values { await client.shutDown(gracePeriod: .zero) }
     }
 }

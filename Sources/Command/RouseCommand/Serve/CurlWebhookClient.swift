@@ -12,9 +12,6 @@ final class CurlWebhookClient: WebhookClient, @unchecked Sendable {
     private let queue = DispatchQueue(label: "rouse.webhooks")
     private var caller: HTTPCaller?
 
-    /// How long a receiver may take to answer, in milliseconds.
-    static let patienceMilliseconds = 15_000
-
     func post(
         _ body: [UInt8], to endpoint: WebhookEndpoint, headers: [(name: String, value: String)]
     ) async -> Result<Int, WebhookFailure> {
@@ -32,7 +29,7 @@ final class CurlWebhookClient: WebhookClient, @unchecked Sendable {
         request.body = body
         request.headers = headers
         request.certificateAuthorityPath = endpoint.certificateAuthorityPath
-        request.milliseconds = Self.patienceMilliseconds
+        request.milliseconds = WebhookDelivery.patienceMilliseconds
         // What a receiver says is of no interest beyond its status.
         request.answerByteCount = 1_048_576
         do throws(HTTPCaller.Failure) {

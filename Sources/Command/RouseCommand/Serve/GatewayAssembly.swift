@@ -69,7 +69,8 @@ struct GatewayAssembly {
         let server = AdminAPI(
             configuration: api, gateway: gateway, metrics: metrics, logger: logger, audit: audit,
             readings: { reloader.clients.readings + opened.readings() },
-            webhooks: { webhooks.health }
+            webhooks: { webhooks.health },
+            channels: { reloader.clients.channels }
         ).service(on: address) { bound in
             isListening.withLock { $0 = true }
             manager.tell(.ready("The gateway listens on \(bound)."))
@@ -77,7 +78,7 @@ struct GatewayAssembly {
         }
         if startsPaused, !plan.webhooks.isEmpty {
             logger.notice(
-                "no webhook is posted until a start without --paused; what there is to tell waits",
+                "no webhook is posted until a start without --paused; events are kept until then",
                 metadata: ["endpoints": "\(plan.webhooks.count)"])
         }
         let ending: [any Service] =

@@ -10,7 +10,7 @@ import UnixSignals
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Run the gateway: take wakes over HTTP, send them to APNs, tell what became.",
+        abstract: "Run the gateway: accept wakes over HTTP, send them to APNs, report outcomes.",
         discussion: """
             POST /v1/wakes takes a wake; it is on disk before the answer. GET /v1/wakes/{id} tells \
             what became of it; /openapi.json has all the rest. SIGHUP reads the configuration, \

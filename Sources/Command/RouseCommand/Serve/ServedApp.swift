@@ -13,6 +13,8 @@ struct ServedApp: Sendable {
     let identity: AppIdentity
     /// How its client pushes.
     let client: APNsClient.Configuration
+    /// How its broadcast channels are reached.
+    let channels: ChannelClient.Configuration
     /// Which apps push over the same connections.
     let group: ConnectionGroup
     /// Its wake budget.
@@ -46,10 +48,16 @@ struct ServedApp: Sendable {
                 transport: transport, authentication: credential.authentication)
             client.transportKind = configuration.transport.kind
             client.pushTimeout = .seconds(configuration.transport.pushTimeoutSeconds)
+            var channels = ChannelClient.Configuration(
+                transport: transport,
+                managementTransport: management(app, transport),
+                authentication: credential.authentication)
+            channels.transportKind = client.transportKind
+            channels.timeout = client.pushTimeout
             apps.append(
                 ServedApp(
                     identity: AppIdentity(bundleID: app.bundleID, environment: app.environment),
-                    client: client,
+                    client: client, channels: channels,
                     group: ConnectionGroup(
                         host: transport.host, port: transport.port, trust: transport.trust,
                         credential: app.credential, stamp: stamp,
@@ -74,6 +82,20 @@ struct ServedApp: Sendable {
                         + "same key-file for both.")
             }
         }
+    }
+
+    /// How the server is reached that manages an app's channels: Apple's own, or the one that
+    /// stands in for Apple's, which is both.
+    private static func management(
+        _ app: ServeConfiguration.App, _ transport: TransportConfiguration
+    ) -> TransportConfiguration {
+        var transport = transport
+        if app.server == nil {
+            transport.host = app.environment.managementHost
+            transport.port = app.environment.managementPort
+        }
+        transport.maximumConnections = 1
+        return transport
     }
 
     /// How an app's server is reached.

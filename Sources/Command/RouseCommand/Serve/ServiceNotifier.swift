@@ -55,7 +55,7 @@ struct ServiceNotifier: Sendable {
         guard let socketName else { return }
         if let code = socketName.send(Self.message(news)) {
             logger.warning(
-                "the service manager was not told",
+                "the service manager was not notified",
                 metadata: ["news": "\(news)", "reason": "\(String(cString: strerror(code)))"])
         }
     }

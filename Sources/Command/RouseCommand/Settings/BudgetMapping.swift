@@ -34,9 +34,6 @@ enum BudgetMapping {
         Number("confirmed-hourly-sends", \.confirmedHourlySends, BudgetLimits.hourlySends),
         Number("confirmed-daily-sends", \.confirmedDailySends, BudgetLimits.dailySends),
         Number(
-            "trusted-unconfirmed-sends", \.trustedUnconfirmedSends,
-            BudgetLimits.unconfirmedSends),
-        Number(
             "low-power-mode-life-seconds", \.lowPowerModeLifeSeconds,
             BudgetLimits.signalLifeSeconds),
         Number("low-battery-percent", \.lowBatteryPercent, BudgetLimits.lowBatteryPercent),

@@ -185,7 +185,7 @@ extension ServeConfiguration.Webhook {
         }
         events = try mapping.words("events") ?? Set(WebhookKind.allCases)
         apps = try mapping.apps(
-            among: Set(known.map(\.bundleID)), "Leave it out to be told of all apps.")
+            among: Set(known.map(\.bundleID)), "Leave it out to receive events of all apps.")
         certificateAuthorityPath = try mapping.string("ca-file").map {
             ServeConfiguration.path($0, in: folder)
         }

@@ -116,7 +116,6 @@ enum BudgetKeys {
         ("confirmed-spacing-seconds", \.confirmedSpacingSeconds),
         ("confirmed-hourly-sends", \.confirmedHourlySends),
         ("confirmed-daily-sends", \.confirmedDailySends),
-        ("trusted-unconfirmed-sends", \.trustedUnconfirmedSends),
         ("low-power-mode-life-seconds", \.lowPowerModeLifeSeconds),
         ("low-battery-percent", \.lowBatteryPercent),
         ("low-battery-life-seconds", \.lowBatteryLifeSeconds),

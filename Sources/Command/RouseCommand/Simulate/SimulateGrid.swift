@@ -5,11 +5,13 @@ import WakeSimulation
 
 /// `rouse simulate --grid`: the default budget on devices that nobody measured.
 ///
-/// With `--json` it writes one line for each row of the table:
+/// With `--json` it writes one line for each row of the table, and then the same for each family
+/// under each workload:
 ///
 /// | Key | Value |
 /// |---|---|
 /// | `condition` | what the sender hears of its devices |
+/// | `cell` | the family and the workload; not in the lines of all together |
 /// | `seed`, `devices` | where chance comes from; how many devices there are in all |
 /// | `able` | the share that reached the app of the pushes that only the device's pace could hold |
 /// | `pushes_per_need` | pushes as a share of those that reach the app when everything is sent |
@@ -35,11 +37,20 @@ struct SimulateGrid {
 
     /// Runs all cells and writes the table.
     func run(_ console: Console) async throws {
-        let rows = grid.rows(of: await cells())
+        let cells = await cells()
+        let rows = grid.rows(of: cells)
         let devices = grid.devicesPerCell * grid.cellCount
         if json {
             for row in rows {
-                try console.write(Line(row, seed: grid.seed, devices: devices), onOneLine: true)
+                let line = Line(row, seed: grid.seed, devices: devices)
+                try console.write(line, onOneLine: true)
+            }
+            for cell in cells {
+                for row in grid.rows(of: [cell]) {
+                    let line = Line(
+                        row, of: cell.name, seed: grid.seed, devices: grid.devicesPerCell)
+                    try console.write(line, onOneLine: true)
+                }
             }
             return
         }
@@ -102,6 +113,7 @@ struct SimulateGrid {
 
     private struct Line: Encodable {
         let condition: String
+        let cell: String?
         let seed: UInt64
         let devices: Int
         let able: Double
@@ -111,8 +123,9 @@ struct SimulateGrid {
         let worst: Double
         let worstCell: String
 
-        init(_ row: Grid.Row, seed: UInt64, devices: Int) {
+        init(_ row: Grid.Row, of cell: String? = nil, seed: UInt64, devices: Int) {
             condition = row.condition
+            self.cell = cell
             self.seed = seed
             self.devices = devices
             able = row.able

@@ -6,7 +6,7 @@ import ArgumentParser
 struct BaselineOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Tell no findings that stand in this file, so that only new ones fail.",
+            "Report no findings that are in this file, so that only new ones fail.",
             valueName: "file"), completion: .file())
     var baseline: String?
 

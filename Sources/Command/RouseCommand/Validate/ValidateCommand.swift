@@ -64,10 +64,10 @@ struct ValidateCommand: AsyncParsableCommand {
                 "--explain explains a rule and checks nothing. Leave the paths out.")
         }
         if fixes.fix, fixes.diff {
-            throw ValidationError("--fix mends files, --diff only shows how. Give one of them.")
+            throw ValidationError("--fix writes files, --diff shows what it would write. Give one.")
         }
         if fixes.unsafeFixes, !fixes.fix, !fixes.diff {
-            throw ValidationError("--unsafe-fixes says what to mend. Add --fix or --diff.")
+            throw ValidationError("--unsafe-fixes selects fixes. Add --fix or --diff.")
         }
     }
 

@@ -149,10 +149,10 @@ struct ValidateOutputOptions: ParsableArguments {
 
 /// What is mended.
 struct ValidateFixOptions: ParsableArguments {
-    @Flag(help: "Mend what has one right answer, and report the rest.")
+    @Flag(help: "Fix what has one right answer, and report the rest.")
     var fix = false
 
-    @Flag(help: "Mend what removes something too, such as an alert in a background push.")
+    @Flag(help: "Also apply fixes that remove something, such as an alert in a background push.")
     var unsafeFixes = false
 
     @Flag(help: "Show what --fix would change as a unified diff, and change nothing.")

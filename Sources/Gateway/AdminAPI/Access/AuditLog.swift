@@ -6,9 +6,10 @@ public import Logging
 /// One entry for each change that somebody made: who, from where, what, to what, and when. It goes
 /// to a file of its own (``AuditFile``) or, without one, to the log.
 ///
-/// Changes are pauses, cancellations, forgotten devices, API keys that come, go or change, and
-/// reloads. Wakes, receipts and what apps report of their devices are no such changes but the
-/// traffic itself: the store keeps their history.
+/// Changes are pauses, cancellations, forgotten devices, channels made and deleted, API keys that
+/// come, go or change, and reloads. Wakes, receipts and what apps report of their devices are no
+/// such changes but the traffic itself: the store keeps their history. Broadcasts are none either,
+/// and are kept nowhere.
 public struct AuditLog: Sendable {
     private let logger: Logger
     private let file: AuditFile?

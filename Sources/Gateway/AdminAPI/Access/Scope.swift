@@ -2,9 +2,10 @@
 
 /// What an API key may do.
 public enum Scope: String, Hashable, Sendable, CaseIterable {
-    /// Ask for wakes, cancel them, and have payloads checked.
+    /// Ask for wakes, cancel them, and have payloads checked; send broadcasts, and make and delete
+    /// their channels.
     case wake
-    /// Read wakes, devices, feedback, events, statistics and metrics.
+    /// Read wakes, devices, channels, feedback, events, statistics and metrics.
     case read
     /// Report for devices: signals, registrations, receipts; and forget a device.
     case device

@@ -116,7 +116,7 @@ enum Metric: String, CaseIterable, Sendable {
         case .queueInFlight: "Wakes of an app that are claimed and not yet settled."
         case .queueUnresponsive:
             "1 when APNs answers nothing of what an app sends, so that only probes are sent."
-        case .ready: "1 when the gateway is ready, as /readyz tells."
+        case .ready: "1 when the gateway is ready, as in /readyz."
         case .droppedSeries: "Series that were not kept because there were too many."
         }
     }

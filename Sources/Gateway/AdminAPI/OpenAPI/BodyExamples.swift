@@ -16,6 +16,13 @@ let bodyExamples: [String: String] = [
     {"kind":"background","app":"com.example.app","device_tokens":["\(exampleToken)"],\
     "payload":{"aps":{"content-available":1},"version":7}}
     """,
+    "createChannel": """
+    {"app":"com.example.app","storage":"latest"}
+    """,
+    "sendBroadcast": """
+    {"app":"com.example.app","payload":{"aps":{"timestamp":1795253640,"event":"update",\
+    "content-state":{"score":1}}}}
+    """,
     "validate": """
     {"headers":{"apns-push-type":"background","apns-priority":"5"},\
     "payload":{"aps":{"content-available":1},"version":7}}

@@ -42,6 +42,11 @@ enum Component: String, CaseIterable {
     case receipt = "Receipt"
     case receipts = "Receipts"
     case receiptAnswers = "ReceiptAnswers"
+    case channelCreation = "ChannelCreation"
+    case channel = "Channel"
+    case channelList = "ChannelList"
+    case broadcastRequest = "BroadcastRequest"
+    case broadcast = "Broadcast"
     case feedbackEntry = "FeedbackEntry"
     case feedbackPage = "FeedbackPage"
     case app = "App"
@@ -101,6 +106,11 @@ enum Component: String, CaseIterable {
         case .receipt: ReceiptsBody.receiptSchema
         case .receipts: ReceiptsBody.schema
         case .receiptAnswers: ReceiptRoutes.answerSchema
+        case .channelCreation: ChannelCreationBody.schema
+        case .channel: ChannelRoutes.channelSchema
+        case .channelList: ChannelRoutes.listSchema
+        case .broadcastRequest: BroadcastBody.schema
+        case .broadcast: ChannelRoutes.broadcastSchema
         case .feedbackEntry: FeedbackEntry.schema
         case .feedbackPage:
             .object([
@@ -144,12 +154,21 @@ enum Component: String, CaseIterable {
             .required("detail", .string("This occurrence, in words.")),
             .optional("field", .string("The member, parameter or header that is to blame.")),
             .optional("diagnostics", .array(of: .named(.diagnostic), "The rules' findings.")),
+            .optional(
+                "apns",
+                .meant(
+                    Problem.APNsAnswer.schema, "What APNs answered to a request about a channel.")
+            ),
+            .optional(
+                "certainty",
+                .words(of: Certainty.self, "With apns-unanswered: whether it can have been done.")
+            ),
         ])
     }
 
     private static var diagnosticSchema: Schema {
         .object([
-            .required("rule", .string("The rule, as `rouse rules` tells it.", example: "BG001")),
+            .required("rule", .string("The rule's id, as in `rouse rules`.", example: "BG001")),
             .required("severity", .words(of: Severity.self)),
             .required("message", .string("What is wrong.")),
             .required("fix", .string("What to do.")),

@@ -6,6 +6,7 @@ enum OperationTag: String, CaseIterable {
     case wakes
     case devices
     case events
+    case channels
     case apps
     case operation
 
@@ -20,6 +21,7 @@ enum OperationTag: String, CaseIterable {
         case "wakes", "validate": self = .wakes
         case "devices", "receipts", "users": self = .devices
         case "feedback", "events", "webhooks": self = .events
+        case "channels": self = .channels
         case "apps": self = .apps
         default: self = .operation
         }
@@ -35,6 +37,7 @@ enum OperationTag: String, CaseIterable {
         case .wakes: "Ask for wakes, see what became of them, cancel them."
         case .devices: "Budgets, registrations, signals and receipts of devices."
         case .events: "Outcomes and dead device tokens, as they come about."
+        case .channels: "Broadcasts to Live Activities, and the channels that carry them."
         case .apps: "The apps and their queues: state, pausing, resuming."
         case .operation: "Health, figures, and this document."
         }

@@ -22,6 +22,10 @@ struct Problem: Error {
     var field: String?
     /// The findings of the rules.
     var diagnostics: [Diagnostic] = []
+    /// What APNs answered, where it was asked.
+    var apns: APNsAnswer?
+    /// Whether what APNs was asked can have been done, where it gave no answer.
+    var certainty: Certainty?
     /// The name of the key that was shown and is known, for the log; `nil` where the caller's key
     /// was accepted, and where it is not known.
     var callerName: String?
@@ -75,6 +79,8 @@ struct Problem: Error {
             ("detail", .string(detail)),
             ("field", field.map { .string($0) }),
             ("diagnostics", diagnostics.isEmpty ? nil : .array(diagnostics.map(\.json))),
+            ("apns", apns?.json),
+            ("certainty", certainty.map { .string($0.rawValue) }),
         ])
     }
 

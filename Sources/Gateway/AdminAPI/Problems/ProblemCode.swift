@@ -35,6 +35,8 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     case notFound = "not-found"
     /// The user has no device for this app, environment and kind of push, or is not known.
     case noDevices = "no-devices"
+    /// The app has no such broadcast channel in this environment.
+    case unknownChannel = "unknown-channel"
     /// The method does not fit the resource; `Allow` names those that do.
     case methodNotAllowed = "method-not-allowed"
     /// The head or the body of the request did not arrive in its time.
@@ -43,6 +45,10 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     case idempotencyConflict = "idempotency-conflict"
     /// The wake has ended, or is on its way to APNs.
     case notCancellable = "not-cancellable"
+    /// The app is paused, and a broadcast cannot wait.
+    case appPaused = "app-paused"
+    /// The app has all the broadcast channels that it may have.
+    case channelLimit = "channel-limit"
     /// The body has more bytes, or a list in it more items, than are read.
     case bodyTooLarge = "body-too-large"
     /// The body is not of a media type that the route reads.
@@ -58,8 +64,12 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     /// A row of the store that the request needs cannot be read; nothing was changed. Other wakes
     /// and devices are not concerned.
     case damagedRow = "damaged-row"
+    /// APNs refused what the gateway asked it for the caller.
+    case apnsRefused = "apns-refused"
     /// The gateway or its store cannot take requests at present.
     case unavailable
+    /// APNs gave no answer to what the gateway asked it for the caller.
+    case apnsUnanswered = "apns-unanswered"
 
     /// The HTTP status.
     public var status: Int {
@@ -69,16 +79,18 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
             400
         case .unauthorized: 401
         case .forbidden, .appNotAllowed, .foreignOrigin: 403
-        case .notFound, .unknownApp, .noDevices: 404
+        case .notFound, .unknownApp, .noDevices, .unknownChannel: 404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
-        case .idempotencyConflict, .notCancellable, .wrongCredential: 409
+        case .idempotencyConflict, .notCancellable, .wrongCredential, .appPaused, .channelLimit: 409
         case .bodyTooLarge: 413
         case .unsupportedMediaType: 415
         case .rateLimited, .overloaded: 429
         case .headersTooLarge: 431
         case .internalError, .damagedRow: 500
+        case .apnsRefused: 502
         case .unavailable: 503
+        case .apnsUnanswered: 504
         }
     }
 
@@ -98,10 +110,13 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .foreignOrigin: "Another site's page may not do this"
         case .notFound: "Not found"
         case .noDevices: "The user has no such device"
+        case .unknownChannel: "The app has no such channel"
         case .methodNotAllowed: "The method does not fit the resource"
         case .requestTimeout: "The request did not arrive in time"
         case .idempotencyConflict: "The idempotency key was used for another request"
         case .notCancellable: "The wake can no longer be cancelled"
+        case .appPaused: "The app is paused"
+        case .channelLimit: "The app has all the channels that it may have"
         case .bodyTooLarge: "The body is too large"
         case .unsupportedMediaType: "The body has another media type"
         case .rateLimited: "The API key makes too many requests"
@@ -109,7 +124,9 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .headersTooLarge: "The header fields are too large"
         case .internalError: "The gateway has a fault"
         case .damagedRow: "What the store holds of it is damaged"
+        case .apnsRefused: "APNs refused"
         case .unavailable: "The gateway cannot take requests at present"
+        case .apnsUnanswered: "APNs gave no answer"
         }
     }
 
@@ -144,12 +161,19 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .noDevices:
             "No device is registered under the user for this app, environment and kind of push; a "
                 + "user who is not known has none."
+        case .unknownChannel:
+            "APNs knows no such broadcast channel of the app in this environment; it may have been "
+                + "deleted."
         case .methodNotAllowed: "The method does not fit the resource; `Allow` names those that do."
         case .requestTimeout: "The head or the body of the request did not arrive in its time."
         case .idempotencyConflict:
             "The idempotency key was used with another body. In a batch or a multicast, a place "
                 + "that differs from what was there gets this, and the request a 200."
         case .notCancellable: "The wake has ended, or is on its way to APNs."
+        case .appPaused:
+            "Somebody paused the app. Wakes wait for its end; a broadcast cannot, and was not sent."
+        case .channelLimit:
+            "The app has as many broadcast channels as Apple allows: 10 000 in each environment."
         case .bodyTooLarge: "The body has more bytes, or a list in it more items, than are read."
         case .unsupportedMediaType: "The body is not of a media type that the route reads."
         case .rateLimited:
@@ -162,7 +186,13 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .damagedRow:
             "A row of the store that the request needs cannot be read; nothing was changed. Other "
                 + "wakes and devices are not concerned."
+        case .apnsRefused:
+            "APNs refused a request about a broadcast channel; `apns` has its status and reason. "
+                + "With `Retry-After`, a later one may succeed."
         case .unavailable: "The gateway or its store cannot take requests at present."
+        case .apnsUnanswered:
+            "APNs gave no answer to a request about a broadcast channel. `certainty` is `not-sent` "
+                + "or, when it may have been done, `unknown`."
         }
     }
 
@@ -175,7 +205,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .invalidField:
             "`detail` names the field, what is wrong with its value, and what to write."
         case .invalidWake:
-            "Mend what `diagnostics` lists; `rouse validate` finds the same in CI, and "
+            "Fix what `diagnostics` lists; `rouse validate` finds the same in CI, and "
                 + "`rouse validate --explain BG006` says why a rule exists."
         case .unknownApp:
             "Add the app to `apps`, in this environment, and reload; the bundle id is written "
@@ -196,10 +226,14 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .noDevices:
             "Nothing, if the user has no such app. Else register the app's token under the user: "
                 + "`POST /v1/devices/{token}/registered` with `user`."
+        case .unknownChannel:
+            "Check id, app and environment; `GET /v1/channels` lists the app's channels."
         case .methodNotAllowed: "Use a method that `Allow` names."
         case .requestTimeout: "Send it again, without a pause in the middle."
         case .idempotencyConflict: "Make a new key for each new request, and repeat with the old."
         case .notCancellable: "Nothing: `GET /v1/wakes/{id}` says how it ended."
+        case .appPaused: "Send it again once the app was resumed, if it is still true then."
+        case .channelLimit: "Delete the channels of events that are over."
         case .bodyTooLarge: "Send smaller bodies, or fewer items in each."
         case .unsupportedMediaType:
             "Send `Content-Type: application/json`; batches also take `application/x-ndjson`."
@@ -215,6 +249,10 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .damagedRow:
             "Do not repeat it. When it is a device: `DELETE /v1/devices/{token}` forgets it, and "
                 + "it begins anew. `rouse audit-store` names every damaged row."
+        case .apnsRefused: "Do what `detail` says; it is about the app's key or capability."
+        case .apnsUnanswered:
+            "A broadcast may go again: devices show the update with the later `timestamp`. After "
+                + "the making of a channel, look for it in the list first."
         case .unavailable:
             "Send it again after `Retry-After`, with the same `Idempotency-Key`; `/readyz` "
                 + "names the obstacle."

@@ -20,6 +20,7 @@ extension Request {
         within budget: BodyBudget? = nil, _ context: AdminRequestContext
     ) async throws -> (bytes: [UInt8], mediaType: String) {
         let mediaType = try checkMediaType(mediaTypes)
+        try checkEncoding()
         if let length = headers[.contentLength].flatMap({ Int($0) }) {
             guard length <= limit else { throw Problem.bodyTooLarge(limit) }
             guard budget?.hasRoom(for: length) ?? true else { throw Problem.noRoomForBody }
@@ -48,11 +49,24 @@ extension Request {
         if known.contains(field) { return field }
         let essence = field.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
         guard known.contains(essence) else {
-            throw Problem(
+            var problem = Problem(
                 .unsupportedMediaType,
                 "Send Content-Type: \(known.joined(separator: " or ")).")
+            problem.field = "Content-Type"
+            throw problem
         }
         return essence
+    }
+
+    /// A body is read as it is: one that is compressed would be called no JSON.
+    private func checkEncoding() throws(Problem) {
+        guard let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" else {
+            return
+        }
+        var problem = Problem(
+            .unsupportedMediaType, "Send the body as it is, without Content-Encoding.")
+        problem.field = "Content-Encoding"
+        throw problem
     }
 }
 

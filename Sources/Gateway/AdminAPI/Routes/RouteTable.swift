@@ -18,6 +18,7 @@ struct RouteTable: Sendable {
         routes += DeviceRoutes(services: services).routes
         routes += UserRoutes(services: services).routes
         routes += ReceiptRoutes(services: services).routes
+        routes += ChannelRoutes(services: services).routes
         routes += FeedRoutes(services: services).routes
         routes += AppRoutes(services: services).routes
         routes += HealthRoutes(services: services).routes

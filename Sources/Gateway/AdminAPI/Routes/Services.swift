@@ -18,6 +18,8 @@ struct Services: Sendable {
     let audit: AuditLog
     /// What else is read for the metrics.
     let readings: @Sendable () -> [MetricReading]
+    /// What asks APNs about channels; `nil` where nothing does.
+    let channels: @Sendable () -> (any ChannelService)?
     /// How the delivery to each webhook endpoint stands.
     let webhooks: @Sendable () -> [WebhookHealth]
 
@@ -25,7 +27,8 @@ struct Services: Sendable {
         gateway: Gateway, configuration: AdminConfiguration, metrics: AdminMetrics,
         connections: ListenerConnections, streams: ConnectionCount, audit: AuditLog,
         readings: @escaping @Sendable () -> [MetricReading],
-        webhooks: @escaping @Sendable () -> [WebhookHealth] = { [] }
+        webhooks: @escaping @Sendable () -> [WebhookHealth] = { [] },
+        channels: @escaping @Sendable () -> (any ChannelService)? = { nil }
     ) {
         self.gateway = gateway
         self.configuration = configuration
@@ -35,6 +38,7 @@ struct Services: Sendable {
         self.audit = audit
         self.readings = readings
         self.webhooks = webhooks
+        self.channels = channels
         bodies = BodyBudget(
             byteCount: configuration.bodyBudgetByteCount,
             freeByteCount: configuration.bodyByteCount)

@@ -145,22 +145,4 @@ extension AdminRequestContext {
             (text) throws(InvalidField) in try UserID(text)
         }
     }
-
-    /// A part of a path without its percent-encoding; `nil` for what is not UTF-8.
-    private static func percentDecoded(_ text: String) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, rest.first != UInt8(ascii: "+"),
-                let value = UInt8(String(Substring(rest.prefix(2))), radix: 16)
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
 }

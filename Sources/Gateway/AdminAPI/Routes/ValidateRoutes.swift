@@ -144,7 +144,7 @@ extension ValidateRoutes {
         .object([
             .required("valid", .boolean("Whether there is no error.")),
             .required("push_type", .string("The push type that the rules judged by.")),
-            .required("push_type_is_inferred", .boolean("Whether it was told from the payload.")),
+            .required("push_type_is_inferred", .boolean("Whether the payload gave it.")),
             .required("diagnostics", .array(of: .named(.diagnostic))),
             .required(
                 "summary",

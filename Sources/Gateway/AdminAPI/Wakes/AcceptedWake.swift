@@ -19,6 +19,8 @@ struct AcceptedWake {
             problem.diagnostics = Severity.allCases.sorted(by: >).flatMap { severity in
                 diagnostics.filter { $0.severity == severity }
             }
+            // No error of a wake is about a header, which its other members make.
+            if problem.diagnostics.first?.header == nil { problem.field = "payload" }
             throw problem
         case .unknownApp:
             throw Problem.unknownApp(inquiry?.request.bundleID.value, inquiry?.environment)
@@ -95,7 +97,9 @@ extension Problem {
     }
 
     static var idempotencyConflict: Problem {
-        Problem(.idempotencyConflict, "Use a new key for a new request.")
+        var problem = Problem(.idempotencyConflict, "Use a new key for a new request.")
+        problem.field = "Idempotency-Key"
+        return problem
     }
 
     static var ambiguousEnvironment: Problem {

@@ -137,6 +137,15 @@ struct WakeTerms {
             }
             return .at(now.advanced(bySeconds: ttl))
         case (nil, let instant?):
+            let year = try members.string("expires_at").flatMap { Int($0.prefix(4)) }
+            guard let year, expirationYears.contains(year) else {
+                throw InvalidField(
+                    field: "expires_at",
+                    problem: "is not in the years \(expirationYears.lowerBound) to "
+                        + "\(expirationYears.upperBound)",
+                    remedy: "Write the time until which it is worth anything, such as "
+                        + "2026-11-21T09:34:00Z.")
+            }
             return .at(instant)
         case (.some, .some):
             throw InvalidField(
@@ -178,8 +187,8 @@ extension WakeTerms {
                     "expires_at",
                     .string(
                         "Instead: until when it is worth anything. From 2002 to 5137: other "
-                            + "numbers of seconds since 1970 are mistakes (rule H011).",
-                        format: "date-time", pattern: expirationYears,
+                            + "numbers of seconds since 1970 are mistakes (rules H011 and H012).",
+                        format: "date-time", pattern: expirationPattern,
                         example: "2026-11-21T09:34:00.000Z")),
                 .optional(
                     "urgency",
@@ -250,8 +259,10 @@ extension WakeTerms {
             .joined(separator: ", ")
     }
 
-    /// The years 2002 to 5137: between a span of seconds and milliseconds, for the rules.
-    private static let expirationYears =
+    /// The years in which a number of seconds since 1970 is neither taken for a span of seconds nor
+    /// for milliseconds.
+    private static let expirationYears = 2_002...5_137
+    private static let expirationPattern =
         "^(200[2-9]|20[1-9][0-9]|2[1-9][0-9]{2}|[34][0-9]{3}|50[0-9]{2}|51[0-2][0-9]|513[0-7])-"
 
     /// The length of the longest topic, in characters.

@@ -8,12 +8,16 @@ import Synchronization
 /// Delivers the gateway's webhooks: a webhook worker for each endpoint takes its events from the
 /// store under leases, posts them, and settles them. Webhook workers share nothing, nor
 /// with dispatch, but the store; so a receiver that is slow or down delays its own events only.
+/// Of gateways that share a store, one at a time delivers to an endpoint.
 ///
 /// A request carries up to 100 events as `{"events": […]}`, with the headers of Standard
 /// Webhooks 1.0. Any 2xx means that all of them were taken; anything else is tried again by
 /// `WebhookSchedule`. An event may come twice, with other events under another `webhook-id`; its
 /// own `id` tells.
 public final class WebhookDelivery: Service {
+    /// How long a receiver may take to answer, in milliseconds.
+    public static let patienceMilliseconds = 15_000
+
     private struct State {
         var workers: [WebhookEndpointID: WebhookWorker] = [:]
         /// Those that do not run yet.

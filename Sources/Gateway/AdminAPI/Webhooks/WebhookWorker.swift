@@ -10,9 +10,10 @@ import WakeModel
 final class WebhookWorker: Sendable {
     /// The most events of one request.
     static let batchCount = 100
-    /// How long a lease lasts, in seconds: longer than a request may take. A round of many requests
-    /// may outlast it; only one that takes an endpoint over meanwhile would post an event again.
-    static let leaseSeconds = 120
+    /// How long a lease lasts, on events and on the duty to deliver to the endpoint, in seconds:
+    /// longer than a request may take. The events of a gateway that dies are posted by another one
+    /// after that.
+    static let leaseSeconds = 60
     /// How long it sleeps when nothing rings, in seconds.
     static let sleepSeconds: Int64 = 30
     /// How often it looks for what is due again while events wait, in seconds: no signal fires
@@ -29,6 +30,8 @@ final class WebhookWorker: Sendable {
     private let meters: WebhookMeters
     private let record: WebhookRecord
     private let logger: Logger
+    /// Until when the duty to deliver is this gateway's at least; `nil` when it may not be.
+    private let dutyEnd = Mutex<ContinuousClock.Instant?>(nil)
 
     init(
         gateway: Gateway, endpoint: WebhookEndpoint, label: String,
@@ -76,6 +79,7 @@ final class WebhookWorker: Sendable {
                 failures += 1
             }
         }
+        await giveBackDuty()
     }
 
     /// Lets a receiver that is down alone for a while, but not one that is reached otherwise now.
@@ -96,9 +100,19 @@ final class WebhookWorker: Sendable {
     }
 
     private func deliverSome(to endpoint: WebhookEndpoint) async -> Outcome {
+        let outcome = await attempt(endpoint)
+        // While nothing is posted here, another gateway may.
+        if case .taken = outcome { return outcome }
+        await giveBackDuty()
+        return outcome
+    }
+
+    private func attempt(_ endpoint: WebhookEndpoint) async -> Outcome {
         do throws(StoreFailure) {
+            // Who has not the duty looks at the counts alone.
+            let limit = try await hasDuty() ? Self.batchCount : 0
             let batch = try await gateway.webhooks(
-                of: id, limit: Self.batchCount, leaseSeconds: Self.leaseSeconds)
+                of: id, limit: limit, leaseSeconds: Self.leaseSeconds)
             note(batch)
             guard !batch.items.isEmpty else {
                 let isEmpty = batch.backlogCount == 0
@@ -114,6 +128,33 @@ final class WebhookWorker: Sendable {
         }
     }
 
+    /// Whether this gateway may post: the duty is its own for longer than a request may take, which
+    /// is seen to by a clock that nobody sets.
+    private func hasDuty() async throws(StoreFailure) -> Bool {
+        let patience = Duration.milliseconds(WebhookDelivery.patienceMilliseconds)
+        // Before it is asked for, so that it ends here before it does in the store.
+        let asked = ContinuousClock.now
+        if let end = dutyEnd.withLock({ $0 }), asked + patience < end { return true }
+        let isOurs = try await gateway.takeDelivery(to: id, seconds: Self.leaseSeconds)
+        let end = asked + .seconds(Self.leaseSeconds)
+        dutyEnd.withLock { $0 = isOurs ? end : nil }
+        return isOurs && ContinuousClock.now + patience < end
+    }
+
+    private func giveBackDuty() async {
+        let hadIt = dutyEnd.withLock { end in
+            defer { end = nil }
+            return end != nil
+        }
+        guard hadIt else { return }
+        do throws(StoreFailure) {
+            try await gateway.giveBackDelivery(to: id)
+        } catch {
+            // It ends by itself.
+            logger.debug("a duty was not given back", metadata: ["error": "\(error)"])
+        }
+    }
+
     private func note(_ batch: WebhookBatch) {
         endpoint.withLock { if $0 != nil { meters.backlog.record(batch.backlogCount) } }
         let dropped = meters.noteDrops(batch.droppedCount)
@@ -126,12 +167,15 @@ final class WebhookWorker: Sendable {
             ])
     }
 
-    /// Posts a batch until nothing of it is left to post, or the endpoint is another one.
+    /// Posts a batch until nothing of it is left to post, the endpoint is another one, or the duty
+    /// is another gateway's.
     private func deliver(
         _ items: [WebhookItem], to endpoint: WebhookEndpoint
     ) async -> WebhookRound {
         var round = WebhookRound(items)
-        while !Task.isCancelled, current == endpoint, let part = round.next() {
+        while !Task.isCancelled, current == endpoint, (try? await hasDuty()) == true,
+            let part = round.next()
+        {
             round.note(await post(part, to: endpoint), to: part)
         }
         return round

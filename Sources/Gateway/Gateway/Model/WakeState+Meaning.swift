@@ -11,7 +11,7 @@ extension WakeState {
         case .superseded: "The app was opened, or synced, before it left."
         case .suppressed: "It must not be sent; `suppression` says why."
         case .expired: "Its deadline came before APNs accepted it."
-        case .rejected: "APNs refused it, for a reason that trying again does not mend."
+        case .rejected: "APNs refused it, for a reason that another try does not change."
         case .undeliverable: "APNs says that the device token is dead."
         case .failed: "It was given up; `cause` says why."
         case .cancelled: "Somebody cancelled it, or had its device forgotten."

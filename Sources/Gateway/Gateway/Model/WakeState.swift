@@ -48,7 +48,7 @@ public enum WakeEnd: Hashable, Sendable {
     case suppressed(WakeSuppression)
     /// The deadline came before it could be sent.
     case expired
-    /// APNs refused it, for a reason that trying again does not mend.
+    /// APNs refused it, for a reason that another try does not change.
     case rejected(Refusal)
     /// APNs says that the device token is dead.
     case undeliverable(Refusal)

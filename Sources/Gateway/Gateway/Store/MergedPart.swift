@@ -90,6 +90,12 @@ extension WakeRow {
         parts = all
     }
 
+    /// Takes note that the part with a wake has others in it, which it does not name.
+    mutating func fold(_ wake: WakeID) {
+        guard let index = parts.firstIndex(where: { $0.wakes.contains(wake) }) else { return }
+        parts[index].isFolded = true
+    }
+
     /// Takes a wake's request out of its parts, as far as it can be told apart; whether it was
     /// there. What the push carries is then what is left.
     mutating func withdraw(_ wake: WakeID) -> Bool {

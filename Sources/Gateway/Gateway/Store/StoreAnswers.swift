@@ -172,11 +172,15 @@ public struct ReportOutcome: Sendable {
     public let devices: Int
     /// What ended by it.
     public let ended: [EndedWake]
+    /// Queues in which more plain pushes may wait for a device that is forgotten than one
+    /// transaction ends, each with the number of the wake with which ``ForgetPushes`` goes on.
+    public let unfinished: [WakeQueueKey: Int64]
 
     /// Creates an outcome.
-    public init(devices: Int, ended: [EndedWake]) {
+    public init(devices: Int, ended: [EndedWake], unfinished: [WakeQueueKey: Int64]) {
         self.devices = devices
         self.ended = ended
+        self.unfinished = unfinished
     }
 }
 

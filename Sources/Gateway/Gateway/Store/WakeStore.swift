@@ -30,6 +30,14 @@ public protocol WakeStore: Sendable {
     /// quickly. For one listener; a store whose rows cannot be damaged never calls it.
     func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void)
 
+    /// Takes a duty that one gateway at a time has, or keeps it, for so many seconds from now on;
+    /// whether it is this gateway's. A store that belongs to one gateway has no other that could
+    /// have it.
+    func take(_ duty: StoreDuty, seconds: Int) async throws(StoreFailure) -> Bool
+
+    /// Gives a duty back, which the next gateway then has at once.
+    func giveBack(_ duty: StoreDuty) async throws(StoreFailure)
+
     /// How a store stands that gateways share, as it was seen last; `nil` for one that belongs to
     /// one gateway, and before the first look. Costs nothing.
     var sharedStatus: SharedStoreStatus? { get }
@@ -38,6 +46,28 @@ public protocol WakeStore: Sendable {
 extension WakeStore {
     /// `nil`: the store belongs to one gateway.
     public var sharedStatus: SharedStoreStatus? { nil }
+
+    /// `true`: the store belongs to one gateway.
+    public func take(_ duty: StoreDuty, seconds: Int) async throws(StoreFailure) -> Bool { true }
+
+    /// Nothing: the store belongs to one gateway.
+    public func giveBack(_ duty: StoreDuty) async throws(StoreFailure) {}
+}
+
+/// What one of the gateways that share a store does at a time.
+public enum StoreDuty: Hashable, Sendable {
+    /// Removing what has had its time.
+    case prune
+    /// Posting the webhooks of an endpoint.
+    case webhooks(WebhookEndpointID)
+
+    /// What a store calls it.
+    public var name: String {
+        switch self {
+        case .prune: "prune"
+        case .webhooks(let endpoint): "webhooks \(endpoint.rawValue)"
+        }
+    }
 }
 
 /// Why a queue is paused.

@@ -4,24 +4,31 @@ import WakeBudget
 import WakeModel
 
 extension WorkingSet {
-    /// How many of a device's latest wakes are looked at for those that wait, when it is forgotten.
+    /// How many of a device's wakes one transaction looks at for those that wait, when it is
+    /// forgotten.
     static let forgottenPushCount = 4_096
 
-    /// Ends the plain pushes that wait for a device, because it is forgotten.
+    /// Ends the plain pushes that wait for a device, because it is forgotten: those among as many
+    /// as one transaction looks at, the newest first. `rest` becomes the number of the wake with
+    /// which the next one goes on, 0 if there is none.
     ///
     /// Any number may wait, so no row lists them; they are found along the chain of the device's
     /// wakes, which goes back no further than a wake may wait.
     func cancelPushes(
-        of device: inout DeviceRow, at now: WallInstant, _ queue: SeenQueue
+        of device: inout DeviceRow, from first: Int64, at now: WallInstant, _ queue: SeenQueue,
+        _ rest: inout Int64
     ) throws(RowFault) -> [EndedWake] {
         let earliest = now.advanced(bySeconds: -Int64(queue.policy.settings.holdSeconds))
         var ended: [EndedWake] = []
-        var number = device.latest
-        for _ in 0..<Self.forgottenPushCount where number != 0 {
-            guard let seen = try readableWake(number, chain: Self.forgottenPushCount),
+        rest = first
+        for _ in 0..<Self.forgottenPushCount where rest != 0 {
+            guard let seen = try readableWake(rest, chain: Self.forgottenPushCount),
                 seen.acceptedAt >= earliest
-            else { break }
-            number = seen.previous
+            else {
+                rest = 0
+                break
+            }
+            rest = seen.previous
             guard seen.state == .pending, var wake = try liveWake(seen.number) else { continue }
             if wake.tries == 0 { device.ledger.giveBackTurn(policy: queue.policy) }
             ended.append(try finish(&wake, .cancelled, at: now, queue))

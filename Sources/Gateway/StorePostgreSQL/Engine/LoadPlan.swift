@@ -332,17 +332,19 @@ struct LoadPlan {
         SELECT \(StoredColumns.feedback) FROM rouse.feedback
         WHERE queue = $3 AND number > $1 ORDER BY queue, number LIMIT $2
         """, .int8, .int8, .int8)
-    /// One whose wake was pruned is there without it, so that a page ends where it ends.
+    /// One whose wake was pruned is there without it, so that a page ends where it ends. In the
+    /// order of the rows, so that no more of them are opened than the page takes: one may have
+    /// thousands of entries.
     private static let outcomes = Statement(
         """
         SELECT \(wakeAndDevice), asked.cursor, asked.number
-        FROM (SELECT outcome.number - cardinality(outcome.wakes) + entry.place AS cursor,
-                entry.wake AS number, false AS payload, true AS device
-            FROM (SELECT number, wakes FROM rouse.outcome
+        FROM (SELECT outcome.start + entry.place AS cursor, entry.wake AS number,
+                false AS payload, true AS device
+            FROM (SELECT number, number - cardinality(wakes) AS start, wakes FROM rouse.outcome
                     WHERE number > $1 ORDER BY number LIMIT $2) AS outcome,
                 unnest(outcome.wakes) WITH ORDINALITY AS entry (wake, place)
-            WHERE outcome.number - cardinality(outcome.wakes) + entry.place > $1
-            ORDER BY cursor LIMIT $2) AS asked
+            WHERE outcome.start + entry.place > $1
+            ORDER BY outcome.number, entry.place LIMIT $2) AS asked
         LEFT \(joined) ORDER BY asked.cursor
         """, .int8, .int8)
     private static let lastOutcome = Statement(

@@ -6,7 +6,7 @@ import WakeModel
 
 extension PostgreSQLWakeStore {
     /// Recounts the law of conservation in a shared store, and reads every wake, device, queue,
-    /// attempt, idempotency key, feedback entry and webhook. It only reads, and may run beside
+    /// attempt, idempotency key, webhook, and entry of the feeds. It only reads, and may run beside
     /// gateways: what is counted is of one moment, and rows are read page by page behind it, so
     /// that no long transaction keeps the database from removing old row versions.
     ///
@@ -44,7 +44,7 @@ private struct SharedAudit {
                 Query(
                     LoadPlan.counters,
                     .texts([StoreCounter.accepted.name, StoreCounter.pruned.name])),
-                Query(Self.miscounted), Query(Self.structure),
+                Query(Self.miscounted), Query(Self.structure), Query(Self.outcomes),
             ], transaction: .snapshot, within: Self.limit
         ).results()
         var states: [WakeState: Int] = [:]
@@ -67,6 +67,13 @@ private struct SharedAudit {
         }
         for result in results[3...4] {
             for row in 0..<result.rowCount { faults.append(result.string(row, 0) ?? "") }
+        }
+        let outcomes = results[5]
+        for row in 0..<outcomes.rowCount {
+            collector.note(
+                DamagedRow(
+                    table: .outcome, key: outcomes.string(row, 0) ?? "",
+                    problem: outcomes.string(row, 1) ?? ""))
         }
         try await readEverything()
         let damaged = collector.found
@@ -117,6 +124,23 @@ private struct SharedAudit {
         SELECT 'The server has read ' || checksum_failures || ' pages with a wrong checksum.'
         FROM pg_catalog.pg_stat_database
         WHERE datname = current_database() AND checksum_failures > 0
+        """)
+
+    /// Entries of the feed of outcomes by whose cursors a reader would miss something, or read it
+    /// twice.
+    private static let outcomes = Statement(
+        """
+        SELECT number::text, CASE
+            WHEN cardinality(wakes) = 0 OR array_position(wakes, NULL) IS NOT NULL
+                THEN 'wakes cannot be read'
+            WHEN number > last THEN 'it is behind the end of the feed, ' || last
+            ELSE 'it has cursors of the entry before it' END
+        FROM (SELECT number, wakes, lag(number, 1, 0::bigint) OVER (ORDER BY number) AS previous,
+                (SELECT last FROM rouse.feed WHERE name = 'outcomes') AS last
+            FROM rouse.outcome) AS entry
+        WHERE cardinality(wakes) = 0 OR array_position(wakes, NULL) IS NOT NULL OR number > last
+            OR number - cardinality(wakes) < previous
+        ORDER BY entry.number
         """)
 
     // MARK: Rows

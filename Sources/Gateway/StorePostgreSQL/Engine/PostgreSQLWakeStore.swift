@@ -121,6 +121,20 @@ public final class PostgreSQLWakeStore: WakeStore {
     /// How the store stands; see ``Gateway/WakeStore/sharedStatus``. Looked at with each heartbeat.
     public var sharedStatus: SharedStoreStatus? { link.survey.status }
 
+    /// Takes a duty, or keeps it; see ``Gateway/WakeStore/take(_:seconds:)``.
+    public func take(_ duty: StoreDuty, seconds: Int) async throws(StoreFailure) -> Bool {
+        try await link.withWriter("take-duty") { writer throws(StoreFailure) in
+            try await writer.take(duty, seconds: seconds)
+        }
+    }
+
+    /// Gives a duty back; see ``Gateway/WakeStore/giveBack(_:)``.
+    public func giveBack(_ duty: StoreDuty) async throws(StoreFailure) {
+        try await link.withWriter("give-back-duty") { writer throws(StoreFailure) in
+            try await writer.giveBack(duty)
+        }
+    }
+
     /// Removes what has had its time; see ``Gateway/WakeStore/prune(_:)``. One gateway at a time
     /// does; the others find nothing to remove.
     public func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned {

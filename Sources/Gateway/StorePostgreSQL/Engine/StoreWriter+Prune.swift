@@ -63,17 +63,8 @@ extension StoreWriter {
         return pruned
     }
 
-    func takeDuty() async throws(StoreFailure) -> Bool {
-        try await session.run(
-            [Query(Self.duty, .text("prune"), .text(link.gateway))], transaction: .write
-        ).results()[0].affectedRowCount == 1
-    }
-
-    private static let duty = Statement(
-        """
-        UPDATE rouse.duty SET gateway = $2, until = clock_timestamp() + interval '60 s'
-        WHERE name = $1 AND (gateway = $2 OR until < clock_timestamp())
-        """, .text, .text)
+    /// Takes the duty of pruning, or keeps it.
+    func takeDuty() async throws(StoreFailure) -> Bool { try await take(.prune, seconds: 60) }
 
     // MARK: Looking
 

@@ -126,7 +126,7 @@ struct OpenStepPropertyListReader {
         return text
     }
 
-    /// What stands behind a backslash.
+    /// The character after a backslash.
     private mutating func escaped() throws(ReadingFailure) -> String {
         let byte = cursor.byte
         switch byte {

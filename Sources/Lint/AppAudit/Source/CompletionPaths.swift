@@ -243,7 +243,9 @@ struct CompletionPaths {
             if mentions(body) { isSettled = true }
             return next
         case "guard":
-            let isMet = isExempt(start..<open) || asksWhetherDone(start..<open)
+            let isMet =
+                isExempt(start..<open) || asksWhetherDone(start..<open)
+                || asksForFlag(start..<open, setIn: next..<max(next, range.upperBound))
             if !isMet { _ = walk(body, isSettled: isSettled, depth: depth + 1) }
             return next
         case "for", "while":
@@ -257,8 +259,24 @@ struct CompletionPaths {
             settle(&isSettled, isExempt(start..<open) ? results.filter(\.isSettled) : results)
             return next
         default:
+            if keyword == "try", let last = finallyBody(at: next, range), mentions(last) {
+                isSettled = true
+            }
             return chain(keyword, start..<open, body, next, range, &isSettled, depth)
         }
+    }
+
+    /// The words of the `@finally` behind an `@try`, which run on every path through it.
+    private func finallyBody(at start: Int, _ range: Range<Int>) -> Range<Int>? {
+        var index = start
+        while index + 1 < range.upperBound, text.tokens[index].isMark("@"),
+            let part = block(after: index + 1, range)
+        {
+            if text.tokens[index + 1].isName("finally") { return part.body }
+            guard text.tokens[index + 1].isName("catch") else { return nil }
+            index = part.next
+        }
+        return nil
     }
 
     private struct Branch {
@@ -291,6 +309,17 @@ struct CompletionPaths {
         range.contains { strictness.doneFlags.contains(text.tokens[$0].text) }
     }
 
+    /// Whether a condition asks for a flag that is set behind it, so that what follows happens only
+    /// once: `if !called { called = true`.
+    private func asksForFlag(_ condition: Range<Int>, setIn body: Range<Int>) -> Bool {
+        let names = Set(condition.filter { text.tokens[$0].isName }.map { text.tokens[$0].text })
+        let values: Set = ["true", "false", "YES", "NO", "nil"]
+        return body.contains { index in
+            text.sees("=", at: index + 1) && names.contains(text.tokens[index].text)
+                && text[index + 2].map { values.contains($0.text) } == true
+        }
+    }
+
     /// Whether a condition asks for a version of the system, which is met on those that matter.
     private func asksForVersion(_ range: Range<Int>) -> Bool {
         text.tokens[range].contains {
@@ -314,7 +343,9 @@ struct CompletionPaths {
             let result = walk(body, isSettled: isSettled, depth: depth + 1)
             branches.append(Branch(open: condition.upperBound, isSettled: result))
         }
-        var isExhaustive = keyword != "if" || asksForVersion || (isExempt && !isNegated)
+        var isExhaustive =
+            keyword != "if" || asksForVersion || (isExempt && !isNegated)
+            || asksForFlag(condition, setIn: body)
         var next = next
         let continuation = keyword == "if" ? "else" : "catch"
         while next < range.upperBound {

@@ -38,7 +38,10 @@ enum ConstantExpression: Hashable, Sendable {
         guard let name = names.last else { return }
         if names.count == 1, first.isName, Self.isParameter(name, at: start, text) { return }
         var qualifier = names.dropLast().last
-        if qualifier == "Self" || qualifier == "self" || qualifier == nil {
+        if first.isMark(".") {
+            // Where a text is wanted, the type that is left out is that of texts.
+            qualifier = "String"
+        } else if qualifier == "Self" || qualifier == "self" || qualifier == nil {
             qualifier = text.type(around: start)?.name
         }
         self = .reference(ConstantReference(name: name, type: qualifier))
@@ -64,6 +67,8 @@ enum ConstantExpression: Hashable, Sendable {
 struct SourceConstants {
     /// By name alone, and by type and name.
     private var values: [String: Set<String>] = [:]
+    /// The names that stand outside of all types, so that they can be used without one.
+    private var global: Set<String> = []
 
     /// Adds the constants of a file, or only those with a wanted name.
     mutating func add(_ text: SourceText, wanted: Set<String>? = nil) {
@@ -72,9 +77,12 @@ struct SourceConstants {
                 let name = name(ofValueAt: index, in: text), wanted?.contains(name) ?? true
             else { continue }
             let value = text.tokens[index].text
+            guard !value.isEmpty else { continue }
             values[name, default: []].insert(value)
             if let type = text.type(around: index) {
                 values[type.name + "." + name, default: []].insert(value)
+            } else {
+                global.insert(name)
             }
         }
     }
@@ -82,6 +90,7 @@ struct SourceConstants {
     /// Adds the constants of another file.
     mutating func add(_ other: SourceConstants) {
         values.merge(other.values) { $0.union($1) }
+        global.formUnion(other.global)
     }
 
     /// The name that a literal is the value of.
@@ -103,12 +112,15 @@ struct SourceConstants {
         return token.text
     }
 
-    /// The value of a constant that has one in the whole project; `nil` for anything else.
+    /// The value of a constant of the type that is named or stands around it, or of one outside of
+    /// all types whose name nothing else has; `nil` for anything else, such as what is inherited.
     func value(of reference: ConstantReference) -> String? {
         if let type = reference.type, let found = values[type + "." + reference.name] {
             return found.count == 1 ? found.first : nil
         }
-        guard let found = values[reference.name], found.count == 1 else { return nil }
+        guard global.contains(reference.name), let found = values[reference.name],
+            found.count == 1
+        else { return nil }
         return found.first
     }
 }

@@ -51,6 +51,13 @@ extension SourceReader {
             }
             return product(at: index + 2)
         case "scheduledTimer" where text.sees("(", at: index + 1): return product(at: index + 4)
+        // `dispatch_time(DISPATCH_TIME_NOW, (int64_t)(60 * NSEC_PER_SEC))`
+        case "dispatch_time" where text.sees("(", "DISPATCH_TIME_NOW", ",", at: index + 1):
+            var number = index + 4
+            if text.sees("(", "int64_t", ")", at: number) { number += 3 }
+            if text.sees("(", at: number) { number += 1 }
+            guard text.sees("*", "NSEC_PER_SEC", at: number + 1) else { return nil }
+            return text[number].flatMap { Double($0.text) }
         default: return nil
         }
     }
@@ -146,7 +153,15 @@ extension SourceReader {
                 text.tokens[$0].text)
         }
         guard isOfApplication else { return }
-        if lacksExpiration(index) { see(.fault(.assertionWithoutExpiration), at: index) }
+        if lacksExpiration(index) {
+            see(.fault(.assertionWithoutExpiration), at: index)
+        } else if let handler = assertionExpiration(index),
+            !handler.contains(where: {
+                isCall($0) && !isIdleCall($0) || text.sees("?", "(", at: $0 + 1)
+            })
+        {
+            see(.fault(.assertionExpirationWithoutEnd), at: index)
+        }
         see(.backgroundAssertion, at: index)
         guard let (name, isLocal) = assertionVariable(index) else { return }
         if isLocal {
@@ -186,11 +201,26 @@ extension SourceReader {
         return text.sees(":", "nil", at: label + 1) || text.sees(":", "{", "}", at: label + 1)
     }
 
+    /// The words of the closure that runs when the time is up, where it stands in the call.
+    private func assertionExpiration(_ index: Int) -> Range<Int>? {
+        if text.isObjectiveC {
+            return (index..<index + 12).lazy.compactMap { text.sees(":", "^", at: $0) ? $0 : nil }
+                .first.flatMap { closure(at: $0 + 1) }
+        }
+        if text.sees("{", at: index + 1) { return closure(at: index + 1) }
+        let close = text.partners[index + 1]
+        guard close > index else { return nil }
+        if text.sees("{", at: close + 1) { return closure(at: close + 1) }
+        if text.sees("{", at: index + 2) { return closure(at: index + 2) }
+        return (index..<close).first { text.sees("expirationHandler", ":", "{", at: $0) }
+            .flatMap { closure(at: $0 + 2) }
+    }
+
     /// The variable that keeps the answer, `let id = UIApplication.shared.beginBackgroundTask …`,
     /// and whether it is one of the function.
     private func assertionVariable(_ index: Int) -> (name: String, isLocal: Bool)? {
         let line = text.tokens[index].position.line
-        var equals = index
+        var equals = message(around: index).map { $0 - 1 } ?? index
         while let token = text[equals], token.position.line == line, !token.isMark("=") {
             equals -= 1
         }
@@ -216,13 +246,18 @@ extension SourceReader {
                 if case .closure = scope.kind { return }
                 continue
             }
-            let call = max(text.partners[index + 1], index)
+            // What runs when time is up, inside of the call or behind it, ends no other path.
+            let call =
+                message(around: index).map { text.partners[$0] }
+                ?? max(text.partners[index + 1], index)
             var start = call + 1
             if text.sees("{", at: start) { start = text.partners[start] + 1 }
             guard start > call, start < scope.close else { return }
             let rest = SourceScope(
                 kind: scope.kind, head: index, open: start - 1, close: scope.close,
                 parent: scope.parent)
+            // Another function ends it, where this one never does.
+            if needsEnd, !(start..<scope.close).contains(where: settles) { return }
             let gaps = CompletionPaths(text, body: rest, strictness, settles: settles).gaps
             if let gap = gaps.min(), !needsEnd || !gaps.contains(index) {
                 see(.fault(.assertionPathWithoutEnd), at: gap)
@@ -299,9 +334,17 @@ extension SourceReader {
         if label == nil || label.map({ text.sees(":", "nil", at: $0 + 1) }) == true {
             see(.fault(.sessionWithoutDelegate), at: word)
         }
-        if text.sees("=", at: word - 1), let session = variable(before: word - 1) {
-            readTransfers(session)
-        }
+        if let session = sessionName(word) { readTransfers(session) }
+    }
+
+    /// The name that a session gets: `let session = URLSession(…`, or that of the property whose
+    /// closure makes it.
+    private func sessionName(_ word: Int) -> String? {
+        if text.sees("=", at: word - 1) { return variable(before: word - 1) }
+        guard let scope = text.scopes(around: word).first(where: { _ in true }),
+            case .closure = scope.kind, text.sees("=", at: scope.open - 1)
+        else { return nil }
+        return variable(before: scope.open - 1)
     }
 
     /// Whether a session is made only to end what an earlier launch began:

@@ -34,6 +34,8 @@ extension SourceReader {
         }
         guard !answers else { return }
         readWork(of: scope, completion?.name)
+        // One of another name is called by a handler, which may answer for it.
+        guard ["application", "didReceiveRemoteNotification"].contains(head.name) else { return }
         guard let completion else { return }
         // One handler, one fault: its first gap stands for the others.
         if let gap = CompletionPaths(text, handler: completion.name, body: scope).gaps.min() {
@@ -68,17 +70,14 @@ extension SourceReader {
 
     /// A handler for VoIP pushes.
     mutating func readVoIPHandler(_ head: SourceScope.FunctionHead, _ scope: SourceScope) {
-        let isHandler = head.parameters.contains { parameter in
-            parameter.label.hasPrefix("didReceiveIncomingPushWith")
-                || parameter.label.hasPrefix("didReceiveIncomingVoIPPushWith")
-        }
-        guard head.name == "pushRegistry", isHandler else {
+        guard Self.isVoIPHandler(head) else {
             readPayloadFunction(head, scope)
             return
         }
         let takesMetadata = text.tokens[scope.head..<scope.open]
             .contains { $0.isName("PKVoIPPushMetadata") }
         see(.voipHandler(takesMetadata: takesMetadata), at: scope.head)
+        guard !isSuperseded(head) else { return }
         let body = text.content(ofBracket: scope.open)
         let completion = head.parameters.last {
             $0.label == "completion" || $0.label == "withCompletionHandler"
@@ -86,6 +85,27 @@ extension SourceReader {
         readVoIPPaths(head, scope, body, completion: completion)
         for index in body where Self.reports.contains(text.tokens[index].text) {
             if isLate(index, in: scope, body) { see(.lateReport, at: index) }
+        }
+    }
+
+    private static func isVoIPHandler(_ head: SourceScope.FunctionHead) -> Bool {
+        head.name == "pushRegistry"
+            && head.parameters.contains { parameter in
+                parameter.label.hasPrefix("didReceiveIncomingPushWith")
+                    || parameter.label.hasPrefix("didReceiveIncomingVoIPPushWith")
+            }
+    }
+
+    /// Whether a handler is the form of iOS 8 beside that with a completion handler, which iOS
+    /// calls instead.
+    private func isSuperseded(_ head: SourceScope.FunctionHead) -> Bool {
+        func hasCompletion(_ head: SourceScope.FunctionHead) -> Bool {
+            head.isAsync || head.has("completion") || head.has("withCompletionHandler")
+        }
+        guard !hasCompletion(head) else { return false }
+        return text.scopes.contains { other in
+            guard case .function(let newer) = other.kind else { return false }
+            return Self.isVoIPHandler(newer) && hasCompletion(newer)
         }
     }
 
@@ -216,7 +236,8 @@ extension SourceReader {
             let line = token.position.line
             while next < body.upperBound {
                 let word = text.tokens[next]
-                if word.isMark("{") || word.isMark(";") || word.isName("else") { break }
+                if word.isMark(";") || word.isName("else") { break }
+                if word.isMark("{"), !token.isMark("=") || !makesValue(next) { break }
                 if token.isMark("="), word.position.line > line,
                     !text.tokens[next - 1].isMark("("), !word.isMark("."), !word.isMark(")")
                 {
@@ -240,6 +261,15 @@ extension SourceReader {
             })
     }
 
+    /// Whether a closure makes the value that is assigned: `let name = queue.sync { … }`, and not
+    /// `let later = { … }` or `let task = Task { … }`.
+    private func makesValue(_ brace: Int) -> Bool {
+        guard brace + 1 < text.tokens.count, text.scopeIndices[brace + 1] >= 0 else { return false }
+        let scope = text.scopes[text.scopeIndices[brace + 1]]
+        guard scope.open == brace, case .closure(let callee?) = scope.kind else { return false }
+        return !Self.laterCallees.contains(callee)
+    }
+
     /// Whether a function ends a call, by its name, and does not report one in this file.
     private func endsCall(_ name: String) -> Bool {
         let verbs = ["end", "dismiss", "hangUp", "hangup", "reject", "decline", "stop"]
@@ -254,12 +284,39 @@ extension SourceReader {
         }
     }
 
+    /// Whether a function that answers something does more than that, by its name:
+    /// `handlePush`, `didReceiveIncomingCall`, and not `pushType`, `isReported` or `string`.
     private static func speaksOfHandling(_ name: String) -> Bool {
-        let name = name.lowercased()
-        return [
-            "report", "handle", "process", "receive", "present", "display", "show", "incoming",
-            "ring", "notify", "deliver", "forward", "perform", "dispatch", "start", "push",
-        ].contains(where: name.contains)
+        let words = nameParts(name)
+        guard let first = words.first, !["is", "has", "was", "can", "should"].contains(first) else {
+            return false
+        }
+        return words.contains { word in
+            verbs.contains { word.hasPrefix($0) && endings.contains(word.dropFirst($0.count)) }
+        }
+    }
+
+    private static let verbs = [
+        "report", "handle", "process", "receive", "present", "display", "show", "ring", "notify",
+        "deliver", "forward", "perform", "dispatch", "start",
+    ]
+    private static let endings: Set<Substring> = ["", "s", "d", "ed", "ing"]
+
+    /// The words of a name in camel case, in small letters: `DDLogError` has `dd`, `log`, `error`.
+    private static func nameParts(_ name: String) -> [String] {
+        var words: [String] = []
+        let letters = Array(name)
+        for (index, letter) in letters.enumerated() where letter.isLetter || letter.isNumber {
+            let isAfterSmall = index > 0 && !letters[index - 1].isUppercase
+            let isBeforeSmall = index + 1 < letters.count && letters[index + 1].isLowercase
+            if words.isEmpty || letters[index - 1] == "_"
+                || letter.isUppercase && (isAfterSmall || isBeforeSmall)
+            {
+                words.append("")
+            }
+            words[words.count - 1] += letter.lowercased()
+        }
+        return words
     }
 
     /// Whether a name is called: `name(`, `name {`, `[object name` of Objective-C.
@@ -289,23 +346,36 @@ extension SourceReader {
     /// log: `FileLog.shared.add(…)`.
     func isIdleCall(_ index: Int) -> Bool {
         if Self.isIdle(text.tokens[index].text) || speaksOfKnownCall(index) { return true }
+        // `condition: .onQueue(main)` makes a value of a type that is left out.
+        if text.sees(".", at: index - 1), let before = text[index - 2],
+            ["(", ",", ":", "=", "["].contains(where: before.isMark)
+        {
+            return true
+        }
         var owner = index
         while text[owner - 1]?.isMark(".") == true, let before = text[owner - 2] {
             owner -= 2
             if before.isMark("?") || before.isMark("!") { owner -= 1 }
+            // `UNUserNotificationCenter.current().add(request)`
+            if text.sees(")", at: owner), text.partners[owner] >= 0 {
+                owner = text.partners[owner] - 1
+            }
             guard let name = text[owner], name.isName else { return false }
-            let lowercase = name.text.lowercased()
-            let isLog =
-                lowercase.hasSuffix("log") || lowercase.contains("logger")
-                || lowercase.contains("analytics") || lowercase == "crashlytics"
-            if isLog || Self.relays.contains(name.text) { return true }
+            let isLog = Self.nameParts(name.text).contains(where: Self.logWords.contains)
+            if isLog || Self.idleOwners.contains(name.text) { return true }
         }
-        return message(around: index).map { Self.relays.contains(text.tokens[$0 + 1].text) } == true
+        guard let open = message(around: index) else { return false }
+        // What is sent to the answer of a message is sent to its receiver's.
+        var receiver = open + 1
+        while text.sees("[", at: receiver) { receiver += 1 }
+        return Self.idleOwners.contains(text.tokens[receiver].text)
+            // `[[Calls shared] report…]`: the first message only asks for an object.
+            || text.sees("[", at: open - 1) && text.partners[open] == index + 1
     }
 
     /// Where the message of Objective-C begins that a word is a part of: each part of a selector
     /// looks as a call.
-    private func message(around index: Int) -> Int? {
+    func message(around index: Int) -> Int? {
         guard text.isObjectiveC else { return nil }
         return text.tokens.indices[..<index].suffix(AuditLimits.headWords).last {
             text.tokens[$0].isMark("[") && text.partners[$0] > index
@@ -336,17 +406,25 @@ extension SourceReader {
         }
     }
 
-    /// Libraries that only tell a script of a push, and report no call: what the script does comes
-    /// after the handler has returned.
-    private static let relays: Set = [
+    private static let logWords: Set = ["log", "logger", "logging", "analytics", "crashlytics"]
+
+    /// What reports no call, whatever it is asked to do: types of the system, and libraries that
+    /// only tell a script of a push, which does something after the handler has returned.
+    private static let idleOwners: Set = [
         "RNVoipPushNotificationManager", "FlutterVoipPushNotificationPlugin",
+        "UserDefaults", "NSUserDefaults", "UNUserNotificationCenter", "JSONSerialization",
+        "NSJSONSerialization", "ProcessInfo", "NSProcessInfo", "UIDevice", "Bundle", "NSBundle",
+        "FileManager", "NSFileManager", "NSString", "NSMutableString", "NSDictionary",
+        "NSMutableDictionary", "NSArray", "NSMutableArray", "NSNumber", "NSDate", "NSUUID",
+        "NSURL", "NSData", "NSSet",
     ]
 
     /// Names that do nothing with a push: what writes a log, reads a value or makes one.
     static func isIdle(_ name: String) -> Bool {
         if idleCalls.contains(name) { return true }
-        if name.contains("Log")
-            || ["assert", "precondition", "uuid"].contains(where: name.hasPrefix)
+        if nameParts(name).contains("log")
+            || ["assert", "precondition", "dispatchPrecondition", "uuid"]
+                .contains(where: name.hasPrefix)
         {
             return true
         }
@@ -365,6 +443,13 @@ extension SourceReader {
         "respondsToSelector", "alloc", "init", "new", "sharedApplication", "sharedInstance",
         "length", "count", "integerValue", "boolValue", "description", "copy", "selector",
         "sizeof", "currentNotificationCenter", "date", "UUID", "UUIDString", "class",
+        // What these run later is read where it stands.
+        "async", "asyncAfter", "dispatch_async", "dispatch_after", "dispatch_time",
+        "dispatch_get_main_queue", "dispatch_get_global_queue",
+        // A notification is no call.
+        "presentLocalNotificationNow", "scheduleLocalNotification", "addNotificationRequest",
+        "registerUserNotificationSettings", "requestAuthorization",
+        "requestAuthorizationWithOptions", "setNotificationCategories",
     ]
 
     /// Whether a report waits for something: it stands behind an `await` of an earlier line, or in

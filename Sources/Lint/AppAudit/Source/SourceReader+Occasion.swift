@@ -68,9 +68,13 @@ extension SourceReader {
             // Those who refuse take the branch of a condition that is turned around.
             return isNegated(range) ? nil : .permission
         }
-        let names = text.tokens[range.prefix(AuditLimits.headWords)].filter(\.isName).map(\.text)
         let flags: Set = ["isRegisteredForRemoteNotifications", "UserDefaults", "AppStorage"]
-        return names.contains(where: flags.contains) ? .flag : nil
+        let asksForFlag = range.prefix(AuditLimits.headWords).contains { word in
+            text.tokens[word].isName && flags.contains(text.tokens[word].text)
+                // Whether the system knows a function says nothing of an earlier call.
+                && !text.sees("selector", "(", at: word - 2)
+        }
+        return asksForFlag ? .flag : nil
     }
 
     /// Whether a word stands in the case of those who allow alerts: `switch granted { case true:`,

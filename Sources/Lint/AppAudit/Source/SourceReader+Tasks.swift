@@ -182,6 +182,7 @@ extension SourceReader {
 
     private func use(of index: Int) -> Use {
         if text.isObjectiveC, text[index - 1]?.isMark("[") == true {
+            if text.sees("setExpirationHandler", at: index + 1) { return .expiration }
             return text[index + 1]?.text.hasPrefix("setTaskCompleted") == true ? .end : .other
         }
         guard let next = text[index + 1] else { return .other }
@@ -225,11 +226,25 @@ extension SourceReader {
         return names
     }
 
-    /// The words of the closure that `task.expirationHandler = { … }` sets.
+    /// The words of the closure that `task.expirationHandler = { … }` sets, or
+    /// `[task setExpirationHandler:^{ … }]`.
     private func expirationClosure(_ index: Int) -> Range<Int>? {
-        guard let equals = (index..<index + 6).first(where: { text[$0]?.isMark("=") == true })
-        else { return nil }
-        let open = text.sees("^", at: equals + 1) ? equals + 2 : equals + 1
+        if text.sees("setExpirationHandler", ":", at: index + 1) {
+            return closure(at: index + 3)
+        }
+        return (index..<index + 6).first { text[$0]?.isMark("=") == true }
+            .flatMap { closure(at: $0 + 1) }
+    }
+
+    /// The words of the closure that begins at a word: `{ … }`, `^{ … }`, `^(BOOL done) { … }`.
+    func closure(at start: Int) -> Range<Int>? {
+        var open = start
+        if text.sees("^", at: open) {
+            open += 1
+            if text.sees("(", at: open), text.partners[open] > open {
+                open = text.partners[open] + 1
+            }
+        }
         return text.sees("{", at: open) ? text.content(ofBracket: open) : nil
     }
 
@@ -259,6 +274,10 @@ extension SourceReader {
         for index in body where text.tokens[index].isName {
             let name = text.tokens[index].text.lowercased()
             if name.contains("schedul") || name.contains("submit") || name.contains("request") {
+                return true
+            }
+            // What another file holds may ask for it.
+            if name.hasPrefix("handle"), isCall(index), functions[text.tokens[index].text] == nil {
                 return true
             }
             if isCall(index), let scope = functions[text.tokens[index].text],

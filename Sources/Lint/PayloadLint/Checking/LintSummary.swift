@@ -22,6 +22,8 @@ public struct LintSummary: Hashable, Sendable {
     public internal(set) var failedFiles = 0
     /// Files in folders that have nothing to do with pushes.
     public internal(set) var foreignFiles = 0
+    /// Files that were read and in which no push can be judged.
+    public internal(set) var filesWithoutPush = 0
     /// Files in folders that the settings exclude.
     public internal(set) var excludedFiles = 0
     /// Findings that are not told because a comment in their file says so.
@@ -53,6 +55,7 @@ public struct LintSummary: Hashable, Sendable {
         mendedFiles += other.mendedFiles
         failedFiles += other.failedFiles
         foreignFiles += other.foreignFiles
+        filesWithoutPush += other.filesWithoutPush
         excludedFiles += other.excludedFiles
         ignoredFindings += other.ignoredFindings
         knownFindings += other.knownFindings

@@ -55,6 +55,7 @@ struct PushChecker: Sendable {
         _ item: PushItem, of kind: InputKind, in text: SourceText, _ result: inout Result
     ) {
         let report = validator.report(on: item.draft)
+        guard !item.isAddressed || !Self.isRequest(report) else { return }
         // A push for the simulator looks as what another service has sent.
         let diagnostics = report.diagnostics.filter { kind != .apns || $0.rule != "G016" }
         let isUnreadable =
@@ -67,6 +68,12 @@ struct PushChecker: Sendable {
         for diagnostic in withoutRepeated(diagnostics, of: item, in: text) {
             add(diagnostic, of: item, in: text, &result)
         }
+    }
+
+    /// Whether something without `aps` that says to whom it goes is a request of a service: then it
+    /// looks like no type that does without.
+    private static func isRequest(_ report: PushReport) -> Bool {
+        report.pushTypeIsInferred && !["voip", "mdm", "fileprovider"].contains(report.pushType)
     }
 
     /// Leaves out findings that say of one place what a more particular one says of it. One that is
@@ -138,16 +145,15 @@ struct PushChecker: Sendable {
     private func add(
         _ diagnostic: Diagnostic, of item: PushItem, in text: SourceText, _ result: inout Result
     ) {
-        // What Firebase keeps for itself matters in what is sent through it.
-        let isElsewhere =
-            diagnostic.rule == "G016" && !item.isForFirebase && validator.reservesDefaultKeys
         guard
             let severity = policy.severity(
-                of: diagnostic.rule, isElsewhere ? .note : diagnostic.severity)
+                of: diagnostic.rule, isHarmless(diagnostic, in: item) ? .note : diagnostic.severity)
         else { return }
         let (place, pointer, header) = locate(diagnostic, by: item.places)
         // What a script works out, as `$(date +%s)`, is not known here.
         if item.isInScript, diagnostic.header == nil, text.isExpansion(at: place) { return }
+        // Azure Notification Hubs puts a number there.
+        if diagnostic.rule == "G014", text.has("\"#(", at: place) { return }
         let position = text.position(of: place)
         guard !text.ignores.cover(diagnostic.rule, line: position.line) else {
             result.ignoredCount += 1
@@ -162,6 +168,18 @@ struct PushChecker: Sendable {
                 fix: diagnostic.fix, line: position.line, column: position.column,
                 pointer: pointer, header: header,
                 source: showsSource && header == nil ? text.line(at: place) : nil))
+    }
+
+    /// What Firebase keeps for itself matters in what is sent through it, and data of its messages
+    /// is for other platforms too.
+    private func isHarmless(_ diagnostic: Diagnostic, in item: PushItem) -> Bool {
+        switch diagnostic.rule {
+        case "G016": !item.isForFirebase && validator.reservesDefaultKeys
+        case "G013":
+            item.places.origins[diagnostic.pointer] != nil
+                && ["/alert", "/badge", "/sound"].contains(diagnostic.pointer)
+        default: false
+        }
     }
 
     private func locate(

@@ -23,6 +23,10 @@ struct DocumentReader: Sendable {
             if !Self.isNamedYAML(name), let commands = readCurl(bytes, name: name) {
                 return commands
             }
+            // A script or a page may well be about pushes and send none that can be read here.
+            if forcedKind == nil, Self.isScript(bytes, name: name) {
+                return PushDocument(kind: .request, isForeign: true)
+            }
             if isYAML { return readYAML(bytes) }
             // The rules find the fault again, and say what it is.
             var document = bare(bytes, forcedKind == .request ? .request : .payload)
@@ -67,7 +71,7 @@ struct DocumentReader: Sendable {
     }
 
     private func read(_ document: JSONDocument) -> PushDocument {
-        guard document.kind(0) == .object else { return foreign(document) }
+        guard document.kind(0) == .object else { return listed(document) ?? foreign(document) }
         var members = RequestMembers()
         var bundle: (key: Int, value: Int)?
         var hasAPS = false
@@ -95,6 +99,12 @@ struct DocumentReader: Sendable {
     private func foreign(_ document: JSONDocument) -> PushDocument {
         var result = bare(document.bytes, .payload)
         result.isForeign = forcedKind == nil
+        guard forcedKind == nil, document.kind(0) == .object else { return result }
+        for index in result.items.indices {
+            result.items[index].isAddressed = document.members(of: 0).contains {
+                Wrapper.addresses.contains(String(decoding: document.text($0.key), as: UTF8.self))
+            }
+        }
         return result
     }
 
@@ -120,6 +130,14 @@ struct DocumentReader: Sendable {
         return PushDocument(
             kind: .apns,
             items: [PushItem(draft: assumptions.draft(payload: payload), places: places)])
+    }
+
+    /// Whether a text is for a shell, or a page for people.
+    private static func isScript(_ bytes: [UInt8], name: String) -> Bool {
+        bytes.afterByteOrderMark.starts(with: "#!".utf8)
+            || [".sh", ".bash", ".zsh", ".command", ".md", ".mdx", ".markdown"].contains {
+                name.lowercased().hasSuffix($0)
+            }
     }
 
     private static func isNamedYAML(_ name: String) -> Bool {

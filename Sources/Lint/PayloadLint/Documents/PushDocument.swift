@@ -13,6 +13,9 @@ struct PushItem: Sendable {
     var isForFirebase = false
     /// Whether it stands in a script, which may work out parts of it.
     var isInScript = false
+    /// Whether it says to whom it goes, and has nothing of Apple's: then it is rather a request of
+    /// a service that is not known here, unless it looks like a push without `aps`.
+    var isAddressed = false
 }
 
 /// What one text was read as: a push, or the reason why it is none.

@@ -48,14 +48,14 @@ enum YAMLText {
             YamlError.composer(_, let problem, let mark, _)
         {
             throw YAMLFault(
-                "the text is not YAML: \(problem)", "Mend the syntax.",
+                "the text is not YAML: \(problem)", "Fix the syntax.",
                 .position(line: mark.line, column: mark.column))
         } catch YamlError.duplicatedKeysInMapping(_, let context) {
             throw YAMLFault(
                 "a key stands twice in one mapping", "Remove one of the two.",
                 .position(line: context.mark.line, column: context.mark.column))
         } catch {
-            throw YAMLFault("the text is not YAML", "Mend the syntax.", start)
+            throw YAMLFault("the text is not YAML", "Fix the syntax.", start)
         }
     }
 

@@ -6,7 +6,30 @@ enum UnifiedDiff {
     private static let context = 3
 
     /// The two lines that name the file.
-    static func header(_ path: String) -> String { "--- \(path)\n+++ \(path)\n" }
+    static func header(_ path: String) -> String {
+        let name = quoted(path)
+        return "--- \(name)\n+++ \(name)\n"
+    }
+
+    /// A name with control characters, quotes or backslashes as `git` and GNU `patch` write and
+    /// read it: in quotes, with the escapes of C. Others stay as they are.
+    private static func quoted(_ path: String) -> String {
+        let isPlain = path.unicodeScalars.allSatisfy {
+            $0.value >= 0x20 && !(0x7f..<0xa0).contains($0.value) && $0 != "\"" && $0 != "\\"
+        }
+        guard !isPlain else { return path }
+        var name: [UInt8] = []
+        for byte in path.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): name += [UInt8(ascii: "\\"), byte]
+            case 0x20..<0x7f: name.append(byte)
+            default:
+                let digits = String(byte, radix: 8)
+                name += "\\\(String(repeating: "0", count: 3 - digits.count))\(digits)".utf8
+            }
+        }
+        return "\"\(String(decoding: name, as: UTF8.self))\""
+    }
 
     /// The hunks from one text to another, of which the first line has this number.
     static func hunks(_ old: [UInt8], _ new: [UInt8], firstLine: Int = 1) -> String {

@@ -104,7 +104,9 @@ struct FileTally: Sendable {
 
     /// Adds one document's result.
     mutating func add(_ result: PushChecker.Result) {
-        summary.pushes += max(1, result.pushCount)
+        let isEmpty = result.pushCount == 0 && result.findings.isEmpty
+        summary.pushes += isEmpty ? 0 : max(1, result.pushCount)
+        summary.filesWithoutPush += isEmpty && result.knownCount == 0 ? 1 : 0
         types.add(result.types)
         for type in result.inferredTypes { summary.inferredTypes[type, default: 0] += 1 }
         summary.ignoredFindings += result.ignoredCount

@@ -39,17 +39,22 @@ package struct ReportTotals: Sendable {
                 "\(files(summary.foreignFiles)) passed over: neither `aps` nor headers beside a "
                     + "payload. A file that is named is checked.")
         }
+        if summary.filesWithoutPush > 0 {
+            statements.append(
+                "\(files(summary.filesWithoutPush)) not judged: no push to APNs was found, as in a "
+                    + "request to another service.")
+        }
         if summary.excludedFiles > 0 {
             statements.append(
                 "\(files(summary.excludedFiles)) passed over: the settings exclude them.")
         }
         if summary.ignoredFindings > 0 {
             statements.append(
-                "\(findings(summary.ignoredFindings)) not told: a comment ignores them.")
+                "\(findings(summary.ignoredFindings)) not reported: a comment ignores them.")
         }
         if summary.knownFindings > 0 {
             statements.append(
-                "\(findings(summary.knownFindings)) not told: they stand in the baseline.")
+                "\(findings(summary.knownFindings)) not reported: they are in the baseline.")
         }
         return statements + notJudged
     }

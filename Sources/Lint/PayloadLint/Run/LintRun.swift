@@ -26,7 +26,7 @@ public struct LintRun: Sendable {
     public init(_ options: LintOptions) throws(LintProblem) {
         if options.fixes != .nothing, !options.showsDiff, options.paths.contains("-") {
             throw LintProblem(
-                .usage, "Standard input cannot be mended. Save it as a file, or use --diff.")
+                .usage, "Standard input cannot be fixed. Save it as a file, or use --diff.")
         }
         guard !options.paths.isEmpty || options.log != nil else {
             throw LintProblem(.usage, "Nothing to check. Name a file, a folder, or - .")

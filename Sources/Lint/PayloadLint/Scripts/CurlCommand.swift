@@ -136,12 +136,20 @@ struct CurlCommand {
         }
     }
 
-    /// Whether the command speaks to APNs itself.
+    /// Whether the command speaks to APNs, or to a server that hands its push on.
     var isForAPNs: Bool {
-        if let url, url.text.contains("/3/device") || url.text.contains("push.apple.com") {
-            return true
-        }
-        return headers.contains { $0.name.hasPrefix("apns-") }
+        namesAPNs || headers.contains { $0.name.hasPrefix("apns-") }
+    }
+
+    /// Whether the command speaks to a server that hands its push on, and knows what is missing.
+    var isForRelay: Bool {
+        guard isForAPNs, !namesAPNs, let path else { return false }
+        return !Placeholder.isIn(path)
+    }
+
+    private var namesAPNs: Bool {
+        guard let url else { return false }
+        return url.text.contains("/3/device") || url.text.contains("push.apple.com")
     }
 
     /// Whether the command speaks to Azure Notification Hubs, in Apple's format.
@@ -177,10 +185,10 @@ enum Placeholder {
             return false
         }
         if text.utf8.contains(where: { "<>{}[]%\u{1a}".utf8.contains($0) }) { return true }
-        if text.contains("$") { return true }
-        // DEVICE_TOKEN, YOUR-TOKEN-HERE, YOUR TOKEN HERE, deviceToken, your_device_token
+        if text.contains("$") || text.hasPrefix(":") { return true }
+        // DEVICE_TOKEN, YOUR-TOKEN-HERE, YOUR TOKEN HERE, deviceToken, your_device_token, JWT
         guard text.allSatisfy({ $0.isLetter || "_- ".contains($0) }) else { return false }
-        return text.lowercased().contains("token")
+        return ["token", "jwt"].contains { text.lowercased().contains($0) }
             || text.contains { "_- ".contains($0) } && text == text.uppercased()
     }
 

@@ -46,10 +46,10 @@ extension DocumentReader {
                 opaque.insert(name)
             }
         }
-        guard !curl.isForAzure else {
+        guard !curl.isForAzure, !curl.isForRelay else {
             return PushItem(
                 draft: assumptions.draft(payload: body.bytes, knownHeaders: headers),
-                places: places)
+                places: places, isInScript: true)
         }
         if let path = curl.path, let url = curl.url {
             headers.append(PushDraft.Header(":path", path))

@@ -41,7 +41,7 @@ package struct Baseline: Sendable {
         guard bytes.count <= LintLimits.baselineBytes else {
             throw LintProblem(
                 .configuration,
-                "\(path) has more than \(LintLimits.baselineBytes) bytes. Mend findings, and write "
+                "\(path) has more than \(LintLimits.baselineBytes) bytes. Fix findings, and write "
                     + "the baseline anew.")
         }
         guard let document = try? JSONScanner.scan(bytes), document.kind(0) == .object,

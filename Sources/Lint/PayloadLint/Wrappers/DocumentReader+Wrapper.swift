@@ -57,6 +57,23 @@ extension DocumentReader {
     }
 }
 
+extension DocumentReader {
+    /// Reads a list of payloads, or of requests; `nil` where there are none in it.
+    func listed(_ document: JSONDocument) -> PushDocument? {
+        guard forcedKind == nil, assumptions.pushType == nil, document.kind(0) == .array else {
+            return nil
+        }
+        let list = Request(
+            document: document, text: EmbeddedText(file: document.bytes), node: 0, pointer: "")
+        let pushes = list.elements.flatMap { $0.nested() ?? [] }
+        guard !pushes.isEmpty else { return nil }
+        var result = PushDocument(kind: .request)
+        result.items = pushes.map { $0.item(assumptions) }
+        result.isForeign = true
+        return result
+    }
+}
+
 /// A request of a service in front of APNs.
 private struct Request {
     var document: JSONDocument
@@ -152,8 +169,10 @@ private struct Request {
         let payload = apns.flatMap { member("payload", of: $0.value) }
         let given = apns.flatMap { member("headers", of: $0.value) }
         guard payload != nil || given != nil || notification != nil else {
-            // What is for other platforms alone brings nothing to APNs.
-            return member("android") != nil || member("webpush") != nil ? [] : nil
+            // What is for other platforms alone, or the data of a `message` without more, brings
+            // nothing to APNs.
+            let others = ["android", "webpush"] + (pointer.isEmpty ? [] : ["data"])
+            return others.contains { member($0) != nil } ? [] : nil
         }
         var push = self.push
         push.isForFirebase = true
@@ -232,16 +251,36 @@ private struct Request {
                 continue
             }
             guard depth < Self.maximumDepth else { continue }
-            for member in document.members(of: request.node)
-            where document.kind(member.value) == .object {
+            for member in document.members(of: request.node) {
                 var inner = request
-                inner.node = member.value
                 let name = String(decoding: document.text(member.key), as: UTF8.self)
                 inner.pointer += "/" + JSONPointerText.escaped(name)
-                pending.append((inner, depth: depth + 1))
+                inner.node = member.value
+                switch document.kind(member.value) {
+                case .object: pending.append((inner, depth: depth + 1))
+                case .array: pending += inner.elements.map { ($0, depth: depth + 1) }
+                case .string:
+                    if let push = inner.payload(member.value, pointer: inner.pointer),
+                        push.hasAPS
+                    {
+                        pushes.append(push)
+                    }
+                case .key, .number, .trueLiteral, .falseLiteral, .null: break
+                }
             }
         }
         return pushes.isEmpty ? nil : pushes
+    }
+
+    /// The objects in a list.
+    var elements: [Request] {
+        document.elements(of: node).enumerated().compactMap { index, element in
+            guard document.kind(element) == .object else { return nil }
+            var request = self
+            request.node = element
+            request.pointer += "/\(index)"
+            return request
+        }
     }
 
     /// A Boolean of the service that is 1 in `aps`.

@@ -31,6 +31,12 @@ struct WrappedPush {
     /// Where the members stand that ``useLibraryNames()`` has named.
     private var libraryOrigins: [String: String] = [:]
 
+    /// Whether the payload in the request is one for APNs.
+    var hasAPS: Bool {
+        guard let base else { return false }
+        return base.document.last("aps", of: base.node) != nil
+    }
+
     /// The push, where the request gives anything that can be judged.
     func item(_ assumptions: PushAssumptions) -> PushItem {
         var places = PlaceMap()

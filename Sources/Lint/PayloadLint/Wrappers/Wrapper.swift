@@ -52,6 +52,9 @@ struct Wrapper: Sendable {
         Wrapper(
             all: ["token"], any: ["android", "webpush"], form: .firebase, isUnmistakable: false),
         Wrapper(
+            all: ["data"], any: ["token", "topic", "condition"], form: .firebase,
+            isUnmistakable: false),
+        Wrapper(
             all: [], any: ["to", "registration_ids"], form: .formerFirebase, isUnmistakable: false),
         Wrapper(all: ["payload"], any: ["payload"], form: .fragment, isUnmistakable: false),
     ]
@@ -68,6 +71,15 @@ struct Wrapper: Sendable {
         ("ios_interruption_level", "interruption-level"),
         ("ios_relevance_score", "relevance-score"),
         ("target_content_identifier", "target-content-id"),
+    ]
+
+    /// Names by which requests of many services say to whom or what they send. What such a service
+    /// makes of its request is not known here.
+    static let addresses: Set<String> = [
+        "to", "tokens", "device_tokens", "deviceTokens", "registration_ids", "recipient",
+        "recipients", "audience", "interests", "external_user_ids", "include_player_ids",
+        "include_aliases", "included_segments", "device_types", "platforms", "Addresses",
+        "MessageConfiguration", "notifications", "apple_push", "n_content",
     ]
 
     /// The names of Amazon SNS's message attributes for headers, without their beginning.

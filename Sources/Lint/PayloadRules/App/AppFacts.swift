@@ -35,6 +35,11 @@ public struct AppFacts: Hashable, Sendable {
     /// Whether the server sends such pushes to this app.
     func sends(_ push: ServerPush, to app: Bundle) -> Bool { pushes(to: app).contains(push) }
 
+    /// Whether silent pushes are meant to wake an app: the server sends them, or its modes say so.
+    func wantsSilentPushes(_ app: Bundle) -> Bool {
+        sends(.background, to: app) || app.mode(.remoteNotification) != nil
+    }
+
     /// The apps; extensions and the rest left out.
     var apps: [Bundle] { bundles.filter { $0.role == .app } }
 

@@ -143,6 +143,9 @@ extension AppRules {
                 facts, &findings, .assertionWithoutExpiration,
                 "beginBackgroundTask has no expiration handler")
             faults(
+                facts, &findings, .assertionExpirationWithoutEnd,
+                "the expiration handler of beginBackgroundTask does not call endBackgroundTask")
+            faults(
                 facts, &findings, .assertionPathWithoutEnd,
                 "a path behind beginBackgroundTask does not reach endBackgroundTask")
             for bundle in facts.bundles where bundle.lacks({ $0 == .backgroundAssertionEnd }) {
@@ -174,9 +177,13 @@ extension AppRules {
                 facts, &findings, .closureInBackgroundSession,
                 "a task of a background URLSession has a completion handler")
             for app in facts.apps where app.platform == .iOS {
+                // A session without a delegate would get its events in vain.
+                let hopeless = Set(
+                    app.observations.filter { $0.subject == .fault(.sessionWithoutDelegate) }
+                        .map(\.place.file))
                 guard app.lacks({ $0 == .backgroundSessionEvents }),
                     let session = app.observations.first(where: {
-                        $0.subject == .backgroundSession
+                        $0.subject == .backgroundSession && !hopeless.contains($0.place.file)
                     })
                 else { continue }
                 findings.suspect(

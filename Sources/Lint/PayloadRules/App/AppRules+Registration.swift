@@ -54,13 +54,10 @@ extension AppRules {
         _ facts: AppFacts, _ findings: inout AppFindings
     ) {
         for bundle in facts.bundles {
-            let wantsSilentPushes =
-                facts.pushes(to: bundle).contains(.background)
-                || bundle.mode(.remoteNotification) != nil
             let registersOtherwise = bundle.shows {
                 $0.isRegistration && $0 != .remoteNotificationRegistration(.permission)
             }
-            guard wantsSilentPushes, !registersOtherwise, bundle.platform != .macOS,
+            guard facts.wantsSilentPushes(bundle), !registersOtherwise, bundle.platform != .macOS,
                 let first = bundle.observations.first(where: {
                     $0.subject == .remoteNotificationRegistration(.permission)
                 })

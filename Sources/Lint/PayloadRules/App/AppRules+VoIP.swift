@@ -36,7 +36,7 @@ extension AppRules {
             }
         },
         AppRule(
-            "CF011", .note, "the app does not use what VoIP pushes tell since iOS 26.4",
+            "CF011", .note, "the app does not use what VoIP pushes report since iOS 26.4",
             why: "`PKVoIPPushMetadata.mustReport` says whether a call has to be reported at all.",
             from: [.voipMetadata],
             fix: """
@@ -125,12 +125,6 @@ extension AppRules {
                 continue
             }
             for seen in bundle.observations where seen.subject == .voipHandlerWithoutReport {
-                // Of two forms of the delegate's function iOS calls the newer one.
-                let others = bundle.observations.filter { $0.place.file == seen.place.file }
-                guard
-                    others.count(where: { $0.subject.isVoIPHandler })
-                        <= others.count(where: { $0.subject == .voipHandlerWithoutReport })
-                else { continue }
                 findings.suspect(
                     bundle, at: seen.place, "this handler of VoIP pushes reports no call")
             }

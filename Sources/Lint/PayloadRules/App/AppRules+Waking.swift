@@ -92,6 +92,10 @@ extension AppRules {
             let hasOtherHandler = bundle.shows {
                 $0 == .remoteNotificationHandler(inSceneDelegate: false)
             }
+            var registersElsewhere = bundle.shows {
+                $0 == .remoteNotificationRegistration(.launch)
+                    || $0 == .remoteNotificationRegistration(.unknown)
+            }
             for seen in bundle.observations {
                 switch seen.subject {
                 case .remoteNotificationHandler(inSceneDelegate: true) where !hasOtherHandler:
@@ -100,11 +104,13 @@ extension AppRules {
                         "a scene's delegate handles remote notifications, and the app's does not",
                         fix: "Move the handler to the app delegate.")
                 case .remoteNotificationRegistration(.view)
-                where !bundle.shows({ $0 == .remoteNotificationRegistration(.launch) }):
+                where !registersElsewhere && facts.wantsSilentPushes(bundle):
                     findings.suspect(
                         bundle, at: seen.place,
                         "the app registers for remote notifications only when a view appears",
                         fix: "Register when the app launches.")
+                    // The others are the same fault: one call at launch cures it.
+                    registersElsewhere = true
                 default: continue
                 }
             }

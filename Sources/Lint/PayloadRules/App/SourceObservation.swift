@@ -158,6 +158,8 @@ public struct SourceObservation: Hashable, Sendable {
         case forcedTaskCast
         /// `beginBackgroundTask` without an expiration handler.
         case assertionWithoutExpiration
+        /// An expiration handler of `beginBackgroundTask` that calls nothing.
+        case assertionExpirationWithoutEnd
         /// A path on which `endBackgroundTask` is not called.
         case assertionPathWithoutEnd
         /// A session for the background without a delegate.

@@ -11,8 +11,17 @@ extension Rules {
             from: [.sending, .generating], fix: "Add `alert`, or send another push type.",
             for: .alert
         ) { push, findings in
-            guard push.hasRootObject, !push.hasVisibleKeys else { return }
-            findings.report(push.aps.map { .node($0.value) } ?? .whole)
+            guard push.hasRootObject else { return }
+            guard push.hasVisibleKeys else {
+                findings.report(push.aps.map { .node($0.value) } ?? .whole)
+                return
+            }
+            guard push.apsKeys.isDisjoint(with: besideAlert), let document = push.document,
+                let alert = push.member(.alert), isBlank(alert.value, push, document)
+            else { return }
+            findings.report(
+                .node(alert.value), "the alert has nothing to show",
+                fix: "Give it a text, or send another push type.", severity: .warning)
         },
         Rule(
             "AL002", .warning, "`mutable-content` stands in a push without a visible alert",
@@ -89,6 +98,26 @@ extension Rules {
         ("time-sensitive", "com.apple.developer.usernotifications.time-sensitive"),
         ("critical", "com.apple.developer.usernotifications.critical-alerts"),
     ]
+
+    /// Keys that make up for an empty alert, and the one beside which rule BG016 speaks of it.
+    private static let besideAlert: APSKeySet = [
+        APSKeySet(.badge), APSKeySet(.sound), APSKeySet(.contentAvailable),
+    ]
+
+    /// Whether an alert is empty, or has only keys of Apple's that show no text. A key in another
+    /// spelling may be meant for one that does.
+    private static func isBlank(
+        _ alert: Int, _ push: ValidationContext, _ document: JSONDocument
+    ) -> Bool {
+        guard document.kind(alert) == .object else { return document.isEmptyString(alert) }
+        return !showsAlert(push, document)
+            && document.members(of: alert).allSatisfy { member in
+                let names = APSKey.alert.parts(in: push.type).map(\.name)
+                return (names + APSKey.retiredAlertParts).contains {
+                    document.hasText(member.key, $0)
+                }
+            }
+    }
 
     /// Whether the push has an alert with something in it.
     private static func showsAlert(_ push: ValidationContext, _ document: JSONDocument) -> Bool {

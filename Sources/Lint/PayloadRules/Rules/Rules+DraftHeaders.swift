@@ -280,6 +280,10 @@ extension Rules {
         "apns-collapse-id", "apns-channel-id", "apns-request-id", "apns-unique-id",
     ]
 
+    /// Apple's keys of the payload that no header is called like.
+    private static let keysOfPayload = Set(
+        APSKey.allCases.map { "\($0.name)" }.filter { $0.contains("-") })
+
     /// Names that people give to one of Apple's headers, without their hyphens.
     private static let otherNames = [
         "apnsalerttype": "apns-push-type", "apnstype": "apns-push-type",
@@ -288,9 +292,33 @@ extension Rules {
         "apnscollapsekey": "apns-collapse-id", "apnsmessageid": "apns-id",
     ]
 
+    /// Reports headers that stand in the payload, by themselves or as `headers`.
+    private static func headersInPayload(_ push: ValidationContext, _ findings: inout Findings) {
+        guard push.hasRootObject, let document = push.document else { return }
+        func look(at object: Int) {
+            for member in document.members(of: object) {
+                let name = String(decoding: document.text(member.key), as: UTF8.self)
+                if knownHeaders.contains(name) {
+                    findings.report(
+                        .node(member.key), "\(shown(name)) stands in the payload",
+                        fix: "Send it as a header of the request.")
+                } else if object == 0, name == "headers", document.kind(member.value) == .object {
+                    look(at: member.value)
+                }
+            }
+        }
+        look(at: 0)
+    }
+
     private static func unknownHeaders(_ push: ValidationContext, _ findings: inout Findings) {
-        for name in push.draft?.names ?? []
-        where name.hasPrefix("apns") && !knownHeaders.contains(name) {
+        headersInPayload(push, &findings)
+        for name in push.draft?.names ?? [] {
+            if keysOfPayload.contains(name) {
+                findings.report(
+                    .header(name), "\(shown(name)) is a key of the payload and no header",
+                    fix: "Put it into `aps`.")
+            }
+            guard name.hasPrefix("apns"), !knownHeaders.contains(name) else { continue }
             let letters = NearMiss.letters(Array(name.utf8.prefix(40))[...])
             let near =
                 otherNames[String(decoding: letters, as: UTF8.self)]

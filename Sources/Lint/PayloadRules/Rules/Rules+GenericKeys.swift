@@ -187,8 +187,8 @@ extension Rules {
         }
     }
 
-    /// The five keys that are seen at the top level. The two that no app would choose for itself
-    /// are recognised in other spellings too.
+    /// The keys that are seen at the top level. The two that no app would choose for itself are
+    /// recognised in other spellings too.
     private static func keysBesideAPS(_ push: ValidationContext, _ findings: inout Findings) {
         guard push.rootKeys.lengths & lengthsOfMistakes != 0, let document = push.document else {
             return
@@ -245,7 +245,7 @@ extension Rules {
 
     private static let topLevelMistakes: APSKeySet = [
         APSKeySet(.contentAvailable), APSKeySet(.alert), APSKeySet(.badge), APSKeySet(.sound),
-        APSKeySet(.mutableContent),
+        APSKeySet(.mutableContent), APSKeySet(.interruptionLevel), APSKeySet(.relevanceScore),
     ]
 
     /// The lengths that those keys have in any of their spellings.

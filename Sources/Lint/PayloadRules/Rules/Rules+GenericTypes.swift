@@ -75,10 +75,8 @@ extension Rules {
         _ key: APSKey, _ value: Int, _ push: ValidationContext
     ) -> Bool {
         switch key {
-        case .contentAvailable: push.type == .background || push.type == .voip
-        // PushKit ignores them, as rule VO009 says.
-        case .alert, .sound, .mutableContent: push.type == .voip
-        case .badge where push.type == .voip: true
+        case _ where key.isIgnored(in: push.type): true
+        case .contentAvailable: push.type == .background
         case .badge, .relevanceScore:
             push.type == .alert && push.document?.kind(value) == .number
         case .event, .timestamp, .staleDate, .dismissalDate: push.type == .liveactivity

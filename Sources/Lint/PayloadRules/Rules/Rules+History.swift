@@ -29,7 +29,7 @@ extension Rules {
         historyRule(
             "VO013", .warning, "a VoIP push is sent again when the caller has gone",
             why: "A call that comes late rings for nobody, and must be reported all the same.",
-            from: [.proposal, .pushKit], fix: "Tell of the missed call by an alert push.",
+            from: [.proposal, .pushKit], fix: "Report the missed call with an alert push.",
             for: .voip),
         historyRule(
             "VO014", .warning, "two VoIP pushes name the same call",
@@ -75,7 +75,7 @@ extension Rules {
         historyRule(
             "SQ003", .warning, "a push is sent again that APNs has refused for good",
             why: "Apple asks that such pushes never be tried again.", from: [.responses],
-            fix: "Mend the push or drop it."),
+            fix: "Fix the push or drop it."),
         historyRule(
             "SQ004", .warning, "a push is sent again too soon after a fault of APNs",
             why: "Apple asks to wait 15 minutes after a status of 500 and above.",

@@ -55,7 +55,7 @@ extension Rules {
         },
         Rule(
             "VO015", .note, "the payload does not say when the call began",
-            why: "A push can come after its expiration, and the app cannot tell a late one.",
+            why: "A push can come after its expiration, and the app cannot recognise a late one.",
             from: [.proposal, .lateVoIP], fix: "Add a time, for example as \"timestamp\".",
             for: .voip
         ) { push, findings in

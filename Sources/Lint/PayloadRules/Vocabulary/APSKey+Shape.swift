@@ -40,6 +40,16 @@ extension APSKey {
         }
     }
 
+    /// Whether the system passes over this key of this push type, so that no rule looks at its
+    /// value: PushKit ignores what makes another push visible or silent (rule VO009).
+    func isIgnored(in type: PushTypeSet) -> Bool {
+        guard type == .voip else { return false }
+        return switch self {
+        case .contentAvailable, .alert, .badge, .sound, .mutableContent: true
+        default: false
+        }
+    }
+
     /// What the members of this key's value must be, if that is an object of Apple's: the alert
     /// dictionary (facts §5.4) and the sound dictionary.
     func parts(in type: PushTypeSet) -> [(name: StaticString, shape: Shape)] {

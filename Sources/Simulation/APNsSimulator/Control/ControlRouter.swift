@@ -22,6 +22,7 @@ import WakeModel
 /// | `POST /clock` | moves it ahead: ``ClockChange`` |
 /// | `POST /goaway` | GOAWAY on every connection; the body may be `{"reason":"…"}` |
 /// | `DELETE /connections` | closes every connection |
+/// | `GET /channels/<bundle id>` | the broadcast channels of an app: ``ChannelDocument`` |
 /// | `GET /ca.pem` | the certificate authority |
 ///
 /// What changes something answers 204, but for the clock; a bad body 400 with `field`, `problem`
@@ -30,6 +31,7 @@ struct ControlRouter: Sendable {
     let state: SimulatorState
     let certificateAuthorityPEM: String
 
+    private static let channelsPrefix = "/channels/"
     /// The longest body it reads, in bytes.
     static let longestBody = 65_536
 
@@ -97,6 +99,9 @@ struct ControlRouter: Sendable {
             let reason = body.isEmpty ? nil : try Self.parse(GoAwayDocument.self, body).reason
             state.sendGoAway(reason: try reason.map(FaultDocument.known) ?? .shutdown)
         case ("DELETE", "/connections"): state.closeAllConnections()
+        case ("GET", _) where path.hasPrefix(Self.channelsPrefix):
+            let app = String(path.dropFirst(Self.channelsPrefix.count))
+            return Self.json(state.channels.channels(of: app).map(ChannelDocument.init))
         case ("GET", "/ca.pem"):
             return Response(
                 status: 200, contentType: "application/x-pem-file",

@@ -11,6 +11,8 @@ struct RequestHead: Sendable {
     private(set) var expiration: String?
     private(set) var collapseID: String?
     private(set) var apnsID: String?
+    private(set) var channelID: String?
+    private(set) var requestID: String?
     /// Whether a header name occurred twice, whatever its name.
     private(set) var hasDuplicates = false
     /// The names that have no property of their own; only needed to notice duplicates.
@@ -31,6 +33,8 @@ struct RequestHead: Sendable {
         case "apns-expiration": note(value, at: \.expiration)
         case "apns-collapse-id": note(value, at: \.collapseID)
         case "apns-id": note(value, at: \.apnsID)
+        case "apns-channel-id": note(value, at: \.channelID)
+        case "apns-request-id": note(value, at: \.requestID)
         case ":scheme", ":authority": break  // The HTTP/2 session refuses these when doubled.
         case "cookie": break  // It may come in several fields (RFC 9113 §8.2.3).
         default:
@@ -43,6 +47,15 @@ struct RequestHead: Sendable {
     var deviceTokenText: Substring? {
         guard let path, path.hasPrefix(Self.devicePathPrefix) else { return nil }
         return path.dropFirst(Self.devicePathPrefix.count)
+    }
+
+    /// Whether the path is one of the broadcast API's, or would like to be.
+    var isBroadcastAPI: Bool {
+        // Seen at the second character, for every push has a path.
+        switch path?.utf8.dropFirst().first {
+        case UInt8(ascii: "1"), UInt8(ascii: "4"): true
+        default: false
+        }
     }
 
     private mutating func note(_ value: String, at field: WritableKeyPath<Self, String?>) {

@@ -73,7 +73,7 @@ extension RequestJudge {
         return index == 36
     }
 
-    private static let priorities = Priority.allCases.map(\.description)
+    static let priorities = Priority.allCases.map(\.description)
 
     /// The suffixes that only one push type carries.
     private static let suffixes = PushType.all.map(\.topicSuffix).filter { !$0.isEmpty }
@@ -103,7 +103,7 @@ extension RequestJudge {
     }
 
     /// Digits only: Apple asks for an integer number of seconds since 1970.
-    private static func isEpochSeconds(_ text: String) -> Bool {
+    static func isEpochSeconds(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
             && Int64(text) != nil
     }

@@ -21,6 +21,8 @@ struct RequestJudge: Sendable {
     var refusedDeviations: ProviderToken.Deviations = []
     /// The registered provider keys; when empty, signatures are not verified.
     var keys: [VerifyingKey.Identity: VerifyingKey] = [:]
+    /// The apps that have the broadcast capability; `nil` for all.
+    var broadcastApps: Set<String>?
     /// The registered device tokens.
     var devices: [DeviceToken: RegisteredDevice] = [:]
 
@@ -30,6 +32,10 @@ struct RequestJudge: Sendable {
         /// With the status that the reason has in the table of `RejectionReason`; `timestamp` only
         /// with 410.
         case rejected(RejectionReason, timestamp: WallInstant? = nil)
+        /// Of the broadcast API: in order, and still to be carried out.
+        case call(ChannelCall)
+        /// Of the broadcast API: carried out.
+        case done(ChannelCall.Reply)
     }
 
     /// Judges a request whose body has `bodyByteCount` bytes, and notes in `connection` what the

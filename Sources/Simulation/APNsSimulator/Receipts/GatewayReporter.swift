@@ -111,7 +111,7 @@ final class GatewayReporter: Sendable {
             else { break }
             pause *= 4
         }
-        logger.warning("The gateway could not be told what a device reported")
+        logger.warning("The gateway did not take a device's report")
         count(batch[0], asLost: batch.count)
     }
 

@@ -5,7 +5,12 @@ import NIOCore
 /// An answer in the form in which it is sent.
 struct WireResponse: Hashable, Sendable {
     var status: Int
-    var apnsID: String
+    /// The value of `apns-id`; `nil` in the broadcast API.
+    var apnsID: String?
+    /// The value of `apns-request-id`, in the broadcast API alone.
+    var requestID: String?
+    /// The value of `apns-channel-id`, when a channel was made.
+    var channelID: String?
     /// Only on answers of the development environment.
     var apnsUniqueID: String?
     /// The value of `date`, `nil` for none.
@@ -24,7 +29,9 @@ enum HeaderBlock {
     /// Writes `:status` and the `apns-…` headers of an answer.
     static func write(_ response: WireResponse, to buffer: inout ByteBuffer) {
         write(status: response.status, to: &buffer)
-        write("apns-id", response.apnsID, to: &buffer)
+        if let id = response.apnsID { write("apns-id", id, to: &buffer) }
+        if let id = response.requestID { write("apns-request-id", id, to: &buffer) }
+        if let id = response.channelID { write("apns-channel-id", id, to: &buffer) }
         if let id = response.apnsUniqueID { write("apns-unique-id", id, to: &buffer) }
         if let date = response.date { write("date", date, to: &buffer) }
     }

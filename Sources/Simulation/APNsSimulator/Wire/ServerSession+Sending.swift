@@ -38,16 +38,18 @@ extension ServerSession {
         var waiting: [BlockedData] = []
         for var data in blockedData {
             guard let stream = streams[data.stream] else { continue }
-            let room = min(sendWindow, stream.sendWindow, SessionLimits.frame)
-            let count = min(room, data.bytes.readableBytes)
-            if count > 0, let part = data.bytes.readSlice(length: count) {
+            var room = min(sendWindow, stream.sendWindow)
+            sendWindow -= max(0, min(room, data.bytes.readableBytes))
+            while room > 0, data.bytes.readableBytes > 0 {
+                let count = min(room, SessionLimits.frame, data.bytes.readableBytes)
+                guard let part = data.bytes.readSlice(length: count) else { break }
                 let ends = data.bytes.readableBytes == 0
                 FrameHeader(
                     length: count, type: FrameHeader.Kind.data,
                     flags: ends ? FrameHeader.Flag.endStream : 0, stream: data.stream
                 ).write(to: &output)
                 output.writeImmutableBuffer(part)
-                sendWindow -= count
+                room -= count
                 streams[data.stream]?.sendWindow -= count
             }
             if data.bytes.readableBytes == 0 { finish(data.stream) } else { waiting.append(data) }

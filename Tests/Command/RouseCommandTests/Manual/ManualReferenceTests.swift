@@ -66,6 +66,22 @@ struct ManualReferenceTests {
             ManualPage.isStale)
     }
 
+    @Test("apns-answers.md: the reasons of the broadcast API")
+    func channelReasons() throws {
+        var table = ManualTable(["Status", "Reason", "Meaning", "What you do"])
+        let entries = RejectionReason.channelTable.sorted {
+            ($0.status, $0.reason.rawValue) < ($1.status, $1.reason.rawValue)
+        }
+        for entry in entries {
+            table.add([
+                "\(entry.status)", "`\(entry.reason)`", entry.meaning, entry.advice.remedy,
+            ])
+        }
+        #expect(
+            try ManualPage("apns-answers.md").hasPart("channel reasons", table.text),
+            ManualPage.isStale)
+    }
+
     @Test("metrics.md: the table of metrics")
     func metrics() throws {
         var table = ManualTable(["Metric", "Kind", "Labels", "Meaning"])

@@ -106,6 +106,37 @@ struct StatementCostTests {
         await pool.shutDown(within: .seconds(5))
     }
 
+    @Test("A page of the feed of outcomes opens no more transactions than it shows")
+    func feedPage() async throws {
+        let server = try PostgreSQLServer.running()
+        let database = try server.makeDatabase()
+        let url = server.uri(database)
+        try await PostgreSQLWakeStore.migrate(url: url)
+        try server.execute(
+            """
+            INSERT INTO rouse.outcome
+            SELECT n * 2000, (SELECT array_agg(n * 2000 + k) FROM generate_series(1, 1000) AS k)
+            FROM generate_series(1, 600) AS n;
+            ANALYZE rouse.outcome
+            """, in: database)
+        var reads = ReadSet()
+        reads.scans = [.outcomes(after: 3_500, limit: 500)]
+        var plan = LoadPlan()
+        plan.add(reads, fresh: FreshLeases())
+        let pool = try PostgreSQLPool(ConnectionSettings(uri: url), writers: 1, readers: 0)
+        let session = try await pool.take(.writer, within: .seconds(20)).get()
+        let look = try #require(plan.queries.first { $0.statement.sql.contains("rouse.outcome") })
+        let result = try await session.run([look], transaction: .write).results()[0]
+        #expect(result.rowCount == 500)
+        let lines = try await Self.plan(of: look, on: session)
+        let scan = try #require(lines.first { $0.contains("Function Scan on") })
+        let numbers = try #require(scan.firstMatch(of: /rows=(\d+).* loops=(\d+)/))
+        let opened = try #require(Int(numbers.2))
+        #expect(opened <= 3, "\(lines)")
+        pool.giveBack(session)
+        await pool.shutDown(within: .seconds(5))
+    }
+
     /// How the server carries out a query, line by line.
     private static func plan(of query: Query, on session: Session) async throws -> [String] {
         let statement = Statement(

@@ -34,6 +34,7 @@ extension AppCase {
         + fault("CF043", .forcedTaskCast, .note)
         + fault("CF045", .assertionWithoutExpiration, .warning)
         + fault("CF045", .assertionPathWithoutEnd, .warning)
+        + fault("CF045", .assertionExpirationWithoutEnd, .warning)
         + fault("CF046", .sessionWithoutDelegate, .warning)
         + fault("CF046", .closureInBackgroundSession, .warning)
         + fault("CF047", .timerInBackground, .warning)

@@ -25,10 +25,6 @@ extension AppCase {
         source(
             "CF009", "idle handler",
             [.voipRegistration, oldHandler, .voipHandlerWithoutReport, .callInterface], .warning),
-        source(
-            "CF009", "idle in the older form alone",
-            [.voipRegistration, oldHandler, newHandler, .voipHandlerWithoutReport, .callInterface],
-            nil),
         source("CF009", "reported", [.voipRegistration, oldHandler, .callInterface], nil),
 
         source("CF010", "late", [oldHandler, .lateReport, .callInterface], .warning),

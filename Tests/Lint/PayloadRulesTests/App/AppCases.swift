@@ -44,11 +44,19 @@ extension AppCase {
         source("CF004", "scene delegate", [sceneHandler], .warning),
         source("CF004", "both delegates", [sceneHandler, handler], nil),
         source("CF004", "task in a view, which is CF021's", [.registeredTask("a", .view)], nil),
-        source("CF004", "token in a view", [.remoteNotificationRegistration(.view)], .warning),
+        source(
+            "CF004", "token in a view", [.remoteNotificationRegistration(.view)],
+            info: Plist.modes("remote-notification"), .warning),
+        source(
+            "CF004", "token in a view, for alerts", [.remoteNotificationRegistration(.view)], nil),
         source(
             "CF004", "token in a view too",
             [.remoteNotificationRegistration(.view), .remoteNotificationRegistration(.launch)],
-            nil),
+            info: Plist.modes("remote-notification"), nil),
+        source(
+            "CF004", "token in a view, and in a function that may be called at launch",
+            [.remoteNotificationRegistration(.view), .remoteNotificationRegistration(.unknown)],
+            info: Plist.modes("remote-notification"), nil),
     ]
 
     static let registration: [AppCase] = [

@@ -120,7 +120,8 @@ void CCurlHeaderBlock_destroy(CCurlHeaderBlock *block);
 
 /// How many header lines an exchange may have of its own.
 #define CCURL_OWN_HEADERS_MAX 8
-/// The largest body of an answer, in bytes; beyond it the exchange is aborted.
+/// The largest body of an answer, in bytes, unless CCurlExchange_make_other says otherwise; beyond
+/// it the exchange is aborted.
 #define CCURL_RESPONSE_BODY_MAX 4096
 /// The room for those header lines of an answer that a push client reads, in bytes.
 #define CCURL_RESPONSE_HEADERS_MAX 2048
@@ -131,9 +132,12 @@ uint64_t CCurlExchange_tag(const CCurlExchange *exchange);
 void CCurlExchange_set_tag(CCurlExchange *exchange, uint64_t tag);
 
 /// Forgets the last request and answer and takes the next request's path, headers and body, all
-/// copied. The body must not be empty. False when memory ran out or there are too many own headers.
+/// copied. It is a POST. False when memory ran out or there are too many own headers.
 bool CCurlExchange_prepare(CCurlExchange *exchange, const char *path,
                            const CCurlHeaderBlock *shared, const uint8_t *body, size_t bodyLength);
+/// Gives the next request, which was prepared, another method, and its answer another largest body.
+/// One that has no body must be given a method that needs none. False when memory ran out.
+bool CCurlExchange_make_other(CCurlExchange *exchange, const char *method, size_t answerLimit);
 /// Adds the line `name: value` to the next request.
 bool CCurlExchange_append_header(CCurlExchange *exchange, const uint8_t *name, size_t nameLength,
                                  const uint8_t *value, size_t valueLength);

@@ -157,7 +157,8 @@ void CHTTP2HeaderBlock_destroy(CHTTP2HeaderBlock *block);
 
 // MARK: - HTTP/2
 
-/// The largest body of an answer, in bytes; a stream with a larger one is reset.
+/// The largest body of an answer, in bytes, unless CHTTP2Session_limit_answer says otherwise; a stream
+/// with a larger one is reset.
 #define CHTTP2_ANSWER_BODY_MAX 4096
 /// The room for those header fields of an answer that a push client reads, in bytes.
 #define CHTTP2_ANSWER_HEADERS_MAX 2048
@@ -187,6 +188,16 @@ void CHTTP2Session_will_write(CHTTP2Session *session, size_t length);
 /// So many of them were taken.
 void CHTTP2Session_did_write(CHTTP2Session *session, size_t length);
 
+/// What a request does.
+typedef enum __attribute__((enum_extensibility(closed))) CHTTP2Method {
+    CHTTP2MethodPost,
+    CHTTP2MethodGet,
+    CHTTP2MethodDelete,
+} CHTTP2Method;
+
+/// Begins the next request with another method than POST.
+void CHTTP2Session_begin_other(CHTTP2Session *session, CHTTP2Method method, const uint8_t *path,
+                               size_t pathLength, const CHTTP2HeaderBlock *shared);
 /// Begins the next request. There must be a stream free, and CHTTP2Session_may_start.
 void CHTTP2Session_begin(CHTTP2Session *session, const uint8_t *path, size_t pathLength,
                          const CHTTP2HeaderBlock *shared);
@@ -200,9 +211,11 @@ typedef struct CHTTP2Started {
     bool isFull;     // so much is collected that it should be written first
 } CHTTP2Started;
 /// Turns what was begun into frames, behind those that are collected. `tag` comes back with the
-/// answer.
+/// answer. Without any bytes there is no body, and the header fields end the request.
 CHTTP2Started CHTTP2Session_start(CHTTP2Session *session, uint32_t tag, const uint8_t *body,
                                   size_t bodyLength);
+/// Sets the largest body of the answer on a stream that was started last, in bytes.
+void CHTTP2Session_limit_answer(CHTTP2Session *session, uint32_t stream, uint32_t limit);
 /// Whether another request may be started: a stream id is left, nobody said GOAWAY, and the
 /// connection's window takes the body now (or nothing is open whose end would widen it).
 bool CHTTP2Session_may_start(const CHTTP2Session *session, size_t bodyLength);
@@ -247,7 +260,7 @@ typedef struct CHTTP2Answer {
     bool isTooLarge;        // body or header list
     bool isWritten;         // a byte of the request may have left
     uint16_t headersLength;
-    uint16_t bodyLength;
+    uint32_t bodyLength;
     /// Kept fields, each as: length of the name (1 byte), length of the value (2 bytes, least
     /// significant first), name, value.
     const uint8_t *_Nullable headers;

@@ -63,12 +63,16 @@ extension WorkingSet {
         _ wake: inout WakeRow, _ queue: SeenQueue, at now: WallInstant
     ) throws(RowFault) -> EndedWake? {
         let number = wake.number
-        let whole = try readable { () throws(RowFault) in
+        guard var device = try readableDevice(wake.device), device.pending == number else {
+            return nil
+        }
+        let found = try readable { () throws(RowFault) in
             try self.wake(number, withPayload: true)
         }
-        guard let whole, !whole.parts.isEmpty, var device = try readableDevice(wake.device),
-            device.pending == number, var heir = try heir(of: whole)
-        else { return nil }
+        guard var whole = found else { return nil }
+        let unnamed = try unnamed(in: whole, latest: device.latest)
+        guard var heir = try heir(of: whole) ?? unnamed.first else { return nil }
+        if !unnamed.isEmpty { whole.fold(wake.id) }
         heir.payload = whole.payload
         heir.parts = whole.parts
         heir.expiration = whole.expiration
@@ -103,6 +107,29 @@ extension WorkingSet {
         }
         return nil
     }
+
+    /// Wakes that a wake carries and that its parts do not name, the newest first: parts name some
+    /// of the latest, and earlier versions kept none. They stand behind it in their device's chain.
+    private func unnamed(
+        in wake: borrowing WakeRow, latest: Int64
+    ) throws(RowFault) -> [WakeRow] {
+        let named = Set(wake.parts.flatMap(\.wakes))
+        let id = wake.id
+        var found: [WakeRow] = []
+        var number = latest
+        for _ in 0..<Self.mergedLookCount where number > id.number {
+            guard let other = try readableWake(number, chain: Self.mergedLookCount) else { break }
+            number = other.previous
+            guard case .coalesced = other.end, !named.contains(other.id),
+                try carrier(of: other)?.id == id
+            else { continue }
+            found.append(other)
+        }
+        return found
+    }
+
+    /// How many of a device's latest wakes are looked at for those that a wake carries.
+    private static let mergedLookCount = 1_024
 
     /// Cancels a wake that has merged into one that waits; `nil` when that one waits no more.
     fileprivate func cancelMerged(

@@ -81,9 +81,12 @@ public struct ClaimWebhooks: StoreCommand {
             set.add(1, to: .webhooksDropped(endpoint))
             return nil
         }
-        if case .outcome(let record) = event, record.end == nil {
-            // What carried it was cancelled, and it waits for itself again: its outcome is another
-            // event.
+        if case .outcome(let record) = event,
+            record.endedAt.map({ $0 > row.createdAt && number < WakeID.firstNumber(at: $0) })
+                ?? true
+        {
+            // What carried it was cancelled, and it waits for itself again, or has: its outcome is
+            // another event. The number tells the times apart where a clock has leapt.
             try set.remove(row.ticket)
             return nil
         }

@@ -102,10 +102,13 @@ public struct OutcomePage: Hashable, Sendable {
 }
 
 extension WorkingSet {
-    /// The outcome at a cursor; `nil` when its wake is gone.
+    /// The outcome at a cursor; `nil` when its wake is gone. A wake that had merged, and waits for
+    /// itself again since its carrier was cancelled, ends anew: the entry of that end tells of it,
+    /// and not the one before.
     fileprivate func outcome(at cursor: Int64) throws(RowFault) -> OutcomeEvent? {
         guard let number = loaded.outcomes[cursor], let wake = try self.wake(number),
-            let end = wake.end, let endedAt = wake.endedAt
+            let end = wake.end, let endedAt = wake.endedAt,
+            cursor >= WakeID.firstNumber(at: endedAt)
         else { return nil }
         let queue = try self.queue(wake.queue).row.queue
         let device = wake.device

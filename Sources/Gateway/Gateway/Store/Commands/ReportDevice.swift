@@ -49,6 +49,7 @@ public struct ReportDevice: StoreCommand {
     public func decide(on set: WorkingSet) throws(RowFault) -> ReportOutcome {
         var devices = 0
         var ended: [EndedWake] = []
+        var unfinished: [WakeQueueKey: Int64] = [:]
         for name in queues {
             if report == .forget, var damaged = try set.damagedDevice(token, in: name) {
                 devices += 1
@@ -59,7 +60,7 @@ public struct ReportDevice: StoreCommand {
                     _ = damaged.ledger.admit(
                         .voip(call.call), policy: queue.policy, at: call.wake.acceptedAt)
                 }
-                ended += try set.forget(&damaged, queue, at: now)
+                ended += try set.forget(&damaged, queue, at: now, &unfinished)
                 continue
             }
             guard var device = try set.device(token, in: name, makes: makes, at: now) else {
@@ -82,13 +83,69 @@ public struct ReportDevice: StoreCommand {
                 // A report that comes late says whose the device was.
                 if at >= known ?? at { try set.register(&device, change, at: now) }
             case .forget:
-                ended += try set.forget(&device, queue, at: now)
+                ended += try set.forget(&device, queue, at: now, &unfinished)
                 continue
             }
             try set.rescheduleBehind(device, queue, at: now)
             set.save(&device, at: now)
         }
-        return ReportOutcome(devices: devices, ended: ended)
+        return ReportOutcome(devices: devices, ended: ended, unfinished: unfinished)
+    }
+}
+
+/// Ends more of the plain pushes that waited for a device when it was forgotten.
+public struct ForgetPushes: StoreCommand {
+    /// The device.
+    public let token: DeviceToken
+    /// The queue.
+    public let queue: WakeQueueKey
+    /// The number of the first wake to look at; those before it follow.
+    public let first: Int64
+    /// The present instant.
+    public let now: WallInstant
+    /// The rules.
+    public let rules: StoreRules
+
+    /// Creates the command.
+    public init(
+        of token: DeviceToken, in queue: WakeQueueKey, from first: Int64, at now: WallInstant,
+        under rules: StoreRules
+    ) {
+        self.token = token
+        self.queue = queue
+        self.first = first
+        self.now = now
+        self.rules = rules
+    }
+
+    /// A caller's.
+    public var profile: CommandProfile { .callersWrite(.readThenWrite) }
+
+    /// The device.
+    public func reads(of table: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        if let row = table[queue] {
+            reads.devices = [(ReadSet.DeviceName(token: token, queue: row.number), [])]
+        }
+        reads.addBacklogs(of: rules)
+        return reads
+    }
+
+    /// What ended, and the wake to go on with, if there is any.
+    public func decide(on set: WorkingSet) throws(RowFault) -> ReportOutcome {
+        guard let row = set.knownQueue(queue),
+            var device = try set.device(token, queue: row.number)
+        else { return ReportOutcome(devices: 0, ended: [], unfinished: [:]) }
+        var rest: Int64 = 0
+        let ended = try set.cancelPushes(
+            of: &device, from: first, at: now, try set.queue(row.number), &rest)
+        // It may have been used anew meanwhile.
+        let isForgotten = device.touchedAt == WallInstant(millisecondsSinceEpoch: 0)
+        if !ended.isEmpty {
+            if isForgotten { set.forget(&device) } else { set.save(&device, at: now) }
+        }
+        return ReportOutcome(
+            devices: 1, ended: ended, unfinished: rest == 0 ? [:] : [queue: rest])
     }
 }
 
@@ -135,7 +192,8 @@ extension WorkingSet {
     /// Ends what waits for a device and removes it. While wakes tell of it, a row stays that says
     /// no more than their device token, and goes after the last of them.
     fileprivate func forget(
-        _ device: inout DeviceRow, _ queue: SeenQueue, at now: WallInstant
+        _ device: inout DeviceRow, _ queue: SeenQueue, at now: WallInstant,
+        _ unfinished: inout [WakeQueueKey: Int64]
     ) throws(RowFault) -> [EndedWake] {
         var ended: [EndedWake] = []
         if let end = try finishPending(of: &device, .cancelled, at: now, queue) {
@@ -146,7 +204,10 @@ extension WorkingSet {
         // What it was called with stays counted for as long as the row does: a phone that was
         // forgotten must not ring again for the same call either.
         case .call: ended += try cancelCalls(of: &device, at: now, queue)
-        case .plain: ended += try cancelPushes(of: &device, at: now, queue)
+        case .plain:
+            var rest: Int64 = 0
+            ended += try cancelPushes(of: &device, from: device.latest, at: now, queue, &rest)
+            if rest != 0 { unfinished[queue.row.queue] = rest }
         }
         device.registeredAt = nil
         device.user = nil

@@ -135,12 +135,14 @@ extension WorkingSet {
         case .deadUnlessRegisteredSince: kind = .tokenDead
         }
         if kind == .tokenDead {
-            let deadSince = refusal.tokenDeadSince ?? now
-            // The app registered it after APNs found it dead: it is alive.
-            if let registeredAt = device.registeredAt, registeredAt > deadSince {
+            // Without a time, as of an answer that was cut off behind its status, it is not known
+            // whether the app registered it since. The answer to the next push says so.
+            if let registeredAt = device.registeredAt,
+                refusal.tokenDeadSince.map({ registeredAt > $0 }) ?? true
+            {
                 return .rejected(refusal)
             }
-            device.deadSince = deadSince
+            device.deadSince = refusal.tokenDeadSince ?? now
         }
         // A device is one of a topic: for this one the token is as dead.
         if kind == .wrongTopic { device.deadSince = now }

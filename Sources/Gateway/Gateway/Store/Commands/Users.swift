@@ -67,9 +67,16 @@ public struct ResolveUsers: StoreCommand {
                 earlier.append(try token(at: place, of: key, count, on: set))
             }
             // Where a wake was not taken then, or is no longer kept, a device takes the place that
-            // is there now.
+            // is there now. Without one the place stays empty, and the others keep theirs: by its
+            // place a wake of the first time is recognised.
             var others = tokens.filter { !earlier.contains($0) }[...]
-            tokens = earlier.compactMap { $0 ?? others.popFirst() }
+            return .devices(
+                earlier.enumerated().compactMap { place, token in
+                    (token ?? others.popFirst()).map {
+                        UserResolution.Place(
+                            deviceToken: $0, idempotency: key.ofDevice(place, count: count))
+                    }
+                })
         }
         let count = tokens.count
         return .devices(

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+
+extension StoreWriter {
+    /// Takes a duty, or keeps it, by the database's clock.
+    func take(_ duty: StoreDuty, seconds: Int) async throws(StoreFailure) -> Bool {
+        try await session.run(
+            [
+                Query(
+                    Self.take, .text(duty.name), .text(link.gateway),
+                    .int8(Int64(seconds) * 1_000))
+            ], transaction: .write
+        ).results()[0].affectedRowCount == 1
+    }
+
+    /// Gives a duty back, unless it is another gateway's by now.
+    func giveBack(_ duty: StoreDuty) async throws(StoreFailure) {
+        _ = try await session.run(
+            [Query(Self.giveBack, .text(duty.name), .text(link.gateway))], transaction: .write
+        ).results()
+    }
+
+    private static let take = Statement(
+        """
+        INSERT INTO rouse.duty VALUES ($1, $2, clock_timestamp() + $3 * interval '1 ms')
+        ON CONFLICT (name) DO UPDATE SET gateway = excluded.gateway, until = excluded.until
+        WHERE duty.gateway = excluded.gateway OR duty.until < clock_timestamp()
+        """, .text, .text, .int8)
+    private static let giveBack = Statement(
+        "DELETE FROM rouse.duty WHERE name = $1 AND gateway = $2", .text, .text)
+}
