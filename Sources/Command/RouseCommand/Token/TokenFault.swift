@@ -29,8 +29,8 @@ struct TokenFault: Hashable, Sendable {
     static func notThreeParts(_ count: Int) -> TokenFault {
         TokenFault(
             "AU011",
-            "It is no JWT in compact form: it has \(count) \(count == 1 ? "part" : "parts") instead of "
-                + "three.",
+            "It is no JWT in compact form: it has \(count) \(count == 1 ? "part" : "parts") "
+                + "instead of three.",
             "Give header, claims and signature, with a dot between each.")
     }
 

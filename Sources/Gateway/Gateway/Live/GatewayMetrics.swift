@@ -3,8 +3,8 @@
 public import WakeModel
 
 /// Where a gateway counts what it does. Called from any thread, once for a transaction or an
-/// answer of APNs; must return quickly. Every word comes from a bounded set, and every app is or was
-/// configured.
+/// answer of APNs; must return quickly. Every word comes from a bounded set, and every app is or
+/// was configured.
 public protocol GatewayMetrics: Sendable {
     /// The gateway serves these apps, from its start or from a reload on.
     func serves(_ apps: [AppIdentity])
