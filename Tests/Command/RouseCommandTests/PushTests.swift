@@ -7,6 +7,8 @@ import PushTransport
 import Testing
 import WakeModel
 
+@testable import RouseCommand
+
 @Suite("rouse push")
 struct PushTests {
     @Test("sends a background push as Apple wants it, and says that it was accepted")
