@@ -38,6 +38,8 @@ extension SQLiteWakeStore {
                     faults: try complaints.filter { $0 != "ok" } + miscountedWebhooks(database),
                     damaged: damaged.rows, damagedCount: damaged.count)
             }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
+            throw StoreIdentity.noDatabase(at: path)
         } catch {
             throw StoreFailure(error)
         }

@@ -46,7 +46,9 @@ enum StoreIdentity {
         if let failure = try failure(at: path, allowsEmpty: true) { throw failure }
     }
 
-    private static func noDatabase(at path: String) -> StoreFailure {
+    /// A file that SQLite refuses as a whole. It may be a store whose first page is damaged, and
+    /// most likely is another program's.
+    static func noDatabase(at path: String) -> StoreFailure {
         StoreFailure(
             kind: .corrupt,
             message: "\(path) is no database of SQLite, and so no store of Rouse. It was not "
@@ -82,12 +84,7 @@ enum StoreIdentity {
     static func failure(
         in database: Database, path: String, allowsEmpty: Bool
     ) throws -> StoreFailure? {
-        let id: Int32
-        do {
-            id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
-            return noDatabase(at: path)
-        }
+        let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
         if id == applicationID { return nil }
         let tables = try String.fetchAll(
             database,

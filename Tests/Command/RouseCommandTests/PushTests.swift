@@ -3,9 +3,11 @@
 import APNsClient
 import APNsSimulator
 import Foundation
-import HTTPTestKit
+import PushTransport
 import Testing
 import WakeModel
+
+@testable import RouseCommand
 
 @Suite("rouse push")
 struct PushTests {
@@ -159,21 +161,23 @@ struct PushTests {
             #expect(try untrusted.json()["failure"] as? String == "tls")
             #expect(try untrusted.json()["certainty"] as? String == "not-sent")
 
-            // Plain HTTP is not a question of trust.
-            let plain = try OneShotServer("HTTP/1.1 400 Bad Request\r\n\r\n")
-            defer { plain.stop() }
-            let spoken = try await Rouse.run(
-                ["push", "--host", "127.0.0.1", "--port", "\(plain.port)"] + simulator.credential
-                    + [RunningSimulator.device])
-            #expect(spoken.status == 69, "\(spoken.all)")
-            #expect(spoken.out.contains("does not speak TLS"), "\(spoken.out)")
-            #expect(!spoken.out.contains("trust"), "\(spoken.out)")
-
             simulator.simulator.inject(Fault(.neverAnswer))
             let silent = try await Rouse.run(["push", "--timeout", "1"] + simulator.all)
             #expect(silent.status == 69, "\(silent.all)")
             #expect(silent.out.contains("may have reached APNs"))
         }
+    }
+
+    @Test("a server of plain HTTP is not said to have an untrusted certificate")
+    func plainHTTP() {
+        for detail in ["error:0A00010B:SSL routines::wrong version number", "http request"] {
+            let plain = TransportFailure(.tls, certainty: .notSent, detail: detail)
+            #expect(plain.meaning.hasPrefix("The server does not speak TLS on this port."))
+            #expect(!plain.remedy.contains("--ca"))
+        }
+        let untrusted = TransportFailure(
+            .tls, certainty: .notSent, detail: "certificate verify failed")
+        #expect(untrusted.remedy.contains("--ca"))
     }
 
     @Test("takes key, ids and app from the environment, and the key's text too")

@@ -80,7 +80,8 @@ struct WakeLookupBody {
                     "device",
                     .string(
                         "The digest of a device token, as logs and answers have it. There is no "
-                            + "index of digests: the latest wakes are looked through, page by page.",
+                            + "index of digests: the latest wakes are looked through, page by "
+                            + "page.",
                         pattern: "^(device#)?[0-9a-f]{8}$", example: "device#27f88cc3")),
                 .optional(
                     "wake", .string("The id of a wake, for those of its device.", format: "uuid")),
