@@ -36,7 +36,4 @@ public enum APNsEnvironment: String, Hashable, Sendable, CaseIterable, CustomStr
 
     /// The name, in lower case.
     public var description: String { rawValue }
-
-    /// Hashes one bit, and not its text, as an enumeration with texts does by itself.
-    public func hash(into hasher: inout Hasher) { hasher.combine(self == .production) }
 }

@@ -120,26 +120,6 @@ public enum WakeKind: String, Hashable, Sendable, CaseIterable, CustomStringConv
 
     /// The name, in lower case.
     public var description: String { rawValue }
-
-    /// Hashes its place among the kinds. An enumeration with texts hashes its text by itself, and
-    /// queues are looked up by their kind several times for each wake.
-    public func hash(into hasher: inout Hasher) { hasher.combine(place) }
-
-    private var place: UInt8 {
-        switch self {
-        case .background: 0
-        case .voip: 1
-        case .alert: 2
-        case .liveactivity: 3
-        case .location: 4
-        case .complication: 5
-        case .fileprovider: 6
-        case .mdm: 7
-        case .widgets: 8
-        case .controls: 9
-        case .pushtotalk: 10
-        }
-    }
 }
 
 extension WakeKind.Discipline {

@@ -11,8 +11,8 @@ struct DeviceCache {
     static let defaultCapacity = 65_536
 
     private let capacity: Int
-    private var young: [Int64: LoadedRows.DeviceFact] = [:]
-    private var old: [Int64: LoadedRows.DeviceFact] = [:]
+    private var young: [Int64: DeviceRow] = [:]
+    private var old: [Int64: DeviceRow] = [:]
     /// The numbers of those that the running transaction has changed.
     private(set) var dirty: Set<Int64> = []
 
@@ -20,29 +20,22 @@ struct DeviceCache {
     init(capacity: Int) { self.capacity = capacity }
 
     mutating func find(_ number: Int64) -> DeviceRow? {
-        guard case .found(let device, _)? = fact(of: number) else { return nil }
+        if let device = young[number] { return device }
+        guard let device = old.removeValue(forKey: number) else { return nil }
+        insert(device)
         return device
-    }
-
-    /// The same as a decision has it: without copying the row.
-    mutating func fact(of number: Int64) -> LoadedRows.DeviceFact? {
-        if let fact = young[number] { return fact }
-        guard !old.isEmpty, let fact = old.removeValue(forKey: number) else { return nil }
-        if dirty.isEmpty { makeRoom() }
-        young[number] = fact
-        return fact
     }
 
     /// Keeps a device as it is on disk.
     mutating func insert(_ device: DeviceRow) {
         guard capacity > 0 else { return }
         if dirty.isEmpty { makeRoom() }
-        young[device.number] = .found(device, version: 0)
+        young[device.number] = device
     }
 
     /// Keeps a device that is to be written.
     mutating func change(_ device: DeviceRow) {
-        young[device.number] = .found(device, version: 0)
+        young[device.number] = device
         if dirty.insert(device.number).inserted, !old.isEmpty { old[device.number] = nil }
     }
 

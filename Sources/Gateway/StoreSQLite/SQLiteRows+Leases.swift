@@ -12,10 +12,8 @@ import WakeModel
 extension SQLiteRows {
     /// A lease that was given out through these rows.
     struct Lease {
-        /// The wake, without its payload, as a decision has it.
-        let fact: LoadedRows.WakeFact
-        /// When it ends.
-        let until: WallInstant
+        /// The wake, without its payload.
+        let wake: WakeRow
         /// Whether the wake stands in no queue.
         let isFresh: Bool
     }
@@ -35,9 +33,7 @@ extension SQLiteRows {
         var held = copy wake
         held.payload = []
         held.parts = []
-        leases[wake.number] = Lease(
-            fact: .found(held, hasPayload: false, version: 0), until: wake.leaseUntil,
-            isFresh: isFresh)
+        leases[wake.number] = Lease(wake: held, isFresh: isFresh)
     }
 
     /// Remembers the lease of a wake that was claimed with its admission.
@@ -59,8 +55,8 @@ extension SQLiteRows {
         statement.bind(2, limit)
         var lapsed: [(at: WallInstant, number: Int64)] = []
         while try statement.step() { lapsed.append((statement.instant(1), statement.int64(0))) }
-        for (number, lease) in leases where lease.isFresh && lease.until <= now {
-            lapsed.append((lease.until, number))
+        for (number, lease) in leases where lease.isFresh && lease.wake.leaseUntil <= now {
+            lapsed.append((lease.wake.leaseUntil, number))
         }
         return lapsed.sorted { $0 < $1 }.prefix(limit).map(\.number)
     }
@@ -110,7 +106,7 @@ extension SQLiteRows {
             if let lease = leases[first], lease.isFresh {
                 // One slow push must not hold the floor down: what is behind it is read at a start.
                 guard lastNumber - first >= Self.freshLife else { break }
-                if case .found(let wake, _, _) = lease.fact { try update(wake, .claim) }
+                try update(lease.wake, .claim)
             }
             freshNumbers.removeFirst()
         }

@@ -91,7 +91,6 @@ extension SQLiteRows {
     }
 
     private func fact(ofDevice number: Int64) throws(StoreFailure) -> LoadedRows.DeviceFact {
-        if let known = cache.fact(of: number) { return known }
         do throws(StoreFailure) {
             return try device(number).map { .found($0, version: 0) } ?? .absent
         } catch {
@@ -112,10 +111,6 @@ extension SQLiteRows {
             return try loadDevice(ofWake: number, parts, &rows)
         }
         let hasPayload = parts.contains(.payload)
-        if !hasPayload, let lease = leases[number] {
-            rows.wakes[number] = lease.fact
-            return try loadDevice(ofWake: number, parts, &rows)
-        }
         do throws(StoreFailure) {
             let row = try wake(number, withPayload: hasPayload)
             rows.wakes[number] =

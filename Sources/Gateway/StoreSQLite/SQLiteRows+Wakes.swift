@@ -117,7 +117,7 @@ extension SQLiteRows {
     // MARK: Reading
 
     func wake(_ number: Int64, withPayload: Bool) throws(StoreFailure) -> WakeRow? {
-        if !withPayload, case .found(let wake, _, _)? = leases[number]?.fact { return wake }
+        if !withPayload, let lease = leases[number] { return lease.wake }
         // Without a payload its pages are not touched either.
         let statement =
             try withPayload

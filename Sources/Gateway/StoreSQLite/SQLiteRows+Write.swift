@@ -20,9 +20,9 @@ extension SQLiteRows {
         for attempt in changes.attempts { try insert(attempt) }
         for key in changes.keys { try insert(key) }
         try writeFeeds(changes)
-        for change in changes.devices {
+        for (number, change) in changes.devices {
             switch change.kind {
-            case .made: made.insert(change.row.number)
+            case .made: made.insert(number)
             case .changed: break
             case .forgotten: if try remove(change.row) { continue }
             }

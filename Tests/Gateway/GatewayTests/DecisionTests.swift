@@ -47,7 +47,7 @@ struct DecisionTests {
         #expect(answer.admissions.count == 3)
         #expect(changes.newWakes.map(\.state) == [.pending, .coalesced, .coalesced])
         #expect(changes.wakes.isEmpty && changes.newQueues.isEmpty)
-        #expect(changes.devices.map(\.row.number) == [5] && changes.devices.first?.kind == .made)
+        #expect(changes.devices.keys.elementsEqual([5]) && changes.devices[5]?.kind == .made)
         #expect(changes.counters[.accepted] == 3 && changes.counters[.ended(.coalesced)] == 2)
         #expect(changes.lastNumber == changes.newWakes.last?.number)
     }
@@ -72,7 +72,7 @@ struct DecisionTests {
                         coalescing: .union)
                 ], grant: nil, under: StoreRules())
             guard case .made(_, let changes) = command.decide(over: rows, noting: { _ in }),
-                let device = changes.device(5)
+                let device = changes.devices[5]?.row
             else {
                 Issue.record("It was not decided.")
                 return
@@ -97,7 +97,7 @@ struct DecisionTests {
         }
         #expect(outcome.isCancelled == true && outcome.ended.map(\.id) == [ids[0]])
         let heir = try #require(changes.wakes.first { $0.row.state == .pending }?.row)
-        #expect(heir.id == ids[count] && changes.device(5)?.pending == heir.number)
+        #expect(heir.id == ids[count] && changes.devices[5]?.row.pending == heir.number)
         let payload = String(decoding: heir.payload, as: UTF8.self)
         // What the first asked for cannot be told apart from what the second did.
         for place in 1...count { #expect(payload.contains("k\(place)"), "\(payload)") }

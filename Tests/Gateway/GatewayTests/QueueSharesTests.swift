@@ -156,33 +156,4 @@ struct QueueSharesTests {
         #expect(shares.inFlight == 3_200)
         #expect(shares.room(for: Self.otherCalls, at: silent) == 64)
     }
-
-    @Test("A batch waits for room that answers bring in time, and for no other")
-    func waiting() {
-        var shares = Self.busy()
-        func mayGetRoom(_ count: Int, isBehind: Bool = false, at now: WallInstant) -> Bool {
-            shares.mayGetRoom(for: Self.mute, count: count, isBehind: isBehind, at: now)
-        }
-        #expect(mayGetRoom(512, at: Self.start))
-        shares.giveBack(512, of: Self.mute)
-        #expect(!mayGetRoom(512, at: Self.start))
-        #expect(mayGetRoom(512, isBehind: true, at: Self.start))
-        shares.take(512, of: Self.mute, at: Self.start)
-
-        // An answer a millisecond: 512 of them do not come within the patience of 100 ms, 50 do.
-        var now = Self.start
-        for _ in 0..<2_000 {
-            now = now.advanced(byMilliseconds: 1)
-            _ = shares.note(.answered, on: Self.mute, at: now)
-        }
-        #expect(!mayGetRoom(512, at: now))
-        #expect(!mayGetRoom(512, isBehind: true, at: now))
-        #expect(mayGetRoom(50, at: now))
-
-        // Many in one millisecond, and then nothing is asked for: that is no slow answer.
-        for _ in 0..<5_000 { _ = shares.note(.answered, on: Self.mute, at: now) }
-        now = now.advanced(bySeconds: 4)
-        _ = shares.note(.answered, on: Self.mute, at: now)
-        #expect(mayGetRoom(400, at: now))
-    }
 }

@@ -178,23 +178,17 @@ final class Dispatcher: Sendable {
     }
 
     /// Whether what waits at intake need not wait for room in flight: some of it has room, or
-    /// waiting would bring none, because its queue is held, paused, unresponsive or slow. Behind
-    /// older wakes that are due nothing leaves at once, whatever room there is, and one batch that
-    /// is written as waiting has the next one be behind it; so batches wait for those too. Of each
-    /// caller it is told the queue of the first wake, and how many wakes wait.
+    /// waiting would bring none, because its queue is held, paused or unresponsive. Of each caller
+    /// it is told the queue of the first wake, and how many wakes wait.
     func hasRoom(for waiting: [(queue: WakeQueueKey, count: Int)]) -> Bool {
         let now = clock.now()
         let most = max(1, limits.inFlightCount - limits.voipReserveCount)
-        let enough = min(limits.intakeBatchCount, most)
+        let enough = min(limits.intakeBatchCount, limits.inFlightCount / 8, most)
         return state.withLock { state in
             guard !state.isStopping else { return true }
             return waiting.contains { queue, count in
                 state.holds.isHeld(queue) || state.paused[queue.app] != nil
-                    || !state.shares.mayGetRoom(
-                        for: queue, count: min(count, enough),
-                        isBehind: count > limits.intakeSmallCount
-                            && state.unfinished.contains(queue),
-                        at: now)
+                    || !state.shares.mayGetRoom(for: queue, count: min(count, enough), at: now)
             }
         }
     }
@@ -287,18 +281,11 @@ final class Dispatcher: Sendable {
     }
 
     private func measure(_ batch: [Claim], now: WallInstant) {
-        var kinds: [(kind: WakeKind, count: Int, earliest: WallInstant)] = []
-        for claim in batch {
-            if let place = kinds.firstIndex(where: { $0.kind == claim.kind }) {
-                kinds[place].count += 1
-                kinds[place].earliest = min(kinds[place].earliest, claim.dueAt)
-            } else {
-                kinds.append((claim.kind, 1, claim.dueAt))
-            }
-        }
-        for (kind, count, earliest) in kinds {
+        for kind in WakeKind.allCases {
+            let ofKind = batch.filter { $0.kind == kind }
+            guard let earliest = ofKind.map(\.dueAt).min() else { continue }
             context.metrics.dispatched(
-                count, kind: kind, lagMilliseconds: now.milliseconds(since: earliest))
+                ofKind.count, kind: kind, lagMilliseconds: now.milliseconds(since: earliest))
         }
     }
 
@@ -441,25 +428,20 @@ final class SendQueue: Sendable {
 
 /// Which claims of a batch still wait for their result: each gives one, and only one.
 private final class SendLedger: Sendable {
-    private let batch: [Claim]
-    /// Their places in the batch.
-    private let open: Mutex<[Claim.Ticket: Int]>
+    private let open: Mutex<[Claim.Ticket: Claim]>
 
     init(_ batch: [Claim]) {
-        self.batch = batch
-        open = Mutex(
-            Dictionary(uniqueKeysWithValues: batch.indices.map { (batch[$0].ticket, $0) }))
+        open = Mutex(Dictionary(uniqueKeysWithValues: batch.map { ($0.ticket, $0) }))
     }
 
     func take(_ ticket: Claim.Ticket) -> Claim? {
-        open.withLock { $0.removeValue(forKey: ticket) }.map { batch[$0] }
+        open.withLock { $0.removeValue(forKey: ticket) }
     }
 
     func takeRest() -> [Claim] {
-        let places = open.withLock { open in
+        open.withLock { open in
             defer { open = [:] }
             return Array(open.values)
         }
-        return places.map { batch[$0] }
     }
 }

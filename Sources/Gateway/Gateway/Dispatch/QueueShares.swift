@@ -30,13 +30,7 @@ struct QueueShares: Sendable {
         var answeredAt: WallInstant?
         /// When a wake was claimed last.
         var claimedAt: WallInstant?
-        /// The time from one answer to the next, averaged over the last few hundred, in
-        /// milliseconds.
-        var answerGap = 0.0
     }
-
-    /// Over about so many answers their pace is averaged: as many as share a transaction.
-    private static let averagedAnswerCount = 512.0
 
     private let limits: GatewayLimits
     private var queues: [WakeQueueKey: Queue] = [:]
@@ -141,19 +135,13 @@ struct QueueShares: Sendable {
     }
 
     /// Whether waiting a moment would give a batch of this queue the room to leave at once, of
-    /// which `count` is enough. `isBehind` says that older wakes go first. Where the answers of
-    /// late say that the room will not be there within the patience of a batch, waiting is no use.
-    func mayGetRoom(
-        for key: WakeQueueKey, count: Int, isBehind: Bool, at now: WallInstant
-    ) -> Bool {
-        guard let queue = queues[key] else {
-            return room(for: key, at: now) < min(count, limits.firstWindowCount)
+    /// which `count` is enough.
+    func mayGetRoom(for key: WakeQueueKey, count: Int, at now: WallInstant) -> Bool {
+        if let queue = queues[key] {
+            if isUnresponsive(queue, at: now) { return false }
+            return room(for: key, at: now) < min(count, max(1, queue.window / 2))
         }
-        if isUnresponsive(queue, at: now) { return false }
-        let enough = min(count, max(1, queue.window / 2))
-        let missing = isBehind ? enough : enough - room(for: key, at: now)
-        return missing > 0
-            && Double(missing) * queue.answerGap <= Double(limits.intakePatienceMilliseconds)
+        return room(for: key, at: now) < min(count, limits.firstWindowCount)
     }
 
     // MARK: Counting
@@ -204,18 +192,11 @@ struct QueueShares: Sendable {
     mutating func note(
         _ signal: RetryPolicy.QueueSignal, on key: WakeQueueKey, at now: WallInstant
     ) -> Bool {
-        guard let place = queues.index(forKey: key) else { return false }
-        var queue = queues.values[place]
-        defer { queues.values[place] = queue }
+        guard var queue = queues[key] else { return false }
+        defer { queues[key] = queue }
         if case .unanswered = signal {
             queue.failures += 1
             return false
-        }
-        if let last = queue.answeredAt {
-            // A pause in what is asked for says nothing of the pace of answers.
-            let longest = Int64(limits.intakePatienceMilliseconds)
-            let gap = Double(max(0, min(now.milliseconds(since: last), longest)))
-            queue.answerGap += (gap - queue.answerGap) / Self.averagedAnswerCount
         }
         let wasUnresponsive = isUnresponsive(queue, at: now)
         if wasUnresponsive && queue.failures > 0 {

@@ -24,9 +24,8 @@ public struct GatewayLimits: Hashable, Sendable {
     public var intakeRestPercent = 100 / max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1)
     /// The longest such rest.
     public var intakeRestMaximumMilliseconds = 20
-    /// How long a batch waits at intake for room in flight, so that it may leave at once; where
-    /// answers come too slowly for that, it does not.
-    public var intakePatienceMilliseconds = 100
+    /// How long a batch waits at intake for room in flight, so that it may leave at once.
+    public var intakePatienceMilliseconds = 20
     /// The most findings that are told of a wake that is asked for by itself, errors first.
     public var findingCount = 100
     /// The most findings that are told of each of several wakes, errors first: all of them are in

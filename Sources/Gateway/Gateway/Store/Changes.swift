@@ -108,8 +108,8 @@ public struct Changes: Sendable {
     public internal(set) var newQueues: [WakeQueueRow] = []
     /// Changes of queues, by their numbers.
     public internal(set) var queues: [(number: Int64, change: QueueChange)] = []
-    /// Devices whose rows change, each once.
-    public private(set) var devices: [DeviceChange] = []
+    /// Devices by their numbers.
+    public internal(set) var devices: [Int64: DeviceChange] = [:]
     /// New wakes, in the order of their numbers.
     public internal(set) var newWakes: [WakeRow] = []
     /// Wakes whose rows change.
@@ -138,45 +138,12 @@ public struct Changes: Sendable {
 
     /// Where a wake stands among ``wakes``.
     private var places: [Int64: Int] = [:]
-    /// Where a device stands among ``devices``.
-    private var devicePlaces: [Int64: Int] = [:]
 
     /// Whether nothing is changed.
     public var isEmpty: Bool {
         newQueues.isEmpty && queues.isEmpty && devices.isEmpty && newWakes.isEmpty && wakes.isEmpty
             && damagedWakes.isEmpty && attempts.isEmpty && keys.isEmpty && feedback.isEmpty
             && outcomes.isEmpty && newWebhooks.isEmpty && webhooks.isEmpty && counters.isEmpty
-    }
-
-    // MARK: Devices
-
-    /// Makes room for changes of so many devices.
-    mutating func reserve(deviceChanges count: Int) {
-        devices.reserveCapacity(count)
-        devicePlaces.reserveCapacity(count)
-    }
-
-    /// A device as it is changed; `nil` when it is not.
-    func device(_ number: Int64) -> DeviceRow? { devicePlaces[number].map { devices[$0].row } }
-
-    /// Changes a device; `fact` is its row as it was loaded.
-    mutating func change(
-        _ device: DeviceRow, _ kind: DeviceChange.Kind, loaded fact: LoadedRows.DeviceFact?
-    ) {
-        if let place = devicePlaces[device.number] {
-            devices[place].row = device
-            if kind == .forgotten { devices[place].kind = kind }
-            return
-        }
-        let (isThere, version): (Bool, Int64) =
-            switch fact {
-            case .found(_, let version): (true, version)
-            case .damaged: (true, 0)
-            case .absent, nil: (false, 0)
-            }
-        devicePlaces[device.number] = devices.count
-        devices.append(
-            DeviceChange(row: device, kind: isThere ? kind : .made, version: version))
     }
 
     // MARK: Wakes

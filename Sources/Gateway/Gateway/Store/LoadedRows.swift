@@ -8,20 +8,20 @@ public import WakeModel
 /// A row that is found comes with its version, which changes with each write to it. An engine
 /// whose rows cannot change between loading and writing gives all of them the version 0.
 public struct LoadedRows: Sendable {
-    /// What is known of a device. Indirect, as rows are large, and facts are handed on and kept.
+    /// What is known of a device.
     public enum DeviceFact: Sendable {
         /// It is there.
-        indirect case found(DeviceRow, version: Int64)
+        case found(DeviceRow, version: Int64)
         /// It is not; one that is made gets the number under which the fact stands.
         case absent
         /// It cannot be read; what is left of it, with an empty ledger, if its token is known.
-        indirect case damaged(StoreFailure, rest: DeviceRow?)
+        case damaged(StoreFailure, rest: DeviceRow?)
     }
 
-    /// What is known of a wake. Indirect for the same reason.
+    /// What is known of a wake.
     public enum WakeFact: Sendable {
         /// It is there, with an empty payload if that was not asked for.
-        indirect case found(WakeRow, hasPayload: Bool, version: Int64)
+        case found(WakeRow, hasPayload: Bool, version: Int64)
         /// It is not.
         case absent
         /// It cannot be read.

@@ -234,13 +234,12 @@ final class MemoryRows: RetainedRows {
             history[attempt.wake, default: []].append(attempt.record)
             history[attempt.wake] = history[attempt.wake]?.suffix(AttemptRecord.maximumKept)
         }
-        for change in changes.devices {
+        for (number, change) in changes.devices {
             if change.kind == .forgotten, remove(change.row) { continue }
             let device = change.row
-            devices[device.number] = device
-            deviceVersions[device.number, default: 0] += 1
-            deviceNumbers[ReadSet.DeviceName(token: device.token, queue: device.queue)] =
-                device.number
+            devices[number] = device
+            deviceVersions[number, default: 0] += 1
+            deviceNumbers[ReadSet.DeviceName(token: device.token, queue: device.queue)] = number
         }
         for new in changes.keys { marks[new.key.key] = (new.key, new.answer) }
         writeFeeds(changes)
@@ -288,7 +287,7 @@ final class MemoryRows: RetainedRows {
             && changes.wakes.allSatisfy {
                 wakes[$0.row.number] != nil && wakeVersions[$0.row.number, default: 0] == $0.version
             }
-            && changes.devices.allSatisfy { change in
+            && changes.devices.values.allSatisfy { change in
                 let row = change.row
                 let name = ReadSet.DeviceName(token: row.token, queue: row.queue)
                 return change.kind == .made

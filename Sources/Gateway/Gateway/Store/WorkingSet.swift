@@ -142,7 +142,7 @@ public final class WorkingSet {
 
     /// The device with this number; `nil` when it is gone.
     func device(_ number: Int64) throws(RowFault) -> DeviceRow? {
-        if let changed = changes.device(number) { return changed }
+        if let change = changes.devices[number] { return change.row }
         switch loaded.devices[number] {
         case .found(let row, _): return row
         case .absent: return nil
@@ -171,7 +171,7 @@ public final class WorkingSet {
     /// every other device.
     func damagedDevice(_ token: DeviceToken, queue: Int64) throws(RowFault) -> DeviceRow? {
         let number = try number(of: token, queue: queue)
-        guard changes.device(number) == nil else { return nil }
+        guard changes.devices[number] == nil else { return nil }
         if case .damaged(_, let rest) = loaded.devices[number] { return rest }
         return nil
     }
@@ -199,8 +199,20 @@ public final class WorkingSet {
     }
 
     private func change(_ device: DeviceRow, _ kind: Changes.DeviceChange.Kind) {
-        if changes.devices.isEmpty { changes.reserve(deviceChanges: loaded.devices.count) }
-        changes.change(device, kind, loaded: loaded.devices[device.number])
+        if let place = changes.devices.index(forKey: device.number) {
+            changes.devices.values[place].row = device
+            if kind == .forgotten { changes.devices.values[place].kind = kind }
+            return
+        }
+        let (isThere, version): (Bool, Int64) =
+            switch loaded.devices[device.number] {
+            case .found(_, let version): (true, version)
+            case .damaged: (true, 0)
+            case .absent, nil: (false, 0)
+            }
+        if changes.devices.isEmpty { changes.devices.reserveCapacity(loaded.devices.count) }
+        changes.devices[device.number] = Changes.DeviceChange(
+            row: device, kind: isThere ? kind : .made, version: version)
     }
 
     // MARK: Wakes

@@ -151,10 +151,10 @@ struct WritePlan {
 
     // MARK: Devices
 
-    private mutating func addDevices(_ changes: [Changes.DeviceChange]) {
+    private mutating func addDevices(_ changes: [Int64: Changes.DeviceChange]) {
         var made: [Changes.DeviceChange] = []
         var changed: [Changes.DeviceChange] = []
-        for change in changes {
+        for change in changes.values {
             if change.kind == .made { made.append(change) } else { changed.append(change) }
         }
         if !changed.isEmpty {
@@ -229,8 +229,8 @@ struct WritePlan {
 
     /// Removes those of these devices that nothing refers to; the rows of the others say no more
     /// than their tokens.
-    private mutating func addForgotten(_ changes: [Changes.DeviceChange]) {
-        let numbers = changes.filter { $0.kind == .forgotten }.map(\.row.number).sorted()
+    private mutating func addForgotten(_ changes: [Int64: Changes.DeviceChange]) {
+        let numbers = changes.values.filter { $0.kind == .forgotten }.map(\.row.number).sorted()
         guard !numbers.isEmpty else { return }
         queries.append(Query(Self.removeDevices, .int8s(numbers)))
     }
