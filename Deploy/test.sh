@@ -60,7 +60,6 @@ part "Deploy/run.sh as a new user runs it" Deploy/smoke.sh
 part "The names in the documents against the program" python3 -B Deploy/names.py .build/debug/rouse
 part "The examples against a gateway" Deploy/examples/test.sh .build/debug/rouse
 part "A generated client against a gateway" Deploy/ci/client.sh .build/debug/rouse
-part "Generated requests against a gateway" Deploy/ci/openapi.sh .build/debug/rouse 5
 part "The APNs simulator as a service of other people's CI" \
     python3 -B Deploy/ci/simulator.py .build/debug/rouse
 part "The alert rules against their tests" promtool test rules Deploy/prometheus/alerts.test.yaml

@@ -114,7 +114,8 @@ struct ChannelRoutesTests {
                 ("POST", path + "/broadcasts", Self.body("7"), .invalidField, "payload"),
                 (
                     "POST", path + "/broadcasts",
-                    Self.body(Self.update.replacing("update", with: "start")), .invalidWake, nil
+                    Self.body(Self.update.replacing("update", with: "start")), .invalidWake,
+                    "payload"
                 ),
                 ("POST", "/v1/channels/YQ==/broadcasts", Self.body(), .unknownChannel, "channel"),
             ]

@@ -140,7 +140,8 @@ struct DeviceControlTests {
             ("/devices/ab/events", #"{"event":"locked"}"#, "on"),
             ("/devices/ab/events", #"{"event":"battery","percent":101}"#, "percent"),
             ("/devices/xy/events", #"{"event":"reboot"}"#, "device token"),
-            ("/clock", #"{"advanceSeconds":-1}"#, "advanceSeconds"), ("/clock", "{}", "body"),
+            ("/clock", #"{"advanceSeconds":-1}"#, "advanceSeconds"),
+            ("/clock", "{}", "advanceSeconds"),
         ])
     func badBodies(path: String, body: String, field: String) throws {
         let bench = try Bench()

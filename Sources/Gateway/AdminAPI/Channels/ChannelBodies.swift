@@ -95,9 +95,7 @@ struct BroadcastBody {
                 expiration: expiration, now: now)
         ).diagnostics
         guard !findings.contains(where: { $0.severity == .error }) else {
-            var problem = Problem(.invalidWake, "See the diagnostics.")
-            problem.diagnostics = findings
-            throw problem
+            throw Problem.invalidWake(findings)
         }
         do throws(InvalidField) {
             var generator = SystemRandomNumberGenerator()

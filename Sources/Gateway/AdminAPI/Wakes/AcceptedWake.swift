@@ -14,14 +14,7 @@ struct AcceptedWake {
         switch result {
         case .admitted(let wake): self.wake = wake
         case .invalid(let diagnostics):
-            var problem = Problem(.invalidWake, "See the diagnostics.")
-            // Errors first: they are why. Within a severity the rules' order stays.
-            problem.diagnostics = Severity.allCases.sorted(by: >).flatMap { severity in
-                diagnostics.filter { $0.severity == severity }
-            }
-            // No error of a wake is about a header, which its other members make.
-            if problem.diagnostics.first?.header == nil { problem.field = "payload" }
-            throw problem
+            throw Problem.invalidWake(diagnostics)
         case .unknownApp:
             throw Problem.unknownApp(inquiry?.request.bundleID.value, inquiry?.environment)
         case .ambiguousEnvironment:
@@ -81,6 +74,18 @@ struct AcceptedWake {
 }
 
 extension Problem {
+    /// A push that the rules found errors in, with all findings. Errors come first: they are why.
+    /// Within a severity the rules' order stays.
+    static func invalidWake(_ diagnostics: [Diagnostic]) -> Problem {
+        var problem = Problem(.invalidWake, "See the diagnostics.")
+        problem.diagnostics = Severity.allCases.sorted(by: >).flatMap { severity in
+            diagnostics.filter { $0.severity == severity }
+        }
+        // No error is about a header, which the other members make.
+        if problem.diagnostics.first?.header == nil { problem.field = "payload" }
+        return problem
+    }
+
     /// No such app is configured; `name` is what it was called, in the member or parameter `field`.
     /// What has no dot is no bundle identifier that Apple would give, and may be a token or another
     /// secret in the wrong place, so it is not repeated.
