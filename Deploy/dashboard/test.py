@@ -217,6 +217,14 @@ class TheFigures(Case):
         calls = self.bench.metric("rouse_decisions_total", f'app="{CHAT}"', 'decision="send"')
         browser.wait("its decisions", lambda: f"sent at once 0 {calls}" in
                      browser.text("#decisions-chart"))
+        tiles = lambda: dict(zip(
+            (each.text for each in browser.all("#tiles dt")),
+            (each.text for each in browser.all("#tiles .value"))))
+        # The tiles and the latencies are of this app, which sends calls and nothing waits for.
+        browser.wait("its tiles", lambda: tiles()["Accepted"] == str(calls))
+        self.assertEqual(tiles()["Waiting"], "0")
+        self.assertIn("APNs answers, VoIP", browser.text("#latency-table"))
+        self.assertNotIn("APNs answers, background", browser.text("#latency-table"))
         self.picture("narrowed")
         device = token(time.time_ns())
         self.bench.wait_for(self.bench.wake(device), "sent")
@@ -249,7 +257,7 @@ class TheFigures(Case):
         browser.wait_for_text("#look-up-answer", "Sends are at least")
         self.assertNotIn("wake=", browser.driver.current_url)
         browser.look_up("device#00000000")
-        browser.wait_for_text("#look-up-error", "None of the latest wakes")
+        browser.wait_for_text("#look-up-error", "No wake that is kept is for a device")
 
     def test_rejections_stand_by_their_reason_with_what_to_do(self):
         self.load()
