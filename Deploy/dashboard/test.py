@@ -314,11 +314,30 @@ class TheFigures(Case):
         self.load()
         for subject, words in {
             token(99)[1:]: "probably cut", "hello, you": "This is none of them",
-            "order-99": "No wake of this ref", token(99): "Unknown device token",
+            "order-99": "No wake that is kept has this ref", token(99): "Unknown device token",
             "01a1ff95-bde0-7334-a3d8-1bab30d661a4": "No wake has this id",
         }.items():
             self.browser.look_up(subject)
             self.browser.wait_for_text("#look-up-error", words)
+
+    def test_a_search_says_how_far_it_went_and_goes_on(self):
+        self.load()
+        browser = self.browser
+        # More wakes than a search looks through at a time, as answers without any of them.
+        browser.run("window.asked = 0; window.lookUpJSON = async () => {"
+                    "asked += 1; return {wakes: [], next: arguments[0]}; };".replace(
+                        "arguments[0]", f"'{self.sent}'"))
+        browser.look_up("device#00000000")
+        browser.wait_for_text("#look-up-error", "No wake accepted since ")
+        asked = browser.run("return [asked, SEARCH_PAGES]")
+        self.assertEqual(asked[0], asked[1])
+        self.assertTrue(browser.is_shown("look-up-more"))
+        browser.run("window.lookUpJSON = async (path, {cursor}) => {"
+                    "window.cursor = cursor; return {wakes: []}; }")
+        browser.find("look-up-more").click()
+        browser.wait_for_text("#look-up-error", "No wake that is kept")
+        self.assertEqual(browser.run("return cursor"), self.sent)
+        self.assertFalse(browser.is_shown("look-up-more"))
 
     def test_it_is_used_by_keyboard(self):
         self.load()
