@@ -217,6 +217,14 @@ class TheFigures(Case):
         calls = self.bench.metric("rouse_decisions_total", f'app="{CHAT}"', 'decision="send"')
         browser.wait("its decisions", lambda: f"sent at once 0 {calls}" in
                      browser.text("#decisions-chart"))
+        tiles = lambda: dict(zip(
+            (each.text for each in browser.all("#tiles dt")),
+            (each.text for each in browser.all("#tiles .value"))))
+        # The tiles and the latencies are of this app, which sends calls and nothing waits for.
+        browser.wait("its tiles", lambda: tiles()["Accepted"] == str(calls))
+        self.assertEqual(tiles()["Waiting"], "0")
+        self.assertIn("APNs answers, VoIP", browser.text("#latency-table"))
+        self.assertNotIn("APNs answers, background", browser.text("#latency-table"))
         self.picture("narrowed")
         device = token(time.time_ns())
         self.bench.wait_for(self.bench.wake(device), "sent")
@@ -249,7 +257,7 @@ class TheFigures(Case):
         browser.wait_for_text("#look-up-answer", "Sends are at least")
         self.assertNotIn("wake=", browser.driver.current_url)
         browser.look_up("device#00000000")
-        browser.wait_for_text("#look-up-error", "None of the latest wakes")
+        browser.wait_for_text("#look-up-error", "No wake that is kept is for a device")
 
     def test_rejections_stand_by_their_reason_with_what_to_do(self):
         self.load()
@@ -306,11 +314,30 @@ class TheFigures(Case):
         self.load()
         for subject, words in {
             token(99)[1:]: "probably cut", "hello, you": "This is none of them",
-            "order-99": "No wake of this ref", token(99): "Unknown device token",
+            "order-99": "No wake that is kept has this ref", token(99): "Unknown device token",
             "01a1ff95-bde0-7334-a3d8-1bab30d661a4": "No wake has this id",
         }.items():
             self.browser.look_up(subject)
             self.browser.wait_for_text("#look-up-error", words)
+
+    def test_a_search_says_how_far_it_went_and_goes_on(self):
+        self.load()
+        browser = self.browser
+        # More wakes than a search looks through at a time, as answers without any of them.
+        browser.run("window.asked = 0; window.lookUpJSON = async () => {"
+                    "asked += 1; return {wakes: [], next: arguments[0]}; };".replace(
+                        "arguments[0]", f"'{self.sent}'"))
+        browser.look_up("device#00000000")
+        browser.wait_for_text("#look-up-error", "No wake accepted since ")
+        asked = browser.run("return [asked, SEARCH_PAGES]")
+        self.assertEqual(asked[0], asked[1])
+        self.assertTrue(browser.is_shown("look-up-more"))
+        browser.run("window.lookUpJSON = async (path, {cursor}) => {"
+                    "window.cursor = cursor; return {wakes: []}; }")
+        browser.find("look-up-more").click()
+        browser.wait_for_text("#look-up-error", "No wake that is kept")
+        self.assertEqual(browser.run("return cursor"), self.sent)
+        self.assertFalse(browser.is_shown("look-up-more"))
 
     def test_it_is_used_by_keyboard(self):
         self.load()

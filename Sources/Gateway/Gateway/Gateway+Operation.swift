@@ -175,6 +175,13 @@ extension Gateway {
             store: context.store.sharedStatus)
     }
 
+    /// What waits for these queues.
+    public func backlogs(
+        of queues: [WakeQueueKey]
+    ) async throws(StoreFailure) -> [WakeQueueKey: QueueBacklog] {
+        try await context.perform(MeasureQueues(queues))
+    }
+
     /// Counts the store's wakes row by row: linear in the number of wakes.
     public func recount() async throws(StoreFailure) -> StoreCount {
         try await context.perform(RecountWakes())

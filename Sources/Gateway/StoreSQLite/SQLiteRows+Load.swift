@@ -55,6 +55,7 @@ extension SQLiteRows {
         for number in reads.feedback { rows.feedback[number] = .some(try feedback(number)) }
         for number in reads.webhooks { rows.webhooks[number] = try webhook(number) }
         for counter in reads.counters { rows.counters[counter] = try value(of: counter) }
+        for queue in reads.waiting { rows.waiting[queue] = try waiting(queue: queue) }
         for queue in reads.nextDue { rows.nextDue[queue] = .some(try nextDue(queue: queue)) }
         if reads.countsStates { rows.states = try countByState() }
     }

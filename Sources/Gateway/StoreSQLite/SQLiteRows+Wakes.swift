@@ -251,6 +251,18 @@ extension SQLiteRows {
         return try numbers(statement).first.map { WallInstant(millisecondsSinceEpoch: $0) }
     }
 
+    /// How many wakes of a queue are pending, by the index alone.
+    func waiting(queue: Int64) throws(StoreFailure) -> Int {
+        let statement = try connection.prepare(
+            """
+            SELECT count(*) FROM
+                (SELECT 1 FROM wake INDEXED BY wake_queue WHERE queue = ? LIMIT ?)
+            """)
+        statement.bind(1, queue)
+        statement.bind(2, ReadSet.waitingCount)
+        return Int(try numbers(statement).first ?? 0)
+    }
+
     func overdue(at now: WallInstant, limit: Int) throws(StoreFailure) -> [Int64] {
         let statement = try connection.prepare(
             """

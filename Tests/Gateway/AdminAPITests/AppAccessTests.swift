@@ -117,7 +117,8 @@ struct AppAccessTests {
             "POST /v1/channels", "GET /v1/channels", "GET /v1/channels/{channel}",
             "DELETE /v1/channels/{channel}", "POST /v1/channels/{channel}/broadcasts",
             "POST /v1/receipts", "GET /v1/feedback", "GET /v1/events", "GET /v1/apps",
-            "POST /v1/apps/{topic}/pause", "POST /v1/apps/{topic}/resume", "GET /v1/stats",
+            "GET /v1/apps/{topic}", "POST /v1/apps/{topic}/pause", "POST /v1/apps/{topic}/resume",
+            "GET /v1/stats",
             "GET /v1/webhooks", "GET /v1/history",
             "GET /metrics",
             // Knows of no app: it judges the payload and the headers that it is given.
@@ -199,10 +200,10 @@ struct AppAccessTests {
                         try await caller.send(method, path, "{\(device)\(more)}", as: caller.other),
                         "app")
                 }
-                for verb in ["pause", "resume"] {
+                for (method, verb) in [("POST", "/pause"), ("POST", "/resume"), ("GET", "")] {
                     try Self.expectRefused(
                         try await caller.send(
-                            "POST", "/v1/apps/\(app)/\(verb)", as: caller.other), "topic")
+                            method, "/v1/apps/\(app)\(verb)", as: caller.other), "topic")
                 }
             }
             for path in ["/v1/stats", "/v1/webhooks", "/v1/history", "/metrics"] {

@@ -55,6 +55,49 @@ struct AppRoutesTests {
         }
     }
 
+    @Test("One app is answered with what waits for it, in the store and due")
+    func backlog() async throws {
+        let bench = try APIBench()
+        try await bench.serve { caller in
+            let path = "/v1/apps/com.example.app"
+            _ = try await caller.send("POST", path + "/pause")
+            func queues() async throws -> [String: [String: Any]] {
+                let answer = try await caller.send("GET", path, as: .read)
+                #expect(answer.status == 200, "\(answer.body)")
+                let queues = try #require(try answer.json()["queues"] as? [[String: Any]])
+                return Dictionary(
+                    uniqueKeysWithValues: queues.map { ($0["kind"] as? String ?? "", $0) })
+            }
+            #expect(try await queues()["background"]?["waiting"] as? Int == 0)
+            for device: UInt64 in 1...3 { _ = try await caller.wake(device: device) }
+            let waiting = try await queues()
+            #expect(waiting["background"]?["waiting"] as? Int == 3)
+            #expect(waiting["voip"]?["waiting"] as? Int == 0)
+            #expect(waiting["background"]?["oldest_due_milliseconds"] is Int)
+            // Lists do not count: that would cost as much as there are wakes of all apps.
+            let list = try await caller.send("GET", "/v1/apps", as: .read)
+            #expect(!list.body.contains("oldest_due_milliseconds"))
+            try expectProblem(
+                try await caller.send("GET", "/v1/apps/com.example.none"), .unknownApp)
+        }
+    }
+
+    @Test("An app in two environments asks for one of them, which no schema can say")
+    func ambiguousEnvironment() async throws {
+        let bench = try APIBench()
+        let both = [Samples.app, Samples.identity("com.example.app", .production)]
+        bench.gateway.reload(GatewayConfiguration(apps: both), sender: bench.sender)
+        try await bench.serve { caller in
+            for (method, path, body) in [
+                ("GET", "/v1/apps/com.example.app", nil), ("POST", "/v1/wakes", APIBench.body()),
+            ] {
+                let answer = try await caller.send(method, path, body)
+                try expectProblem(answer, .ambiguousEnvironment)
+                #expect(answer.status == 409)
+            }
+        }
+    }
+
     @Test("A reason that a terminal would obey, or nobody would read, is refused")
     func pauseReason() async throws {
         try await APIBench().serve { caller in

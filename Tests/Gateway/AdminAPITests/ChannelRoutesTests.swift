@@ -135,7 +135,8 @@ struct ChannelRoutesTests {
             (400, .featureNotEnabled, .apnsRefused, nil),
             (403, .invalidProviderToken, .apnsRefused, nil),
             (404, .badPath, .unknownChannel, nil),
-            (400, .badExpirationDate, .invalidField, nil),
+            (400, .badExpirationDate, .channelStoresNothing, nil),
+            (400, .badChannelID, .unknownChannel, nil),
             (400, .cannotCreateChannelConfig, .channelLimit, nil),
             (429, .tooManyRequests, .apnsRefused, "60"),
             (503, RejectionReason(rawValue: "Service Unavailable"), .apnsRefused, "900"),
@@ -172,6 +173,51 @@ struct ChannelRoutesTests {
                 "POST", "/v1/channels", #"{"app":"com.example.app"}"#)
             try expectProblem(answer, .apnsUnanswered)
             #expect(try answer.json()["certainty"] as? String == certainty.rawValue)
+        }
+    }
+
+    @Test("A lifetime on a channel that stores nothing is no fault of the request's form")
+    func channelWithoutStorage() async throws {
+        let bench = try APIBench()
+        try await bench.serve { caller in
+            bench.channels.rejectNext(ChannelRejection(status: 400, reason: .badExpirationDate))
+            let answer = try await caller.send(
+                "POST", Self.path(bench) + "/broadcasts",
+                Self.body(Self.update, #","ttl_seconds":600"#))
+            try expectProblem(answer, .channelStoresNothing)
+            #expect(answer.status == 409)
+            #expect(try answer.json()["field"] as? String == "ttl_seconds")
+            #expect(answer.body.contains("Leave it out, or send to a channel with storage latest"))
+        }
+    }
+
+    @Test("Broadcasts are counted by app and by what became of them, and timed")
+    func metrics() async throws {
+        let bench = try APIBench()
+        try await bench.serve { caller in
+            func send() async throws {
+                _ = try await caller.send("POST", Self.path(bench) + "/broadcasts", Self.body())
+            }
+            try await send()
+            bench.channels.rejectNext(ChannelRejection(status: 429, reason: .tooManyRequests))
+            try await send()
+            bench.channels.rejectNext(
+                ChannelRejection(status: 400, reason: RejectionReason(rawValue: "New")))
+            try await send()
+            for certainty in Certainty.allCases {
+                bench.channels.failNext(SendFailure(certainty: certainty, description: "silent"))
+                try await send()
+            }
+            let page = try await caller.send("GET", "/metrics", as: .read).body
+            let app = #"app="com.example.app",environment="sandbox""#
+            for (result, reason) in [
+                ("sent", ""), ("rejected", "TooManyRequests"), ("rejected", "other"),
+                ("not-sent", ""), ("unknown", ""),
+            ] {
+                let labels = "\(app),result=\"\(result)\",reason=\"\(reason)\""
+                #expect(page.contains("\nrouse_broadcasts_total{\(labels)} 1\n"), "\(page)")
+            }
+            #expect(page.contains("\nrouse_broadcast_seconds_count{\(app)} 3\n"), "\(page)")
         }
     }
 

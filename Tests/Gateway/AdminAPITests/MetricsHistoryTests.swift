@@ -38,14 +38,14 @@ struct MetricsHistoryTests {
         let history = MetricsHistory()
         history.record(registry, waiting: nil, at: Self.start)
         meters.accepted(3, of: Self.shop, decision: "send")
-        meters.answered(afterMilliseconds: 40, kind: .background)
+        meters.answered(afterMilliseconds: 40, of: Self.shop)
         history.record(registry, waiting: 3, at: Self.start.advanced(bySeconds: 10))
         // Series that are new from here on; two kinds of reason are one state.
         meters.accepted(2, of: Self.chat, decision: "send")
         meters.accepted(5, of: Self.chatInSandbox, decision: "deferred")
         meters.ended(1, of: Self.chat, state: .rejected, reason: "BadDeviceToken")
         meters.ended(1, of: Self.chat, state: .rejected, reason: "other")
-        meters.answered(afterMilliseconds: 40, kind: .voip)
+        meters.answered(afterMilliseconds: 40, of: Self.chat)
         history.record(registry, waiting: 8, at: Self.start.advanced(bySeconds: 20))
 
         let all = try Self.points(history)
@@ -69,6 +69,8 @@ struct MetricsHistoryTests {
         #expect(
             try Self.points(history, of: chat).map { Self.number($0, "decisions", "deferred") }
                 == [0, 0, 0])
+        let ofChat = try Self.points(history, of: chat).map { $0["apns_answers"] as? [Int] ?? [] }
+        #expect(ofChat[0] == [] && ofChat[1] == [] && ofChat[2][bucket] == 1)
         let sandbox = AppFilter(app: nil, environment: .sandbox)
         #expect(
             try Self.points(history, of: sandbox).map { Self.number($0, "decisions", "deferred") }

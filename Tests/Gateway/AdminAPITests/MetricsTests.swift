@@ -61,7 +61,7 @@ struct MetricsTests {
         let meters = GatewayMeters(registry)
         meters.accepted(2, of: Self.background, decision: "coalesced")
         meters.ended(1, of: Self.voip, state: .rejected, reason: "BadDeviceToken")
-        meters.answered(afterMilliseconds: 12, kind: .background)
+        meters.answered(afterMilliseconds: 12, of: Self.background)
         meters.committed(40, verb: "admit", microseconds: 900)
         let page = PrometheusText.page(of: registry)
         let app = "app=\"com.example.app\",environment=\"sandbox\""
@@ -74,7 +74,8 @@ struct MetricsTests {
             page.contains(
                 "rouse_wakes_ended_total{\(app),kind=\"voip\",state=\"rejected\","
                     + "reason=\"BadDeviceToken\"} 1\n"))
-        #expect(page.contains("rouse_apns_request_seconds_count{kind=\"background\"} 1\n"))
+        #expect(
+            page.contains("rouse_apns_request_seconds_count{\(app),kind=\"background\"} 1\n"))
         #expect(page.contains("rouse_store_commit_rows_bucket{le=\"64\"} 1\n"))
     }
 
@@ -87,6 +88,8 @@ struct MetricsTests {
             "rouse_wakes_accepted_total{app=\"com.example.app\",environment=\"sandbox\","
                 + "kind=\"voip\"}",
             "rouse_wakes_coalesced_total{kind=\"background\"}",
+            "rouse_broadcasts_total{app=\"com.example.app\",environment=\"sandbox\","
+                + "result=\"sent\",reason=\"\"}",
             "rouse_requests_refused_total{reason=\"overloaded\"}", "rouse_budget_deferrals_total",
         ] {
             #expect(page.contains("\n\(series) 0\n"), "\(series)")
@@ -98,7 +101,7 @@ struct MetricsTests {
     func manyApps() throws {
         let registry = MetricsRegistry()
         let meters = GatewayMeters(registry)
-        let apps = (0..<GatewayMeters.appCount + 3).map {
+        let apps = (0..<MetricsRegistry.appCount + 3).map {
             Samples.identity("com.example.a\($0)", .production)
         }
         meters.serves(apps)
@@ -115,7 +118,7 @@ struct MetricsTests {
             let lines = page.split(separator: "\n").filter {
                 $0.hasPrefix("\(name){") && $0.contains("background\"") && $0.hasSuffix(" 1")
             }
-            #expect(lines.count == GatewayMeters.appCount, "\(name)")
+            #expect(lines.count == MetricsRegistry.appCount, "\(name)")
             let other = "app=\"other\",environment=\"other\",kind=\"background\"\(rest)"
             #expect(page.contains("\n\(name){\(other)} 3\n"), "\(name)")
         }
@@ -185,8 +188,8 @@ struct MetricsTests {
         meters.accepted(1, of: Self.background, decision: "deferred")
         meters.ended(1, of: Self.voip, state: .rejected, reason: nil)
         meters.refused(1, why: "overloaded")
-        meters.answered(afterMilliseconds: 12, kind: .background)
-        meters.dispatched(1, kind: .voip, lagMilliseconds: 3)
+        meters.answered(afterMilliseconds: 12, of: Self.background)
+        meters.dispatched(1, of: Self.voip, lagMilliseconds: 3)
         meters.committed(40, verb: "admit", microseconds: 900)
         Self.expectLabelsOfTable(PrometheusText.page(of: registry))
     }

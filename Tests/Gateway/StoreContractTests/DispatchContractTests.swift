@@ -65,6 +65,25 @@ struct DispatchContractTests {
         }
     }
 
+    @Test("What waits in a queue is counted, and nothing claimed", arguments: StoreKind.allCases)
+    func backlogs(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (connection) async throws in
+            let background = WakeQueueKey(app: Samples.app, kind: .background)
+            let voip = WakeQueueKey(app: Samples.app, kind: .voip)
+            func measured() async throws -> [WakeQueueKey: QueueBacklog] {
+                try await connection.store.perform(MeasureQueues([background, voip]))
+            }
+            _ = try await connection.claimOne(Samples.wake(device: 1))
+            #expect(try await measured()[background]?.waiting == 0)
+            #expect(try await measured()[background]?.nextDue == nil)
+            try await connection.admit((2..<6).map { Samples.wake(dueIn: Int64($0), device: $0) })
+            #expect(try await measured()[background]?.waiting == 4)
+            #expect(
+                try await measured()[background]?.nextDue == connection.now.advanced(bySeconds: 2))
+            #expect(try await measured()[voip]?.waiting ?? 0 == 0)
+        }
+    }
+
     @Test("Every end is recorded as it was given", arguments: StoreKind.allCases)
     func ends(_ kind: StoreKind) async throws {
         let now = Samples.start

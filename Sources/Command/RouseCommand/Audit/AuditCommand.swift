@@ -36,27 +36,6 @@ struct AuditCommand: ParsableCommand {
               rouse audit --explain CF020
             """)
 
-    /// How findings are written.
-    enum Format: String, CaseIterable, ExpressibleByArgument {
-        case text
-        case json
-        case github
-        case sarif
-        case junit
-        case gitlab
-
-        var format: ReportFormat {
-            switch self {
-            case .text: .text
-            case .json: .json
-            case .github: .github
-            case .sarif: .sarif
-            case .junit: .junit
-            case .gitlab: .gitlab
-            }
-        }
-    }
-
     @Argument(
         help: ArgumentHelp("Folders, projects, built apps, or single files.", valueName: "path"),
         completion: .file())
@@ -87,7 +66,7 @@ struct AuditCommand: ParsableCommand {
         help: ArgumentHelp(
             "How findings are written: text, json, github, sarif, junit or gitlab.",
             valueName: "format"))
-    var format: Format = .text
+    var format: ReportFormat = .text
 
     @Flag(help: "Let warnings count as errors do.")
     var strict = false

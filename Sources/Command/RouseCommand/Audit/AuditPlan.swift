@@ -65,10 +65,10 @@ struct AuditPlan {
     }
 
     /// Looks, and writes what was found. Returns how the command ends.
-    func run(_ console: Console, _ format: AuditCommand.Format) throws -> ExitStatus {
+    func run(_ console: Console, _ format: ReportFormat) throws -> ExitStatus {
         let report = try settings.applied(to: self.report(console), console)
         AuditFindings(
-            report, format.format, isStrict: isStrict, usesColour: console.usesColour
+            report, format, isStrict: isStrict, usesColour: console.usesColour
         ).write(to: console)
         settings.tellUnjudged(report, console, isText: format == .text)
         guard report.problems.isEmpty else { return .data }

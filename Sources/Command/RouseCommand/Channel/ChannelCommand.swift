@@ -32,22 +32,21 @@ struct ChannelCommand: AsyncParsableCommand {
         ])
 }
 
-/// What all commands about channels take.
-struct ChannelOptions: ParsableArguments {
-    @Flag(help: "Write the result as JSON.")
-    var json = false
+/// What commands about one channel take.
+struct NamedChannelOptions: ParsableArguments {
+    @Argument(help: ArgumentHelp("The channel's id.", valueName: "channel"))
+    var channel: String
 
-    @OptionGroup(title: "App")
-    var app: AppOptions
+    @OptionGroup var options: APNsOptions
 
-    @Flag
-    var environment: EnvironmentFlag?
-
-    @OptionGroup(title: "Credential")
-    var credential: CredentialOptions
-
-    @OptionGroup(title: "Server")
-    var server: ServerOptions
+    /// Reads what was typed: what to ask with, the channel, and the document that names it.
+    func open() throws -> (ChannelSession, ChannelID, ChannelDocument) {
+        let session = try ChannelSession(options)
+        let channel = try ChannelSession.channel(channel)
+        var document = session.document
+        document.channel = channel.value
+        return (session, channel, document)
+    }
 }
 
 extension ChannelStorage: ExpressibleByArgument {}
@@ -74,7 +73,7 @@ struct ChannelCreateCommand: AsyncParsableCommand {
             valueName: "policy"))
     var storage: ChannelStorage = .none
 
-    @OptionGroup var options: ChannelOptions
+    @OptionGroup var options: APNsOptions
 
     func run() async throws {
         let session = try ChannelSession(options)
@@ -102,7 +101,7 @@ struct ChannelListCommand: AsyncParsableCommand {
                 --key AuthKey_ABCDE12345.p8 --team-id TEAM123456 | wc -l
             """)
 
-    @OptionGroup var options: ChannelOptions
+    @OptionGroup var options: APNsOptions
 
     func run() async throws {
         let session = try ChannelSession(options)
@@ -128,16 +127,10 @@ struct ChannelReadCommand: AsyncParsableCommand {
                 --key AuthKey_ABCDE12345.p8 --team-id TEAM123456
             """)
 
-    @Argument(help: ArgumentHelp("The channel's id.", valueName: "channel"))
-    var channel: String
-
-    @OptionGroup var options: ChannelOptions
+    @OptionGroup var options: NamedChannelOptions
 
     func run() async throws {
-        let session = try ChannelSession(options)
-        let channel = try ChannelSession.channel(channel)
-        var document = session.document
-        document.channel = channel.value
+        let (session, channel, document) = try options.open()
         try await session.run(document) { client, app, document async throws(TransportFailure) in
             try await client.storage(of: channel, of: app).noting(in: &document) {
                 $0.storage = $1.rawValue
@@ -168,16 +161,10 @@ struct ChannelDeleteCommand: AsyncParsableCommand {
                 --key AuthKey_ABCDE12345.p8 --team-id TEAM123456
             """)
 
-    @Argument(help: ArgumentHelp("The channel's id.", valueName: "channel"))
-    var channel: String
-
-    @OptionGroup var options: ChannelOptions
+    @OptionGroup var options: NamedChannelOptions
 
     func run() async throws {
-        let session = try ChannelSession(options)
-        let channel = try ChannelSession.channel(channel)
-        var document = session.document
-        document.channel = channel.value
+        let (session, channel, document) = try options.open()
         try await session.run(document) { client, app, document async throws(TransportFailure) in
             try await client.deleteChannel(channel, of: app).noting(in: &document) { _, _ in }
         } tell: { document, console in

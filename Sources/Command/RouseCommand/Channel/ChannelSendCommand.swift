@@ -47,7 +47,7 @@ struct ChannelSendCommand: AsyncParsableCommand {
     @Flag(help: "Send it although the payload has errors.")
     var force = false
 
-    @OptionGroup var options: ChannelOptions
+    @OptionGroup var options: APNsOptions
 
     /// The longest that a channel stores a broadcast, in seconds.
     private static let longestStorageSeconds = 8 * 3600

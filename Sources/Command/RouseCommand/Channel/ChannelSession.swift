@@ -18,12 +18,10 @@ struct ChannelSession {
     private let asJSON: Bool
 
     /// Reads what was typed.
-    init(_ options: ChannelOptions) throws(CommandFailure) {
+    init(_ options: APNsOptions) throws(CommandFailure) {
         let variables = Variables.current
         console = Console(variables)
-        let settings = try AppSettings(
-            app: options.app, credential: options.credential, environment: options.environment,
-            server: options.server, variables: variables)
+        let settings = try AppSettings(options, variables: variables)
         app = try settings.requiredBundleID()
         environment = settings.environment
         let server = settings.server

@@ -11,8 +11,8 @@ struct DeviceCommand: AsyncParsableCommand {
         discussion: """
             Answers the question why a wake has not been sent yet. Instead of the token it takes \
             the id of a wake of the device, and the digest that logs and answers have; that one \
-            is looked for among the latest 100,000 wakes. Ends with 1 for a device that the \
-            gateway does not know. The API key needs the scope read.
+            is looked for among all wakes that are kept, the newest first, 5,000 a request. Ends \
+            with 1 for a device that the gateway does not know. The API key needs the scope read.
 
             Example:
 
@@ -61,9 +61,6 @@ struct DeviceCommand: AsyncParsableCommand {
         }
     }
 
-    /// How many pages of wakes, of 5 000 each, are looked through for a digest.
-    private static let pageCount = 20
-
     /// The member of the request that names the device.
     private func name(_ client: borrowing GatewayClient) throws -> String {
         if let id = try? APNsID(deviceToken) { return #""wake":"\#(id)""# }
@@ -77,7 +74,7 @@ struct DeviceCommand: AsyncParsableCommand {
             try DeviceToken.digest(in: deviceToken)
         }
         var cursor = ""
-        for _ in 0..<Self.pageCount {
+        while true {
             let body = #"{"device":"device#\#(digest)","limit":1\#(cursor)}"#
             let page = try client.ask("POST", "/v1/wakes/lookup", body: Array(body.utf8))
                 .decoded(WakePageDocument.self)
@@ -87,8 +84,8 @@ struct DeviceCommand: AsyncParsableCommand {
         }
         throw CommandFailure(
             .no,
-            "None of the latest wakes is for a device with this digest. Name the device by its "
-                + "token.")
+            "No wake that the gateway keeps is for a device with this digest. Name the device by "
+                + "its token.")
     }
 
     private func tell(_ queue: DeviceDocument.WakeQueueKey, _ console: Console) {

@@ -59,12 +59,9 @@ struct DoctorChecks: Sendable {
         findings.append(.fine("rouse", "Version \(RouseVersion.current)."))
         let settings: AppSettings
         do throws(CommandFailure) {
-            settings = try AppSettings(
-                app: command.app, credential: command.credential,
-                environment: command.environment, server: command.server, variables: variables,
-                mustChoose: false)
+            settings = try AppSettings(command.options, variables: variables, mustChoose: false)
         } catch {
-            findings += LibraryCheck.findings(for: command.server.transport ?? .native)
+            findings += LibraryCheck.findings(for: command.options.server.transport ?? .native)
             findings.append(.wrong("configuration", error.message))
             return
         }
@@ -180,7 +177,7 @@ struct DoctorChecks: Sendable {
     static func transportKind(
         _ command: DoctorCommand, _ settings: AppSettings
     ) -> TransportKind {
-        command.server.transport ?? settings.configuration?.transport.kind
+        command.options.server.transport ?? settings.configuration?.transport.kind
             ?? settings.server.transportKind
     }
 
@@ -188,10 +185,10 @@ struct DoctorChecks: Sendable {
     private static func servers(
         _ command: DoctorCommand, _ settings: AppSettings
     ) throws(CommandFailure) -> [TransportConfiguration] {
-        if command.server.host != nil {
+        if command.options.server.host != nil {
             return [try settings.server.transport(for: settings.environment)]
         }
-        if let configuration = settings.configuration, command.environment == nil {
+        if let configuration = settings.configuration, command.options.environment == nil {
             var servers: [TransportConfiguration] = []
             for app in configuration.apps {
                 let server = try ServedApp.transport(app, configuration.transport)

@@ -25,26 +25,13 @@ struct DoctorCommand: AsyncParsableCommand {
     @Flag(help: "Ask no server.")
     var offline = false
 
-    @Flag(help: "Write the result as JSON.")
-    var json = false
-
-    @OptionGroup(title: "App")
-    var app: AppOptions
-
-    @Flag
-    var environment: EnvironmentFlag?
-
-    @OptionGroup(title: "Credential")
-    var credential: CredentialOptions
-
-    @OptionGroup(title: "Server")
-    var server: ServerOptions
+    @OptionGroup var options: APNsOptions
 
     func run() async throws {
         let variables = Variables.current
         let console = Console(variables)
         let checks = await DoctorChecks(self, variables: variables)
-        if json {
+        if options.json {
             try console.write(DoctorDocument(checks))
         } else {
             checks.tell(console)

@@ -41,6 +41,15 @@ struct AppSettings: Sendable {
         self.server = try ServerSettings(server, configured: configured, configuration)
     }
 
+    /// Resolves what was typed, for a command that asks APNs.
+    init(
+        _ options: APNsOptions, variables: Variables, mustChoose: Bool = true
+    ) throws(CommandFailure) {
+        try self.init(
+            app: options.app, credential: options.credential, environment: options.environment,
+            server: options.server, variables: variables, mustChoose: mustChoose)
+    }
+
     /// The app. Fails with 64 when none is named.
     func requiredBundleID() throws(CommandFailure) -> BundleID {
         guard let bundleID else {

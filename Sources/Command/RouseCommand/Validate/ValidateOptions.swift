@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
-import PayloadLint
+public import ArgumentParser
+public import PayloadLint
 import PayloadRules
 import WakeModel
 
@@ -105,34 +105,15 @@ struct ValidateRuleOptions: ParsableArguments {
     }
 }
 
+extension ReportFormat: ExpressibleByArgument {}
+
 /// How findings are written.
 struct ValidateOutputOptions: ParsableArguments {
-    /// The formats.
-    enum Format: String, CaseIterable, ExpressibleByArgument {
-        case text
-        case json
-        case github
-        case sarif
-        case junit
-        case gitlab
-
-        var format: ReportFormat {
-            switch self {
-            case .text: .text
-            case .json: .json
-            case .github: .github
-            case .sarif: .sarif
-            case .junit: .junit
-            case .gitlab: .gitlab
-            }
-        }
-    }
-
     @Option(
         help: ArgumentHelp(
             "How findings are written: text, json, github, sarif, junit or gitlab.",
             valueName: "format"))
-    var format: Format = .text
+    var format: ReportFormat = .text
 
     @Flag(help: "Show no source lines in the text format, and so no payload values.")
     var noSource = false

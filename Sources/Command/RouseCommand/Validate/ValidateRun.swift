@@ -22,7 +22,7 @@ struct ValidateRun {
         options.log = command.input.log
         options.kind = command.input.kind?.kind
         options.assumptions = try Self.assumptions(command.input)
-        options.format = command.output.format.format
+        options.format = command.output.format
         options.isStrict = command.rules.strict
         options.selected = try Self.selection(command.rules.select)
         options.ignored = try Self.selection(command.rules.ignore)

@@ -31,14 +31,16 @@ extension Problem {
     init(_ rejection: ChannelRejection) {
         let words = "\(rejection.meaning) \(rejection.advice.remedy)"
         switch rejection.reason {
-        case .channelNotRegistered, .badPath:
+        // An id that APNs cannot read is of no channel either.
+        case .channelNotRegistered, .badPath, .badChannelID:
             self.init(.unknownChannel, words)
             field = "channel"
-        case .badChannelID:
-            self.init(.invalidField, "channel: \(words)")
-            field = "channel"
+        // The gateway writes every lifetime as a time: it can only be one too many.
         case .badExpirationDate:
-            self.init(.invalidField, "ttl_seconds: \(words)")
+            self.init(
+                .channelStoresNothing,
+                "The channel stores nothing, and the broadcast has a ttl_seconds. Leave it out, or "
+                    + "send to a channel with storage latest. Nothing was sent.")
             field = "ttl_seconds"
         case .cannotCreateChannelConfig: self.init(.channelLimit, words)
         default: self.init(.apnsRefused, words)

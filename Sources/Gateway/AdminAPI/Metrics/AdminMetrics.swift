@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CoreMetrics
+import Gateway
 import HTTPTypes
 import Synchronization
 
@@ -37,9 +38,21 @@ final class AdminMetrics: Sendable {
             timers[key] = timer
             return timer
         }
-        let parts = duration.components
-        timer.recordNanoseconds(
-            parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000)
+        timer.recordNanoseconds(duration.nanoseconds)
+    }
+
+    /// A broadcast was sent to APNs, which answered so long after, or did not.
+    func broadcast(of app: AppIdentity, _ result: BroadcastResult, reason: String, _ time: Duration)
+    {
+        let labels = registry.labels(of: app)
+        Counter(
+            label: Metric.broadcasts.rawValue, dimensions: result.labels(of: labels, reason),
+            factory: registry
+        ).increment()
+        guard result.isAnswer else { return }
+        CoreMetrics.Timer(
+            label: Metric.broadcastLatency.rawValue, dimensions: labels, factory: registry
+        ).recordNanoseconds(time.nanoseconds)
     }
 
     /// Sets a gauge.
@@ -52,5 +65,11 @@ final class AdminMetrics: Sendable {
     func setAll(_ metric: Metric, _ gauges: [(labels: [(String, String)], value: Double)]) {
         registry.removeGauges(metric.rawValue, exceptFor: gauges.map(\.labels))
         for gauge in gauges { set(metric, gauge.value, gauge.labels) }
+    }
+}
+
+extension Duration {
+    fileprivate var nanoseconds: Int64 {
+        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
     }
 }

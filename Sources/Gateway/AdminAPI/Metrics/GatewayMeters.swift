@@ -3,7 +3,7 @@
 import CoreMetrics
 public import Gateway
 import Synchronization
-public import WakeModel
+import WakeModel
 
 /// Counts for `/metrics` what a gateway tells of itself.
 ///
@@ -18,15 +18,9 @@ public final class GatewayMeters: GatewayMetrics {
     private struct Handlers {
         var counters: [Key: Counter] = [:]
         var timers: [Key: CoreMetrics.Timer] = [:]
-        /// The apps that have series of their own.
-        var apps: Set<AppIdentity> = []
+        /// By queue, because one is counted for each answer of APNs.
+        var answers: [WakeQueueKey: CoreMetrics.Timer] = [:]
     }
-
-    /// How many apps have series of their own, those that were configured first. What others count
-    /// stands under the app and the environment ``otherApp``.
-    static let appCount = 100
-    /// What the apps beyond ``appCount`` are called.
-    static let otherApp = "other"
 
     /// What the gateway calls its refusals; see `GatewayMetrics.refused(_:why:)`.
     private static let refusals = [
@@ -64,6 +58,9 @@ public final class GatewayMeters: GatewayMetrics {
             for kind in WakeKind.allCases {
                 add(0, .accepted, labels(of: WakeQueueKey(app: app, kind: kind)))
             }
+            for result in BroadcastResult.allCases where result != .rejected {
+                add(0, .broadcasts, result.labels(of: registry.labels(of: app)))
+            }
         }
     }
 
@@ -83,33 +80,26 @@ public final class GatewayMeters: GatewayMetrics {
             labels(of: queue) + [("state", state.rawValue), ("reason", reason ?? "")])
     }
 
-    /// What tells a queue's series apart. An app that is among the first has its name there; wakes
-    /// of one that is not configured any more can still end.
+    /// What tells a queue's series apart; wakes of an app that is not configured any more can still
+    /// end.
     private func labels(of queue: WakeQueueKey) -> [(String, String)] {
-        let isNamed = handlers.withLock { handlers in
-            if handlers.apps.contains(queue.app) { return true }
-            guard handlers.apps.count < Self.appCount else { return false }
-            handlers.apps.insert(queue.app)
-            return true
-        }
-        return [
-            ("app", isNamed ? queue.app.bundleID.value : Self.otherApp),
-            ("environment", isNamed ? queue.app.environment.rawValue : Self.otherApp),
-            ("kind", queue.kind.rawValue),
-        ]
+        registry.labels(of: queue.app) + [("kind", queue.kind.rawValue)]
     }
 
     /// Requests were refused.
     public func refused(_ count: Int, why: String) { add(count, .refused, [("reason", why)]) }
 
     /// APNs answered.
-    public func answered(afterMilliseconds milliseconds: Int64, kind: WakeKind) {
-        record(max(0, milliseconds) * 1_000_000, .apnsLatency, [("kind", kind.rawValue)])
+    public func answered(afterMilliseconds milliseconds: Int64, of queue: WakeQueueKey) {
+        let known = handlers.withLock { $0.answers[queue] }
+        let timer = known ?? self.timer(.apnsLatency, labels(of: queue))
+        if known == nil { handlers.withLock { $0.answers[queue] = timer } }
+        timer.recordNanoseconds(max(0, milliseconds) * 1_000_000)
     }
 
     /// Wakes were handed to the transport. The lag is that of the latest of them, recorded once.
-    public func dispatched(_ count: Int, kind: WakeKind, lagMilliseconds: Int64) {
-        record(max(0, lagMilliseconds) * 1_000_000, .dueLag, [("kind", kind.rawValue)])
+    public func dispatched(_ count: Int, of queue: WakeQueueKey, lagMilliseconds: Int64) {
+        timer(.dueLag, labels(of: queue)).recordNanoseconds(max(0, lagMilliseconds) * 1_000_000)
     }
 
     /// The budget made wakes wait.
@@ -117,7 +107,7 @@ public final class GatewayMeters: GatewayMetrics {
 
     /// The store wrote a transaction.
     public func committed(_ count: Int, verb: String, microseconds: Int64) {
-        record(microseconds * 1_000, .commitTime, [("verb", verb)])
+        timer(.commitTime, [("verb", verb)]).recordNanoseconds(microseconds * 1_000)
         commitRows.record(count)
     }
 
@@ -141,15 +131,14 @@ public final class GatewayMeters: GatewayMetrics {
         counter.increment(by: count)
     }
 
-    private func record(_ nanoseconds: Int64, _ metric: Metric, _ labels: [(String, String)]) {
+    private func timer(_ metric: Metric, _ labels: [(String, String)]) -> CoreMetrics.Timer {
         let key = Key(metric: metric, labels: labels.map(\.1))
-        let timer = handlers.withLock { handlers in
+        return handlers.withLock { handlers in
             if let timer = handlers.timers[key] { return timer }
             let timer = CoreMetrics.Timer(
                 label: metric.rawValue, dimensions: labels, factory: registry)
             handlers.timers[key] = timer
             return timer
         }
-        timer.recordNanoseconds(nanoseconds)
     }
 }

@@ -10,6 +10,8 @@ enum Metric: String, CaseIterable, Sendable {
     case decisions = "rouse_decisions_total"
     case ended = "rouse_wakes_ended_total"
     case refused = "rouse_requests_refused_total"
+    case broadcasts = "rouse_broadcasts_total"
+    case broadcastLatency = "rouse_broadcast_seconds"
     case budgetDeferrals = "rouse_budget_deferrals_total"
     case coalesced = "rouse_wakes_coalesced_total"
     case queueDepth = "rouse_queue_depth"
@@ -59,10 +61,11 @@ enum Metric: String, CaseIterable, Sendable {
 
     var kind: Kind {
         switch self {
-        case .dueLag, .requestLatency, .apnsLatency, .commitTime, .commitRows: .histogram
-        case .accepted, .decisions, .ended, .refused, .budgetDeferrals, .coalesced,
-            .webhooks, .webhooksDropped, .damagedRows, .droppedSeries, .storeTrips, .storeTime,
-            .storeConflicts:
+        case .dueLag, .requestLatency, .apnsLatency, .broadcastLatency, .commitTime, .commitRows:
+            .histogram
+        case .accepted, .decisions, .ended, .refused, .broadcasts, .budgetDeferrals,
+            .coalesced, .webhooks, .webhooksDropped, .damagedRows, .droppedSeries, .storeTrips,
+            .storeTime, .storeConflicts:
             .counter
         default: .gauge
         }
@@ -75,6 +78,8 @@ enum Metric: String, CaseIterable, Sendable {
         case .decisions: "What the budget decided of accepted wakes."
         case .ended: "Wakes that ended, by state and the reason for it."
         case .refused: "Requests for wakes that were not accepted."
+        case .broadcasts: "Broadcasts that were sent to APNs, by what became of them."
+        case .broadcastLatency: "Time until APNs answered a broadcast."
         case .budgetDeferrals: "Wakes that the budget made wait."
         case .coalesced: "Wakes that were merged into one that waited."
         case .queueDepth: "Wakes that wait for their time or for room."
@@ -128,8 +133,10 @@ enum Metric: String, CaseIterable, Sendable {
     /// only where a key signs, and not with a certificate.
     var labels: [String] {
         switch self {
-        case .coalesced, .queueAge, .dueLag, .apnsLatency: ["kind"]
-        case .accepted: ["app", "environment", "kind"]
+        case .coalesced, .queueAge: ["kind"]
+        case .accepted, .dueLag, .apnsLatency: ["app", "environment", "kind"]
+        case .broadcasts: ["app", "environment", "reason", "result"]
+        case .broadcastLatency: ["app", "environment"]
         case .decisions: ["app", "decision", "environment", "kind"]
         case .ended: ["app", "environment", "kind", "reason", "state"]
         case .refused: ["reason"]

@@ -19,11 +19,27 @@ final class MetricsHistory: Sendable {
     /// The states in which wakes end, by which they are counted.
     static let states = WakeState.allCases.filter(\.isEnd)
 
+    /// Whose a number is, as its labels have it.
+    private struct Owner: Hashable {
+        let app: String
+        let environment: String
+
+        init(_ labels: [MetricsRegistry.Label]) {
+            app = labels.value(of: "app")
+            environment = labels.value(of: "environment")
+        }
+
+        func isOf(_ filter: AppFilter) -> Bool {
+            let environment = (filter.app?.environment ?? filter.environment)?.rawValue
+            return (filter.app == nil || filter.app?.bundleID.value == app)
+                && (environment == nil || environment == self.environment)
+        }
+    }
+
     /// What a column of numbers counts.
     private struct Column: Hashable {
         let metric: Metric
-        let app: String
-        let environment: String
+        let owner: Owner
         /// The decision, or the state.
         let word: String
     }
@@ -35,7 +51,7 @@ final class MetricsHistory: Sendable {
         /// By the place of their column; columns that came later are missing at the end.
         let totals: [Int64]
         /// How many of APNs' answers fell into each bucket, not cumulated.
-        let answers: [Int]
+        let answers: [Owner: [Int]]
     }
 
     private struct State {
@@ -59,16 +75,14 @@ final class MetricsHistory: Sendable {
         let counters = [(Metric.decisions, "decision"), (.ended, "state")].flatMap {
             metric, label in
             registry.counters(metric.rawValue).map { labels, value in
-                func text(_ name: String) -> String {
-                    labels.first { $0.name == name }?.value ?? ""
-                }
                 let column = Column(
-                    metric: metric, app: text("app"), environment: text("environment"),
-                    word: text(label))
+                    metric: metric, owner: Owner(labels), word: labels.value(of: label))
                 return (column, value)
             }
         }
-        let answers = registry.bucketCounts(Metric.apnsLatency.rawValue)
+        let answers = Dictionary(
+            registry.bucketCounts(Metric.apnsLatency.rawValue).map { (Owner($0), $1) },
+            uniquingKeysWith: Self.sum)
         state.withLock { state in
             var totals = [Int64](repeating: 0, count: state.columns.count)
             for (column, value) in counters {
@@ -88,11 +102,7 @@ final class MetricsHistory: Sendable {
     /// The points of all apps together, or of those that `filter` lets through, the oldest first.
     func json(of filter: AppFilter) -> JSONValue {
         let (columns, points) = state.withLock { ($0.columns, $0.points) }
-        let environment = (filter.app?.environment ?? filter.environment)?.rawValue
-        let shown = columns.filter { column, _ in
-            (filter.app == nil || filter.app?.bundleID.value == column.app)
-                && (environment == nil || environment == column.environment)
-        }
+        let shown = columns.filter { column, _ in column.owner.isOf(filter) }
         func places(_ metric: Metric, _ words: [String]) -> [(word: String, places: [Int])] {
             words.map { word in
                 (word, shown.filter { $0.key.metric == metric && $0.key.word == word }.map(\.value))
@@ -114,19 +124,26 @@ final class MetricsHistory: Sendable {
                 "points",
                 .array(
                     points.map { point in
-                        .object([
+                        let answers = point.answers.filter { $0.key.isOf(filter) }.values
+                        return .object([
                             ("at", .string(point.at.description)),
                             ("waiting", point.waiting.map { .integer(Int64($0)) }),
                             ("decisions", members(decisions, point)),
                             ("outcomes", members(outcomes, point)),
                             (
                                 "apns_answers",
-                                .array(point.answers.map { .integer(Int64($0)) })
+                                .array(
+                                    answers.reduce([], Self.sum).map { .integer(Int64($0)) })
                             ),
                         ])
                     })
             ),
         ])
+    }
+
+    /// Adds bucket by bucket; either may be empty.
+    private static func sum(_ left: [Int], _ right: [Int]) -> [Int] {
+        left.isEmpty ? right : right.isEmpty ? left : zip(left, right).map(+)
     }
 
     /// What the OpenAPI document says of it.
@@ -156,10 +173,15 @@ final class MetricsHistory: Sendable {
                             "apns_answers",
                             .array(
                                 of: .count(),
-                                "APNs' answers to all apps by how long they took, for each bucket, "
-                                    + "and one for those above all bounds; empty before the first.")
+                                "APNs' answers by how long they took, for each bucket, and one "
+                                    + "for those above all bounds; empty before the first.")
                         ),
                     ]), "The oldest first. The numbers count from the gateway's start.")),
         ])
     }
+}
+
+extension [MetricsRegistry.Label] {
+    /// The value of a label; empty where there is none.
+    fileprivate func value(of name: String) -> String { first { $0.name == name }?.value ?? "" }
 }

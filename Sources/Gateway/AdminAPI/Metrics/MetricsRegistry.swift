@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import CoreMetrics
+import Gateway
 import Synchronization
+import WakeModel
 
 /// Keeps counters, gauges and histograms for `/metrics`: a small back end of swift-metrics.
 ///
@@ -11,6 +13,11 @@ import Synchronization
 public final class MetricsRegistry: MetricsFactory {
     /// The most series in all; one more is counted as dropped and kept nowhere.
     static let maximumSeriesCount = 10_000
+    /// How many apps have series of their own, those that were configured first. What others count
+    /// stands under the app and the environment ``otherApp``.
+    static let appCount = 100
+    /// What the apps beyond ``appCount`` are called.
+    static let otherApp = "other"
 
     /// A name and its labels.
     struct Key: Hashable {
@@ -30,6 +37,8 @@ public final class MetricsRegistry: MetricsFactory {
         var gauges: [Key: GaugeSeries] = [:]
         var histograms: [Key: HistogramSeries] = [:]
         var droppedCount = 0
+        /// The apps that have series of their own.
+        var apps: Set<AppIdentity> = []
 
         var count: Int { counters.count + gauges.count + histograms.count }
     }
@@ -38,6 +47,21 @@ public final class MetricsRegistry: MetricsFactory {
 
     /// An empty registry.
     public init() {}
+
+    /// The labels of an app that is or was configured, which has its name there if it is among the
+    /// first.
+    func labels(of app: AppIdentity) -> [(String, String)] {
+        let isNamed = state.withLock { state in
+            if state.apps.contains(app) { return true }
+            guard state.apps.count < Self.appCount else { return false }
+            state.apps.insert(app)
+            return true
+        }
+        return [
+            ("app", isNamed ? app.bundleID.value : Self.otherApp),
+            ("environment", isNamed ? app.environment.rawValue : Self.otherApp),
+        ]
+    }
 
     // MARK: For swift-metrics
 
@@ -123,15 +147,11 @@ public final class MetricsRegistry: MetricsFactory {
         }
     }
 
-    /// How many values all histograms of a name have in each bucket, not cumulated; empty where
-    /// there is none.
-    func bucketCounts(_ name: String) -> [Int] {
-        let all = state.withLock { state in
-            state.histograms.filter { $0.key.name == name }.map(\.value)
-        }
-        return all.map(\.snapshot.counts).reduce(into: []) { sums, counts in
-            sums = sums.isEmpty ? counts : zip(sums, counts).map(+)
-        }
+    /// How many values the histograms of a name have in each bucket, not cumulated, with their
+    /// labels, in no order.
+    func bucketCounts(_ name: String) -> [(labels: [Label], counts: [Int])] {
+        let all = state.withLock { $0.histograms.filter { $0.key.name == name } }
+        return all.map { ($0.key.labels, $0.value.snapshot.counts) }
     }
 
     // MARK: For the page

@@ -49,6 +49,8 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     case appPaused = "app-paused"
     /// The app has all the broadcast channels that it may have.
     case channelLimit = "channel-limit"
+    /// The broadcast has a lifetime, and its channel stores nothing.
+    case channelStoresNothing = "channel-stores-nothing"
     /// The body has more bytes, or a list in it more items, than are read.
     case bodyTooLarge = "body-too-large"
     /// The body is not of a media type that the route reads.
@@ -74,15 +76,15 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     /// The HTTP status.
     public var status: Int {
         switch self {
-        case .malformedRequest, .malformedBody, .invalidField, .invalidWake,
-            .ambiguousEnvironment:
-            400
+        case .malformedRequest, .malformedBody, .invalidField, .invalidWake: 400
         case .unauthorized: 401
         case .forbidden, .appNotAllowed, .foreignOrigin: 403
         case .notFound, .unknownApp, .noDevices, .unknownChannel: 404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
-        case .idempotencyConflict, .notCancellable, .wrongCredential, .appPaused, .channelLimit: 409
+        case .ambiguousEnvironment, .idempotencyConflict, .notCancellable, .wrongCredential,
+            .appPaused, .channelLimit, .channelStoresNothing:
+            409
         case .bodyTooLarge: 413
         case .unsupportedMediaType: 415
         case .rateLimited, .overloaded: 429
@@ -117,6 +119,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .notCancellable: "The wake can no longer be cancelled"
         case .appPaused: "The app is paused"
         case .channelLimit: "The app has all the channels that it may have"
+        case .channelStoresNothing: "The channel stores nothing"
         case .bodyTooLarge: "The body is too large"
         case .unsupportedMediaType: "The body has another media type"
         case .rateLimited: "The API key makes too many requests"
@@ -174,6 +177,9 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
             "Somebody paused the app. Wakes wait for its end; a broadcast cannot, and was not sent."
         case .channelLimit:
             "The app has as many broadcast channels as Apple allows: 10 000 in each environment."
+        case .channelStoresNothing:
+            "The broadcast has a `ttl_seconds` above 0, and its channel was made with `storage` "
+                + "`none`. APNs refused it; nothing was sent."
         case .bodyTooLarge: "The body has more bytes, or a list in it more items, than are read."
         case .unsupportedMediaType: "The body is not of a media type that the route reads."
         case .rateLimited:
@@ -234,6 +240,9 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         case .notCancellable: "Nothing: `GET /v1/wakes/{id}` says how it ended."
         case .appPaused: "Send it again once the app was resumed, if it is still true then."
         case .channelLimit: "Delete the channels of events that are over."
+        case .channelStoresNothing:
+            "Leave `ttl_seconds` out, or make a channel with `storage` `latest`, which devices "
+                + "subscribe to anew: it cannot be changed."
         case .bodyTooLarge: "Send smaller bodies, or fewer items in each."
         case .unsupportedMediaType:
             "Send `Content-Type: application/json`; batches also take `application/x-ndjson`."

@@ -11,7 +11,7 @@ struct AppRoutes {
 
     private var gateway: Gateway { services.gateway }
 
-    var routes: [Route] { [list, pause, resume, stats, history, webhooks] }
+    var routes: [Route] { [list, read, pause, resume, stats, history, webhooks] }
 
     private var list: Route {
         Route(
@@ -22,6 +22,25 @@ struct AppRoutes {
         ) { _, context in
             let apps = gateway.apps.filter { context.apps?.contains($0.app.bundleID) ?? true }
             return JSONValue.object([("apps", .array(apps.map(\.json)))]).response(status: .ok)
+        }
+    }
+
+    private var read: Route {
+        Route(
+            .get, "/v1/apps/{topic}", .scope(.read),
+            Operation(
+                id: "getApp", summary: "One app, and what waits for it",
+                description: "Of each queue also how many wakes wait in the store, and for how "
+                    + "long the next one is due already.",
+                parameters: [.topic, .environmentOfQuery],
+                answers: [Operation.Answer(200, "The app.", .named(.app))],
+                problems: Self.problems)
+        ) { request, context in
+            let status = try status(try app(Query(request), context))
+            let backlogs = try await asking { () async throws(StoreFailure) in
+                try await gateway.backlogs(of: status.queues.map { status.key(of: $0) })
+            }
+            return status.json(backlogs, at: gateway.now).response(status: .ok)
         }
     }
 
@@ -115,11 +134,15 @@ struct AppRoutes {
     }
 
     private func answer(_ app: AppIdentity) throws(Problem) -> Response {
+        try status(app).json.response(status: .ok)
+    }
+
+    private func status(_ app: AppIdentity) throws(Problem) -> AppStatus {
         guard let status = gateway.apps.first(where: { $0.app == app }) else {
             throw Problem.unknownApp(
                 app.bundleID.value, app.environment, field: "topic")
         }
-        return status.json.response(status: .ok)
+        return status
     }
 
     private var stats: Route {

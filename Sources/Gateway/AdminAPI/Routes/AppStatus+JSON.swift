@@ -5,7 +5,24 @@ import WakeModel
 
 extension AppStatus {
     /// The app with its queues and what keeps them from sending.
-    var json: JSONValue {
+    var json: JSONValue { document { _ in [] } }
+
+    /// The same with what waits in each queue.
+    func json(_ backlogs: [WakeQueueKey: QueueBacklog], at now: WallInstant) -> JSONValue {
+        document { queue in
+            let backlog = backlogs[key(of: queue)]
+            let due = backlog?.nextDue.map { max(0, now.milliseconds(since: $0)) }
+            return [
+                ("waiting", .integer(Int64(backlog?.waiting ?? 0))),
+                ("oldest_due_milliseconds", .integer(due ?? 0)),
+            ]
+        }
+    }
+
+    /// The name of one of its queues.
+    func key(of queue: QueueStatus) -> WakeQueueKey { WakeQueueKey(app: app, kind: queue.kind) }
+
+    private func document(_ more: (QueueStatus) -> [(String, JSONValue?)]) -> JSONValue {
         .object([
             ("app", .string(app.bundleID.value)),
             ("environment", .string(app.environment.rawValue)),
@@ -18,7 +35,7 @@ extension AppStatus {
                     ])
                 }
             ),
-            ("queues", .array(queues.map(\.json))),
+            ("queues", .array(queues.map { .object($0.members + more($0)) })),
         ])
     }
 
@@ -38,7 +55,7 @@ extension AppStatus {
 }
 
 extension QueueStatus {
-    fileprivate var json: JSONValue {
+    fileprivate var members: [(String, JSONValue?)] {
         var members: [(String, JSONValue?)] = [("kind", .string(kind.rawValue))]
         members.append(("state", .string(state.rawValue)))
         members.append(("message", .string(message)))
@@ -69,7 +86,7 @@ extension QueueStatus {
                 ))
         }
         members.append(("confirms_launches", .boolean(confirmsLaunches)))
-        return .object(members)
+        return members
     }
 
     /// What the OpenAPI document says of it.
@@ -101,6 +118,15 @@ extension QueueStatus {
                     "APNs answers nothing, so only a few are sent as probes and the other apps "
                         + "have the room.")),
             .required("confirms_launches", .boolean()),
+            .optional(
+                "waiting",
+                .count(
+                    "Where one app was asked for: wakes of it that wait in the store, up to "
+                        + "\(QueueBacklog.maximumCount); more are not counted.")),
+            .optional(
+                "oldest_due_milliseconds",
+                .count("Where one app was asked for: how long the longest due one is due already.")
+            ),
         ])
     }
 }

@@ -121,7 +121,9 @@ struct ChannelRoutes {
                 parameters: [Self.channel],
                 body: .json(.named(.broadcastRequest), limit: limit),
                 answers: [Operation.Answer(200, "APNs took it.", .named(.broadcast))],
-                problems: Self.problems + [.invalidWake, .unknownChannel, .appPaused])
+                problems: Self.problems + [
+                    .invalidWake, .unknownChannel, .appPaused, .channelStoresNothing,
+                ])
         ) { request, context in
             let channel = try context.channelID()
             let (text, _) = try await request.readBody(limit: limit, context)
@@ -130,7 +132,13 @@ struct ChannelRoutes {
             let app = try services.app(named: body.app, body.environment, for: context)
             try checkPause(of: app)
             let broadcast = try body.broadcast(to: channel, of: app.bundleID, now: now)
-            let (_, receipt) = try Self.value(await service().send(broadcast, for: app))
+            let service = try service()
+            let start = ContinuousClock.now
+            let result = await service.send(broadcast, for: app)
+            let (counted, reason) = BroadcastResult.read(result)
+            services.metrics.broadcast(
+                of: app, counted, reason: reason, start.duration(to: .now))
+            let (_, receipt) = try Self.value(result)
             return JSONValue.object(
                 Self.members(app, channel, receipt) + [
                     ("apns_unique_id", receipt.apnsUniqueID.map { .string($0) })

@@ -281,11 +281,14 @@ final class Dispatcher: Sendable {
     }
 
     private func measure(_ batch: [Claim], now: WallInstant) {
-        for kind in WakeKind.allCases {
-            let ofKind = batch.filter { $0.kind == kind }
-            guard let earliest = ofKind.map(\.dueAt).min() else { continue }
+        var queues: [WakeQueueKey: (count: Int, earliest: WallInstant)] = [:]
+        for claim in batch {
+            let known = queues[claim.queue] ?? (0, claim.dueAt)
+            queues[claim.queue] = (known.count + 1, min(known.earliest, claim.dueAt))
+        }
+        for (queue, due) in queues {
             context.metrics.dispatched(
-                ofKind.count, kind: kind, lagMilliseconds: now.milliseconds(since: earliest))
+                due.count, of: queue, lagMilliseconds: now.milliseconds(since: due.earliest))
         }
     }
 
@@ -296,7 +299,7 @@ final class Dispatcher: Sendable {
         let now = clock.now()
         if case .success = result {
             context.metrics.answered(
-                afterMilliseconds: now.milliseconds(since: sentAt), kind: claim.kind)
+                afterMilliseconds: now.milliseconds(since: sentAt), of: claim.queue)
         }
         let decision = policy.decide(claim, result, now: now, jitter: jitter())
         let (change, silence, responds) = state.withLock {

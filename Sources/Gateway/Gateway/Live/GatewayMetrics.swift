@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import WakeModel
-
 /// Where a gateway counts what it does. Called from any thread, once for a transaction or an
 /// answer of APNs; must return quickly. Every word comes from a bounded set, and every app is or
 /// was configured.
@@ -17,9 +15,9 @@ public protocol GatewayMetrics: Sendable {
     /// `overloaded`, `unavailable`, `damaged`.
     func refused(_ count: Int, why: String)
     /// APNs answered so long after the wake was handed to the sender.
-    func answered(afterMilliseconds milliseconds: Int64, kind: WakeKind)
+    func answered(afterMilliseconds milliseconds: Int64, of queue: WakeQueueKey)
     /// Wakes were handed to the sender, the latest of them so long after it was due.
-    func dispatched(_ count: Int, kind: WakeKind, lagMilliseconds: Int64)
+    func dispatched(_ count: Int, of queue: WakeQueueKey, lagMilliseconds: Int64)
     /// Due wakes were put off by the budget.
     func deferred(_ count: Int)
     /// A transaction of this many wakes took so long, waiting for the disk included.
@@ -43,9 +41,9 @@ public struct NoMetrics: GatewayMetrics {
     /// Does nothing.
     public func refused(_ count: Int, why: String) {}
     /// Does nothing.
-    public func answered(afterMilliseconds milliseconds: Int64, kind: WakeKind) {}
+    public func answered(afterMilliseconds milliseconds: Int64, of queue: WakeQueueKey) {}
     /// Does nothing.
-    public func dispatched(_ count: Int, kind: WakeKind, lagMilliseconds: Int64) {}
+    public func dispatched(_ count: Int, of queue: WakeQueueKey, lagMilliseconds: Int64) {}
     /// Does nothing.
     public func deferred(_ count: Int) {}
     /// Does nothing.

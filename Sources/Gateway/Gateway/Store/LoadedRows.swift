@@ -79,6 +79,8 @@ public struct LoadedRows: Sendable {
     public var counters: [StoreCounter: Int] = [:]
     /// When the next pending wake of a queue is due; `nil` when none is pending.
     public var nextDue: [Int64: WallInstant?] = [:]
+    /// How many wakes of a queue are pending, up to ``ReadSet/waitingCount``.
+    public var waiting: [Int64: Int] = [:]
     /// Due wakes by queue.
     public var due: [Int64: DueWakes] = [:]
     /// What searches found: the numbers of rows, which are loaded too.

@@ -87,6 +87,9 @@ final class MemoryRows: RetainedRows {
         for queue in reads.nextDue {
             rows.nextDue[queue] = .some(pending { $0.queue == queue }.map(\.dueAt).min())
         }
+        for queue in reads.waiting {
+            rows.waiting[queue] = min(pending { $0.queue == queue }.count, ReadSet.waitingCount)
+        }
         if reads.countsStates {
             rows.states = wakes.values.reduce(into: [:]) { $0[$1.state, default: 0] += 1 }
         }

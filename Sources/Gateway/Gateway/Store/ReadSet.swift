@@ -49,6 +49,9 @@ public struct ReadSet: Sendable {
     /// time may give one a few more than ``UserID/maximumDeviceCount``.
     public static let userDeviceCount = 2 * UserID.maximumDeviceCount
 
+    /// The most waiting wakes of a queue that are counted.
+    public static let waitingCount = 100_000
+
     /// Due wakes of a few queues.
     public struct DueScan: Hashable, Sendable {
         /// The queues' numbers, in the order in which they are served, each with the most wakes.
@@ -108,6 +111,8 @@ public struct ReadSet: Sendable {
     public var counters: Set<StoreCounter> = []
     /// Queues whose next due instant is needed.
     public var nextDue: Set<Int64> = []
+    /// Queues whose pending wakes are to be counted, up to ``waitingCount``.
+    public var waiting: Set<Int64> = []
     /// Due wakes, with their payloads and devices.
     public var due: [DueScan] = []
     /// Searches.
@@ -123,7 +128,7 @@ public struct ReadSet: Sendable {
         devices.isEmpty && deviceNumbers.isEmpty && users.isEmpty && wakes.isEmpty && chains.isEmpty
             && keys.isEmpty
             && attempts.isEmpty && feedback.isEmpty && webhooks.isEmpty && counters.isEmpty
-            && nextDue.isEmpty && due.isEmpty && scans.isEmpty && !countsStates
+            && nextDue.isEmpty && waiting.isEmpty && due.isEmpty && scans.isEmpty && !countsStates
     }
 
     /// Adds what is needed besides.
@@ -139,6 +144,7 @@ public struct ReadSet: Sendable {
         webhooks.formUnion(other.webhooks)
         counters.formUnion(other.counters)
         nextDue.formUnion(other.nextDue)
+        waiting.formUnion(other.waiting)
         due += other.due
         scans.formUnion(other.scans)
         countsStates = countsStates || other.countsStates

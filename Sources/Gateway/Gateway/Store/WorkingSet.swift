@@ -330,6 +330,14 @@ public final class WorkingSet {
         return due
     }
 
+    /// How many wakes of a queue are pending, up to ``ReadSet/waitingCount``.
+    func waiting(queue: Int64) throws(RowFault) -> Int {
+        guard let count = loaded.waiting[queue] else {
+            throw notLoaded { $0.waiting.insert(queue) }
+        }
+        return count
+    }
+
     /// The numbers of the rows that a search finds.
     func numbers(_ scan: ReadSet.Scan) throws(RowFault) -> [Int64] {
         guard let numbers = loaded.scans[scan] else { throw notLoaded { $0.scans.insert(scan) } }

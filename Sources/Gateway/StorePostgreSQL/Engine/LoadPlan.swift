@@ -44,6 +44,7 @@ struct LoadPlan {
         addWebhooks(reads.webhooks)
         addCounters(reads.counters)
         addNextDue(reads.nextDue)
+        addWaiting(reads.waiting)
         if reads.countsStates { addStates() }
     }
 

@@ -78,12 +78,18 @@ async function read() {
 }
 
 async function readOnce() {
+  const {chosen} = page;
   // A key that is missing or refused is found out by one request.
   const [readiness, {apps}] = await Promise.all([askReadiness(), askJSON("v1/apps")]);
-  const [stats, text, {endpoints}] = await Promise.all([
-    askJSON("v1/stats"), askText("metrics"), askJSON("v1/webhooks")]);
+  const [stats, text, {endpoints}, app] = await Promise.all([
+    askJSON("v1/stats"), askText("metrics"), askJSON("v1/webhooks"),
+    chosen && apps.some(isChosen) ? askApp(chosen) : null]);
   letIn();
-  const sample = sampleOf(parseMetrics(text), stats, session.now(), page.chosen);
+  // Another app was chosen meanwhile: its reading follows.
+  if (chosen !== page.chosen) return;
+  const sample = sampleOf(parseMetrics(text), stats, session.now(), chosen);
+  const shown = app ? statsOfApp(app, sample) : stats;
+  sample.depth = shown.unended;
   // The readings that an event hastens are not drawn: a chart's points keep their distance.
   const isDue = !readings.latest || sample.at - readings.latest.at > SAMPLE_INTERVAL * 0.8;
   if (isDue && readings.add(sample)) {
@@ -92,7 +98,7 @@ async function readOnce() {
   }
   if (isDue && page.needsHistory) await readHistory();
   showReadiness(readiness, apps);
-  showTiles(stats, sample);
+  showTiles(shown, sample);
   showChoice(apps);
   showApps(apps.filter(isChosen));
   showWebhooks(endpoints);
@@ -103,13 +109,18 @@ async function readOnce() {
   await Promise.all([readLists(), lookUp.refresh()]);
 }
 
+/** An app with what waits for it. */
+function askApp({app, environment}) {
+  return askJSON(`v1/apps/${app}?environment=${environment}`);
+}
+
 /** Reads what the gateway kept of the last hour, before this page was opened or seen again. */
 async function readHistory() {
   const chosen = page.chosen;
   const kept = await askJSON("v1/history" + (chosen ? `?${appQuery(chosen)}` : ""));
   if (chosen !== page.chosen) return;
   page.needsHistory = false;
-  readings.fill(samplesOf(kept));
+  readings.fill(samplesOf(kept, chosen));
 }
 
 async function readLists() {
@@ -465,6 +476,7 @@ byID("look-up-clear").addEventListener("click", () => {
   byID("subject").value = "";
   byID("subject").focus();
 });
+byID("look-up-more").addEventListener("click", () => lookUp.searchOn());
 byID("copy-command").addEventListener("click", copyCommand);
 byID("theme").addEventListener("change", chooseTheme);
 fill(byID("state-choice"), make("option", {value: ""}, "All that ended"),

@@ -11,13 +11,16 @@ const HISTORY_SPANS = [2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR];
 const HISTORY_SPAN = HISTORY_SPANS.at(-1);
 /** Rates are taken over so long, so that single wakes do not make needles. */
 const RATE_SPAN = 3 * SAMPLE_INTERVAL;
+/** The gateway counts so many waiting wakes of an app's queue. */
+const WAITING_LIMIT = 100000;
 /** Percentiles in the table are of so long. */
 const PERCENTILE_SPAN = 5 * MINUTE;
 
-/** The histograms that the table shows: metric, the label that tells series apart, words. */
+/** The histograms that the table shows: metric, the label that tells series apart, words, and
+ * whether they are counted by app. */
 const HISTOGRAMS = {
-  rouse_apns_request_seconds: {label: "kind", title: "APNs answers"},
-  rouse_due_lag_seconds: {label: "kind", title: "From due to sent"},
+  rouse_apns_request_seconds: {label: "kind", title: "APNs answers", isByApp: true},
+  rouse_due_lag_seconds: {label: "kind", title: "From due to sent", isByApp: true},
   rouse_store_commit_seconds: {label: "verb", title: "Store commit"},
   rouse_http_request_seconds: {label: null, title: "Answers of this API"},
 };
@@ -60,9 +63,10 @@ function total(metrics, name, isCounted = () => true) {
 }
 
 /** A histogram's series by one label: for each the cumulated counts, as [[bound, count], …]. */
-function histograms(metrics, name, label) {
+function histograms(metrics, name, label, isCounted = () => true) {
   const byLabel = {};
   for (const {labels, value} of metrics.get(`${name}_bucket`) ?? []) {
+    if (!isCounted(labels)) continue;
     const key = label === null ? "" : labels[label] ?? "";
     byLabel[key] ??= new Map();
     const bound = labels.le === "+Inf" ? Infinity : Number(labels.le);
@@ -105,15 +109,15 @@ function quantile(buckets, q) {
 }
 
 /**
- * One reading of the gateway: what the charts and tables need of it. Decisions and outcomes are
- * those of one app if one is chosen, a {app, environment}; everything else is of all apps.
+ * One reading of the gateway: what the charts and tables need of it. What is counted by app is that
+ * of one app if one is chosen, a {app, environment}; everything else is of all apps.
  */
 function sampleOf(metrics, stats, at, chosen) {
   const isChosen = ({app, environment}) => chosen === null
     || (app === chosen.app && environment === chosen.environment);
   const readings = {};
-  for (const [name, {label}] of Object.entries(HISTOGRAMS)) {
-    readings[name] = histograms(metrics, name, label);
+  for (const [name, {label, isByApp}] of Object.entries(HISTOGRAMS)) {
+    readings[name] = histograms(metrics, name, label, isByApp ? isChosen : undefined);
   }
   return {
     at,
@@ -125,6 +129,7 @@ function sampleOf(metrics, stats, at, chosen) {
     outcomes: totals(metrics, "rouse_wakes_ended_total", "state", isChosen),
     refused: totals(metrics, "rouse_requests_refused_total", "reason"),
     accepted: total(metrics, "rouse_wakes_accepted_total"),
+    acceptedOfChosen: total(metrics, "rouse_wakes_accepted_total", isChosen),
     connections: total(metrics, "rouse_apns_connections"),
     streams: total(metrics, "rouse_apns_streams"),
     depth: stats.unended,
@@ -132,13 +137,27 @@ function sampleOf(metrics, stats, at, chosen) {
   };
 }
 
-/** The readings that the gateway kept itself, as far as they go: for the charts. */
-function samplesOf({apns_bounds_seconds: bounds, points}) {
+/** What the tiles show, of one app: its ended wakes are counted from the gateway's start on. */
+function statsOfApp({queues}, sample) {
+  const states = Object.fromEntries(Object.keys(STATE_LOOKS).map((state) => [state, 0]));
+  const sum = (name) => queues.reduce((count, queue) => count + queue[name], 0);
+  return {
+    accepted: sample.acceptedOfChosen, by_state: {...states, ...sample.outcomes},
+    unended: sum("waiting") + sum("in_flight"), in_flight: sum("in_flight"), intake_queue: 0,
+    oldest_due_milliseconds: Object.fromEntries(
+      queues.map(({kind, oldest_due_milliseconds: age}) => [kind, age])),
+    isOfApp: true, isMore: queues.some(({waiting}) => waiting >= WAITING_LIMIT),
+  };
+}
+
+/** The readings that the gateway kept itself, as far as they go: for the charts. What waited is of
+ * all apps. */
+function samplesOf({apns_bounds_seconds: bounds, points}, chosen) {
   return points.map(({at, waiting, decisions, outcomes, apns_answers: answers}) => {
     let sum = 0;
     const buckets = answers.map((count, index) => [bounds[index] ?? Infinity, sum += count]);
     return {
-      at: Date.parse(at), depth: waiting ?? null, decisions, outcomes, isKept: true,
+      at: Date.parse(at), depth: chosen ? null : waiting ?? null, decisions, outcomes, isKept: true,
       histograms: {rouse_apns_request_seconds: {"": buckets}},
     };
   });

@@ -15,7 +15,7 @@ const REF = /^[A-Za-z0-9._-]{1,64}$/;
 const DIGEST = /^(?:device#)?([0-9a-f]{8})$/i;
 /**
  * Wakes have no index of names and digests: so many pages, of thousands of wakes each, are looked
- * through.
+ * through at a time, the newest first. Who wants to goes on from there.
  */
 const SEARCH_PAGES = 20;
 const REF_COUNT = 20;
@@ -62,19 +62,28 @@ class LookUp {
     this.subject = null;
     this.turn += 1;
     byID("look-up-clear").hidden = true;
+    byID("look-up-more").hidden = true;
     setText(byID("look-up-error"), "");
     renderIfChanged(this.place, null, () => fill(this.place));
     leaveWakeAddress();
   }
 
+  /** Goes on with a search where it ended. */
+  searchOn() {
+    byID("look-up-more").hidden = true;
+    return this.open({...this.subject, isMissing: false});
+  }
+
   /** Asks again about what is open; nothing when nothing is. */
   async refresh() {
-    if (this.subject === null) return;
+    // A search that found nothing is not repeated with each reading of the page.
+    if (this.subject === null || this.subject.isMissing) return;
     const turn = ++this.turn;
     const {kind, value} = this.subject;
     try {
       const answer = await this.askAbout(kind, value);
       if (turn !== this.turn) return;
+      byID("look-up-more").hidden = true;
       setText(byID("look-up-error"), "");
       // The drawing of a day moves on with the minutes.
       const minute = Math.floor(session.now() / MINUTE);
@@ -85,6 +94,11 @@ class LookUp {
     } catch (error) {
       if (turn !== this.turn) return;
       if (!(error instanceof GatewayProblem)) throw error;
+      const {searchedTo} = error;
+      if (error.kind === "absent" && (kind === "ref" || kind === "digest")) {
+        Object.assign(this.subject, {isMissing: true, cursor: searchedTo});
+      }
+      byID("look-up-more").hidden = !searchedTo;
       setText(byID("look-up-error"), faultWords(error, kind));
       // A gateway that is away for a moment does not take away what is shown of before.
       if (error.kind !== "unreachable") renderIfChanged(this.place, null, () => fill(this.place));
@@ -109,15 +123,15 @@ class LookUp {
   /** The newest wakes with a property that has no index; up to `count`, and at least one. */
   async search(property, count) {
     const wakes = [];
-    const body = {...property, limit: count};
+    const body = {...property, limit: count, cursor: this.subject.cursor};
     for (let page = 0; page < SEARCH_PAGES; page += 1) {
       const answer = await lookUpJSON("v1/wakes/lookup", body);
       wakes.push(...answer.wakes);
-      if (!answer.next || wakes.length >= count) break;
       body.cursor = answer.next;
+      if (!answer.next || wakes.length >= count) break;
     }
-    if (wakes.length === 0) throw new GatewayProblem("absent", "");
-    return wakes;
+    if (wakes.length > 0) return wakes;
+    throw Object.assign(new GatewayProblem("absent", ""), {searchedTo: body.cursor});
   }
 
   /** A device by its token; eight digits, of which no token has so few, are a digest too. */
@@ -174,13 +188,18 @@ function leaveWakeAddress() {
   if (location.hash.startsWith("#wake=")) history.replaceState(null, "", "#look-up");
 }
 
+/** When the wake of a cursor was accepted: an id begins with that. */
+function cursorTime(cursor) {
+  return DAY_CLOCK.format(parseInt(cursor.slice(0, 13).replace("-", ""), 16));
+}
+
 function faultWords(error, kind) {
   if (error.kind !== "absent") return error.message;
-  if (kind === "ref") {
-    return "No wake of this ref is among the latest ones, and it is no device token and no id.";
-  }
+  const which = error.searchedTo
+    ? `accepted since ${cursorTime(error.searchedTo)}` : "that is kept";
+  if (kind === "ref") return `No wake ${which} has this ref, and it is no device token and no id.`;
   if (kind === "digest") {
-    return "None of the latest wakes is for a device with this digest. Look it up by its token.";
+    return `No wake ${which} is for a device with this digest. Its token finds it at once.`;
   }
   return kind === "wake"
     ? "No wake has this id: it was never accepted here, or ended so long ago that it was removed."

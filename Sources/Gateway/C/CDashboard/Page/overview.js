@@ -9,7 +9,8 @@
 /** What each tile shows: its value and a note, from the counts and the latest reading. */
 const TILES = [
   {
-    title: "Waiting", value: ({stats}) => countWords(stats.unended),
+    title: "Waiting",
+    value: ({stats}) => (stats.isMore ? "over " : "") + countWords(stats.unended),
     note: ({stats}) => stats.intake_queue
       ? `and ${plural(stats.intake_queue, "request")} to be written` : "for their time or for room",
   },
@@ -18,12 +19,14 @@ const TILES = [
     note: ({stats}) => overdueNote(stats),
   },
   {
-    title: "In flight", value: ({sample}) => countWords(sample.streams),
-    note: ({sample}) => `under way on ${plural(sample.connections, "connection")}`,
+    title: "In flight",
+    value: ({stats, sample}) => countWords(stats.isOfApp ? stats.in_flight : sample.streams),
+    note: ({stats, sample}) => (stats.isOfApp ? "handed over to be sent"
+      : `under way on ${plural(sample.connections, "connection")}`),
   },
   {
     title: "Accepted", value: ({stats}) => countWords(stats.accepted),
-    note: () => "since the store began",
+    note: ({stats}) => (stats.isOfApp ? "since the gateway started" : "since the store began"),
   },
   {
     title: "Sent", value: ({stats}) => countWords(stats.by_state.sent),

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+/// What waits in a queue.
+public struct QueueBacklog: Hashable, Sendable {
+    /// How many of its wakes are pending, up to ``maximumCount``.
+    public let waiting: Int
+    /// When the next of them is due; `nil` when none is pending.
+    public let nextDue: WallInstant?
+
+    /// The most wakes that are counted, so that an answer costs no more than that.
+    public static let maximumCount = ReadSet.waitingCount
+}
+
+/// Tells what waits in some queues; a queue that the store does not know yet is left out. Costs as
+/// much as there are pending wakes, up to ``QueueBacklog/maximumCount`` for each queue.
+public struct MeasureQueues: StoreCommand {
+    /// The queues.
+    public let queues: [WakeQueueKey]
+
+    /// Creates the command.
+    public init(_ queues: [WakeQueueKey]) { self.queues = queues }
+
+    /// A caller's, who only reads.
+    public var profile: CommandProfile { .callersRead() }
+
+    /// The queues' counts and next due instants.
+    public func reads(of table: QueueTable) -> ReadSet {
+        var reads = ReadSet()
+        reads.nextDue = Set(queues.compactMap { table[$0]?.number })
+        reads.waiting = reads.nextDue
+        return reads
+    }
+
+    /// What waits in each.
+    public func decide(on set: WorkingSet) throws(RowFault) -> [WakeQueueKey: QueueBacklog] {
+        var backlogs: [WakeQueueKey: QueueBacklog] = [:]
+        for queue in queues {
+            guard let row = set.knownQueue(queue) else { continue }
+            backlogs[queue] = QueueBacklog(
+                waiting: try set.waiting(queue: row.number),
+                nextDue: try set.nextDue(queue: row.number))
+        }
+        return backlogs
+    }
+}
