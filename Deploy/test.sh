@@ -59,10 +59,10 @@ background() {
     if suite "$1" >"${printed}/$1" 2>&1; then : >"${printed}/$1.passed"; fi
     cat "${printed}/$1"
 }
-places=$(nproc)
+processors=$(nproc)
 for path in Tests/TidyTests Tests/*/*Tests; do
     names+=("$(basename "${path}")")
-    while [[ $(jobs -rp | wc -l) -ge $((places < 2 ? places : 2)) ]]; do wait -n || true; done
+    while [[ $(jobs -rp | wc -l) -ge $((processors < 2 ? processors : 2)) ]]; do wait -n || true; done
     background "${names[-1]}" &
 done
 wait

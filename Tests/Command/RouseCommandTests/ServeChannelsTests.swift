@@ -36,7 +36,7 @@ struct ServeChannelsTests {
             let late = try await ServeTests.curl(
                 Self.json
                     + ["-d", body.dropLast() + #","ttl_seconds":60}"#, place + "/broadcasts"])
-            #expect(late["code"] as? String == "invalid-field", "\(late)")
+            #expect(late["code"] as? String == "channel-stores-nothing", "\(late)")
             #expect(late["field"] as? String == "ttl_seconds")
 
             let list = try await ServeTests.curl(["\(base)/v1/channels?app=\(Self.app)"])

@@ -94,7 +94,8 @@ final class Reloader: Service {
         }
         warnOfRestart(plan.configuration)
         current.withLock { $0 = new }
-        gateway.reload(plan.gatewayConfiguration, sender: new.sender)
+        gateway.reload(
+            plan.gatewayConfiguration, sender: new.sender, unchanged: new.unchanged(since: old))
         old.retire(for: new)
         webhooks.replace(plan.webhooks)
         keys?.replace(with: plan)
