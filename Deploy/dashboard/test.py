@@ -197,14 +197,43 @@ class TheFigures(Case):
             self.browser.wait("an area", lambda: self.browser.all(f"#{chart}-chart .area"))
         self.browser.wait("a line", lambda: self.browser.all("#latency-chart .line"))
 
+    def choose(self, name, value):
+        self.browser.run("const place = byID(arguments[0]); place.value = arguments[1];"
+                         "place.dispatchEvent(new Event('change'))", name, value)
+
+    def test_an_app_that_is_not_counted_by_its_name_has_no_figures(self):
+        self.load()
+        browser = self.browser
+        browser.wait("two apps", lambda: len(browser.all("#app-choice option")) == 3)
+        # As of an app beyond the first hundred.
+        browser.run("const ask = askApp;"
+                    "window.askApp = async (app) => ({...await ask(app), counted_by_name: false});")
+        self.choose("app-choice", f"{CHAT} sandbox")
+        browser.wait("that it says so", lambda: browser.is_shown("uncounted-help"))
+        for place in ("rates", "budget", "latency-chart"):
+            self.assertFalse(browser.is_shown(place), place)
+        browser.wait_for_text("#tiles", "not counted by app")
+        self.assertNotIn("APNs answers", browser.text("#latency-table"))
+        self.choose("app-choice", "")
+        browser.wait("the figures of all", lambda: browser.is_shown("rates"))
+        self.assertFalse(browser.is_shown("uncounted-help"))
+
+    def test_waiting_wakes_are_listed_no_more_often_than_others(self):
+        self.load()
+        browser = self.browser
+        browser.run("window.listed = 0; const load = lists.load.bind(lists);"
+                    "lists.load = () => { listed += 1; return load(); };")
+        self.choose("state-choice", "pending")
+        browser.wait("the list", lambda: browser.run("return listed") == 1)
+        for _ in range(2):
+            before = browser.run("return page.readAt")
+            browser.wait("a reading", lambda: browser.run("return page.readAt") > before)
+        self.assertEqual(browser.run("return listed"), 1)
+
     def test_it_is_narrowed_to_an_app_and_a_state(self):
         self.load()
         browser = self.browser
-
-        def choose(name, value):
-            browser.run("const place = byID(arguments[0]); place.value = arguments[1];"
-                        "place.dispatchEvent(new Event('change'))", name, value)
-
+        choose = self.choose
         browser.wait("two apps", lambda: len(browser.all("#app-choice option")) == 3)
         # The calls of one app, and nothing of the other.
         choose("app-choice", f"{CHAT} sandbox")

@@ -159,7 +159,7 @@ extension Gateway {
 
     /// The gateway in numbers, at a cost that does not grow with the store.
     public func stats() async throws(StoreFailure) -> GatewayStats {
-        let count = try await context.perform(CountWakes())
+        let count = try await counts()
         let now = clock.now()
         var oldest: [WakeKind: Int64] = [:]
         let all = context.configuration.queues()
@@ -173,6 +173,12 @@ extension Gateway {
             inFlight: dispatcher.state.withLock { $0.inFlight },
             intakeQueue: intake.waitingCount, oldestDueMilliseconds: oldest,
             store: context.store.sharedStatus)
+    }
+
+    /// The counts of the store alone, at the cost of one command: accepted wakes, and how many of
+    /// them are in each state, where claimed ones are among the pending.
+    public func counts() async throws(StoreFailure) -> StoreCount {
+        try await context.perform(CountWakes())
     }
 
     /// What waits for these queues.

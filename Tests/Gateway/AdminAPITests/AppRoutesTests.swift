@@ -82,6 +82,29 @@ struct AppRoutesTests {
         }
     }
 
+    @Test("An app says whether it is counted by its name, and its history has no more than that")
+    func countedByName() async throws {
+        let bench = try APIBench()
+        let others = (0..<MetricsRegistry.appCount).map {
+            Samples.identity("com.example.a\($0)", .sandbox)
+        }
+        bench.gateway.reload(
+            GatewayConfiguration(apps: others + [Samples.app]), sender: bench.sender)
+        try await bench.serve { caller in
+            for (app, isCounted) in [("com.example.a7", true), ("com.example.app", false)] {
+                let answer = try await caller.send("GET", "/v1/apps/\(app)", as: .read)
+                #expect(try answer.json()["counted_by_name"] as? Bool == isCounted, "\(app)")
+                var points: [[String: Any]] = []
+                while points.isEmpty {
+                    let answer = try await caller.send("GET", "/v1/history?app=\(app)", as: .read)
+                    points = try #require(try answer.json()["points"] as? [[String: Any]])
+                    await Task.yield()
+                }
+                #expect((points[0]["decisions"] != nil) == isCounted, "\(app)")
+            }
+        }
+    }
+
     @Test("An app in two environments asks for one of them, which no schema can say")
     func ambiguousEnvironment() async throws {
         let bench = try APIBench()

@@ -80,8 +80,11 @@ func withAPI(
     channels: (any ChannelService)? = nil, _ body: (Int) async throws -> Void
 ) async throws {
     let (ports, continuation) = AsyncStream<Int>.makeStream()
+    let metrics = MetricsRegistry()
+    metrics.serve(gateway.apps.map(\.app))
     let service = AdminAPI(
-        configuration: configuration, gateway: gateway, logger: logger, audit: audit,
+        configuration: configuration, gateway: gateway, metrics: metrics, logger: logger,
+        audit: audit,
         webhooks: { webhooks }, channels: { channels }
     ).service(on: .tcp(host: "127.0.0.1", port: 0)) { address in
         if case .tcp(_, let port) = address { continuation.yield(port) }

@@ -3,6 +3,7 @@
 import Foundation
 import Gateway
 import GatewayTestKit
+import Synchronization
 import Testing
 import WakeBudget
 import WakeModel
@@ -36,6 +37,7 @@ struct MetricsHistoryTests {
         let registry = MetricsRegistry()
         let meters = GatewayMeters(registry)
         let history = MetricsHistory()
+        meters.serves([Self.shop.app, Self.chat.app, Self.chatInSandbox.app])
         history.record(registry, waiting: nil, at: Self.start)
         meters.accepted(3, of: Self.shop, decision: "send")
         meters.answered(afterMilliseconds: 40, of: Self.shop)
@@ -77,6 +79,34 @@ struct MetricsHistoryTests {
                 == [0, 0, 5])
     }
 
+    @Test("Of an app that was not counted by its name nothing is said, where one asks for it")
+    func unnamed() throws {
+        let registry = MetricsRegistry()
+        let meters = GatewayMeters(registry)
+        let history = MetricsHistory()
+        let others = (0..<MetricsRegistry.appCount).map {
+            Samples.identity("com.example.a\($0)", .sandbox)
+        }
+        meters.serves(others + [Self.shop.app])
+        meters.accepted(3, of: Self.shop, decision: "send")
+        history.record(registry, waiting: 3, at: Self.start)
+        meters.serves([Self.shop.app])
+        meters.accepted(2, of: Self.shop, decision: "send")
+        history.record(registry, waiting: 5, at: Self.start.advanced(bySeconds: 10))
+        func sent(_ filter: AppFilter) throws -> [Int?] {
+            try Self.points(history, of: filter).map { Self.number($0, "decisions", "send") }
+        }
+        for filter in [
+            AppFilter(app: Self.shop.app, environment: nil),
+            AppFilter(app: nil, environment: .production),
+        ] {
+            #expect(try sent(filter) == [nil, 2])
+            #expect(try Self.points(history, of: filter)[0].keys.sorted() == ["at", "waiting"])
+        }
+        #expect(try sent(AppFilter(app: nil, environment: .sandbox)) == [0, 0])
+        #expect(try sent(Self.everything) == [3, 5])
+    }
+
     @Test("An hour is kept, and no more")
     func bounded() throws {
         let history = MetricsHistory()
@@ -92,7 +122,7 @@ struct MetricsHistoryTests {
     }
 
     @Test("Every decision and every end that a gateway counts has a column")
-    func words() {
+    func words() throws {
         let decisions: [WakeDecision] = [
             .send, .deferred(until: Self.start, because: DelayReasons(.spacing)),
             .coalesced(
@@ -102,8 +132,33 @@ struct MetricsHistoryTests {
             .expired(earliest: Self.start, because: DelayReasons(.spacing)),
             .suppressed(.backgroundAppRefreshOff(until: Self.start)),
         ]
-        #expect(Set(decisions.map(\.word)) == Set(MetricsHistory.decisions))
-        #expect(MetricsHistory.states.count == WakeState.allCases.filter(\.isEnd).count)
+        #expect(decisions.map(\.word).sorted() == WakeDecision.words.sorted())
+        let registry = MetricsRegistry()
+        let meters = GatewayMeters(registry)
+        let history = MetricsHistory()
+        let ends = Set(WakeState.allCases).subtracting([.pending, .claimed])
+        for decision in decisions { meters.accepted(1, of: Self.shop, decision: decision.word) }
+        for state in ends { meters.ended(1, of: Self.shop, state: state, reason: nil) }
+        history.record(registry, waiting: nil, at: Self.start)
+        let point = try #require(try Self.points(history).first)
+        #expect(
+            point["decisions"] as? [String: Int]
+                == Dictionary(uniqueKeysWithValues: decisions.map { ($0.word, 1) }))
+        #expect(
+            point["outcomes"] as? [String: Int]
+                == Dictionary(uniqueKeysWithValues: ends.map { ($0.rawValue, 1) }))
+    }
+
+    @Test("A point costs the store one command")
+    func cost() async throws {
+        let store = NotingStore()
+        let gateway = sampleGateway(store: store, sender: ScriptedSender())
+        let history = MetricsHistory()
+        let run = Task { await history.run(gateway, MetricsRegistry()) }
+        while try Self.points(history).isEmpty { await Task.yield() }
+        run.cancel()
+        await run.value
+        #expect(store.commands == ["CountWakes"])
     }
 
     @Test("The API gives it from the start on, for an app that is configured")
@@ -124,4 +179,25 @@ struct MetricsHistoryTests {
                 .unknownApp)
         }
     }
+}
+
+/// A store in memory that notes by their names the commands that it is given.
+private final class NotingStore: WakeStore {
+    private let base = InMemoryWakeStore()
+    private let names = Mutex<[String]>([])
+
+    var commands: [String] { names.withLock { $0 } }
+
+    func perform<Command: StoreCommand>(
+        _ command: Command
+    ) async throws(StoreFailure) -> Command.Answer {
+        names.withLock { $0.append("\(Command.self)") }
+        return try await base.perform(command)
+    }
+
+    func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned {
+        try await base.prune(order)
+    }
+
+    func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void) {}
 }

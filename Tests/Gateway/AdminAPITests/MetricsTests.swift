@@ -59,6 +59,7 @@ struct MetricsTests {
     func meters() {
         let registry = MetricsRegistry()
         let meters = GatewayMeters(registry)
+        meters.serves([Samples.app])
         meters.accepted(2, of: Self.background, decision: "coalesced")
         meters.ended(1, of: Self.voip, state: .rejected, reason: "BadDeviceToken")
         meters.answered(afterMilliseconds: 12, of: Self.background)
@@ -94,6 +95,8 @@ struct MetricsTests {
         ] {
             #expect(page.contains("\n\(series) 0\n"), "\(series)")
         }
+        // And of each app those kinds alone that any app may well send.
+        #expect(page.ranges(of: "rouse_wakes_accepted_total{").count == 2)
         Self.expectLabelsOfTable(page)
     }
 
@@ -123,6 +126,42 @@ struct MetricsTests {
             #expect(page.contains("\n\(name){\(other)} 3\n"), "\(name)")
         }
         #expect(page.contains("rouse_metrics_dropped_series_total 0\n"))
+    }
+
+    @Test("An app that is not configured any more gives its place away with a reload")
+    func freedPlaces() {
+        let registry = MetricsRegistry()
+        let meters = GatewayMeters(registry)
+        let apps = (0..<MetricsRegistry.appCount + 2).map {
+            Samples.identity("com.example.a\($0)", .production)
+        }
+        func countEach() {
+            for app in apps {
+                let queue = WakeQueueKey(app: app, kind: .background)
+                meters.accepted(1, of: queue, decision: "send")
+                meters.answered(afterMilliseconds: 12, of: queue)
+            }
+        }
+        // Of an app that is not configured, which takes no place.
+        meters.ended(1, of: Self.voip, state: .sent, reason: nil)
+        meters.serves(apps)
+        #expect(registry.unnamedApps == Set(apps.suffix(2)))
+        countEach()
+        meters.serves(Array(apps.dropFirst()))
+        #expect(registry.unnamedApps == Set(apps.suffix(1)))
+        countEach()
+        let page = PrometheusText.page(of: registry)
+        for (app, environment, count) in [
+            ("com.example.a0", "production", 1), ("com.example.a1", "production", 2),
+            ("com.example.a100", "production", 1), ("other", "other", 4),
+        ] {
+            let labels = "{app=\"\(app)\",environment=\"\(environment)\",kind=\"background\"}"
+            for name in ["rouse_wakes_accepted_total", "rouse_apns_request_seconds_count"] {
+                #expect(page.contains("\n\(name)\(labels) \(count)\n"), "\(name) \(app)")
+            }
+        }
+        #expect(!page.contains("app=\"com.example.a101\""))
+        #expect(!page.contains("app=\"\(Samples.app.bundleID.value)\""))
     }
 
     @Test("The page has the API's requests by route, never by path")

@@ -23,6 +23,7 @@ package final class WatchfulStore: WakeStore {
         var failure: StoreFailure?
         var sparesReads = false
         var upkeepFailure: StoreFailure?
+        var forgettingFailure: StoreFailure?
         var spoiled: [Spoiled] = []
         var gate: CheckedContinuation<Void, Never>?
         var isGated = false
@@ -51,6 +52,19 @@ package final class WatchfulStore: WakeStore {
     /// pruning.
     package func failUpkeep(with failure: StoreFailure?) {
         state.withLock { $0.upkeepFailure = failure }
+    }
+
+    /// The next transaction fails that goes on with forgetting a device.
+    package func failNextForgetting(with failure: StoreFailure) {
+        state.withLock { $0.forgettingFailure = failure }
+    }
+
+    private func checkForgetting() throws(StoreFailure) {
+        let failure = state.withLock { state in
+            defer { state.forgettingFailure = nil }
+            return state.forgettingFailure
+        }
+        if let failure { throw failure }
     }
 
     /// From now on each transaction fails, or so many do, that admits a wake for one of these
@@ -120,6 +134,7 @@ package final class WatchfulStore: WakeStore {
     ) async throws(StoreFailure) -> Command.Answer {
         if command is AdmitWakes { await passGate() }
         try check(command)
+        if command is ForgetPushes { try checkForgetting() }
         if let admit = command as? AdmitWakes {
             state.withLock { $0.admissions.append(admit.submissions.count) }
             try checkSpoiled { spoiled in

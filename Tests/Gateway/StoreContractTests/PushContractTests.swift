@@ -175,13 +175,7 @@ struct PushContractTests {
     @Test("However many wait for a device, none outlives it", arguments: StoreKind.allCases)
     func manyForgotten(_ kind: StoreKind) async throws {
         try await kind.withCounter { (connection) async throws in
-            let count = 4_500
-            for start in stride(from: 0, to: count, by: 500) {
-                try await connection.admit(
-                    (start..<start + 500).map { _ in
-                        Samples.wake(.alert, at: connection.now, dueIn: 60)
-                    })
-            }
+            let count = try await Self.admitMany(connection)
             let gateway = sampleGateway(
                 store: connection.store, sender: ScriptedSender(), clock: ManualClock())
             let answer = try await gateway.forget(Samples.deviceToken())
@@ -192,6 +186,44 @@ struct PushContractTests {
             #expect(Set(ended).count == count)
             #expect(try await connection.store.perform(CountWakes()).unended == 0)
         }
+    }
+
+    @Test(
+        "Where forgetting a device failed midway, a repetition completes it",
+        arguments: StoreKind.allCases)
+    func forgottenAgain(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (connection) async throws in
+            let count = try await Self.admitMany(connection)
+            let store = WatchfulStore(connection.store)
+            let gateway = sampleGateway(
+                store: store, sender: ScriptedSender(), clock: ManualClock())
+            store.failNextForgetting(
+                with: StoreFailure(kind: .unavailable, message: "The disk failed."))
+            await #expect(throws: StoreFailure.self) {
+                try await gateway.forget(Samples.deviceToken())
+            }
+            let left = try await connection.store.perform(CountWakes()).unended
+            #expect(left > 0 && left < count)
+            let answer = try await gateway.forget(Samples.deviceToken())
+            guard case .done(let ended) = answer else {
+                Issue.record("\(answer)")
+                return
+            }
+            #expect(Set(ended).count == left)
+            #expect(try await connection.store.perform(CountWakes()).unended == 0)
+        }
+    }
+
+    /// Has more pushes wait for a device than one transaction ends; returns how many.
+    private static func admitMany(_ connection: Counter) async throws -> Int {
+        let count = 4_500
+        for start in stride(from: 0, to: count, by: 500) {
+            try await connection.admit(
+                (start..<start + 500).map { _ in
+                    Samples.wake(.alert, at: connection.now, dueIn: 60)
+                })
+        }
+        return count
     }
 
     @Test(

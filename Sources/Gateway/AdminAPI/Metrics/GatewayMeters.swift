@@ -20,6 +20,17 @@ public final class GatewayMeters: GatewayMetrics {
         var timers: [Key: CoreMetrics.Timer] = [:]
         /// By queue, because one is counted for each answer of APNs.
         var answers: [WakeQueueKey: CoreMetrics.Timer] = [:]
+
+        mutating func timer(
+            _ metric: Metric, _ labels: [(String, String)], _ registry: MetricsRegistry
+        ) -> CoreMetrics.Timer {
+            let key = Key(metric: metric, labels: labels.map(\.1))
+            if let timer = timers[key] { return timer }
+            let timer = CoreMetrics.Timer(
+                label: metric.rawValue, dimensions: labels, factory: registry)
+            timers[key] = timer
+            return timer
+        }
     }
 
     /// What the gateway calls its refusals; see `GatewayMetrics.refused(_:why:)`.
@@ -52,10 +63,14 @@ public final class GatewayMeters: GatewayMetrics {
         deferred(0)
     }
 
-    /// These apps are served: what they are asked for is there with 0.
+    /// These apps are served: the background and VoIP wakes that they are asked for are there with
+    /// 0. Each other kind has a series from its first wake on: no app sends all of them.
     public func serves(_ apps: [AppIdentity]) {
+        registry.serve(apps)
+        // Their labels may be others by now.
+        handlers.withLock { $0.answers = [:] }
         for app in apps {
-            for kind in WakeKind.allCases {
+            for kind in [WakeKind.background, .voip] {
                 add(0, .accepted, labels(of: WakeQueueKey(app: app, kind: kind)))
             }
             for result in BroadcastResult.allCases where result != .rejected {
@@ -91,9 +106,13 @@ public final class GatewayMeters: GatewayMetrics {
 
     /// APNs answered.
     public func answered(afterMilliseconds milliseconds: Int64, of queue: WakeQueueKey) {
-        let known = handlers.withLock { $0.answers[queue] }
-        let timer = known ?? self.timer(.apnsLatency, labels(of: queue))
-        if known == nil { handlers.withLock { $0.answers[queue] = timer } }
+        let timer = handlers.withLock { handlers in
+            if let timer = handlers.answers[queue] { return timer }
+            // The labels are read under the lock, so that none is kept that has others by then.
+            let timer = handlers.timer(.apnsLatency, labels(of: queue), registry)
+            handlers.answers[queue] = timer
+            return timer
+        }
         timer.recordNanoseconds(max(0, milliseconds) * 1_000_000)
     }
 
@@ -132,13 +151,6 @@ public final class GatewayMeters: GatewayMetrics {
     }
 
     private func timer(_ metric: Metric, _ labels: [(String, String)]) -> CoreMetrics.Timer {
-        let key = Key(metric: metric, labels: labels.map(\.1))
-        return handlers.withLock { handlers in
-            if let timer = handlers.timers[key] { return timer }
-            let timer = CoreMetrics.Timer(
-                label: metric.rawValue, dimensions: labels, factory: registry)
-            handlers.timers[key] = timer
-            return timer
-        }
+        handlers.withLock { $0.timer(metric, labels, registry) }
     }
 }

@@ -2,9 +2,8 @@
 
 /// Every metric that Rouse counts, with its help text: the table behind `/metrics`.
 ///
-/// Labels are bounded by construction: kinds, decisions, states, reasons of Apple's table, and the
-/// first hundred apps that were configured; never a device, a wake or an app that somebody only
-/// named.
+/// Labels are bounded by construction: kinds, decisions, states, reasons of Apple's table, and
+/// a hundred configured apps; never a device, a wake or an app that somebody only named.
 enum Metric: String, CaseIterable, Sendable {
     case accepted = "rouse_wakes_accepted_total"
     case decisions = "rouse_decisions_total"

@@ -14,8 +14,6 @@ final class MetricsHistory: Sendable {
     static let intervalSeconds = 10
     /// How many points are kept: an hour.
     static let pointCount = 3_600 / intervalSeconds
-    /// The words of decisions, by which they are counted.
-    static let decisions = ["send", "deferred", "coalesced", "same-call", "suppressed", "expired"]
     /// The states in which wakes end, by which they are counted.
     static let states = WakeState.allCases.filter(\.isEnd)
 
@@ -52,6 +50,17 @@ final class MetricsHistory: Sendable {
         let totals: [Int64]
         /// How many of APNs' answers fell into each bucket, not cumulated.
         let answers: [Owner: [Int]]
+        /// The apps that were configured and not counted by their names.
+        let unnamed: Set<AppIdentity>
+
+        /// Whether it has what a filter asks for, and not only what was counted under other names.
+        func tells(of filter: AppFilter) -> Bool {
+            guard filter.app != nil || filter.environment != nil else { return true }
+            return !unnamed.contains { app in
+                (filter.app == nil || filter.app == app)
+                    && (filter.environment == nil || filter.environment == app.environment)
+            }
+        }
     }
 
     private struct State {
@@ -65,8 +74,8 @@ final class MetricsHistory: Sendable {
     /// Adds a point every ten seconds until the task is cancelled.
     func run(_ gateway: Gateway, _ registry: MetricsRegistry) async {
         repeat {
-            let stats = try? await gateway.stats()
-            record(registry, waiting: stats?.unended, at: gateway.now)
+            let counts = try? await gateway.counts()
+            record(registry, waiting: counts?.unended, at: gateway.now)
         } while (try? await Task.sleep(for: .seconds(Self.intervalSeconds))) != nil
     }
 
@@ -94,12 +103,15 @@ final class MetricsHistory: Sendable {
                 }
             }
             state.points.append(
-                Point(at: now, waiting: waiting, totals: totals, answers: answers))
+                Point(
+                    at: now, waiting: waiting, totals: totals, answers: answers,
+                    unnamed: registry.unnamedApps))
             if state.points.count > Self.pointCount { state.points.removeFirst() }
         }
     }
 
     /// The points of all apps together, or of those that `filter` lets through, the oldest first.
+    /// What an app counted under another name is left out, where one asks for it.
     func json(of filter: AppFilter) -> JSONValue {
         let (columns, points) = state.withLock { ($0.columns, $0.points) }
         let shown = columns.filter { column, _ in column.owner.isOf(filter) }
@@ -115,7 +127,7 @@ final class MetricsHistory: Sendable {
                     return (word, .integer(known.reduce(0) { $0 + point.totals[$1] }))
                 })
         }
-        let decisions = places(.decisions, Self.decisions)
+        let decisions = places(.decisions, WakeDecision.words)
         let outcomes = places(.ended, Self.states.map(\.rawValue))
         return .object([
             ("interval_seconds", .integer(Int64(Self.intervalSeconds))),
@@ -124,18 +136,18 @@ final class MetricsHistory: Sendable {
                 "points",
                 .array(
                     points.map { point in
-                        let answers = point.answers.filter { $0.key.isOf(filter) }.values
-                        return .object([
+                        var known: [(String, JSONValue?)] = [
                             ("at", .string(point.at.description)),
                             ("waiting", point.waiting.map { .integer(Int64($0)) }),
-                            ("decisions", members(decisions, point)),
-                            ("outcomes", members(outcomes, point)),
-                            (
-                                "apns_answers",
-                                .array(
-                                    answers.reduce([], Self.sum).map { .integer(Int64($0)) })
-                            ),
-                        ])
+                        ]
+                        guard point.tells(of: filter) else { return .object(known) }
+                        let answers = point.answers.filter { $0.key.isOf(filter) }.values
+                            .reduce([], Self.sum)
+                        known.append(("decisions", members(decisions, point)))
+                        known.append(("outcomes", members(outcomes, point)))
+                        known.append(
+                            ("apns_answers", .array(answers.map { .integer(Int64($0)) })))
+                        return .object(known)
                     })
             ),
         ])
@@ -159,24 +171,27 @@ final class MetricsHistory: Sendable {
                     of: .object([
                         .required("at", .instant()),
                         .optional("waiting", .count("Wakes of all apps that had not ended.")),
-                        .required(
+                        .optional(
                             "decisions",
                             .object(
-                                decisions.map { .required($0, .count()) },
+                                WakeDecision.words.map { .required($0, .count()) },
                                 "By what the budget decided of accepted wakes.")),
-                        .required(
+                        .optional(
                             "outcomes",
                             .object(
                                 states.map { .required($0.rawValue, .count()) },
                                 "By the state in which wakes ended.")),
-                        .required(
+                        .optional(
                             "apns_answers",
                             .array(
                                 of: .count(),
                                 "APNs' answers by how long they took, for each bucket, and one "
                                     + "for those above all bounds; empty before the first.")
                         ),
-                    ]), "The oldest first. The numbers count from the gateway's start.")),
+                    ]),
+                    "The oldest first. The numbers count from the gateway's start. Decisions, "
+                        + "outcomes and answers are missing where an app or an environment is asked "
+                        + "for and an app of it was not counted by its name.")),
         ])
     }
 }

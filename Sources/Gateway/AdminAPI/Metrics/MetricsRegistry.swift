@@ -13,10 +13,10 @@ import WakeModel
 public final class MetricsRegistry: MetricsFactory {
     /// The most series in all; one more is counted as dropped and kept nowhere.
     static let maximumSeriesCount = 10_000
-    /// How many apps have series of their own, those that were configured first. What others count
-    /// stands under the app and the environment ``otherApp``.
+    /// How many apps have series of their own. What others count stands under the app and the
+    /// environment ``otherApp``.
     static let appCount = 100
-    /// What the apps beyond ``appCount`` are called.
+    /// What the apps are called that have no series of their own.
     static let otherApp = "other"
 
     /// A name and its labels.
@@ -37,8 +37,10 @@ public final class MetricsRegistry: MetricsFactory {
         var gauges: [Key: GaugeSeries] = [:]
         var histograms: [Key: HistogramSeries] = [:]
         var droppedCount = 0
-        /// The apps that have series of their own.
-        var apps: Set<AppIdentity> = []
+        /// The apps that are configured and have series of their own.
+        var namedApps: Set<AppIdentity> = []
+        /// Those that are configured beyond them.
+        var unnamedApps: Set<AppIdentity> = []
 
         var count: Int { counters.count + gauges.count + histograms.count }
     }
@@ -48,15 +50,27 @@ public final class MetricsRegistry: MetricsFactory {
     /// An empty registry.
     public init() {}
 
-    /// The labels of an app that is or was configured, which has its name there if it is among the
-    /// first.
-    func labels(of app: AppIdentity) -> [(String, String)] {
-        let isNamed = state.withLock { state in
-            if state.apps.contains(app) { return true }
-            guard state.apps.count < Self.appCount else { return false }
-            state.apps.insert(app)
-            return true
+    // MARK: Apps
+
+    /// These apps are configured from now on: those that have series of their own keep them, and
+    /// the first of the others get the places that are free.
+    func serve(_ apps: [AppIdentity]) {
+        state.withLock { state in
+            state.namedApps.formIntersection(apps)
+            for app in apps where state.namedApps.count < Self.appCount {
+                state.namedApps.insert(app)
+            }
+            state.unnamedApps = Set(apps).subtracting(state.namedApps)
         }
+    }
+
+    /// The configured apps that are not counted by their names.
+    var unnamedApps: Set<AppIdentity> { state.withLock { $0.unnamedApps } }
+
+    /// The labels of an app that is or was configured, which has its name there if it has series of
+    /// its own.
+    func labels(of app: AppIdentity) -> [(String, String)] {
+        let isNamed = state.withLock { $0.namedApps.contains(app) }
         return [
             ("app", isNamed ? app.bundleID.value : Self.otherApp),
             ("environment", isNamed ? app.environment.rawValue : Self.otherApp),

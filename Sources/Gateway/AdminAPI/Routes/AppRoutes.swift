@@ -40,7 +40,9 @@ struct AppRoutes {
             let backlogs = try await asking { () async throws(StoreFailure) in
                 try await gateway.backlogs(of: status.queues.map { status.key(of: $0) })
             }
-            return status.json(backlogs, at: gateway.now).response(status: .ok)
+            let isCountedByName = !services.metrics.registry.unnamedApps.contains(status.app)
+            return status.json(backlogs, isCountedByName: isCountedByName, at: gateway.now)
+                .response(status: .ok)
         }
     }
 
@@ -168,7 +170,9 @@ struct AppRoutes {
                 id: "getHistory", summary: "The last hour of decisions, outcomes and latency",
                 description: "A point every ten seconds, kept in the memory of the answering "
                     + "gateway since its start; a dashboard that is opened now begins with it. "
-                    + "Prometheus and `/metrics` are for more.",
+                    + "Prometheus and `/metrics` are for more. Of an app that is not counted by its "
+                    + "name, as those beyond the first \(MetricsRegistry.appCount), a point has no "
+                    + "decisions, outcomes and answers.",
                 parameters: [.appOfQuery, .environmentOfQuery],
                 answers: [Operation.Answer(200, "The points.", .named(.history))],
                 problems: [.unknownApp, .appNotAllowed, .ambiguousEnvironment])

@@ -5,11 +5,13 @@ import WakeModel
 
 extension AppStatus {
     /// The app with its queues and what keeps them from sending.
-    var json: JSONValue { document { _ in [] } }
+    var json: JSONValue { document(nil) { _ in [] } }
 
-    /// The same with what waits in each queue.
-    func json(_ backlogs: [WakeQueueKey: QueueBacklog], at now: WallInstant) -> JSONValue {
-        document { queue in
+    /// The same with what waits in each queue, and whether metrics have the app by its name.
+    func json(
+        _ backlogs: [WakeQueueKey: QueueBacklog], isCountedByName: Bool, at now: WallInstant
+    ) -> JSONValue {
+        document(isCountedByName) { queue in
             let backlog = backlogs[key(of: queue)]
             let due = backlog?.nextDue.map { max(0, now.milliseconds(since: $0)) }
             return [
@@ -22,7 +24,9 @@ extension AppStatus {
     /// The name of one of its queues.
     func key(of queue: QueueStatus) -> WakeQueueKey { WakeQueueKey(app: app, kind: queue.kind) }
 
-    private func document(_ more: (QueueStatus) -> [(String, JSONValue?)]) -> JSONValue {
+    private func document(
+        _ isCountedByName: Bool?, _ more: (QueueStatus) -> [(String, JSONValue?)]
+    ) -> JSONValue {
         .object([
             ("app", .string(app.bundleID.value)),
             ("environment", .string(app.environment.rawValue)),
@@ -35,6 +39,7 @@ extension AppStatus {
                     ])
                 }
             ),
+            ("counted_by_name", isCountedByName.map { .boolean($0) }),
             ("queues", .array(queues.map { .object($0.members + more($0)) })),
         ])
     }
@@ -49,6 +54,12 @@ extension AppStatus {
                 .object(
                     [.required("at", .instant()), .optional("reason", .string())],
                     "Since when somebody paused it.")),
+            .optional(
+                "counted_by_name",
+                .boolean(
+                    "Where one app was asked for: whether `/metrics` and `/v1/history` have it by "
+                        + "its name. Of the apps beyond \(MetricsRegistry.appCount) they have only "
+                        + "what these count together.")),
             .required("queues", .array(of: .named(.queue))),
         ])
     }

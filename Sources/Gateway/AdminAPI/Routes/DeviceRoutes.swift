@@ -158,7 +158,10 @@ struct DeviceRoutes {
     private static let forgetDescription =
         "What waits for it ends as cancelled, and its ledger, its signals and its registration are "
         + "forgotten at once. Wakes that ended keep their device token for as long as they are "
-        + "kept, and the feed of dead tokens its lines."
+        + "kept, and the feed of dead tokens its lines. After an error, repeat the request: where "
+        + "thousands of pushes waited, some may have ended already, and the others end then. The "
+        + "answer names only these; the outcomes of the first are in `GET /v1/events` and in the "
+        + "wakes themselves."
 
     private var forget: Route {
         Route(

@@ -34,9 +34,7 @@ extension WakeDecision {
     /// What the OpenAPI document says of it.
     static var schema: Schema {
         .object([
-            .required(
-                "type",
-                .words(MetricsHistory.decisions)),
+            .required("type", .words(WakeDecision.words)),
             .required("message", .string("The decision in words.")),
             .optional("due_at", .instant("When it may leave, as far as is known now.")),
             .optional("earliest", .instant("When the rules would have let it leave.")),

@@ -23,17 +23,31 @@ public enum WakeDecision: Hashable, Sendable {
     /// It ended: it must not be sent.
     case suppressed(WakeSuppression)
 
-    /// One stable word, for programs and for metrics.
-    public var word: String {
+    private enum Word: String, CaseIterable {
+        case send
+        case deferred
+        case coalesced
+        case sameCall = "same-call"
+        case suppressed
+        case expired
+    }
+
+    private var name: Word {
         switch self {
-        case .send: "send"
-        case .deferred: "deferred"
-        case .coalesced: "coalesced"
-        case .sameCall: "same-call"
-        case .expired: "expired"
-        case .suppressed: "suppressed"
+        case .send: .send
+        case .deferred: .deferred
+        case .coalesced: .coalesced
+        case .sameCall: .sameCall
+        case .expired: .expired
+        case .suppressed: .suppressed
         }
     }
+
+    /// One stable word, for programs and for metrics.
+    public var word: String { name.rawValue }
+
+    /// The words of all decisions.
+    public static let words = Word.allCases.map(\.rawValue)
 
     /// The decision as a sentence, of a wake that ends at `deadline` at the latest.
     public func message(until deadline: WallInstant) -> String {

@@ -87,7 +87,9 @@ async function readOnce() {
   letIn();
   // Another app was chosen meanwhile: its reading follows.
   if (chosen !== page.chosen) return;
-  const sample = sampleOf(parseMetrics(text), stats, session.now(), chosen);
+  const isCounted = !app || app.counted_by_name;
+  if (noteCounted(isCounted)) readings.clear();
+  const sample = sampleOf(parseMetrics(text), stats, session.now(), isCounted ? chosen : NO_APP);
   const shown = app ? statsOfApp(app, sample) : stats;
   sample.depth = shown.unended;
   // The readings that an event hastens are not drawn: a chart's points keep their distance.
@@ -124,8 +126,8 @@ async function readHistory() {
 }
 
 async function readLists() {
+  // No event tells of wakes that wait.
   if (page.streamState === "open" && page.listedAt > 0 && !lists.isOfWaiting) return;
-  if (lists.isOfWaiting) page.listedAt = 0;
   if (Date.now() - page.listedAt < LIST_PAUSE) return;
   page.listedAt = Date.now();
   await lists.load();

@@ -13,6 +13,8 @@ const HISTORY_SPAN = HISTORY_SPANS.at(-1);
 const RATE_SPAN = 3 * SAMPLE_INTERVAL;
 /** The gateway counts so many waiting wakes of an app's queue. */
 const WAITING_LIMIT = 100000;
+/** Chosen instead of an app that the gateway does not count by its name: nothing is of it. */
+const NO_APP = {app: null, environment: null};
 /** Percentiles in the table are of so long. */
 const PERCENTILE_SPAN = 5 * MINUTE;
 
@@ -151,9 +153,10 @@ function statsOfApp({queues}, sample) {
 }
 
 /** The readings that the gateway kept itself, as far as they go: for the charts. What waited is of
- * all apps. */
+ * all apps; points without the rest are of a time when the app was not counted by its name. */
 function samplesOf({apns_bounds_seconds: bounds, points}, chosen) {
-  return points.map(({at, waiting, decisions, outcomes, apns_answers: answers}) => {
+  const counted = points.filter(({decisions}) => decisions);
+  return counted.map(({at, waiting, decisions, outcomes, apns_answers: answers}) => {
     let sum = 0;
     const buckets = answers.map((count, index) => [bounds[index] ?? Infinity, sum += count]);
     return {

@@ -6,7 +6,8 @@
 
 // MARK: Tiles
 
-/** What each tile shows: its value and a note, from the counts and the latest reading. */
+/** What each tile shows: its value and a note, from the counts and the latest reading. One that is
+ * counted by the app's name says so where the gateway does not. */
 const TILES = [
   {
     title: "Waiting",
@@ -25,15 +26,15 @@ const TILES = [
       : `under way on ${plural(sample.connections, "connection")}`),
   },
   {
-    title: "Accepted", value: ({stats}) => countWords(stats.accepted),
+    title: "Accepted", isByName: true, value: ({stats}) => countWords(stats.accepted),
     note: ({stats}) => (stats.isOfApp ? "since the gateway started" : "since the store began"),
   },
   {
-    title: "Sent", value: ({stats}) => countWords(stats.by_state.sent),
+    title: "Sent", isByName: true, value: ({stats}) => countWords(stats.by_state.sent),
     note: ({stats}) => mergedWords(stats.by_state.coalesced),
   },
   {
-    title: "Unsuccessful",
+    title: "Unsuccessful", isByName: true,
     value: ({stats: {by_state: states}}) => countWords(
       states.rejected + states.undeliverable + states.expired + states.failed),
     note: ({stats: {by_state: states}}) => [
@@ -71,9 +72,20 @@ function makeTiles() {
 
 function showTiles(stats, sample) {
   [...byID("tiles").children].forEach((tile, index) => {
-    setText(tile.querySelector(".value"), TILES[index].value({stats, sample}));
-    setText(tile.querySelector(".note"), TILES[index].note({stats, sample}));
+    const {value, note, isByName} = TILES[index];
+    const isLeftOut = isByName && !byID("uncounted-help").hidden;
+    setText(tile.querySelector(".value"), isLeftOut ? "–" : value({stats, sample}));
+    setText(tile.querySelector(".note"), isLeftOut ? "not counted by app" : note({stats, sample}));
   });
+}
+
+/** Leaves out what is counted by the app's name, where the gateway does not; says whether that is
+ * new. */
+function noteCounted(isCounted) {
+  const isNew = byID("uncounted-help").hidden !== isCounted;
+  byID("uncounted-help").hidden = isCounted;
+  for (const name of ["rates", "budget", "latency-chart"]) byID(name).hidden = !isCounted;
+  return isNew;
 }
 
 function setText(element, text) {
