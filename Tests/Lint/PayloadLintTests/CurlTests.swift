@@ -163,6 +163,51 @@ struct CurlTests {
         #expect(Self.read(outside).items.isEmpty)
     }
 
+    @Test(
+        "a payload that `read` takes, that is written to a file or piped is judged",
+        arguments: [
+            "read -r -d '' BODY <<-'EOF'\nPAYLOAD\nEOF\nCURL -d \"$BODY\" URL\n",
+            "IFS= read -rd '' BODY <<EOF || true\nPAYLOAD\nEOF\nCURL -d \"$BODY\" URL\n",
+            "cat > push.json <<EOF\nPAYLOAD\nEOF\nCURL -d @./push.json URL\n",
+            "rm -f a_$1.json;\necho 'PAYLOAD' >> a_$1.json\nCURL -d @a_$1.json URL\n",
+            "echo 'PAYLOAD' | CURL -d @- URL\n",
+            "printf '%s' 'PAYLOAD' | CURL -d @- URL\n",
+            "BODY=$(echo 'PAYLOAD')\nCURL -d \"$BODY\" URL\n",
+        ])
+    func wrapped(script: String) async throws {
+        let parts = [
+            "PAYLOAD": #"{"aps":{"badge":"1"}}"#,
+            "CURL": "curl -H 'apns-topic: com.example.app' -H 'apns-push-type: alert'",
+            "URL": "https://api.push.apple.com/3/device/\(Self.token)",
+        ]
+        let text = parts.reduce(script) { $0.replacing($1.key, with: $1.value) }
+        let found = try await Self.findings(text, "G,H")
+        #expect(found.count == 1)
+        #expect(found.first?.hasPrefix("G014 ") == true)
+    }
+
+    @Test("a name in angle brackets is what people put in, and no redirection")
+    func angleBrackets() async throws {
+        let text = """
+            curl --cert <cert.pem>:<password> -H "apns-topic: <bundle id>" \\
+              -H "apns-push-type: alert" -d '{"aps":{"badge":"1"}}' \\
+              https://api.push.apple.com/3/device/<device-token> > answer.txt
+            """
+        #expect(try await Self.findings(text, "G,H") == ["G014 2:47 /aps/badge"])
+    }
+
+    @Test("what a script counts is a number, and a here-document without end is none")
+    func arithmetic() async throws {
+        let text = """
+            cat << this is a page, and no script
+            curl -H "apns-topic: a.b" -H "apns-push-type: alert" \\
+              -H "apns-expiration: $(( $(date +%s) + 3600 ))" \\
+              -d '{"aps":{"badge":"1"},"at":'$(( NOW - 60 ))'}' \\
+              https://api.push.apple.com/3/device/\(Self.token)
+            """
+        #expect(try await Self.findings(text, "G,H") == ["G014 4:20 /aps/badge"])
+    }
+
     @Test("commands to services in front of APNs are judged by what reaches APNs")
     func services() async throws {
         let azure =
