@@ -112,19 +112,21 @@ struct TuistManifest {
         (target.arguments[label] ?? 0..<0).map { text.tokens[$0].text }
     }
 
-    /// The calls in an argument of a target: a name, and the texts that it gets.
+    /// The calls in a list that is an argument of a target: a name, and the texts that it gets; the
+    /// names of what makes the list where it is not written out.
     func calls(_ label: String, of target: Target) -> [(name: String, texts: [String])] {
-        (target.arguments[label] ?? 0..<0).compactMap { index in
-            guard text.tokens[index].isName, !text.isLabel(index),
-                text[index - 1]?.isMark(".") == true
-            else { return nil }
-            let content = text.sees("(", at: index + 1) ? text.content(ofBracket: index + 1) : 0..<0
-            return (
-                text.tokens[index].text,
-                content.filter { text.tokens[$0].kind == .string(isInterpolated: false) }
-                    .map { text.tokens[$0].text }
-            )
+        guard let range = target.arguments[label], let first = range.first else { return [] }
+        guard text.tokens[first].isMark("["), text.partners[first] == range.upperBound - 1 else {
+            return [(text.tokens[first].text, [])]
         }
+        var calls: [(name: String, texts: [String])] = []
+        forEachElement(of: text.content(ofBracket: first)) { element in
+            let head = element.prefix { !text.tokens[$0].isMark("(") }
+            guard let name = head.last else { return }
+            let texts = element.filter { text.tokens[$0].kind == .string(isInterpolated: false) }
+            calls.append((text.tokens[name].text, texts.map { text.tokens[$0].text }))
+        }
+        return calls
     }
 
     /// What a target says of a property list.
