@@ -127,8 +127,7 @@ struct ShellText {
         var words = words
         while let word = words.popFirst()?.string {
             guard word.hasPrefix("-") else { return word }
-            // The last of several letters may take the next word: `-rd ''`.
-            if let letter = word.last, "dnNptui".contains(letter) { _ = words.popFirst() }
+            if word.count == 2, "dnNptui".contains(word.dropFirst()) { _ = words.popFirst() }
         }
         return nil
     }
