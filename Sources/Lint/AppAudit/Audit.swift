@@ -5,8 +5,8 @@ public import PayloadRules
 
 /// Audits the app's side of pushes: finds its files, reads them, and asks the rules.
 ///
-/// It reads Info.plists and entitlements, Xcode projects and those of XcodeGen with their build
-/// settings, sources in Swift and Objective-C, and signed apps. It writes nothing and starts
+/// It reads Info.plists and entitlements, Xcode projects and those of XcodeGen and Tuist with their
+/// build settings, sources in Swift and Objective-C, and signed apps. It writes nothing and starts
 /// nothing. Runs where it is called; it may take seconds for a large project.
 public struct Audit: Sendable {
     /// Files and folders to look at.
@@ -49,13 +49,14 @@ public struct Audit: Sendable {
     ) throws(AuditFailure) -> AuditReport {
         let library = FileLibrary(isChosen: !targets.isEmpty, progress)
         library.tree.settings = settings
-        let found = try FoundFiles(paths, library.tree)
+        var found = try FoundFiles(paths, library.tree)
         library.expectedCount = found.sources.files.count
         var facts: [AppFacts] = []
         var known = (targets: Set<String>(), configurations: Set<String>())
         var scopes: [Int] = []
-        for (index, path) in found.projects.enumerated() {
+        for (index, path) in (found.projects + found.tuistManifests).enumerated() {
             guard let reader = ProjectReader(path, library) else { continue }
+            found.noteRead(path)
             known.targets.formUnion(reader.targetNames)
             known.configurations.formUnion(reader.configurationNames)
             facts += reader.facts(targets: targets, configurations: configurations)
@@ -268,6 +269,8 @@ struct FoundFiles {
     private(set) var otherBuilds: Set<String> = []
     /// The manifests of Tuist that no project beside them was made from.
     private(set) var tuistManifests: [String] = []
+    /// Those of them that were not understood.
+    private var unreadManifests: [String] = []
     private var specifications: [String] = []
     /// The folders of pods.
     private var podFolders: [String] = []
@@ -297,8 +300,12 @@ struct FoundFiles {
         tuistManifests.removeAll { made.contains(Paths.folder(of: $0)) }
         generators += tuistManifests
         if !tuistManifests.isEmpty { otherBuilds.insert("Project.swift") }
+        unreadManifests = tuistManifests
         projects.sort()
     }
+
+    /// Notes that a project's description was understood.
+    mutating func noteRead(_ path: String) { unreadManifests.removeAll { $0 == path } }
 
     private mutating func sort(_ file: String) {
         let name = Paths.name(of: file)
@@ -390,15 +397,15 @@ struct FoundFiles {
         let ofDotNet = infoPlists.filter { list in
             dotNetFolders.contains { Paths.contains($0, list) }
         }
-        return (tuistManifests + ofDotNet).contains { file in
+        return (unreadManifests + ofDotNet).contains { file in
             !folders.contains { Paths.contains($0, Paths.folder(of: file)) }
         }
     }
 
     /// What is said of the manifests that are not read.
     var unjudged: [AuditReport.Unjudged] {
-        guard let first = tuistManifests.first else { return [] }
-        let count = tuistManifests.count
+        guard let first = unreadManifests.first else { return [] }
+        let count = unreadManifests.count
         let manifests =
             count == 1
             ? "\(first) of Tuist was"

@@ -95,12 +95,20 @@ struct BundleReader {
         for path in found.entitlements {
             guard let list = library.properties(path, .entitlements) else { continue }
             bundle.entitlements = .known(list)
-            bundle.mayBeIncomplete = found.isGenerated(Paths.folder(of: path))
+            bundle.mayBeIncomplete =
+                found.entitlements.count > 1 || found.isGenerated(Paths.folder(of: path))
             bundle.name = found.entitlements.count == 1 ? nil : Paths.stem(of: path)
+            bundle.role = Self.isOfExtension(path) ? .appExtension : .app
             bundles.append(bundle)
         }
         if found.entitlements.isEmpty, bundle.sources != nil { bundles.append(bundle) }
         return bundles.isEmpty ? [] : [AppFacts(bundles: bundles)]
+    }
+
+    /// Whether a file of entitlements is one of an extension, by its name.
+    private static func isOfExtension(_ path: String) -> Bool {
+        let name = Paths.stem(of: path).lowercased()
+        return ["extension", "widget", "service"].contains { name.contains($0) }
     }
 
     // MARK: What belongs together

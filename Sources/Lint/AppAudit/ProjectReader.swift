@@ -7,10 +7,15 @@ struct ProjectReader {
     private let project: any ProjectDescription
     private let library: FileLibrary
 
-    /// Reads a `project.pbxproj`, or a `project.yml` of XcodeGen; `nil`, and a problem, where that
-    /// fails.
+    /// Reads a `project.pbxproj`, a `project.yml` of XcodeGen or a `Project.swift` of Tuist; `nil`
+    /// where that fails, and a problem, unless the last holds what only Tuist can work out.
     init?(_ path: String, _ library: FileLibrary) {
         self.library = library
+        if path.hasSuffix(".swift") {
+            guard let project = TuistProject(path, library) else { return nil }
+            self.project = project
+            return
+        }
         if !path.hasSuffix(".pbxproj") {
             guard let project = XcodeGenProject(path, library) else { return nil }
             self.project = project

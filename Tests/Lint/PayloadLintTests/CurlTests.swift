@@ -47,7 +47,9 @@ struct CurlTests {
         #expect(item.draft.headersAreComplete)
     }
 
-    @Test("what was cut or crossed out is not judged", arguments: ["xxx", "XXXX", "***", "a5..."])
+    @Test(
+        "what was cut or crossed out is not judged",
+        arguments: ["xxx", "XXXX", "***", "a5..."])
     func redacted(token: String) async throws {
         let text = """
             curl --http2 -H "apns-topic: com.example.app" -H "apns-push-type: alert" \\
@@ -161,6 +163,51 @@ struct CurlTests {
         // What stands outside of the script's folder is not read.
         let outside = "\(head)-d @/etc/hostname \(url)\n"
         #expect(Self.read(outside).items.isEmpty)
+    }
+
+    @Test(
+        "a payload that `read` takes, that is written to a file or piped is judged",
+        arguments: [
+            "read -r -d '' BODY <<-'EOF'\n{payload}\nEOF\n{curl} -d \"$BODY\" {url}\n",
+            "IFS= read -r -d '' BODY <<EOF || true\n{payload}\nEOF\n{curl} -d \"$BODY\" {url}\n",
+            "cat > push.json <<EOF\n{payload}\nEOF\n{curl} -d @./push.json {url}\n",
+            "rm -f a_$1.json;\necho '{payload}' >> a_$1.json\n{curl} -d @a_$1.json {url}\n",
+            "echo '{payload}' | {curl} -d @- {url}\n",
+            "printf '%s' '{payload}' | {curl} -d @- {url}\n",
+            "BODY=$(echo '{payload}')\n{curl} -d \"$BODY\" {url}\n",
+        ])
+    func wrapped(script: String) async throws {
+        let parts = [
+            "{payload}": #"{"aps":{"badge":"1"}}"#,
+            "{curl}": "curl -H 'apns-topic: com.example.app' -H 'apns-push-type: alert'",
+            "{url}": "https://api.push.apple.com/3/device/\(Self.token)",
+        ]
+        let text = parts.reduce(script) { $0.replacing($1.key, with: $1.value) }
+        let found = try await Self.findings(text, "G,H")
+        #expect(found.count == 1)
+        #expect(found.first?.hasPrefix("G014 ") == true)
+    }
+
+    @Test("a name in angle brackets is what people put in, and no redirection")
+    func angleBrackets() async throws {
+        let text = """
+            curl --cert <cert.pem>:<password> -H "apns-topic: <bundle id>" \\
+              -H "apns-push-type: alert" -d '{"aps":{"badge":"1"}}' \\
+              https://api.push.apple.com/3/device/<device-token> > answer.txt
+            """
+        #expect(try await Self.findings(text, "G,H") == ["G014 2:50 /aps/badge"])
+    }
+
+    @Test("what a script counts is a number, and a here-document without end is none")
+    func arithmetic() async throws {
+        let text = """
+            cat << this is a page, and no script
+            curl -H "apns-topic: a.b" -H "apns-push-type: alert" \\
+              -H "apns-expiration: $(( $(date +%s) + 3600 ))" \\
+              -d '{"aps":{"badge":"1"},"at":'$(( NOW - 60 ))'}' \\
+              https://api.push.apple.com/3/device/\(Self.token)
+            """
+        #expect(try await Self.findings(text, "G,H") == ["G014 4:23 /aps/badge"])
     }
 
     @Test("commands to services in front of APNs are judged by what reaches APNs")

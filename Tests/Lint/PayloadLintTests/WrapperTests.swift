@@ -54,6 +54,11 @@ struct WrapperTests {
             #"{"Addresses":{},"MessageConfiguration":{"APNSMessage":{"RawContent":"{}"}}}"#,
             #"{"message":{"topic":"t","data":{"k":"v"}}}"#,
             #"{"to":"t","priority":"high","data":{"k":"v"}}"#,
+            #"{"service":"apns","alert":{"body":"B","title":"T"}}"#,
+            #"{"title":"T","message":"M","data":{"push":{"sound":{"name":"x","critical":1}}}}"#,
+            #"{"channels":["a"],"data":{"alert":"hi","badge":"Increment"}}"#,
+            #"{"where":{"os":"iOS"},"data":{"alert":"hi","badge":"1"}}"#,
+            #"[{"to":"t","title":"T","body":"B","_contentAvailable":true,"badge":1}]"#,
         ])
     func unknownService(text: String) async throws {
         let folder = try TestFolder()
@@ -261,6 +266,10 @@ struct WrapperTests {
             Self.read(text).items.first?.draft.headers == [
                 PushDraft.Header("apns-push-type", "alert")
             ])
+        // A member of the message that has Firebase's name is no message of Firebase's.
+        #expect(
+            Self.payloads(#"{"message":{"text":"x"},"pn_apns":{"aps":{"badge":1},"sound":"x"}}"#)
+                == [#"{"aps":{"badge":1},"sound":"x"}"#])
     }
 
     @Test("a repair changes the request in its place")

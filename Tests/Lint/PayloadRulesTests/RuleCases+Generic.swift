@@ -156,6 +156,12 @@ extension RuleCase {
             "time":1795255200000,"card":"4111 1111 1111 1112","at":"a @ b.example",
             "handle":"sip:ann@example.com","name":"eyJ.a","t":"bearer of good news, again"
             """#, .clean),
+        // Addresses of a conference and a chat, and one of mail at a name like theirs.
+        .data(
+            "G017",
+            #""room":"conference-0@sip.example.org","from":"room42@conference.example.org""#,
+            .clean),
+        .data("G017", #""user":"ann@sipgate.example""#, .found(at: "/user", .warning)),
         .data(
             "G018", #""name":"\u00e9\u00e8\u00ea\u00eb""#, .found(at: "/name", .note)),
         .data(

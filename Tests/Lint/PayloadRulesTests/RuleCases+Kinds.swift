@@ -88,6 +88,10 @@ extension RuleCase {
         .data("BG024", #""data":{"Action":"newMessage"}"#, .found(at: "/data/Action", .warning)),
         .data("BG024", #""type":"otp""#, .found(at: "/type", .warning)),
         .data("BG024", #""type":"sync","name":"alert","event":"recall","kind":7"#, .clean),
+        // What ends a call, takes a message back or counts is not urgent.
+        .data("BG024", #""type":"call_handled_elsewhere""#, .clean),
+        .data("BG024", #""type":"call_cancel","action":"message_read""#, .clean),
+        .data("BG024", #""action":"deleteMessage","event":"chat.sync""#, .clean),
     ]
 
     static let voip: [RuleCase] = [

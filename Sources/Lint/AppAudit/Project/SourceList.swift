@@ -13,7 +13,7 @@ struct SourceList {
     /// The endings of languages that are not read, and their names.
     private static let foreignLanguages = [
         ".kt": "Kotlin", ".dart": "Dart", ".js": "JavaScript", ".ts": "TypeScript",
-        ".tsx": "TypeScript",
+        ".tsx": "TypeScript", ".cs": "C#",
     ]
 
     /// Adds files; those that hold no source text are left out.

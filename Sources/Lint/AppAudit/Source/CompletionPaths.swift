@@ -67,7 +67,7 @@ struct CompletionPaths {
                 continue
             }
             guard token.isName else {
-                if token.isMark("{"), isPlainBlock(index) {
+                if token.isMark("{"), text.isPlainBlock(index) {
                     let body = text.content(ofBracket: index)
                     isSettled = walk(body, isSettled: isSettled, depth: depth + 1)
                     index = max(body.upperBound, index) + 1
@@ -85,7 +85,7 @@ struct CompletionPaths {
             }
             switch token.text {
             case "return":
-                let statement = index..<statementEnd(index, range)
+                let statement = index..<text.statementEnd(index, range)
                 if !isSettled, !mentions(statement) { gaps.append(index) }
                 return true
             case "throw", "fatalError", "preconditionFailure":
@@ -108,23 +108,6 @@ struct CompletionPaths {
     }
 
     private func mentions(_ range: Range<Int>) -> Bool { range.contains(where: settles) }
-
-    /// The end of a statement: that of its line, or of the brackets that it opens; in Objective-C
-    /// the semicolon.
-    private func statementEnd(_ start: Int, _ range: Range<Int>) -> Int {
-        var index = start + 1
-        var line = text.tokens[start].position.line
-        while index < range.upperBound {
-            let token = text.tokens[index]
-            if text.isObjectiveC ? token.isMark(";") : token.position.line != line { break }
-            if text.partners[index] > index {
-                index = min(text.partners[index], range.upperBound - 1)
-                line = text.tokens[index].position.line
-            }
-            index += 1
-        }
-        return index
-    }
 
     // MARK: Blocks
 
@@ -181,60 +164,19 @@ struct CompletionPaths {
         return body.upperBound + 1
     }
 
-    /// Whether a brace of Objective-C begins statements that run here: `@synchronized(self) {`,
-    /// `@autoreleasepool {`. Behind a caret they run later.
-    private func isPlainBlock(_ open: Int) -> Bool {
-        guard text.isObjectiveC, let before = text[open - 1] else { return false }
-        guard before.isMark(")"), text.partners[open - 1] >= 0 else {
-            return before.isMark(";") || before.isMark("{") || before.isMark("}")
-                || before.isName("autoreleasepool")
-        }
-        return text[text.partners[open - 1] - 1]?.isName("synchronized") == true
-    }
-
     /// A function inside of the function: calling it may call the handler.
     private func skipFunction(_ start: Int, _ range: Range<Int>, _ isSettled: inout Bool) -> Int {
-        guard let open = firstBrace(start, range) else { return start + 1 }
+        guard let open = text.firstBrace(start, range) else { return start + 1 }
         let body = text.content(ofBracket: open)
         if mentions(body) { isSettled = true }
         return max(body.upperBound, open) + 1
-    }
-
-    /// The block behind a keyword: its words, and the index behind it. In Objective-C it may be one
-    /// statement without braces.
-    private func block(
-        after start: Int, _ range: Range<Int>
-    ) -> (open: Int, body: Range<Int>, next: Int)? {
-        if text.isObjectiveC {
-            var index = start + 1
-            if text.sees("(", at: index) { index = skipBracket(index, range) }
-            guard index < range.upperBound else { return nil }
-            if !text.tokens[index].isMark("{") {
-                let end = objectiveCStatementEnd(index, range)
-                return (index, index..<end, end)
-            }
-            let body = text.content(ofBracket: index)
-            return (index, body, max(body.upperBound, index) + 1)
-        }
-        guard let open = firstBrace(start, range) else { return nil }
-        let body = text.content(ofBracket: open)
-        return (open, body, max(body.upperBound, open) + 1)
-    }
-
-    private func objectiveCStatementEnd(_ start: Int, _ range: Range<Int>) -> Int {
-        var index = start
-        while index < range.upperBound {
-            if text.tokens[index].isMark(";") { return index + 1 }
-            index = skipBracket(index, range)
-        }
-        return range.upperBound
     }
 
     /// A statement with blocks. Returns the index behind it.
     private mutating func control(
         _ keyword: String, _ start: Int, _ range: Range<Int>, _ isSettled: inout Bool, _ depth: Int
     ) -> Int {
-        guard let (open, body, next) = block(after: start, range), open + 1 <= range.upperBound
+        guard let (open, body, next) = text.block(after: start, range), open + 1 <= range.upperBound
         else { return start + 1 }
         // What stands before the brace is worked out on every path.
         if keyword != "defer", mentions(start..<open) { isSettled = true }
@@ -270,7 +212,7 @@ struct CompletionPaths {
     private func finallyBody(at start: Int, _ range: Range<Int>) -> Range<Int>? {
         var index = start
         while index + 1 < range.upperBound, text.tokens[index].isMark("@"),
-            let part = block(after: index + 1, range)
+            let part = text.block(after: index + 1, range)
         {
             if text.tokens[index + 1].isName("finally") { return part.body }
             guard text.tokens[index + 1].isName("catch") else { return nil }
@@ -352,13 +294,13 @@ struct CompletionPaths {
             let word = text.tokens[next].isMark("@") ? next + 1 : next
             guard word < range.upperBound, text.tokens[word].isName(continuation) else { break }
             if keyword == "do", strictness.countsAttempts, attempts(body),
-                let failure = block(after: word, range)
+                let failure = text.block(after: word, range)
             {
                 next = failure.next
                 continue
             }
             let isElseIf = keyword == "if" && text[word + 1]?.isName("if") == true
-            guard let branch = block(after: isElseIf ? word + 1 : word, range) else { break }
+            guard let branch = text.block(after: isElseIf ? word + 1 : word, range) else { break }
             if mentions(word..<branch.open) { isSettled = true }
             if !isExempt || isNegated {
                 let result = walk(branch.body, isSettled: isSettled, depth: depth + 1)
@@ -413,27 +355,13 @@ struct CompletionPaths {
                 label = index
                 // Behind the label's colon the statements begin.
                 while index < body.upperBound, !text.tokens[index].isMark(":") {
-                    index = skipBracket(index, body)
+                    index = text.skipBracket(index, body)
                 }
                 start = index + 1
             }
             guard index < body.upperBound else { break }
-            index = skipBracket(index, body)
+            index = text.skipBracket(index, body)
         }
         return branches
-    }
-
-    private func skipBracket(_ index: Int, _ range: Range<Int>) -> Int {
-        text.partners[index] > index ? min(text.partners[index] + 1, range.upperBound) : index + 1
-    }
-
-    /// The brace that begins a statement's block: the first outside of other brackets.
-    private func firstBrace(_ start: Int, _ range: Range<Int>) -> Int? {
-        var index = start + 1
-        while index < range.upperBound {
-            if text.tokens[index].isMark("{") { return index }
-            index = skipBracket(index, range)
-        }
-        return nil
     }
 }

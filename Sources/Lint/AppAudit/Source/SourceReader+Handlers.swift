@@ -43,6 +43,16 @@ extension SourceReader {
         } else if let gap = gapInHelper(of: scope, completion.name) {
             see(.pathWithoutCompletion, at: gap)
         }
+        readRepeatedCompletion(completion.name, in: scope)
+    }
+
+    /// Looks for a path on which a completion handler is called a second time.
+    private mutating func readRepeatedCompletion(_ name: String, in scope: SourceScope) {
+        let calls = RepeatedCalls(text, body: scope) { [text] index in
+            text.tokens[index].isName(name) && text.sees("(", at: index + 1)
+                && text[index - 1]?.isMark(".") != true
+        }
+        if let first = calls.first { see(.fault(.completedTwice), at: first) }
     }
 
     /// The first path without a call in a function of the same file that a handler hands its
@@ -155,6 +165,7 @@ extension SourceReader {
         if let gap = gaps.min() ?? gapInHelper(of: scope, completion) {
             see(.fault(.voipPathWithoutCompletion), at: gap)
         }
+        readRepeatedCompletion(completion, in: scope)
     }
 
     /// The first path without a report in a function of this file that is there to report the call,

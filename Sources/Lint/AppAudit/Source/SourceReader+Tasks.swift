@@ -99,6 +99,10 @@ extension SourceReader {
         }
         let gaps = CompletionPaths(text, body: scope, strictness, settles: ends.contains).gaps
         if let gap = gaps.min() { see(.fault(.taskPathWithoutEnd), at: gap) }
+        let calls = RepeatedCalls(text, body: scope) { [self] index in
+            ends.contains(index) && use(of: index) == .end
+        }
+        if let first = calls.first { see(.fault(.completedTwice), at: first) }
         let works = body.contains {
             let name = text.tokens[$0].text
             return name == "await"

@@ -101,11 +101,32 @@ struct DocumentReader: Sendable {
         result.isForeign = forcedKind == nil
         guard forcedKind == nil, document.kind(0) == .object else { return result }
         for index in result.items.indices {
-            result.items[index].isAddressed = document.members(of: 0).contains {
-                Wrapper.addresses.contains(String(decoding: document.text($0.key), as: UTF8.self))
-            }
+            result.items[index].isAddressed = Self.isAddressed(0, in: document)
         }
         return result
+    }
+
+    /// Whether an object without `aps` says to whom it goes or by what platform, or holds a text
+    /// and data side by side: then it is rather a request of a service than a payload.
+    static func isAddressed(_ object: Int, in document: JSONDocument) -> Bool {
+        guard document.kind(object) == .object else { return false }
+        var hasText = false
+        var hasData = false
+        for member in document.members(of: object) {
+            let name = String(decoding: document.text(member.key), as: UTF8.self)
+            if Wrapper.addresses.contains(name) { return true }
+            switch document.kind(member.value) {
+            case .string:
+                let text = String(decoding: document.text(member.value), as: UTF8.self)
+                if Wrapper.platforms.contains(text.lowercased()) { return true }
+                if Wrapper.texts.contains(name) { hasText = true }
+            case .object where name == "data":
+                hasData = true
+                if document.last("alert", of: member.value) != nil { return true }
+            default: continue
+            }
+        }
+        return hasText && hasData
     }
 
     private func bare(_ bytes: [UInt8], _ kind: InputKind) -> PushDocument {

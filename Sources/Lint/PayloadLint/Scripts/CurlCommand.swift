@@ -116,6 +116,8 @@ struct CurlCommand {
         }
         if text == "@-" {
             body = command.input.map { Self.filled($0.trimmed) }
+        } else if let written = command.files[ShellText.fileName(String(text.dropFirst()))] {
+            body = Self.filled(written.trimmed)
         } else if let bytes = read(String(text.dropFirst())) {
             var body = EmbeddedText()
             body.append(String(decoding: bytes, as: UTF8.self), standingAt: word.start)

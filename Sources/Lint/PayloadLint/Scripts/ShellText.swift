@@ -20,11 +20,21 @@ struct ShellText {
     struct Command {
         var words: [Word] = []
         var input: EmbeddedText?
+        /// The file that its output goes to, and whether that is added to what the file holds.
+        var output: (name: String, isAdded: Bool)?
+        /// Whether its output goes to the next command.
+        var isPiped = false
+        /// What the script has written to files before.
+        var files: [String: EmbeddedText] = [:]
     }
 
     private let file: EmbeddedText
     private var index = 0
     private var variables: [String: EmbeddedText] = [:]
+    /// The files that here-documents and `echo` are written to, by the name in the script.
+    private var files: [String: EmbeddedText] = [:]
+    /// What the command in front of a pipe writes, where that is known.
+    private var piped: EmbeddedText?
     /// The `curl` commands, in their order.
     private(set) var commands: [Command] = []
     /// The here-documents whose bodies follow the line: delimiter and whether it was quoted.
@@ -59,6 +69,13 @@ struct ShellText {
         for prefix in ["export ", "local ", "readonly "] where matches(prefix, at: start) {
             start += prefix.utf8.count
         }
+        // What reads a here-document into a variable, or may write a body to a file.
+        if ["read ", "IFS= read ", "cat ", "echo ", "printf "]
+            .contains(where: { matches($0, at: start) }),
+            bytes[start..<line.upperBound].contains(where: { "<{".utf8.contains($0) })
+        {
+            return start
+        }
         var end = start
         while end < line.upperBound, Self.isName(bytes[end]) { end += 1 }
         if end > start, end < line.upperBound, bytes[end] == UInt8(ascii: "=") { return start }
@@ -85,9 +102,51 @@ struct ShellText {
             let value = first.text.slice((name.utf8.count + 1)..<first.text.bytes.count)
             variables[String(name)] = value
         }
-        if let curl = command.words.firstIndex(where: { $0.string == "curl" }) {
-            commands.append(Command(words: Array(command.words[curl...]), input: command.input))
+        if let read = command.words.prefix(2).firstIndex(where: { $0.string == "read" }),
+            let name = Self.variable(ofRead: command.words[(read + 1)...])
+        {
+            variables[name] = command.input ?? piped
         }
+        if let output = command.output, let text = text(writtenBy: command) {
+            var whole = output.isAdded ? files[output.name] ?? EmbeddedText() : EmbeddedText()
+            whole.append(text)
+            files[output.name] = whole
+        }
+        if let curl = command.words.firstIndex(where: { $0.string == "curl" }) {
+            var own = command
+            own.words = Array(command.words[curl...])
+            own.input = command.input ?? piped
+            own.files = files
+            commands.append(own)
+        }
+        piped = command.isPiped ? text(writtenBy: command) : nil
+    }
+
+    /// The variable that `read` sets, by the words behind it.
+    private static func variable(ofRead words: ArraySlice<Word>) -> String? {
+        var words = words
+        while let word = words.popFirst()?.string {
+            guard word.hasPrefix("-") else { return word }
+            if word.count == 2, "dnNptui".contains(word.dropFirst()) { _ = words.popFirst() }
+        }
+        return nil
+    }
+
+    /// What `cat`, `echo` or `printf` writes; `nil` for another command, or where it is not known.
+    private func text(writtenBy command: Command) -> EmbeddedText? {
+        var words = command.words[...]
+        switch words.popFirst()?.string {
+        case "cat": return command.input
+        case "echo":
+            while let option = words.first?.string, ["-n", "-e", "-ne"].contains(option) {
+                words = words.dropFirst()
+            }
+        case "printf":
+            guard let format = words.first?.string else { return nil }
+            if ["%s", "%s\\n"].contains(format) { words = words.dropFirst() }
+        default: return nil
+        }
+        return words.first?.text
     }
 
     /// Reads words up to the end of a command: a line end, a separator, or `close`.
@@ -110,8 +169,11 @@ struct ShellText {
                 UInt8(ascii: ")"):
                 index += 1
                 if !waiting.isEmpty, command.input == nil { continue }
+                command.isPiped = byte == UInt8(ascii: "|") && !matches("|", at: index)
                 return command
-            case UInt8(ascii: "<"), UInt8(ascii: ">"): readRedirection()
+            case UInt8(ascii: "<") where isPlaceholder(at: index, isInWord: false):
+                command.words.append(readWord(until: close))
+            case UInt8(ascii: "<"), UInt8(ascii: ">"): readRedirection(of: &command)
             default: command.words.append(readWord(until: close))
             }
         }
@@ -119,21 +181,42 @@ struct ShellText {
         return command
     }
 
-    private mutating func readRedirection() {
+    /// Whether a name in angle brackets stands for something that people put in:
+    /// `/3/device/<token>`. A shell would take it for files to read and to write.
+    private func isPlaceholder(at place: Int, isInWord: Bool) -> Bool {
+        var end = place + 1
+        while end < bytes.count, Self.isName(bytes[end]) || "-. ".utf8.contains(bytes[end]) {
+            end += 1
+        }
+        guard end > place + 1, end < bytes.count, bytes[end] == UInt8(ascii: ">"),
+            Self.isName(bytes[place + 1]), Self.isName(bytes[end - 1])
+        else { return false }
+        return isInWord || end + 1 == bytes.count || !Self.isName(bytes[end + 1])
+    }
+
+    private mutating func readRedirection(of command: inout Command) {
         let isHere = matches("<<", at: index) && !matches("<<<", at: index)
+        let isWritten = bytes[index] == UInt8(ascii: ">")
+        let isAdded = matches(">>", at: index)
         while index < bytes.count, "<>&-".utf8.contains(bytes[index]) { index += 1 }
         while index < bytes.count, bytes[index] == 0x20 { index += 1 }
         guard index < bytes.count, bytes[index] != 0x0a else { return }
         let isQuoted = "'\"\\".utf8.contains(bytes[index])
         let word = readWord(until: nil)
         if isHere { waiting.append((word.string, isQuoted)) }
+        if isWritten { command.output = (Self.fileName(word.string), isAdded) }
+    }
+
+    /// The name of a file in the current folder, however it is written.
+    static func fileName(_ name: String) -> String {
+        name.hasPrefix("./") ? String(name.dropFirst(2)) : name
     }
 
     private mutating func readHereDocuments() -> EmbeddedText? {
         var last: EmbeddedText?
         for here in waiting {
             let start = index
-            var end = bytes.count
+            var end: Int?
             while index < bytes.count {
                 let lineEnd = bytes[index...].firstIndex(of: 0x0a) ?? bytes.count
                 let line = String(decoding: bytes[index..<lineEnd], as: UTF8.self)
@@ -141,6 +224,11 @@ struct ShellText {
                 if isEnd { end = index }
                 index = min(lineEnd + 1, bytes.count)
                 if isEnd { break }
+            }
+            // One that does not end is none: a page for people has such lines.
+            guard let end else {
+                index = start
+                continue
             }
             let behind = index
             last = here.isQuoted ? file.slice(start..<end) : expanded(start..<end)
@@ -175,6 +263,12 @@ struct ShellText {
         var word = Word(start: index)
         while index < bytes.count {
             let byte = bytes[index]
+            if byte == UInt8(ascii: "<"), isPlaceholder(at: index, isInWord: index > word.start) {
+                let end = bytes[index...].firstIndex(of: UInt8(ascii: ">")) ?? index
+                word.text.append(file.slice(index..<end + 1))
+                index = end + 1
+                continue
+            }
             if byte == close || " \t\r\n;|&()<>".utf8.contains(byte) { break }
             switch byte {
             case UInt8(ascii: "'"):
@@ -258,6 +352,9 @@ struct ShellText {
         }
         guard index < bytes.count else { return file.slice(start..<start + 1) }
         switch bytes[index] {
+        case UInt8(ascii: "(") where matches("((", at: index):
+            skipArithmetic()
+            return unknown
         case UInt8(ascii: "("): return readSubstitution() ?? unknown
         case UInt8(ascii: "{"):
             let end = bytes[index...].firstIndex(of: UInt8(ascii: "}")) ?? bytes.count
@@ -277,6 +374,16 @@ struct ShellText {
         }
     }
 
+    /// Passes over `((…))`.
+    private mutating func skipArithmetic() {
+        var depth = 0
+        repeat {
+            if bytes[index] == UInt8(ascii: "(") { depth += 1 }
+            if bytes[index] == UInt8(ascii: ")") { depth -= 1 }
+            index += 1
+        } while depth > 0 && index < bytes.count
+    }
+
     /// Reads `$(…)`: the text of `cat` with a here-document, or `nil`.
     private mutating func readSubstitution() -> EmbeddedText? {
         let outer = waiting
@@ -292,8 +399,7 @@ struct ShellText {
             if index == start { index += 1 }
         }
         index = min(index + 1, bytes.count)
-        guard commands.count == 1, commands[0].words.first?.string == "cat" else { return nil }
-        return commands[0].input
+        return commands.count == 1 ? text(writtenBy: commands[0]) : nil
     }
 
     private func isLineEnd(at place: Int) -> Bool {

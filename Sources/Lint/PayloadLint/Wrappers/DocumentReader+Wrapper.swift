@@ -16,8 +16,11 @@ extension DocumentReader {
             return nil
         }
         var request = Request(document: document, text: text, node: 0, pointer: "")
-        // `message` of Firebase, `Message` of Amazon SNS, which is a text.
-        for name in ["message", "Message"] {
+        // `message` of Firebase, `Message` of Amazon SNS, which is a text; what is unmistakable
+        // around them has a message of its own.
+        let around = request.names
+        let isOther = Wrapper.all.contains { $0.isUnmistakable && $0.fits(around) }
+        for name in isOther ? [] : ["message", "Message"] {
             guard let member = document.last(name, of: 0) else { continue }
             let inner = "/" + name
             if document.kind(member.value) == .object {
@@ -32,14 +35,9 @@ extension DocumentReader {
             }
         }
         request.outer = (document, text)
-        var names: Set<String> = []
-        for member in request.document.members(of: request.node) {
-            names.insert(String(decoding: request.document.text(member.key), as: UTF8.self))
-        }
+        let names = request.names
         guard !names.contains("aps") else { return nil }
-        for wrapper in Wrapper.all
-        where wrapper.all.allSatisfy(names.contains) && wrapper.any.contains(where: names.contains)
-        {
+        for wrapper in Wrapper.all where wrapper.fits(names) {
             // Of a push whose type is given, only what cannot be anything else is unwrapped.
             guard wrapper.isUnmistakable || assumptions.pushType == nil,
                 let pushes = request.pushes(of: wrapper.form)
@@ -66,7 +64,9 @@ extension DocumentReader {
         let list = Request(
             document: document, text: EmbeddedText(file: document.bytes), node: 0, pointer: "")
         let pushes = list.elements.flatMap { $0.nested() ?? [] }
-        guard !pushes.isEmpty else { return nil }
+        // Requests of a service that makes the payloads itself.
+        let isAddressed = list.elements.contains { Self.isAddressed($0.node, in: document) }
+        guard !pushes.isEmpty || isAddressed else { return nil }
         var result = PushDocument(kind: .request)
         result.items = pushes.map { $0.item(assumptions) }
         result.isForeign = true
@@ -90,6 +90,14 @@ private struct Request {
         self.text = text
         self.node = node
         self.pointer = pointer
+    }
+
+    /// The names in the object.
+    var names: Set<String> {
+        Set(
+            document.members(of: node).map {
+                String(decoding: document.text($0.key), as: UTF8.self)
+            })
     }
 
     /// The pushes that reach APNs; `nil` where the request is not of this form after all.

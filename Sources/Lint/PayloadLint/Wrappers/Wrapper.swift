@@ -30,6 +30,11 @@ struct Wrapper: Sendable {
     /// Whether a request that nobody named is judged too.
     let isUnmistakable: Bool
 
+    /// Whether an object with these names can be such a request.
+    func fits(_ names: Set<String>) -> Bool {
+        all.allSatisfy(names.contains) && any.contains(where: names.contains)
+    }
+
     /// All services, the most particular one first.
     static let all: [Wrapper] = [
         Wrapper(
@@ -76,11 +81,18 @@ struct Wrapper: Sendable {
     /// Names by which requests of many services say to whom or what they send. What such a service
     /// makes of its request is not known here.
     static let addresses: Set<String> = [
-        "to", "tokens", "device_tokens", "deviceTokens", "registration_ids", "recipient",
-        "recipients", "audience", "interests", "external_user_ids", "include_player_ids",
-        "include_aliases", "included_segments", "device_types", "platforms", "Addresses",
-        "MessageConfiguration", "notifications", "apple_push", "n_content",
+        "to", "channels", "where", "notification", "messages", "tokens", "device_tokens",
+        "deviceTokens", "registration_ids", "recipient", "recipients", "audience", "interests",
+        "external_user_ids", "include_player_ids", "include_aliases", "included_segments",
+        "device_types", "platforms", "Addresses", "MessageConfiguration", "notifications",
+        "apple_push", "n_content",
     ]
+
+    /// Values by which requests of services that send to several platforms name one.
+    static let platforms: Set<String> = ["apns", "apn", "fcm", "gcm", "ios", "android", "hms"]
+
+    /// Names of texts that services which send to several platforms put beside `data`.
+    static let texts: Set<String> = ["title", "message", "body", "alert"]
 
     /// The names of Amazon SNS's message attributes for headers, without their beginning.
     static let attributes = [

@@ -30,6 +30,15 @@ extension AppRules {
             fix: "Call the completion handler on every path, once the call is reported."
         ) { faults($0, &$1, .voipPathWithoutCompletion) },
         AppRule(
+            "CF050", .warning, "a path through a handler of pushes or tasks completes it twice",
+            why: """
+                A completion handler is called once for each push, and setTaskCompleted(success:) \
+                once for each task; what a second call does is not documented.
+                """,
+            from: [.remoteNotificationHandler, .pushKitHandler, .setTaskCompleted],
+            fix: "Return behind the first call, or leave one of them out."
+        ) { faults($0, &$1, .completedTwice) },
+        AppRule(
             "CF048", .warning, "the handler of silent pushes does more than iOS allows",
             why: """
                 The app has 30 seconds, and iOS plans further wakes by the time, the power and the \

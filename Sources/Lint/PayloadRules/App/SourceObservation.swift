@@ -134,6 +134,8 @@ public struct SourceObservation: Hashable, Sendable {
         case voipPathWithoutReport
         /// A path through such a handler that does not call its completion handler.
         case voipPathWithoutCompletion
+        /// A path on which a handler completes a second time.
+        case completedTwice
         /// A path through a task's handler that does not end the task.
         case taskPathWithoutEnd
         /// A task's handler that works and sets no expiration handler.

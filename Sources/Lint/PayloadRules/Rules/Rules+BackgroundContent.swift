@@ -50,7 +50,9 @@ extension Rules {
             return
         }
         push.forEachCustomMember { key, value in
-            guard document.wordRoles(value).contains(.urgent),
+            // What ends a call or takes a message back only has to reach an app that runs.
+            let words = document.wordRoles(value)
+            guard words.contains(.urgent), words.isDisjoint(with: [.laterCallEvent, .upkeep]),
                 document.keyRoles(key).contains(.discriminator)
             else { return }
             findings.report(.node(value))

@@ -31,6 +31,8 @@ struct NameRole: OptionSet, Hashable, Sendable {
     static let maybeLaterCallEvent = NameRole(rawValue: 1 << 11)
     /// The last word of a key whose value may say what happens to a call: `message_type`.
     static let callEventKey = NameRole(rawValue: 1 << 12)
+    /// A word for what only brings the app up to date: read, deleted, sync.
+    static let upkeep = NameRole(rawValue: 1 << 13)
 }
 
 /// Names and their roles, in a hash table with open addressing.
@@ -162,5 +164,13 @@ extension Lexicon {
         ),
         (.call, "call calls calling caller voip voice video ring ringing dial incoming offer"),
         (.urgent, "message msg chat call voip ring otp alert alarm mention sms"),
+        (
+            .upkeep,
+            """
+            read unread seen delete deleted remove removed revoke revoked retract retracted \
+            unsend unsent edit edited clear cleared dismiss dismissed handled update updated sync \
+            synced refresh badge typing reaction receipt settings config status state
+            """
+        ),
     ])
 }

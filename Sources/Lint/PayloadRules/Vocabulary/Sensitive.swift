@@ -87,7 +87,8 @@ enum Sensitive: Hashable, CaseIterable {
     }
 
     /// A local part, `@`, and a domain with a dot. Behind a colon stands the address of a call,
-    /// such as `sip:ann@example.com`, which has to be there.
+    /// such as `sip:ann@example.com`, which has to be there, and so have the addresses of
+    /// conferences and chats, by the names of their servers.
     private static func hasEmailAddress(_ text: ArraySlice<UInt8>) -> Bool {
         for at in text.indices where text[at] == UInt8(ascii: "@") {
             let local = text[..<at].reversed().prefix(while: isAddressCharacter)
@@ -97,12 +98,19 @@ enum Sensitive: Hashable, CaseIterable {
             let labels = domain.split(
                 separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             if labels.count >= 2, labels.dropLast().allSatisfy({ !$0.isEmpty }),
-                let last = labels.last, last.count >= 2, last.allSatisfy(isLetter)
+                let last = labels.last, last.count >= 2, last.allSatisfy(isLetter),
+                !labels.dropLast().contains(where: isOfCallServer)
             {
                 return true
             }
         }
         return false
+    }
+
+    /// Whether a label of a domain is one that servers of calls and chats have, and none of mail.
+    private static func isOfCallServer(_ label: ArraySlice<UInt8>) -> Bool {
+        ["sip", "pbx", "voip", "xmpp", "jabber", "conference", "muc", "chat", "rooms"]
+            .contains { label.elementsEqual($0.utf8) }
     }
 
     /// 13 to 19 digits, alone or in groups, that begin as the large networks' cards do and pass the

@@ -22,7 +22,8 @@ from collections import Counter, defaultdict
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETS = ["work", "fresh", "second", "third", "fourth", "fifth", "sixth", "seventh",
         "eighth", "ninth", "tenth", "eleventh", "twelfth",
-        "thirteenth", "fourteenth", "fifteenth", "sixteenth"]
+        "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
+        "eighteenth"]
 
 
 def table(name):

@@ -22,6 +22,7 @@ extension AppCase {
             source("CF033", "CF009 says it", [.fault(.voipPathWithoutReport)], nil),
         ]
         + fault("CF034", .voipPathWithoutCompletion, .warning)
+        + fault("CF050", .completedTwice, .warning)
         + fault("CF035", .taskPathWithoutEnd, .warning)
         + fault("CF036", .taskWithoutExpiration, .warning)
         + fault("CF036", .lateExpiration, .warning)

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Looks for a call that stands behind another one of the same kind on one path, so that both are
+/// made: a completion handler that is called twice.
+///
+/// It reports what the words prove: a branch that goes on, with a call behind it that does not
+/// depend on a condition. Two conditions may exclude each other, and are not put together.
+struct RepeatedCalls {
+    /// Whether a call was made before.
+    private enum State: Int, Comparable {
+        case no
+        /// On a path, and not on others.
+        case perhaps
+        /// On every path.
+        case yes
+
+        static func < (left: State, right: State) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    private struct Outcome {
+        var state: State
+        /// Whether no path goes on behind it.
+        var isOver = false
+    }
+
+    private let text: SourceText
+    private let isCall: (Int) -> Bool
+    /// The first call that is made again.
+    private(set) var first: Int?
+    /// The words that are looked at.
+    private var wordsLeft = 100_000
+
+    /// The functions whose closures run, and once.
+    private static let certainCallees: Set = [
+        "async", "asyncAfter", "Task", "reportNewIncomingCall", "reportNewIncomingCallWithUUID",
+        "dispatch_async", "dispatch_after",
+    ]
+
+    /// Looks at the body of a function. `isCall` says of a name whether it begins such a call.
+    init(_ text: SourceText, body: SourceScope, isCall: @escaping (Int) -> Bool) {
+        self.text = text
+        self.isCall = isCall
+        _ = walk(text.content(ofBracket: body.open), .no, depth: 0)
+    }
+
+    private mutating func note(_ index: Int, _ state: State) -> State {
+        if state != .no { first = min(first ?? index, index) }
+        return .yes
+    }
+
+    /// Follows statements. A condition before them may exclude a call that is only perhaps made.
+    private mutating func walk(_ range: Range<Int>, _ before: State, depth: Int) -> Outcome {
+        var state = before
+        var index = range.lowerBound
+        while index < range.upperBound {
+            wordsLeft -= 1
+            guard wordsLeft > 0, depth < AuditLimits.scopeDepth else { return Outcome(state: .no) }
+            let token = text.tokens[index]
+            if token.isMark("{") {
+                index = brace(at: index, &state, depth)
+                continue
+            }
+            // Parts of a build are alternatives.
+            if case .directive = token.kind { return Outcome(state: .no, isOver: true) }
+            guard token.isName else {
+                index += 1
+                continue
+            }
+            if isCall(index) {
+                state = note(index, state)
+                index += 1
+                continue
+            }
+            guard text[index - 1]?.isMark(".") != true, !text.isLabel(index) else {
+                index += 1
+                continue
+            }
+            switch token.text {
+            case "return", "throw":
+                let end = text.statementEnd(index, range)
+                for call in index..<end where isCall(call) { state = note(call, state) }
+                return Outcome(state: state, isOver: true)
+            case "break", "continue", "goto", "fallthrough", "fatalError":
+                return Outcome(state: state, isOver: true)
+            case "func" where !text.isObjectiveC:
+                index = text.block(after: index, range)?.next ?? index + 1
+            case "defer", "if", "guard", "switch", "do", "for", "while", "repeat":
+                guard let block = text.block(after: index, range), block.next > index else {
+                    return Outcome(state: .no)
+                }
+                guard let next = control(index, block, range, &state, depth) else {
+                    return Outcome(state: state, isOver: true)
+                }
+                index = next
+            case "try" where text.isObjectiveC, "case", "default":
+                return Outcome(state: .no)
+            default: index += 1
+            }
+        }
+        return Outcome(state: state)
+    }
+
+    /// A closure or a plain block. Returns the index behind it.
+    private mutating func brace(at open: Int, _ state: inout State, _ depth: Int) -> Int {
+        let body = text.content(ofBracket: open)
+        guard !body.isEmpty else { return open + 1 }
+        if text.isPlainBlock(open) {
+            state = walk(body, state, depth: depth + 1).state
+            return body.upperBound + 1
+        }
+        let inner = text.scopeIndices[body.lowerBound]
+        var isCertain = false
+        if inner >= 0, text.scopes[inner].open == open,
+            case .closure(let callee?) = text.scopes[inner].kind
+        {
+            isCertain = Self.certainCallees.contains(callee)
+        }
+        let outcome = walk(body, isCertain && state == .yes ? .yes : .no, depth: depth + 1)
+        // One that calls on each of its paths does so once.
+        if isCertain, outcome.state == .yes, !outcome.isOver { state = .yes }
+        return body.upperBound + 1
+    }
+
+    /// A statement with blocks. Returns the index behind it; `nil` where no path goes on.
+    private mutating func control(
+        _ start: Int, _ block: (open: Int, body: Range<Int>, next: Int), _ range: Range<Int>,
+        _ state: inout State, _ depth: Int
+    ) -> Int? {
+        let keyword = text.tokens[start].text
+        let entry: State = state == .yes && !asksForFlag(start..<block.open) ? .yes : .no
+        switch keyword {
+        case "defer":
+            if block.body.contains(where: isCall) {
+                state = max(state, walk(block.body, .no, depth: depth + 1).state)
+            }
+            return block.next
+        case "guard", "for", "while", "repeat":
+            _ = walk(block.body, entry, depth: depth + 1)
+            return block.next
+        case "switch":
+            join(cases(block.body, entry, depth: depth + 1), isWhole: false, &state)
+            return block.next
+        default:
+            var outcomes = [walk(block.body, entry, depth: depth + 1)]
+            var isWhole = keyword != "if"
+            var next = block.next
+            let continuation = keyword == "if" ? "else" : "catch"
+            while next < range.upperBound, text.tokens[next].isName(continuation) {
+                let isElseIf = keyword == "if" && text[next + 1]?.isName("if") == true
+                guard let branch = text.block(after: isElseIf ? next + 1 : next, range),
+                    branch.next > next
+                else { break }
+                // What a `catch` follows may not have been reached.
+                let before: State = asksForFlag(next..<branch.open) ? .no : entry
+                outcomes.append(walk(branch.body, before, depth: depth + 1))
+                next = branch.next
+                if keyword == "if", !isElseIf { isWhole = true }
+            }
+            if isWhole, outcomes.allSatisfy(\.isOver) { return nil }
+            join(outcomes, isWhole: isWhole, &state)
+            return next
+        }
+    }
+
+    /// The state behind branches; `isWhole` where one of them is taken.
+    private func join(_ outcomes: [Outcome], isWhole: Bool, _ state: inout State) {
+        let states = outcomes.filter { !$0.isOver }.map(\.state)
+        if isWhole, !states.isEmpty, states.allSatisfy({ $0 == .yes }) {
+            state = .yes
+        } else if states.contains(where: { $0 > .no }) {
+            state = max(state, .perhaps)
+        }
+    }
+
+    /// The cases of a switch.
+    private mutating func cases(_ body: Range<Int>, _ state: State, depth: Int) -> [Outcome] {
+        var outcomes: [Outcome] = []
+        var start: Int?
+        var index = body.lowerBound
+        while index <= body.upperBound {
+            let token = index < body.upperBound ? text.tokens[index] : nil
+            if token.map({ $0.isName("case") || $0.isName("default") }) ?? true {
+                if let start, start < index {
+                    var outcome = walk(start..<index, state, depth: depth)
+                    // In Objective-C a case goes on with the next one.
+                    if text.isObjectiveC { outcome.isOver = true }
+                    outcomes.append(outcome)
+                }
+                while index < body.upperBound, !text.tokens[index].isMark(":") {
+                    index = text.skipBracket(index, body)
+                }
+                start = index + 1
+            }
+            guard index < body.upperBound else { break }
+            index = text.skipBracket(index, body)
+        }
+        return outcomes
+    }
+
+    /// Whether a condition asks for something that may be set where the call was made.
+    private func asksForFlag(_ condition: Range<Int>) -> Bool {
+        let words = ["done", "called", "complete", "finish", "once", "handled", "ended"]
+        return condition.contains { index in
+            let name = text.tokens[index].text.lowercased()
+            return text.tokens[index].isName && words.contains { name.contains($0) }
+        }
+    }
+}

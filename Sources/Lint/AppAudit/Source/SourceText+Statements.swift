@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Statements and their blocks.
+extension SourceText {
+    /// The end of a statement: that of its line, or of the brackets that it opens; in Objective-C
+    /// the semicolon.
+    func statementEnd(_ start: Int, _ range: Range<Int>) -> Int {
+        var index = start + 1
+        var line = tokens[start].position.line
+        while index < range.upperBound {
+            let token = tokens[index]
+            if isObjectiveC ? token.isMark(";") : token.position.line != line { break }
+            if partners[index] > index {
+                index = min(partners[index], range.upperBound - 1)
+                line = tokens[index].position.line
+            }
+            index += 1
+        }
+        return index
+    }
+
+    /// Whether a brace of Objective-C begins statements that run here: `@synchronized(self) {`,
+    /// `@autoreleasepool {`. Behind a caret they run later.
+    func isPlainBlock(_ open: Int) -> Bool {
+        guard isObjectiveC, let before = self[open - 1] else { return false }
+        guard before.isMark(")"), partners[open - 1] >= 0 else {
+            return before.isMark(";") || before.isMark("{") || before.isMark("}")
+                || before.isName("autoreleasepool")
+        }
+        return self[partners[open - 1] - 1]?.isName("synchronized") == true
+    }
+
+    /// The block behind a keyword: its words, and the index behind it. In Objective-C it may be one
+    /// statement without braces.
+    func block(
+        after start: Int, _ range: Range<Int>
+    ) -> (open: Int, body: Range<Int>, next: Int)? {
+        if isObjectiveC {
+            var index = start + 1
+            if sees("(", at: index) { index = skipBracket(index, range) }
+            guard index < range.upperBound else { return nil }
+            if !tokens[index].isMark("{") {
+                let end = objectiveCStatementEnd(index, range)
+                return (index, index..<end, end)
+            }
+            let body = content(ofBracket: index)
+            return (index, body, max(body.upperBound, index) + 1)
+        }
+        guard let open = firstBrace(start, range) else { return nil }
+        let body = content(ofBracket: open)
+        return (open, body, max(body.upperBound, open) + 1)
+    }
+
+    func objectiveCStatementEnd(_ start: Int, _ range: Range<Int>) -> Int {
+        var index = start
+        while index < range.upperBound {
+            if tokens[index].isMark(";") { return index + 1 }
+            index = skipBracket(index, range)
+        }
+        return range.upperBound
+    }
+
+    func skipBracket(_ index: Int, _ range: Range<Int>) -> Int {
+        partners[index] > index ? min(partners[index] + 1, range.upperBound) : index + 1
+    }
+
+    /// The brace that begins a statement's block: the first outside of other brackets.
+    func firstBrace(_ start: Int, _ range: Range<Int>) -> Int? {
+        var index = start + 1
+        while index < range.upperBound {
+            if tokens[index].isMark("{") { return index }
+            index = skipBracket(index, range)
+        }
+        return nil
+    }
+}

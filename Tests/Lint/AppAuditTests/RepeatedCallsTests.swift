@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+@Suite("Handlers that complete twice")
+struct RepeatedCallsTests {
+    /// The lines of the body, from 1, on which a handler completes a second time.
+    private static func repeats(_ head: String, _ body: String, _ path: String) -> [Int] {
+        let text = SourceText(Array("\(head) {\n\(body)\n}".utf8), path: path)
+        return SourceReader.observations(in: text, SourceConstants())
+            .filter { $0.subject == .fault(.completedTwice) }.map { $0.place.line - 1 }
+    }
+
+    private static func silent(_ body: String) -> [Int] {
+        repeats(
+            "func application(_ a: A, didReceiveRemoteNotification u: U, "
+                + "fetchCompletionHandler done: @escaping (R) -> Void)", body, "a.swift")
+    }
+
+    @Test(
+        "a second call on one path is found",
+        arguments: [
+            ("done(.newData)\ndone(.noData)", [2]),
+            ("if a { done(.failed) }\ndone(.newData)", [2]),
+            ("if a {\ndone(.failed)\n} else if b {\nreturn\n}\nlog()\ndone(.newData)", [7]),
+            ("defer { done(.noData) }\nif a {\ndone(.newData)\nreturn\n}", [3]),
+            ("switch a {\ncase .b: done(.failed)\ndefault: break\n}\ndone(.newData)", [5]),
+            ("DispatchQueue.main.async { done(.newData) }\ndone(.noData)", [2]),
+            ("sync { r in\nif r { done(.newData) }\ndone(.noData)\n}", [3]),
+            ("do { try f(); done(.newData) } catch { done(.failed) }\nreturn done(.noData)", [2]),
+        ])
+    func twice(body: String, lines: [Int]) { #expect(Self.silent(body) == lines) }
+
+    @Test(
+        "paths that exclude each other, and what may not run, are let be",
+        arguments: [
+            "done(.newData)", "if a { done(.failed) } else { done(.newData) }",
+            "if a {\ndone(.failed)\nreturn\n}\ndone(.newData)",
+            "if a { done(.failed); return }\ndone(.newData)",
+            "guard a else { done(.failed); return }\ndone(.newData)",
+            "guard a else { return done(.failed) }\nsync { done(.newData) }",
+            "if a { done(.failed) }\nif !a { done(.newData) }",
+            "do { try f(); done(.newData) } catch { done(.failed) }",
+            "switch a {\ncase .b: done(.failed)\ncase .c: done(.noData)\n}",
+            "switch a {\ncase .b:\nif c { done(.a); break }\ndone(.b)\ncase .d: done(.noData)\n}",
+            "sync { done(.newData) }\nother { done(.noData) }",
+            "for x in y { done(.newData)\nbreak }\nreturn",
+            "func finish() { done(.newData) }\ndone(.noData)",
+            "done(.newData)\nif !isDone { done(.noData) }",
+            "#if DEBUG\ndone(.newData)\n#else\ndone(.noData)\n#endif",
+            "call.done(.newData)\ndone(.noData)",
+        ])
+    func once(body: String) { #expect(Self.silent(body) == []) }
+
+    @Test("VoIP pushes: the report's closure runs, and so does what stands behind it")
+    func voip() {
+        let head =
+            "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith p: PKPushPayload,"
+            + " for type: PKPushType, completion: @escaping () -> Void)"
+        let report = "provider.reportNewIncomingCall(with: id, update: update) { error in\n"
+        #expect(Self.repeats(head, report + "completion()\n}\ncompletion()", "a.swift") == [4])
+        #expect(Self.repeats(head, report + "log(error)\n}\ncompletion()", "a.swift") == [])
+        #expect(
+            Self.repeats(
+                head, report + "if error != nil { return }\ncompletion()\n}", "a.swift") == [])
+    }
+
+    @Test("Objective-C: blocks and branches are followed")
+    func objectiveC() {
+        let head =
+            "- (void)application:(UIApplication *)a didReceiveRemoteNotification:(NSDictionary *)u"
+            + " fetchCompletionHandler:(void (^)(UIBackgroundFetchResult))done"
+        #expect(
+            Self.repeats(
+                "@implementation A\n" + head, "if (a) {\ndone(1);\n}\ndone(0);", "a.m") == [5])
+        #expect(
+            Self.repeats("@implementation A\n" + head, "if (a)\ndone(1);\nelse\ndone(0);", "a.m")
+                == [])
+    }
+
+    @Test("tasks: the expiration handler's end is no second one")
+    func task() {
+        let end = "task.setTaskCompleted(success: true)"
+        let head = "func handle(task: BGAppRefreshTask)"
+        #expect(Self.repeats(head, "if a { \(end) }\n\(end)", "a.swift") == [2])
+        #expect(
+            Self.repeats(head, "task.expirationHandler = { \(end) }\n\(end)", "a.swift") == [])
+    }
+}
