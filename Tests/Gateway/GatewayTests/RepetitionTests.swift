@@ -141,7 +141,7 @@ struct RepetitionTests {
     }
 
     @Test(
-        "A request for a user is for the devices of an equal one that came first at another gateway",
+        "A request for a user is for the devices of an equal one that came first elsewhere",
         arguments: [[1, 2], [1, 2, 3]] as [[UInt64]])
     func users(atFirst devices: [UInt64]) async throws {
         let ann = try UserID("ann")
