@@ -29,7 +29,6 @@ printed=$(mktemp -d)
 trap 'rm -rf "${printed}"' EXIT
 failed=()
 unsteady=()
-names=()
 
 # A part that fails is run once more, alone, since many of them measure what a busy machine may make
 # late. What passes only then is named at the end.
@@ -50,23 +49,27 @@ part() {
     run "${printed}/${1//\//-}" "${@:2}" || again "$@"
 }
 
-# The suites wait for servers and clocks more than they compute: as many at a time as there are
-# processors, and at most two. `swift test` would let one wait for another.
+# The suites that compute only take what the others, which wait for servers and clocks, leave of
+# the processors. `swift test` would let one wait for another.
 tests=$(swift build --show-bin-path)/rousePackageTests.xctest
 suite() { "${tests}" --testing-library swift-testing --filter "^$1\."; }
-background() {
-    step "$1"
-    if suite "$1" >"${printed}/$1" 2>&1; then : >"${printed}/$1.passed"; fi
-    cat "${printed}/$1"
-}
-lanes=$(nproc)
-for path in Tests/TidyTests Tests/*/*Tests; do
-    names+=("$(basename "${path}")")
-    while [[ $(jobs -rp | wc -l) -ge $((lanes < 2 ? lanes : 2)) ]]; do wait -n || true; done
-    background "${names[-1]}" &
+computing=(
+    TidyTests WakeBudgetTests PayloadRulesTests PayloadLintTests AppAuditTests DeviceModelTests
+    WakeSimulationTests
+)
+printf '\n== At low priority: %s\n' "${computing[*]}" >&2
+for name in "${computing[@]}"; do
+    nice -n 19 "${tests}" --testing-library swift-testing --filter "^${name}\." \
+        >"${printed}/${name}" 2>&1 && : >"${printed}/${name}.passed"
+done &
+for path in Tests/*/*Tests; do
+    name=$(basename "${path}")
+    [[ " ${computing[*]} " == *" ${name} "* ]] || part "${name}" suite "${name}"
 done
 wait
-for name in "${names[@]}"; do
+for name in "${computing[@]}"; do
+    step "${name}"
+    cat "${printed}/${name}"
     [[ -e ${printed}/${name}.passed ]] || again "${name}" suite "${name}"
 done
 
