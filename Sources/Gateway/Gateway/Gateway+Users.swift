@@ -42,20 +42,27 @@ extension Gateway {
         }
         let target = UserTarget(
             user: user, queue: WakeQueueKey(app: app, kind: kind), idempotency: idempotency)
-        let resolution: UserResolution?
-        do throws(StoreFailure) {
-            resolution = try await resolve([target]).first
-        } catch {
-            return [(nil, AdmissionResult(error))]
+        // Another request with the same key may come between the two commands, when the user has
+        // other devices: what it was for is known the second time.
+        for isLast in [false, true] {
+            let resolution: UserResolution?
+            do throws(StoreFailure) {
+                resolution = try await resolve([target]).first
+            } catch {
+                return [(nil, AdmissionResult(error))]
+            }
+            guard case .devices(let places) = resolution else { break }
+            let inquiries = places.map { place in
+                var inquiry = inquiry(place.deviceToken)
+                inquiry.idempotency = place.idempotency
+                return inquiry
+            }
+            let results = await accept(inquiries, spreadSeconds: spreadSeconds, caller: caller)
+            if isLast || !results.contains(.idempotencyConflict) {
+                return zip(places, results).map { ($0.deviceToken, $1) }
+            }
         }
-        guard case .devices(let places) = resolution else { return [(nil, .idempotencyConflict)] }
-        let inquiries = places.map { place in
-            var inquiry = inquiry(place.deviceToken)
-            inquiry.idempotency = place.idempotency
-            return inquiry
-        }
-        let results = await accept(inquiries, spreadSeconds: spreadSeconds, caller: caller)
-        return zip(places, results).map { ($0.deviceToken, $1) }
+        return [(nil, .idempotencyConflict)]
     }
 
     /// The devices that requests for users are for; answers one by one, in order.

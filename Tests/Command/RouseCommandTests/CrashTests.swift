@@ -23,6 +23,12 @@ struct CrashTests {
     private static let batchCount = 100
     /// Every so manieth wake is a call.
     private static let callInterval = 5
+    /// Every so manieth wake, with this remainder, goes to one of a few devices that all senders
+    /// wake, whose budget is the default one; each of the others goes to a device of its own.
+    private static let sharedInterval = (10, remainder: 3)
+    private static let sharedDevices = 1_000_000_000..<1_000_000_020
+    /// The least time between two wakes of such a device, in milliseconds.
+    private static let spacing: Int64 = 15 * 60_000
     /// How long a background wake is good for. One whose fate is unknown would wait longer.
     private static let lifeSeconds = 30
     /// What strikes, each 1 % of the pushes.
@@ -95,7 +101,7 @@ struct CrashTests {
         while !Task.isCancelled {
             let devices = ledger.devices(batchCount)
             let lines = devices.map { number in
-                let token = String(number, radix: 16)
+                let token = String(device(of: number), radix: 16)
                 let kind = number % callInterval == 0 ? "voip" : "background"
                 let payload =
                     kind == "voip"
@@ -122,6 +128,11 @@ struct CrashTests {
                 ledger.enter(id, isCall: number % callInterval == 0)
             }
         }
+    }
+
+    private static func device(of number: Int) -> Int {
+        guard number % sharedInterval.0 == sharedInterval.remainder else { return number }
+        return sharedDevices.lowerBound + number / sharedInterval.0 % sharedDevices.count
     }
 
     static func waitUntilSettled(_ base: String, leaseSeconds: Int = 0) async throws {
@@ -183,13 +194,29 @@ struct CrashTests {
         let struck = Set(pushes.compactMap(\.fault))
         #expect(kills < 20 || struck.isSuperset(of: faults), "a fault that never struck")
         let byDevice = Dictionary(grouping: pushes, by: \.deviceTokenHex)
+        let shared = Set(
+            sharedDevices.map {
+                let token = String($0, radix: 16)
+                return String(repeating: "0", count: 64 - token.count) + token
+            })
         #expect(
-            byDevice.values.allSatisfy { Set($0.map { $0["apns-id"] }).count == 1 },
-            "a wake went out under two ids")
+            byDevice.allSatisfy { device, pushes in
+                shared.contains(device ?? "") || Set(pushes.map { $0["apns-id"] }).count == 1
+            }, "a wake went out under two ids")
+        let exceeded = shared.filter { device in
+            let pushes = byDevice[device]?.filter { $0.status == nil || $0.status == 200 } ?? []
+            let times = Dictionary(grouping: pushes) { $0["apns-id"] }.values
+                .compactMap { $0.map(\.receivedAt).min() }.sorted()
+            return zip(times, times.dropFirst()).contains { $1.milliseconds(since: $0) < spacing }
+        }
+        #expect(exceeded.isEmpty, "a device got more than its budget: \(exceeded)")
+        let woken = shared.filter { byDevice[$0] != nil }
+        #expect(!woken.isEmpty, "no device that several senders woke was reached")
         let states = Dictionary(grouping: kept.values, by: \.self).mapValues(\.count)
         print(
             "\(kills) kills: \(answered.count) answered, \(kept.count) kept \(states), "
                 + "\(pushes.count) pushed, \(twice.count) of them again, "
-                + "\(pushes.count { $0.fault != nil }) faults struck")
+                + "\(pushes.count { $0.fault != nil }) faults struck, \(lost.count) lost, "
+                + "\(woken.count) shared devices, \(exceeded.count) budgets exceeded")
     }
 }

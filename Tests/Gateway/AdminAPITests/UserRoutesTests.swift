@@ -3,6 +3,7 @@
 import Foundation
 import Gateway
 import GatewayTestKit
+import Synchronization
 import Testing
 import WakeModel
 
@@ -162,6 +163,45 @@ struct UserRoutesTests {
                 try await caller.send("POST", "/v1/wakes", APIBench.body(), headers: key),
                 .idempotencyConflict)
             #expect(try await caller.send("GET", "/v1/stats").json()["accepted"] as? Int == 2)
+        }
+    }
+
+    @Test(
+        "A request that was overtaken by an equal one is answered for the devices of that one",
+        arguments: [false, true])
+    func overtaken(inBatch: Bool) async throws {
+        let store = WatchfulStore(InMemoryWakeStore())
+        let bench = try APIBench()
+        let gateway = sampleGateway(store: store, sender: bench.sender)
+        try await withAPI(gateway, configuration: bench.configuration) { port in
+            let caller = APIBench.Caller(port: port, keys: bench.keys)
+            @Sendable func ask() async throws -> [String: Any] {
+                let text = Self.body("u-1")
+                let answer = try await caller.send(
+                    "POST", inBatch ? "/v1/wakes/batch" : "/v1/wakes",
+                    inBatch ? "[\(APIBench.body(device: 9)),\(text)]" : text,
+                    headers: ["Idempotency-Key": "k-1"])
+                let json = try answer.json()
+                return inBatch ? try #require(Self.items(json).last) : json
+            }
+            for device in 1...3 as ClosedRange<UInt64> {
+                try await Self.register(device, #""u-1""#, caller)
+            }
+            let first = Mutex<[String?]>([])
+            store.onceUsersAreResolved {
+                // What goes wrong here leaves `first` empty.
+                try? await Self.register(3, "null", caller)
+                let ids = (try? await Self.ids(ask())) ?? []
+                first.withLock { $0 = ids }
+            }
+            let second = try await ask()
+            #expect(second["accepted"] as? Int == 2 && second["refused"] as? Int == 0)
+            #expect(try Self.items(second).allSatisfy { $0["replayed"] as? Bool == true })
+            #expect(first.withLock { $0.count } == 2)
+            #expect(try Self.ids(second) == first.withLock { $0 })
+            #expect(
+                try await caller.send("GET", "/v1/stats").json()["accepted"] as? Int
+                    == (inBatch ? 3 : 2))
         }
     }
 

@@ -102,6 +102,7 @@ struct WebhookTests {
         backlogCount: Int = 100_000,
         metrics: MetricsRegistry = MetricsRegistry(),
         clock: ManualClock = ManualClock(), logger: Logger = .silent,
+        store: any WakeStore = InMemoryWakeStore(),
         _ body: (Gateway, WebhookDelivery) async throws -> Void
     ) async throws {
         let endpoints = try receivers.keys.sorted().map(Self.endpoint)
@@ -110,7 +111,7 @@ struct WebhookTests {
             Self.subscription($0, backlogCount: backlogCount)
         }
         let gateway = Gateway(
-            configuration: configuration, store: InMemoryWakeStore(), sender: ScriptedSender(),
+            configuration: configuration, store: store, sender: ScriptedSender(),
             clock: clock, logger: .silent)
         let delivery = WebhookDelivery(
             gateway: gateway, endpoints: endpoints, metrics: metrics, logger: logger
@@ -179,6 +180,30 @@ struct WebhookTests {
         ] {
             #expect(text.contains(line), "\(text)")
         }
+    }
+
+    @Test("An event that waits for another gateway's duty is posted soon after that is given back")
+    func duty() async throws {
+        let store = WatchfulStore(InMemoryWakeStore())
+        store.refuseDuties(true)
+        let clock = ManualClock()
+        let receiver = Receiver { _, _ in .success(204) }
+        try await deliver(to: ["example.com": receiver], clock: clock, store: store) { gateway, _ in
+            await Self.wake(gateway)
+            // Twice in vain, with a pause that grows.
+            for pause in [50, 100] as [Int64] {
+                let next = clock.now().advanced(byMilliseconds: pause)
+                while !clock.isAwaited(at: next) { await Task.yield() }
+                clock.advance(byMilliseconds: pause)
+            }
+            let next = clock.now().advanced(byMilliseconds: 200)
+            while !clock.isAwaited(at: next) { await Task.yield() }
+            #expect(receiver.all.isEmpty)
+            store.refuseDuties(false)
+            clock.advance(byMilliseconds: 200)
+            await receiver.wait(for: 1)
+        }
+        #expect(receiver.all.map(\.count) == [1])
     }
 
     @Test(

@@ -29,6 +29,8 @@ package final class WatchfulStore: WakeStore {
         var isGated = false
         var claimHook: (@Sendable () -> Void)?
         var queuesHook: (@Sendable () async -> Void)?
+        var usersHook: (@Sendable () async -> Void)?
+        var refusesDuties = false
     }
 
     private let state = Mutex(State())
@@ -115,6 +117,17 @@ package final class WatchfulStore: WakeStore {
         state.withLock { $0.queuesHook = hook }
     }
 
+    /// Calls `hook` after users were resolved for the first time from now on, before its caller
+    /// has their devices.
+    package func onceUsersAreResolved(_ hook: @escaping @Sendable () async -> Void) {
+        state.withLock { $0.usersHook = hook }
+    }
+
+    /// From now on another gateway has every duty, or none has any.
+    package func refuseDuties(_ isRefused: Bool) {
+        state.withLock { $0.refusesDuties = isRefused }
+    }
+
     /// Returns when so many settlements were written.
     package func waitUntilSettled(_ count: Int) async {
         await withCheckedContinuation { continuation in
@@ -154,6 +167,13 @@ package final class WatchfulStore: WakeStore {
             let hook = state.withLock { state in
                 defer { state.queuesHook = nil }
                 return state.queuesHook
+            }
+            await hook?()
+        }
+        if command is ResolveUsers {
+            let hook = state.withLock { state in
+                defer { state.usersHook = nil }
+                return state.usersHook
             }
             await hook?()
         }
@@ -211,6 +231,7 @@ package final class WatchfulStore: WakeStore {
 
     package func take(_ duty: StoreDuty, seconds: Int) async throws(StoreFailure) -> Bool {
         try check(onlyReads: false)
+        if state.withLock({ $0.refusesDuties }) { return false }
         return try await base.take(duty, seconds: seconds)
     }
 

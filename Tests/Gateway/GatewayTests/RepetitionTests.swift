@@ -4,6 +4,7 @@ import Gateway
 import GatewayTestKit
 import Logging
 import PayloadRules
+import Synchronization
 import Testing
 import WakeModel
 
@@ -136,6 +137,51 @@ struct RepetitionTests {
             let first = await gateway.accept(inquiry())
             clock.advance(bySeconds: 3_600)
             try expectSame(first, await gateway.accept(inquiry()))
+        }
+    }
+
+    @Test(
+        "A request for a user is for the devices of an equal one that came first elsewhere",
+        arguments: [[1, 2], [1, 2, 3]] as [[UInt64]])
+    func users(atFirst devices: [UInt64]) async throws {
+        let ann = try UserID("ann")
+        let store = InMemoryWakeStore()
+        let watchful = WatchfulStore(store)
+        let sender = ScriptedSender()
+        let late = sampleGateway(store: watchful, sender: sender, clock: clock)
+        let other = sampleGateway(store: store, sender: sender, clock: clock, seed: 2)
+        @Sendable func ask(_ gateway: Gateway) async -> [AdmissionResult] {
+            await gateway.accept(
+                forUser: ann, app: Samples.app.bundleID, environment: Samples.app.environment,
+                kind: .background, idempotency: mark(1)
+            ) { device in
+                var request = Samples.request()
+                request.deviceToken = device
+                return Inquiry(request, environment: Samples.app.environment)
+            }.map(\.result)
+        }
+        func register(_ device: UInt64, _ user: UserChange) async throws {
+            _ = try await other.registered(
+                Samples.deviceToken(device), app: Samples.app, user: user)
+        }
+        try await withRunning(late, with: [other]) { () async throws in
+            for device in devices { try await register(device, .user(ann)) }
+            let first = Mutex<[AdmissionResult]>([])
+            watchful.onceUsersAreResolved {
+                // A registration that comes or goes between the late one's two commands.
+                _ = try? await other.registered(
+                    Samples.deviceToken(3), app: Samples.app,
+                    user: devices.contains(3) ? .removed : .user(ann))
+                let answers = await ask(other)
+                first.withLock { $0 = answers }
+            }
+            let second = await ask(late)
+            let answered = first.withLock { $0 }
+            #expect(answered.count == (devices.contains(3) ? 2 : 3))
+            #expect(second.count == answered.count)
+            for (first, second) in zip(answered, second) { try expectSame(first, second) }
+            await sender.waitUntilSent(answered.count)
+            #expect(try await late.stats().accepted == answered.count)
         }
     }
 }

@@ -262,6 +262,40 @@ struct UserContractTests {
         }
     }
 
+    @Test(
+        "Of two equal requests that came at once the first alone says which devices they are for",
+        arguments: StoreKind.allCases, [[1, 2, 3], [1, 2]] as [[UInt64]])
+    func atOnce(_ kind: StoreKind, _ devices: [UInt64]) async throws {
+        let ann = try UserID("ann")
+        try await kind.withCounter { (counter) async throws in
+            let key = IdempotencyKey(
+                key: Array(repeating: 7, count: 32), request: Array(repeating: 1, count: 32),
+                expiresAt: counter.now.advanced(bySeconds: 86_400))
+            func admit(
+                _ places: [UserResolution.Place]
+            ) async throws -> [AdmissionResult] {
+                let wakes = try places.map { place in
+                    let device = (1...9).first { Samples.deviceToken($0) == place.deviceToken }
+                    return Samples.wake(at: counter.now, device: try #require(device)).with(
+                        place.idempotency)
+                }
+                return try await counter.admit(wakes).admissions
+            }
+            for device in devices { try await register(device, .user(ann), counter) }
+            let first = try await places(ann, counter, key: key)
+            // Both are resolved before one is admitted, and between them one device comes or goes.
+            try await register(3, devices.count == 3 ? .removed : .user(ann), counter)
+            let second = try await places(ann, counter, key: key)
+            #expect(Set([first.count, second.count]) == [2, 3])
+            let admitted = try await admit(first)
+            #expect(admitted.compactMap(\.admittedID).count == devices.count)
+            #expect(try await admit(second).allSatisfy { $0 == .idempotencyConflict })
+            // Now it is known which they were.
+            let again = try await admit(places(ann, counter, key: key))
+            #expect(again.map(\.admittedID) == admitted.map(\.admittedID))
+        }
+    }
+
     @Test("A device that is registered under a user is not pruned", arguments: StoreKind.allCases)
     func kept(_ kind: StoreKind) async throws {
         let ann = try UserID("ann")

@@ -70,8 +70,8 @@ struct BatchRoutes {
             try await batch.resolveUsers(by: services.gateway)
             try services.takeWakes(batch.inquiries.count - before, context)
         }
-        let answers = await services.gateway.accept(
-            batch.inquiries, spreadSeconds: spread, caller: context.callerName,
+        let answers = try await batch.submit(
+            to: services.gateway, spreadSeconds: spread, caller: context.callerName,
             withDiagnostics: withDiagnostics)
         let turn = await services.gateway.workTurns.begin()
         defer { turn.end() }

@@ -133,8 +133,8 @@ struct WakeRoutes {
         batch.ask(user: user, terms, mark)
         try await batch.resolveUsers(by: gateway)
         try services.takeWakes(batch.inquiries.count, context)
-        let answers = await gateway.accept(
-            batch.inquiries, spreadSeconds: terms.spreadSeconds ?? 0, caller: context.callerName)
+        let answers = try await batch.submit(
+            to: gateway, spreadSeconds: terms.spreadSeconds ?? 0, caller: context.callerName)
         return try batch.userAnswer(answers)
             .response(status: HTTPResponse.Status(code: 207, reasonPhrase: "Multi-Status"))
     }

@@ -32,6 +32,10 @@ struct Batch {
     private(set) var inquiries: [Inquiry] = []
     private var places: [Place] = []
     private var openPlaces: [OpenPlace] = []
+    /// Those whose users' devices are known, and that are recognised when they come again.
+    private var markedPlaces: [OpenPlace] = []
+    /// Inquiries that were replaced by later ones.
+    private var replacedCount = 0
 
     /// An empty one, with memory for so many places.
     init(capacity: Int) {
@@ -75,7 +79,7 @@ struct Batch {
         // Some at a time: a user may have hundreds of devices, and the request's bound is for all.
         for start in stride(from: 0, to: targets.count, by: Self.resolvedAtOnce) {
             let part = start..<min(start + Self.resolvedAtOnce, targets.count)
-            guard inquiries.count < Self.maximumWakeCount else {
+            guard inquiries.count - replacedCount < Self.maximumWakeCount else {
                 for place in asked[part] { places[place.place] = .refused(Self.tooManyDevices) }
                 continue
             }
@@ -94,12 +98,38 @@ struct Batch {
         "The request's users have more than \(maximumWakeCount) devices together. Send the rest in "
             + "another request.")
 
+    /// Asks the gateway; an answer for each inquiry. Throws when the store cannot say what a user's
+    /// devices are.
+    ///
+    /// Where the same request came between ``resolveUsers(by:)`` and now, and its user had other
+    /// devices then, no wake was taken here: it is asked for those devices, and gets their answers.
+    mutating func submit(
+        to gateway: Gateway, spreadSeconds: Int, caller: String, withDiagnostics: Bool = true
+    ) async throws(Problem) -> [AdmissionResult] {
+        var answers = await gateway.accept(
+            inquiries, spreadSeconds: spreadSeconds, caller: caller,
+            withDiagnostics: withDiagnostics)
+        openPlaces = markedPlaces.filter { open in
+            guard case .user(let range) = places[open.place] else { return false }
+            guard answers[range].contains(.idempotencyConflict) else { return false }
+            replacedCount += range.count
+            return true
+        }
+        guard hasUsers else { return answers }
+        for open in openPlaces { places[open.place] = .refused(.noDevices) }
+        try await resolveUsers(by: gateway)
+        answers += await gateway.accept(
+            Array(inquiries[answers.count...]), spreadSeconds: spreadSeconds, caller: caller,
+            withDiagnostics: withDiagnostics)
+        return answers
+    }
+
     private mutating func take(_ resolution: UserResolution, at place: OpenPlace) {
         switch resolution {
         case .idempotencyConflict: places[place.place] = .refused(Problem.idempotencyConflict)
         case .devices(let devices) where devices.isEmpty: break
         case .devices(let devices):
-            guard inquiries.count + devices.count <= Self.maximumWakeCount else {
+            guard inquiries.count - replacedCount + devices.count <= Self.maximumWakeCount else {
                 places[place.place] = .refused(Self.tooManyDevices)
                 return
             }
@@ -109,6 +139,7 @@ struct Batch {
                     place.terms.inquiry(to: device.deviceToken, device.idempotency))
             }
             places[place.place] = .user(first..<inquiries.count)
+            if place.mark != nil { markedPlaces.append(place) }
         }
     }
 
@@ -224,7 +255,8 @@ struct Batch {
             if case .refused(let problem) = places[0] { throw problem }
             preconditionFailure("The place is for a user.")
         }
-        if answers[0].concernsAll { _ = try AcceptedWake(answers[0], to: inquiries[0]) }
+        let first = range.lowerBound
+        if answers[first].concernsAll { _ = try AcceptedWake(answers[first], to: inquiries[first]) }
         var items: [UInt8] = []
         var text = AcceptedWakeText(withDiagnostics: true)
         let (accepted, obstacle) = append(range, answers, to: &items, &text)

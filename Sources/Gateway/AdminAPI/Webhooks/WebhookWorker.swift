@@ -19,6 +19,9 @@ final class WebhookWorker: Sendable {
     /// How often it looks for what is due again while events wait, in seconds: no signal fires
     /// then.
     static let lookSeconds: Int64 = 2
+    /// How soon it looks again while events wait and another gateway has the duty, in milliseconds;
+    /// each time it finds that so, twice as long, up to ``lookSeconds``.
+    static let firstLookMilliseconds: Int64 = 50
 
     private let gateway: Gateway
     private let id: WebhookEndpointID
@@ -68,11 +71,21 @@ final class WebhookWorker: Sendable {
     /// for.
     func run() async {
         var failures = 0
+        var pause = Self.firstLookMilliseconds
         while !Task.isCancelled, let endpoint = current {
-            switch await deliverSome(to: endpoint) {
+            let outcome = await deliverSome(to: endpoint)
+            if outcome != .busy { pause = Self.firstLookMilliseconds }
+            switch outcome {
             case .taken: failures = 0
             case .nothing(let seconds):
                 await signal.wait(until: gateway.now.advanced(bySeconds: seconds))
+            case .busy:
+                let end = gateway.now.advanced(byMilliseconds: pause)
+                await signal.wait(until: end)
+                // Of a new event the other one may know nothing, and give the duty back at once.
+                pause =
+                    gateway.now < end
+                    ? Self.firstLookMilliseconds : min(2 * pause, Self.lookSeconds * 1000)
             case .down:
                 await rest(
                     for: WebhookSchedule.receiverPauseSeconds(failures: failures), endpoint)
@@ -92,9 +105,11 @@ final class WebhookWorker: Sendable {
 
     // MARK: One round
 
-    private enum Outcome {
+    private enum Outcome: Equatable {
         /// Nothing is due; look again after so many seconds, unless the signal fires.
         case nothing(seconds: Int64)
+        /// Events wait, and another gateway has the duty to deliver them.
+        case busy
         case taken
         case down
     }
@@ -110,13 +125,13 @@ final class WebhookWorker: Sendable {
     private func attempt(_ endpoint: WebhookEndpoint) async -> Outcome {
         do throws(StoreFailure) {
             // Who has not the duty looks at the counts alone.
-            let limit = try await hasDuty() ? Self.batchCount : 0
+            let isOurs = try await hasDuty()
             let batch = try await gateway.webhooks(
-                of: id, limit: limit, leaseSeconds: Self.leaseSeconds)
+                of: id, limit: isOurs ? Self.batchCount : 0, leaseSeconds: Self.leaseSeconds)
             note(batch)
             guard !batch.items.isEmpty else {
-                let isEmpty = batch.backlogCount == 0
-                return .nothing(seconds: isEmpty ? Self.sleepSeconds : Self.lookSeconds)
+                if batch.backlogCount == 0 { return .nothing(seconds: Self.sleepSeconds) }
+                return isOurs ? .nothing(seconds: Self.lookSeconds) : .busy
             }
             let round = await deliver(batch.items, to: endpoint)
             try await gateway.settle(settlements(of: round))

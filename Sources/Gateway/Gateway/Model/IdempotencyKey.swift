@@ -10,6 +10,9 @@ public struct IdempotencyKey: Hashable, Sendable {
     public let request: [UInt8]
     /// Until when the key is remembered.
     public let expiresAt: WallInstant
+    /// The key of the first wake of the request, for another one of it; see
+    /// ``ofDevice(_:count:)``.
+    var first: [UInt8]?
 
     /// Creates a key.
     public init(key: [UInt8], request: [UInt8], expiresAt: WallInstant) {

@@ -119,9 +119,11 @@ extension IdempotencyKey {
     /// how many they are. That of the first device is the key of the request itself, so that a
     /// request for a single device with the same key is found to be another.
     func ofDevice(_ place: Int, count: Int) -> IdempotencyKey {
-        IdempotencyKey(
+        var other = IdempotencyKey(
             key: place == 0 ? key : key + [UInt8(clamping: place)],
             request: request + [UInt8(clamping: count)], expiresAt: expiresAt)
+        if place > 0 { other.first = key }
+        return other
     }
 
     /// How many devices a request had that was this one; `nil` when it was another.

@@ -67,11 +67,20 @@ final class Bench {
         _ subcommand: String, _ question: Question,
         processor: Int32? = ChildProcess.clientProcessor
     ) throws -> Answer {
+        try answer(of: startOurselves(subcommand, question, processor: processor))
+    }
+
+    /// Starts a hidden subcommand of ours that takes JSON.
+    func startOurselves(
+        _ subcommand: String, _ question: some Encodable, processor: Int32?
+    ) throws -> ChildProcess {
         let text = String(decoding: try JSONEncoder().encode(question), as: UTF8.self)
-        let child = try ChildProcess.ourselves(
-            [subcommand, text], processor: processor)
-        let output = try child.waitForEnd().output
-        return try JSONDecoder().decode(Answer.self, from: Data(output.utf8))
+        return try ChildProcess.ourselves([subcommand, text], processor: processor)
+    }
+
+    /// Waits for the end of one, and reads the JSON that it printed.
+    func answer<Answer: Decodable>(of child: ChildProcess) throws -> Answer {
+        try JSONDecoder().decode(Answer.self, from: Data(child.waitForEnd().output.utf8))
     }
 }
 

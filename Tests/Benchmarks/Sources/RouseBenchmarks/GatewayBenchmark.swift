@@ -196,4 +196,4 @@ struct GatewayResult: Encodable {
     }
 }
 
-extension SQLiteWakeStore.Durability: ExpressibleByArgument {}
+extension SQLiteWakeStore.Durability: @retroactive ExpressibleByArgument {}

@@ -22,10 +22,10 @@ struct RunSharedStore: AsyncParsableCommand {
     /// The time over which waiting wakes become due, in seconds.
     private static let spreadSeconds = 80_000
     /// The numbers of devices from one gateway to the next.
-    private static let devicesOfGateway = 10_000_000
+    static let devicesOfGateway = 10_000_000
     /// The numbers of devices of which wakes wait, and that are called.
     private static let firstWaiting = 500_000_000
-    private static let firstCalled = 600_000_000
+    static let firstCalled = 600_000_000
 
     @Argument var task: String
 
@@ -51,7 +51,7 @@ struct RunSharedStore: AsyncParsableCommand {
         var load = GatewayLoad(
             gateway: gateway, store: store, app: app, batch: task.batch, devices: .max)
         try await prepare(task, load)
-        let left = try await store.perform(CountWakes()).unended
+        let left = try await store.perform(CountWakes())
         print("ready")
         fflush(nil)
         _ = readLine()
@@ -69,11 +69,14 @@ struct RunSharedStore: AsyncParsableCommand {
         }
         let acceptedAt = ProcessClocks.wallSeconds
         let settledAt =
-            task.devices < wakes ? acceptedAt : try await finish(store, leaving: left)
+            task.devices < wakes ? acceptedAt : try await finish(store, leaving: left.unended)
+        let end = try await store.perform(CountWakes())
         let sample = SharedStoreSample(
             wakes: wakes, acceptedSeconds: acceptedAt - before.wall,
             settledSeconds: settledAt - before.wall,
-            cpuSeconds: ProcessClocks.cpuSeconds - before.cpu, callTimes: stopwatch.takeTimes())
+            cpuSeconds: ProcessClocks.cpuSeconds - before.cpu,
+            notSent: task.place == 0 ? end.endedUnsent - left.endedUnsent : 0,
+            callTimes: stopwatch.takeTimes())
         print(String(decoding: try JSONEncoder().encode(sample), as: UTF8.self))
         fflush(nil)
         _ = readLine()
@@ -145,4 +148,9 @@ struct RunSharedStore: AsyncParsableCommand {
         steady.cancel()
         return try await steady.value + task.calls
     }
+}
+
+extension StoreCount {
+    /// The wakes that ended otherwise than sent.
+    fileprivate var endedUnsent: Int { accepted - unended - (byState[.sent] ?? 0) }
 }

@@ -65,13 +65,14 @@ struct SharedStoreBenchmark: AsyncParsableCommand {
         let bench = try Bench()
         defer { bench.clear() }
         var server: MeasuredServer?
+        let counts = gateways.split(separator: ",").compactMap { Int($0) }
         if apns {
-            try GatewayTask.makeDocuments(devices, in: bench.documentsPath)
+            try makeDocuments(counts.max() ?? 1, on: bench)
             server = try MeasuredServer.start(.nghttpd, on: bench, processor: nil)
         }
         let measured = try MeasuredDatabase(database)
         var results: [SharedStoreResult] = []
-        for count in gateways.split(separator: ",").compactMap({ Int($0) }) {
+        for count in counts {
             for round in 1...options.rounds {
                 bench.progress("shared store: \(count) gateways, round \(round)")
                 try measured.execute("DROP SCHEMA IF EXISTS rouse CASCADE")
@@ -84,10 +85,23 @@ struct SharedStoreBenchmark: AsyncParsableCommand {
         try options.show(results, as: Self.report)
     }
 
+    private var wakeCount: Int { wakes ?? (options.quick ? 6_000 : 60_000) }
+
+    /// The files of all devices that wakes are sent to, for so many gateways at most.
+    private func makeDocuments(_ gateways: Int, on bench: Bench) throws {
+        let sent = min(devices, calls > 0 ? load * max(1, calls / 20) : wakeCount)
+        for place in 0..<(sameDevices ? 1 : gateways) {
+            try GatewayTask.makeDocuments(
+                sent, in: bench.documentsPath, from: place * RunSharedStore.devicesOfGateway)
+        }
+        try GatewayTask.makeDocuments(
+            calls, in: bench.documentsPath, from: RunSharedStore.firstCalled)
+    }
+
     private func measure(
         _ count: Int, _ measured: MeasuredDatabase, _ server: MeasuredServer?
     ) throws -> SharedStoreResult {
-        let wakes = wakes ?? (options.quick ? 6_000 : 60_000)
+        let wakes = wakeCount
         let tasks = (0..<count).map { place in
             SharedStoreTask(
                 database: database, place: place, sharesDevices: sameDevices,
@@ -130,7 +144,7 @@ struct SharedStoreBenchmark: AsyncParsableCommand {
         _ measured: MeasuredDatabase, on bench: Bench
     ) throws -> SharedStoreResult {
         let batch = max(1, min(batch, 2_000))
-        let rounds = max(1, (wakes ?? (options.quick ? 6_000 : 60_000)) / batch / 2)
+        let rounds = max(1, wakeCount / batch / 2)
         let path = bench.directory + "/plain.sql"
         try Data(Self.plainSQL(batch).utf8).write(to: URL(filePath: path))
         try measured.execute("CHECKPOINT")
@@ -143,7 +157,7 @@ struct SharedStoreBenchmark: AsyncParsableCommand {
         let seconds = ProcessClocks.wallSeconds - start
         let sample = SharedStoreSample(
             wakes: rounds * batch * 2, acceptedSeconds: seconds, settledSeconds: seconds,
-            cpuSeconds: ending.cpuSeconds, callTimes: [])
+            cpuSeconds: ending.cpuSeconds, notSent: 0, callTimes: [])
         return SharedStoreResult(
             gateways: 0, batch: batch, samples: [sample], before: before,
             after: try measured.reading())
@@ -174,7 +188,8 @@ struct SharedStoreBenchmark: AsyncParsableCommand {
     private static func report(_ results: [SharedStoreResult]) -> String {
         var table = TextTable(
             "gateways", "batch", "wakes", "accepted/s", "settled/s", "gateway us", "server us",
-            "log bytes", "undone", "HOT %", "dead rows", "MB", "call p50", "p99 ms")
+            "log bytes", "undone", "HOT %", "dead rows", "MB", "not sent", "call p50",
+            "p99 ms")
         for result in results {
             table.add(
                 result.gateways == 0 ? "SQL" : String(result.gateways), String(result.batch),
@@ -183,6 +198,7 @@ struct SharedStoreBenchmark: AsyncParsableCommand {
                 result.gatewayMicroseconds.fixed(1), result.serverMicroseconds.fixed(1),
                 result.logBytes.fixed(0), String(result.undone), (result.hotShare * 100).fixed(1),
                 String(result.deadRows), (Double(result.bytes) / 1e6).fixed(0),
+                String(result.notSent),
                 result.callMedianMilliseconds.fixed(1), result.callP99Milliseconds.fixed(1))
         }
         return
@@ -218,6 +234,8 @@ struct SharedStoreSample: Codable {
     let acceptedSeconds: Double
     let settledSeconds: Double
     let cpuSeconds: Double
+    /// Of all gateways' wakes, counted by the first one: those that ended otherwise than sent.
+    let notSent: Int
     /// From acceptance to APNs' answer, in microseconds, in their order.
     let callTimes: [UInt32]
 }
@@ -238,6 +256,7 @@ struct SharedStoreResult: Encodable {
     let hotShare: Double
     let deadRows: Int
     let bytes: Int
+    let notSent: Int
     let callMedianMilliseconds: Double
     let callP99Milliseconds: Double
 
@@ -259,6 +278,7 @@ struct SharedStoreResult: Encodable {
         hotShare = updates == 0 ? 1 : Double(after.hotUpdates - before.hotUpdates) / Double(updates)
         deadRows = after.deadRows
         bytes = after.bytes
+        notSent = samples.map(\.notSent).reduce(0, +)
         let times = samples.flatMap(\.callTimes).sorted()
         callMedianMilliseconds = times.isEmpty ? 0 : Double(times.percentile(0.5)) / 1000
         callP99Milliseconds = times.isEmpty ? 0 : Double(times.percentile(0.99)) / 1000

@@ -90,9 +90,14 @@ extension WorkingSet {
     private func earlierAdmission(
         _ submission: borrowing WakeSubmission
     ) throws(RowFault) -> AdmissionResult? {
-        guard let key = submission.idempotency,
-            let known = try known(key.key, at: submission.acceptedAt)
-        else { return nil }
+        guard let key = submission.idempotency else { return nil }
+        // The same request for a user may have come first, with other devices.
+        if let first = key.first, let known = try known(first, at: submission.acceptedAt),
+            known.request != key.request
+        {
+            return .idempotencyConflict
+        }
+        guard let known = try known(key.key, at: submission.acceptedAt) else { return nil }
         guard known.request == key.request else { return .idempotencyConflict }
         // Not what the wake's row says: another wake may have merged into it since.
         if let answer = known.answer { return .admitted(answer.repeated) }
