@@ -177,8 +177,8 @@ extension RejectionReason {
             "The provider token cannot be verified: wrong key id, team id or key, or a second "
                 + "team on this connection.",
             "Check key id, team id and key file (rouse token --verify)."),
-        // Whoever sends no token with one push sends none with the next, so this is the key's
-        // fault rather than the one request's.
+        // A client that sends no token with one push sends none with the next, so the fault is the
+        // key's rather than this request's.
         authentication(
             .missingProviderToken, "Neither a provider token nor a certificate was given.",
             "Configure a key or a certificate."),

@@ -65,8 +65,8 @@ extension RejectionReason {
             self.remedy = remedy
         }
 
-        /// By status class (facts §3.2): 5xx later, 429 later for the device, 410 dead, 403
-        /// only after somebody replaced the key or certificate, the rest only after a fix.
+        /// By status class (facts §3.2): 5xx later, 429 later for the device, 410 dead, 403 only
+        /// after the key or certificate was replaced, the rest only after a fix.
         public static func forUnknownReason(status: Int) -> Advice {
             switch status {
             case 403:
@@ -131,9 +131,9 @@ extension RejectionReason {
         case never
         /// Only after someone changed the request, the key or the topic.
         case afterFix
-        /// At once, on another connection.
+        /// Immediately, on another connection.
         case nowOnAnotherConnection
-        /// Once, at once, with a new provider token.
+        /// Once, immediately, with a new provider token.
         case onceWithNewProviderToken
         /// After a delay that grows with each try.
         case later(Backoff)
