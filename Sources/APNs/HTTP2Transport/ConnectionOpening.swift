@@ -15,7 +15,7 @@ final class ConnectionOpening {
     enum Progress {
         /// Not there yet.
         case underWay
-        /// There: a channel that has agreed to h2, owned by whoever is told.
+        /// Established: a channel that negotiated h2, owned by the receiver of this value.
         case open(OpaquePointer)
         /// Not possible. Everything is closed.
         case failed(TransportFailure)

@@ -197,8 +197,8 @@ final class HTTP2Connection {
         return String(cString: CHTTP2Channel_error(channel))
     }
 
-    /// Says farewell as far as that goes at once, unless the connection broke, and closes
-    /// everything.
+    /// Sends the GOAWAY as far as that is possible without waiting, unless the connection broke,
+    /// and closes everything.
     func close() {
         switch phase {
         case .opening(let opening): opening.close()

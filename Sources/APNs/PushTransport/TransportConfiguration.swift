@@ -6,7 +6,7 @@ public import WakeModel
 public struct TransportConfiguration: Sendable {
     /// The server's name, which its certificate must carry, or an IP address.
     public var host: String
-    /// The port: 443, or 2197 for a firewall that tells APNs from other HTTPS (facts §1.1).
+    /// The port: 443, or 2197 for a firewall that distinguishes APNs from other HTTPS (facts §1.1).
     public var port: Int = 443
     /// Which certificate authorities may vouch for the server. Peer and name are always verified.
     public var trust: Trust = .system
