@@ -24,10 +24,9 @@ public struct AdminAPI: Sendable {
     private let connectionCount: Int
     private let logger: Logger
 
-    /// An API for this gateway, which counts its requests in `metrics`; `readings` is asked for
-    /// more whenever somebody reads them, `webhooks` for how their delivery stands, and `channels`
-    /// for what asks APNs about broadcast channels. What callers change is noted in `audit`;
-    /// without one, in the log.
+    /// An API for this gateway, which counts its requests in `metrics`; `readings` returns further
+    /// metrics at each read, `webhooks` the state of their delivery, and `channels` the client for
+    /// broadcast channels. Changes by callers are recorded in `audit`; without one, in the log.
     public init(
         configuration: AdminConfiguration, gateway: Gateway,
         metrics: MetricsRegistry = MetricsRegistry(), logger: Logger, audit: AuditLog? = nil,
@@ -57,8 +56,9 @@ public struct AdminAPI: Sendable {
     }
 
     /// The server as a service: it listens until it is shut down gracefully, then answers the
-    /// requests it has and returns. `onListening` is told where it listens, with the port that the
-    /// system chose. It throws a ``ListenerFailure`` when the system refuses the address.
+    /// requests it has and returns. `onListening` receives the address that it listens on, with the
+    /// port that the system chose. It throws a ``ListenerFailure`` when the system refuses the
+    /// address.
     public func service(
         on address: ListenAddress,
         onListening: @escaping @Sendable (ListenAddress) async -> Void = { _ in }

@@ -4,10 +4,10 @@ public import WakeBudget
 public import WakeModel
 
 extension Gateway {
-    // `among` narrows a verb to apps, for callers who may know of no others. What another app has
-    // of a device does not exist then.
+    // `among` restricts a verb to apps, for callers without access to others: other apps' data on a
+    // device is then absent.
 
-    /// A device as it stands, in each queue that knows it; empty for an unknown one.
+    /// The device's current state in each queue that has it; empty for an unknown one.
     public func device(
         _ token: DeviceToken, app: AppIdentity? = nil, environment: APNsEnvironment? = nil,
         among apps: Set<BundleID>? = nil

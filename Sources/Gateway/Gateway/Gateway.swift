@@ -18,7 +18,7 @@ public final class Gateway: Service {
     let context: GatewayContext
     let dispatcher: Dispatcher
     let intake: Intake
-    /// Turns for those who go through many wakes at once; ``accept(_:spreadSeconds:)`` takes one.
+    /// Turns for tasks that process many wakes; ``accept(_:spreadSeconds:)`` takes one.
     public let workTurns = WorkTurns()
     private let validator: WakeValidator
     private let entropy: @Sendable () -> UInt64
@@ -156,8 +156,8 @@ public final class Gateway: Service {
     /// are served evenly between callers; those without a name are all of one caller. Names must
     /// come from a bounded set.
     ///
-    /// What the rules found in wakes that are taken is told `withDiagnostics` only; what they found
-    /// in others always is.
+    /// Diagnostics of accepted wakes are returned `withDiagnostics` only; those of refused ones
+    /// always are.
     public func accept(
         _ inquiries: [Inquiry], spreadSeconds: Int = 0, caller: String = "",
         withDiagnostics: Bool = true
@@ -262,8 +262,8 @@ public final class Gateway: Service {
         /// How much of them.
         let offset: Int64
 
-        /// From when on the wake may go; `nil` at once. A wake without an expiry is held for
-        /// `holdSeconds`.
+        /// From when on the wake may be sent; `nil` for immediately. A wake without an expiry is
+        /// held for `holdSeconds`.
         func notBefore(
             _ wake: ValidWake, now: WallInstant, holdSeconds: Int
         ) -> WallInstant? {

@@ -68,7 +68,7 @@ extension BackgroundLedger {
         return release
     }
 
-    /// When a wake of this urgency may go if the device's standing stays as it is.
+    /// When a wake of this urgency may be sent if the device's state stays as it is.
     private func release(
         _ urgency: Urgency, repeats: Bool, _ standing: Standing, _ settings: BudgetSettings
     ) -> Release {

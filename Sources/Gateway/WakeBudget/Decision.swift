@@ -2,9 +2,9 @@
 
 public import WakeModel
 
-/// What becomes of a request for a wake.
+/// The decision on a request for a wake.
 public enum Decision: Hashable, Sendable {
-    /// It may go out at once. It waits as the device's pending wake until it is claimed.
+    /// It may be sent immediately. It waits as the device's pending wake until it is claimed.
     case send
     /// It becomes the device's pending wake, due at this instant as far as is known now, because
     /// of these rules.

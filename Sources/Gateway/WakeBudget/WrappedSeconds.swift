@@ -7,8 +7,8 @@
 typealias WrappedSeconds = UInt32
 
 extension WrappedSeconds {
-    /// After so many seconds without any observation a ledger forgets: ten years, longer than any
-    /// rule looks back, and far from the end of what stamps tell apart.
+    /// After so many seconds without any observation a ledger is reset: ten years, longer than any
+    /// rule looks back, and well within the range of stamps.
     static let forgettingSeconds: Int64 = 10 * 366 * 86_400
 
     /// The stamp of a second since 1970.

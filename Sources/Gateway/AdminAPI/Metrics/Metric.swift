@@ -3,8 +3,7 @@
 /// Every metric that Rouse counts, with its help text: the table behind `/metrics`.
 ///
 /// Labels are bounded by construction: kinds, decisions, states, reasons of Apple's table, and the
-/// first hundred apps that were configured; never a device, a wake or an app that somebody only
-/// named.
+/// first hundred apps that were configured; never a device, a wake or an unconfigured app.
 enum Metric: String, CaseIterable, Sendable {
     case accepted = "rouse_wakes_accepted_total"
     case decisions = "rouse_decisions_total"
@@ -121,8 +120,8 @@ enum Metric: String, CaseIterable, Sendable {
         }
     }
 
-    /// The names of its labels, in the order of the alphabet. A provider token's key and team stand
-    /// only where a key signs, and not with a certificate.
+    /// The names of its labels, in alphabetical order. A provider token's key and team are present
+    /// only where a key signs, not with a certificate.
     var labels: [String] {
         switch self {
         case .coalesced, .queueAge, .dueLag, .apnsLatency: ["kind"]

@@ -4,9 +4,9 @@ import WakeModel
 
 /// The leases that this gateway holds, and when they end.
 ///
-/// A gateway takes lapsed leases back whoever held them: the holder may be dead. Its own it leaves
-/// alone, however long the store failed or the clock jumped, because what came of them is known
-/// here, or about to be.
+/// A gateway reclaims lapsed leases of any holder: the holder may be dead. It leaves its own alone,
+/// however long the store failed or the clock jumped, because their outcome is known here, or will
+/// be.
 struct HeldLeases: Sendable {
     private var held: [Claim.Ticket: (queue: WakeQueueKey, end: WallInstant)] = [:]
     /// The earliest end of the leases that each admission under way may give.

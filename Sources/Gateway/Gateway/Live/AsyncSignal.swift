@@ -47,13 +47,13 @@ final class AsyncSignal: Sendable {
         }
     }
 
-    /// Returns when the signal fires, at the instant, or at once when the task is cancelled,
+    /// Returns when the signal fires, at the instant, or immediately when the task is cancelled,
     /// whichever comes first.
     func wait(until instant: WallInstant, clock: any GatewayClock) async {
         await wait { try await clock.sleep(until: instant) }
     }
 
-    /// Returns when the signal fires, at the instant, or at once when the task is cancelled,
+    /// Returns when the signal fires, at the instant, or immediately when the task is cancelled,
     /// whichever comes first.
     func wait(until instant: ContinuousClock.Instant) async {
         await wait { try await Task.sleep(until: instant) }

@@ -7,8 +7,8 @@ import WakeModel
 public struct GatewayConfiguration: Sendable {
     /// How long ended wakes are kept, in seconds: seven days.
     public static let defaultRetentionSeconds = 604_800
-    /// The shortest retention, in seconds: a wake of unknown fate must be there when its receipt
-    /// comes.
+    /// The shortest retention, in seconds: a wake of unknown outcome must still be stored when its
+    /// receipt comes.
     public static let minimumRetentionSeconds = 60
     /// How long a device is remembered without any life, in seconds: 90 days. It goes with the next
     /// walk through all devices, of which there is one a day or more.
@@ -48,7 +48,7 @@ public struct GatewayConfiguration: Sendable {
         deviceRetentionSeconds = Self.defaultDeviceRetentionSeconds
     }
 
-    /// Traps on a configuration that nobody should have let in.
+    /// Traps on an invalid configuration, which is the caller's bug.
     func check() {
         precondition(Set(apps).count == apps.count, "An app is configured twice.")
         precondition(

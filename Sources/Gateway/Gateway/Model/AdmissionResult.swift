@@ -3,8 +3,8 @@
 public import PayloadRules
 public import WakeModel
 
-/// What became of a request for a wake at its admission: the answer of the store, of the intake and
-/// of the gateway. An answer to a request, and nothing of what becomes of the wake later.
+/// The result of a request for a wake at its admission, from the store, the intake or the gateway.
+/// The wake's later outcome is not part of it.
 public enum AdmissionResult: Hashable, Sendable {
     /// The shortest and the longest that an overloaded gateway asks its callers to wait, in
     /// seconds; between them it is as long as what waits now takes to be written.

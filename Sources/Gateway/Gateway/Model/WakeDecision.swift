@@ -5,11 +5,12 @@ public import WakeModel
 
 /// What the budget decided on a request, with the wake that it concerns.
 public enum WakeDecision: Hashable, Sendable {
-    /// It may leave at once: nothing keeps it back, and it is sent when there is room in flight.
+    /// It may be sent immediately: nothing delays it, and it is sent when there is a free in-flight
+    /// slot.
     case send
     /// It waits until this instant, as far as is known now, for these reasons; for none when it
     /// only waits for the next whole second, in which budgets are counted. Its app may be paused or
-    /// its queue held: then nobody knows for how long.
+    /// its queue held: then the end of the wait is not known.
     case deferred(until: WallInstant, because: DelayReasons)
     /// It merged into the wake that waits for the same device, which carries it from now on, and
     /// is due at this instant because of these rules.
@@ -59,7 +60,7 @@ public enum WakeDecision: Hashable, Sendable {
 }
 
 extension WakeDecision {
-    /// The same in retrospect, of a wake whose present is told beside it.
+    /// The same in retrospect, for a wake whose current state is shown beside it.
     public func pastMessage(until deadline: WallInstant) -> String {
         switch self {
         case .send: return "When it was accepted, nothing kept it back."
@@ -77,7 +78,7 @@ public enum WakeSuppression: Hashable, Sendable {
     case backgroundAppRefreshOff(until: WallInstant)
     /// VoIP: too many calls in an hour; from this instant on another is let through.
     case tooManyCalls(until: WallInstant)
-    /// APNs holds the device token for dead since this instant.
+    /// APNs reports the device token as unregistered since this instant.
     case deviceTokenDead(since: WallInstant)
 
     /// The same as the budget says it.
@@ -111,7 +112,8 @@ public enum WakeSuppression: Hashable, Sendable {
 }
 
 extension DelayReasons {
-    /// Whether none of them says when a wake is due: then only what nobody can foretell keeps it.
+    /// Whether none of them has a due time: the wake is then delayed only by what cannot be
+    /// predicted.
     fileprivate var haveNoTime: Bool {
         !isEmpty && all.allSatisfy { DelayReasons($0).areOpenEnded }
     }

@@ -17,8 +17,8 @@ public struct WakeQuery: Hashable, Sendable {
     public var apps: Set<BundleID>?
     /// Only those in these states; `nil` for all.
     public var states: Set<WakeState>?
-    /// Only those that their caller named so. There is no index of names: of a device whose token
-    /// is given, or of the latest wakes, they are found at once, and others page by page.
+    /// Only those with this caller's name. Names are not indexed: within a given device, or among
+    /// the latest wakes, they are found directly, and others page by page.
     public var ref: WakeRef?
     /// Only those of devices with this digest (``WakeModel/DeviceToken/digest``), by which logs and
     /// answers name a device. There is no index of digests either.
@@ -57,7 +57,7 @@ public struct WakeQuery: Hashable, Sendable {
         (states?.contains(wake.state) ?? true) && (ref == nil || wake.ref == ref)
     }
 
-    /// How many rows one page looks at, at most, for wakes that are asked for: what it costs.
+    /// How many rows one page reads at most, for a query of wakes.
     package var rowCount: Int {
         let isByDevice = deviceToken != nil
         guard states == nil, ref == nil, digest == nil,

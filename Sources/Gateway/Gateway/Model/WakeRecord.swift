@@ -3,7 +3,7 @@
 public import WakeBudget
 public import WakeModel
 
-/// All that the store knows of one wake, except its payload.
+/// The stored data of one wake, except its payload.
 public struct WakeRecord: Hashable, Sendable {
     /// Its name.
     public let id: WakeID
@@ -54,7 +54,7 @@ public struct WakeRecord: Hashable, Sendable {
     /// Its attempts, the oldest first; at most ``AttemptRecord/maximumKept`` of the latest.
     public let attempts: [AttemptRecord]
 
-    /// The record of a row, with what stands beside it.
+    /// The record of a row, with the rows that belong to it.
     public init(
         _ row: WakeRow, queue: WakeQueueKey, deviceToken: DeviceToken, attempts: [AttemptRecord],
         carrier: WakeRow? = nil

@@ -11,7 +11,7 @@ public enum Decision<Answer: Sendable>: Sendable {
 }
 
 extension StoreCommand {
-    /// Decides over loaded rows. `note` is told of rows that are found damaged.
+    /// Decides over loaded rows. `note` is called for rows that are found damaged.
     public func decide(
         over rows: LoadedRows, noting note: (DamagedRow) -> Void
     ) -> Decision<Answer> {

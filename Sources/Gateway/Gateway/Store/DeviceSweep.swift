@@ -2,7 +2,7 @@
 
 import WakeModel
 
-/// How the walk through all devices stands.
+/// The state of the walk through all devices.
 ///
 /// An index of the devices by their age would be written with every wake. Instead all devices are
 /// looked at so often that one is kept only little longer than it must be: the walks of one
@@ -29,7 +29,7 @@ package struct DeviceSweep {
         let interval = min(kept / Self.walksPerRetention, Self.longestIntervalSeconds * 1000)
         if let beganAt {
             let elapsed = order.now.milliseconds(since: beganAt)
-            // After the clock was set back nobody knows how long ago it was.
+            // After the clock was set back the elapsed time is not known.
             guard elapsed < 0 || elapsed >= interval else { return nil }
         }
         beganAt = order.now

@@ -100,7 +100,7 @@ final class MemoryRows: RetainedRows {
         if let known = rows.deviceNumbers[name] ?? deviceNumbers[name] {
             number = known
         } else {
-            // Never given again, whatever becomes of the decision.
+            // Never reused, whatever the outcome of the decision.
             lastDevice += 1
             number = lastDevice
         }

@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// What becomes of a claimed wake.
+/// The new state of a claimed wake.
 public struct Settlement: Hashable, Sendable {
     /// The effect on the wake.
     public enum Effect: Hashable, Sendable {

@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// How a store stands that gateways share, as one of them saw it last.
+/// The status of a store that gateways share, as this gateway last saw it.
 public struct SharedStoreStatus: Hashable, Sendable {
     /// A gateway that works on the store, or did in the last hour.
     public struct Member: Hashable, Sendable {
@@ -54,7 +54,7 @@ public struct SharedStoreStatus: Hashable, Sendable {
     public struct OpenTransaction: Hashable, Sendable {
         /// How to end it, as SQL.
         public let ending: String
-        /// Whose it is: role, program and state, as far as this role may know.
+        /// Whose it is: role, program and state, as far as this role may read them.
         public let owner: String
         /// How long it has been open, in seconds.
         public let seconds: Int64
@@ -82,7 +82,7 @@ public struct SharedStoreStatus: Hashable, Sendable {
     /// Transactions that have been open for long, the oldest first.
     public let openTransactions: [OpenTransaction]
     /// By how many bytes of log the standby that is farthest behind lags; `nil` without a standby,
-    /// or where the role may not know it.
+    /// or where the role may not read it.
     public let standbyLagBytes: Int64?
     /// How much the database's clock is ahead of this machine's, in milliseconds.
     public let clockOffsetMilliseconds: Int64

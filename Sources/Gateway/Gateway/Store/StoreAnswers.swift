@@ -32,8 +32,8 @@ public struct EndedWake: Hashable, Sendable {
     }
 }
 
-/// Leave to claim wakes in the transaction that admits them, so that a wake which may go at once
-/// is written once and not twice.
+/// Permission to claim wakes in the transaction that admits them, so that a wake which may be sent
+/// immediately is written once and not twice.
 public struct ClaimGrant: Hashable, Sendable {
     /// The queues whose wakes may go now, and that have no older ones waiting, each with the most
     /// wakes to claim from it.
@@ -44,7 +44,7 @@ public struct ClaimGrant: Hashable, Sendable {
     public private(set) var calls: Int
     /// How long the leases last, in seconds.
     public let leaseSeconds: Int
-    /// What keeps queues from sending at once, where something does: part of what is decided.
+    /// The reasons why queues do not send now: part of the decision.
     public let obstacles: [WakeQueueKey: DelayReasons]
 
     /// Creates a grant with room for each queue.
@@ -62,7 +62,7 @@ public struct ClaimGrant: Hashable, Sendable {
         self.leaseSeconds = leaseSeconds
     }
 
-    /// Creates a grant whose queues share its room.
+    /// Creates a grant whose queues share its slots.
     public init(queues: Set<WakeQueueKey>, background: Int, calls: Int, leaseSeconds: Int) {
         slots = Dictionary(
             uniqueKeysWithValues: queues.map { ($0, $0.kind.isImmediate ? calls : background) })
@@ -87,7 +87,7 @@ public struct ClaimGrant: Hashable, Sendable {
 public struct AdmitAnswer: Sendable {
     /// The answers, one by one, in order.
     public var admissions: [AdmissionResult] = []
-    /// The wakes among them that were claimed at once.
+    /// The wakes among them that were claimed immediately.
     public var claims: [Claim] = []
     /// All that ended in this transaction: new ones, and older ones that were found to be over.
     public var ended: [EndedWake] = []
@@ -141,8 +141,8 @@ public struct SettleAnswer: Sendable {
 public struct Reclaimed: Hashable, Sendable {
     /// Wakes that are pending again; the lost attempt counts as a try.
     public var returned: [WakeID] = []
-    /// Those that ended: calls and others that are not repeated, whose fate is unknown, and wakes
-    /// that another carries by now.
+    /// Those that ended: calls and others that are not repeated, whose outcome is unknown, and
+    /// wakes that another carries by now.
     public var ended: [EndedWake] = []
 
     /// Nothing yet.
@@ -211,8 +211,8 @@ public struct Pruned: Hashable, Sendable {
     public var devices = 0
     /// Whether the walk through all devices has not come to its end.
     public var isSweeping = false
-    /// Webhooks that nobody is told of any more: their endpoint is gone, or they were written
-    /// before endpoints had names, and no heir asks for them.
+    /// Webhooks without a receiver: their endpoint was removed, or they were written before
+    /// endpoints had names, and no endpoint takes them over.
     public var webhooks = 0
     /// Webhooks without an endpoint that the only one inherited.
     public var inheritedWebhooks = 0
@@ -225,7 +225,7 @@ public struct Pruned: Hashable, Sendable {
     public init() {}
 
     /// Whether some table gave as many as the step may take, or the walk through the devices goes
-    /// on, so that more may follow at once.
+    /// on, so that another step may follow immediately.
     public func isFull(_ limit: Int) -> Bool {
         isSweeping || max(wakes, marks, feedback, outcomes, webhooks + inheritedWebhooks) >= limit
     }
@@ -276,7 +276,7 @@ extension PruneOrder {
     }
 }
 
-/// A queue's standing in the store.
+/// The stored row of a queue.
 public struct WakeQueueRow: Hashable, Sendable {
     /// The queue's number in the store, from 1.
     public let number: Int64
@@ -284,12 +284,12 @@ public struct WakeQueueRow: Hashable, Sendable {
     public let queue: WakeQueueKey
     /// Whether the app ever sent a receipt: from then on missing ones count.
     public var confirmsLaunches: Bool
-    /// Since when somebody has paused it; `nil` when it is not paused.
+    /// Since when it is paused; `nil` when it is not.
     public var pausedAt: WallInstant?
     /// Why, if it was said.
     public var pauseReason: String?
-    /// Since when those who listen to webhooks have been told that it is held; `nil` when they
-    /// were told nothing, or that it goes on.
+    /// Since when webhooks have reported it as held; `nil` when nothing was reported, or its
+    /// release.
     public var heldToldAt: WallInstant?
 
     /// Creates a queue.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One verb of a store, as a value: what is asked for, and what becomes of the rows.
+/// One verb of a store, as a value: its request, and its changes to the rows.
 ///
 /// Each verb is written once, here in the core, and every engine works by it. ``decide(on:)`` has
 /// no clock and does no I/O of its own: time is a part of the command. It runs within one
@@ -74,7 +74,7 @@ public struct CommandProfile: Hashable, Sendable {
     public var isUrgent = false
     /// Whether it makes the store hold more, and can be refused for that.
     public var addsWork = false
-    /// Whether its answer is shown to somebody, and so must be durable.
+    /// Whether its answer is shown to a caller, and so must be durable.
     public var isShown = false
     /// Whether it reads all rows of a table.
     public var isLinear = false

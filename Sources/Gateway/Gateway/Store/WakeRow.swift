@@ -70,7 +70,7 @@ public struct WakeRow: Hashable, Sendable {
     /// When the app was launched by it.
     public var launchedAt: WallInstant?
 
-    /// A wake that waits, or has ended at once.
+    /// A wake that waits, or has ended immediately.
     public init(
         id: WakeID, device: Int64, queue: Int64, previous: Int64, acceptedAt: WallInstant,
         decision: WakeDecision, coalescing: Coalescing, ref: WakeRef? = nil,
@@ -136,7 +136,7 @@ public struct DeviceRow: Hashable, Sendable {
     public var calls: [CountedCall] = []
     /// When the app registered the token, as far as was reported.
     public var registeredAt: WallInstant?
-    /// Since when APNs holds the token for dead.
+    /// Since when APNs reports the token as unregistered.
     public var deadSince: WallInstant?
     /// When the last receipt came.
     public var lastReceiptAt: WallInstant?

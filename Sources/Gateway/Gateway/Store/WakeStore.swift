@@ -25,9 +25,9 @@ public protocol WakeStore: Sendable {
     /// Removes what has had its time, in one step of a bounded size.
     func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned
 
-    /// From now on `tell` is told of each row that cannot be read, whenever one is met, so of the
-    /// same one again and again. It is called from any thread, within transactions, and returns
-    /// quickly. For one listener; a store whose rows cannot be damaged never calls it.
+    /// From now on `tell` is called for each unreadable row whenever it is read, so repeatedly for
+    /// the same one. It is called from any thread, within transactions, and returns quickly. For
+    /// one listener; a store whose rows cannot be damaged never calls it.
     func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void)
 
     /// Takes a duty that one gateway at a time has, or keeps it, for so many seconds from now on;
@@ -35,11 +35,11 @@ public protocol WakeStore: Sendable {
     /// have it.
     func take(_ duty: StoreDuty, seconds: Int) async throws(StoreFailure) -> Bool
 
-    /// Gives a duty back, which the next gateway then has at once.
+    /// Releases a duty, so that the next gateway can take it immediately.
     func giveBack(_ duty: StoreDuty) async throws(StoreFailure)
 
-    /// How a store stands that gateways share, as it was seen last; `nil` for one that belongs to
-    /// one gateway, and before the first look. Costs nothing.
+    /// The status of a store that gateways share, as last seen; `nil` for a store of one gateway,
+    /// and before the first check. Does no I/O.
     var sharedStatus: SharedStoreStatus? { get }
 }
 
@@ -86,7 +86,7 @@ public struct QueuePause: Hashable, Sendable {
 
 /// Why a store could not do what it was asked.
 public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kinds of failure that a caller tells apart.
+    /// The kinds of failure that callers distinguish.
     public enum Kind: String, Hashable, Sendable {
         /// No space is left.
         case full

@@ -17,7 +17,7 @@ extension WorkingSet {
 
     // MARK: Ends
 
-    /// Ends a wake: its row, the counter, and the webhook if somebody listens.
+    /// Ends a wake: its row, the counter, and the webhook if an endpoint subscribes to it.
     func finish(
         _ wake: inout WakeRow, _ end: WakeEnd, at now: WallInstant, _ queue: SeenQueue
     ) throws(RowFault) -> EndedWake {

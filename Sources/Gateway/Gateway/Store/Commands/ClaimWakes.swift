@@ -24,7 +24,7 @@ public struct ClaimWakes: StoreCommand {
         return profile
     }
 
-    /// Most looks find nothing.
+    /// Most claims find nothing due.
     public static var isMostlyIdle: Bool { true }
 
     /// An empty answer when nothing is due.
@@ -128,7 +128,7 @@ extension WorkingSet {
             answer.ended.append(try finish(&wake, .expired, at: order.now, queue))
             return false
         case .nothingPending:
-            // The row is the truth; the ledger was forgotten. It goes without a charge.
+            // The row decides; the ledger was reset. The wake is sent without a debit.
             wake.debit = nil
         }
         device.pending = 0

@@ -36,7 +36,7 @@ public struct ReclaimLeases: StoreCommand {
         return reads
     }
 
-    /// A wake whose repetition is harmless waits again; another, whose fate is unknown, ends.
+    /// A wake whose repetition is harmless waits again; another, whose outcome is unknown, ends.
     public func decide(on set: WorkingSet) throws(RowFault) -> Reclaimed {
         var reclaimed = Reclaimed()
         for number in try set.numbers(.lapsed(at: now, limit: limit + held.count)) {
