@@ -29,7 +29,7 @@ struct ChannelSession {
         let server = settings.server
         var transport = try server.transport(for: settings.environment)
         var management = try server.managementTransport(for: settings.environment)
-        // One request is worth waiting for a connection as long as for its answer.
+        // One request may wait for a connection as long as for its answer.
         transport.connectTimeout = .seconds(server.timeoutSeconds)
         management.connectTimeout = transport.connectTimeout
         credential = try settings.requiredCredential().open(variables)
@@ -52,8 +52,8 @@ struct ChannelSession {
         ChannelDocument(app: app.value, environment: environment?.rawValue)
     }
 
-    /// Asks, and tells what came of it: `tell` for a person, once it was done. Throws the exit code
-    /// of anything but success.
+    /// Sends the request and reports the result: `tell` prints it for a person, after success.
+    /// Throws the exit code of anything but success.
     func run(
         _ start: ChannelDocument? = nil,
         _ ask: (ChannelClient, BundleID, inout ChannelDocument) async throws(TransportFailure) ->

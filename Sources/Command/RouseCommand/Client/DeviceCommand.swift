@@ -42,7 +42,7 @@ struct DeviceCommand: AsyncParsableCommand {
         let variables = Variables.current
         let console = Console(variables)
         let client = try GatewayClient(gateway, variables)
-        // In a body, which proxies on the way do not log. Nothing in it needs an escape.
+        // In a body, which intermediate proxies do not log. Nothing in it needs an escape.
         var members = [try name(client)]
         if let bundleID {
             let id = try failing(with: .usage) { () throws(InvalidField) in try BundleID(bundleID) }

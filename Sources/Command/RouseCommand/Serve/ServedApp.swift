@@ -26,7 +26,7 @@ struct ServedApp: Sendable {
         let port: Int
         let trust: TransportConfiguration.Trust
         let credential: CredentialSource
-        /// What tells the credential's files from later ones at the same place.
+        /// The values that detect later versions of the credential's files.
         let stamp: FileStamp
         /// Everything else that makes a connection what it is.
         let settings: ServeConfiguration.TransportSettings
@@ -84,8 +84,8 @@ struct ServedApp: Sendable {
         }
     }
 
-    /// How the server is reached that manages an app's channels: Apple's own, or the one that
-    /// stands in for Apple's, which is both.
+    /// The address of the server that manages an app's channels: Apple's own, or the one configured
+    /// in place of Apple's, which serves both.
     private static func management(
         _ app: ServeConfiguration.App, _ transport: TransportConfiguration
     ) -> TransportConfiguration {
