@@ -22,8 +22,8 @@ public final class GatewayMeters: GatewayMetrics {
         var apps: Set<AppIdentity> = []
     }
 
-    /// How many apps have series of their own, those that were configured first. The others share
-    /// the labels ``otherApp`` for app and environment.
+    /// How many apps have series of their own, those that were configured first. What others count
+    /// stands under the app and the environment ``otherApp``.
     static let appCount = 100
     /// What the apps beyond ``appCount`` are called.
     static let otherApp = "other"
@@ -83,8 +83,8 @@ public final class GatewayMeters: GatewayMetrics {
             labels(of: queue) + [("state", state.rawValue), ("reason", reason ?? "")])
     }
 
-    /// The labels of a queue's series. The first apps have their names there; wakes of an app that
-    /// is not configured any more can still end.
+    /// What tells a queue's series apart. An app that is among the first has its name there; wakes
+    /// of one that is not configured any more can still end.
     private func labels(of queue: WakeQueueKey) -> [(String, String)] {
         let isNamed = handlers.withLock { handlers in
             if handlers.apps.contains(queue.app) { return true }
