@@ -6,7 +6,7 @@ internal import LoopKit
 internal import PushTransport
 internal import WakeModel
 
-/// A connection on its way: name look-up, TCP with the addresses side by side, the proxy, TLS.
+/// A connection being opened: name lookup, TCP with the addresses side by side, the proxy, TLS.
 ///
 /// Nothing of a push is written before the last of these steps is done, so that every failure here
 /// is `not-sent`. Confined to the loop's thread.

@@ -90,7 +90,7 @@ public final class HTTP2Transport: PushTransport {
     public func replaceConnections() { mailbox.replaceConnections() }
 
     /// Ends the transport; see `PushTransport.shutDown(gracePeriod:)`. When it returns, every
-    /// descriptor is closed and the thread is about to be gone. A look-up of a name that is under
+    /// descriptor is closed and the thread is about to be gone. A lookup of a name that is under
     /// way ends by itself.
     public func shutDown(gracePeriod: Duration) async {
         await mailbox.shutDown(grace: gracePeriod)

@@ -5,7 +5,7 @@ internal import Glibc
 internal import LoopKit
 internal import Synchronization
 
-/// One look-up of a host's addresses, on a thread of its own, because the system's resolver blocks.
+/// One lookup of a host's addresses, on a thread of its own, because the system's resolver blocks.
 ///
 /// Results are not cached: Apple asks for a fresh lookup before each connection (facts §1.5). A
 /// lookup cannot be cancelled; an abandoned one ends by itself, at the latest with the resolver's

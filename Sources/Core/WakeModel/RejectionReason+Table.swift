@@ -77,7 +77,7 @@ extension RejectionReason {
     /// never-retry set and the 15 minutes of 5xx; the rest of the policy is Rouse's.
     public static let table: [Entry] = requestRows + deviceRows + authenticationRows + serviceRows
 
-    /// The table by reason, for look-ups, with what only the broadcast API answers.
+    /// The table by reason, for lookups, with what only the broadcast API answers.
     static let rows: [String: Entry] = Dictionary(
         (table + channelTable).map { ($0.reason.rawValue, $0) }
     ) { first, _ in first }

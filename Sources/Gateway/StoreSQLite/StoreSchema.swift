@@ -201,7 +201,7 @@ enum StoreSchema {
         """
 
     /// Renames to the program's terms, and a column for a wake's device. Existing wakes keep theirs
-    /// in `rest` only (``StoredWake``), so that a large file is brought up to date at once.
+    /// in `rest` only (``StoredWake``), so that a large file is migrated quickly.
     private static let plainWords = """
         ALTER TABLE lane RENAME TO queue;
         ALTER TABLE queue RENAME COLUMN halt_told_at TO held_told_at;

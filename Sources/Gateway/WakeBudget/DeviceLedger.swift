@@ -52,8 +52,8 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
-    /// Charged sends that were not settled yet; 255 for more. Always 0 where each charge is settled
-    /// at once.
+    /// Charged sends that were not settled yet; 255 for more. Always 0 where each debit is settled
+    /// immediately.
     public var inFlight: Int {
         switch form {
         case .background(let ledger): Int(ledger.inFlight)

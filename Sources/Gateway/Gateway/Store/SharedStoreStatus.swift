@@ -12,11 +12,11 @@ public struct SharedStoreStatus: Hashable, Sendable {
         public let isThis: Bool
         /// Since when it works on the store.
         public let beganAt: WallInstant
-        /// How long it has given no sign of life, in milliseconds.
+        /// The time since its last heartbeat, in milliseconds.
         public let silentMilliseconds: Int64
         /// How many writers it has.
         public let writerCount: Int
-        /// How many leases on wakes it held with its last sign of life.
+        /// How many leases on wakes it held at its last heartbeat.
         public let leaseCount: Int
         /// Whether its signs of life are recent enough for it to keep its writers.
         public let isAlive: Bool

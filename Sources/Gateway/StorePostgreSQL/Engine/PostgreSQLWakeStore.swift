@@ -23,7 +23,7 @@ public final class PostgreSQLWakeStore: WakeStore {
         public var writerCount = 2
         /// How many reads run concurrently.
         public var readerCount = 4
-        /// After how long without a sign of life another gateway's writers are replaced, in
+        /// After how long without a heartbeat another gateway's writers are replaced, in
         /// seconds.
         public var takeoverSeconds = 30.0
         /// The interval of a gateway's heartbeats, and of its checks for others without one, in

@@ -50,7 +50,7 @@ final class StoreUpkeep: Sendable {
     static let endPresence = Statement("DELETE FROM rouse.gateway WHERE name = $1", .text)
     static let forgetGateways = Statement(
         "DELETE FROM rouse.gateway WHERE seen_at < clock_timestamp() - interval '1 day'")
-    /// Ends the writers of gateways that give no sign of life.
+    /// Ends the writers of gateways without a heartbeat.
     static let endSilent = Statement(
         """
         UPDATE rouse.writer SET ended = true
