@@ -29,15 +29,14 @@ printed=$(mktemp -d)
 trap 'rm -rf "${printed}"' EXIT
 failed=()
 unsteady=()
+names=()
 
-# A part that fails is run once more, since many of them measure what a busy machine may make late.
-# What passes only then is told at the end.
-part() {
+# A part that fails is run once more, alone, since many of them measure what a busy machine may make
+# late. What passes only then is named at the end.
+again() {
     local name=$1
     local log=${printed}/${name//\//-}
     shift
-    step "${name}"
-    run "${log}" "$@" && return
     mv "${log}" "${log}.first"
     step "${name}, once more"
     if run "${log}" "$@"; then unsteady+=("${name}"); else failed+=("${name}"); fi
@@ -46,10 +45,31 @@ part() {
 # 77: something that the part needs cannot be had here, and it said so.
 run() { "${@:2}" 2>&1 | tee "$1" || [[ $? -eq 77 ]]; }
 
-for suite in Tests/*/*Tests Tests/TidyTests; do
-    target=$(basename "${suite}")
-    part "${target}" swift test --skip-build "${build[@]}" --filter "^${target}\."
+part() {
+    step "$1"
+    run "${printed}/${1//\//-}" "${@:2}" || again "$@"
+}
+
+# The suites wait for servers and clocks more than they compute: as many at a time as there are
+# processors, and at most two. `swift test` would let one wait for another.
+tests=$(swift build --show-bin-path)/rousePackageTests.xctest
+suite() { "${tests}" --testing-library swift-testing --filter "^$1\."; }
+background() {
+    step "$1"
+    if suite "$1" >"${printed}/$1" 2>&1; then : >"${printed}/$1.passed"; fi
+    cat "${printed}/$1"
+}
+lanes=$(nproc)
+for path in Tests/TidyTests Tests/*/*Tests; do
+    names+=("$(basename "${path}")")
+    while [[ $(jobs -rp | wc -l) -ge $((lanes < 2 ? lanes : 2)) ]]; do wait -n || true; done
+    background "${names[-1]}" &
 done
+wait
+for name in "${names[@]}"; do
+    [[ -e ${printed}/${name}.passed ]] || again "${name}" suite "${name}"
+done
+
 part "The transports and the client under the thread sanitizer" \
     Tests/APNs/TransportFixture/thread-sanitizer.sh
 part "The transports and the client under the address sanitizer" \
