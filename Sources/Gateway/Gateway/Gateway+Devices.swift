@@ -70,7 +70,7 @@ extension Gateway {
         return outcome.devices == 0 ? .unknownDevice : .done(ended: ended.map(\.id))
     }
 
-    /// Ends what one transaction has left of a forgotten device's pushes.
+    /// Ends the pushes of a forgotten device that one transaction left.
     private func forgetPushes(
         of token: DeviceToken, _ unfinished: [WakeQueueKey: Int64]
     ) async throws(StoreFailure) -> [EndedWake] {

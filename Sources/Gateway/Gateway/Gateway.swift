@@ -144,17 +144,17 @@ public final class Gateway: Service {
     /// Checks a request, decides on it and keeps it.
     public func accept(_ inquiry: Inquiry) async -> AdmissionResult { await accept([inquiry])[0] }
 
-    /// Checks requests and keeps those that are fine; answers one by one, in order. One that is
-    /// refused does not fail the others. They share few transactions, which is what makes a batch
-    /// cheap; each is admitted for itself.
+    /// Checks requests and stores the valid ones; answers one by one, in order. One that is refused
+    /// does not fail the others. They share few transactions, which is what makes a batch cheap;
+    /// each is admitted separately.
     ///
     /// With `spreadSeconds` the due times are spread evenly over as long: the request at place i
     /// of n is not sent before i/n of it has passed, and one by itself not before a random part of
     /// it has. None is put off until its time is over. Calls and Push to Talk are not spread.
     ///
-    /// `caller` is who asks, for example the name of an API key. Requests that wait to be written
-    /// are served evenly between callers; those without a name are all of one caller. Names must
-    /// come from a bounded set.
+    /// `caller` identifies the caller, for example the name of an API key. Requests that wait to be
+    /// written are served evenly between callers; those without a name are all of one caller. Names
+    /// must come from a bounded set.
     ///
     /// Diagnostics of accepted wakes are returned `withDiagnostics` only; those of refused ones
     /// always are.
@@ -353,8 +353,7 @@ public final class Gateway: Service {
         }
     }
 
-    /// Why nothing that is asked for in this way is taken, whatever its device token is; `nil` when
-    /// nothing speaks against it.
+    /// Why such a request is refused for any device token; `nil` when it is not.
     package func refusal(of inquiry: Inquiry) -> AdmissionResult? {
         var verdicts = LastVerdict(validator, findingCount: context.limits.findingCount)
         guard

@@ -255,7 +255,7 @@ extension BackgroundLedger {
         return second(of: forceQuitAt) + Int64(settings.forceQuitLifeSeconds)
     }
 
-    /// Until when it is believed that Background App Refresh is off; in the past when it is not.
+    /// Until when a report that Background App Refresh is off counts; in the past when it is not.
     func refreshOffEnd(_ settings: BudgetSettings) -> Int64 {
         guard reports.contains(.refreshOff) else { return .min }
         return second(of: refreshOffAt) + Int64(settings.refreshOffLifeSeconds)

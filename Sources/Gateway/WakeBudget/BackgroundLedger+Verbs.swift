@@ -37,7 +37,7 @@ extension BackgroundLedger {
         return release.until <= clock ? .send : .deferred(until: due, because: release.holds)
     }
 
-    /// Decides on a request and books the decision; what waited and is over ends first.
+    /// Decides on a request and records the decision; an expired pending wake ends first.
     mutating func admit(
         _ request: BackgroundRequest, _ settings: BudgetSettings
     ) -> AdmitVerdict {
@@ -129,7 +129,7 @@ extension BackgroundLedger {
         debits &+= 1
         if inFlight < .max { inFlight += 1 }
         if unconfirmed < .max { unconfirmed += 1 }
-        // A probe: what was reported is believed again until a receipt says otherwise.
+        // A probe: the report counts again until a receipt contradicts it.
         if reports.contains(.refreshOff), hasReceipt(settings) { refreshOffAt = now }
         return .charged(
             BudgetDebit(

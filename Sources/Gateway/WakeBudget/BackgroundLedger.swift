@@ -48,7 +48,7 @@ struct BackgroundLedger: Hashable, Sendable {
     var sends = SendTimes()
     var batteryPercent: UInt8 = 0
     var reports = Reports()
-    /// Sends since the last sign of life from the app, as far as they count.
+    /// Sends since the app's last receipt or report, as far as they count.
     var unconfirmed: UInt8 = 0
     var batteryAt: WrappedSeconds = 0
     var refreshOffAt: WrappedSeconds = 0

@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// How much a background wake matters.
+/// How urgent a background wake is.
 public enum Urgency: UInt8, Hashable, Sendable, CaseIterable, Comparable {
     /// Keeps one send of every hour free for others.
     case deferrable = 0
@@ -13,7 +13,7 @@ public enum Urgency: UInt8, Hashable, Sendable, CaseIterable, Comparable {
     /// would merely replace that push.
     case urgent = 2
 
-    /// Orders by how much a wake matters.
+    /// Orders by urgency.
     public static func < (left: Urgency, right: Urgency) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -46,7 +46,7 @@ public enum BudgetRequest: Hashable, Sendable {
 
 /// The properties of a background wake that a decision depends on.
 public struct BackgroundRequest: Hashable, Sendable {
-    /// How much it matters.
+    /// Its urgency.
     public var urgency: Urgency
     /// How it merges into a wake that waits.
     public var coalescing: Coalescing

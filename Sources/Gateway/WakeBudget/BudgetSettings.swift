@@ -115,7 +115,7 @@ public enum BudgetLimits {
     public static let dailySends = 1...192
     /// How long a wake may wait, in seconds: up to 30 days, as long as APNs stores a push (A-SEND).
     public static let holdSeconds = 60...2_592_000
-    /// The life of a signal, in seconds: up to 90 days.
+    /// The lifetime of a signal, in seconds: up to 90 days.
     public static let signalLifeSeconds = 60...7_776_000
     /// Seconds between two probes: from an hour to a week.
     public static let probeSeconds = 3_600...604_800
@@ -143,7 +143,7 @@ public enum BudgetLimits {
     /// The time within which a device is taken to launch the app by nearly all pushes until its
     /// receipts show it, in seconds: 10 min (A; launches are 10 to 30 minutes apart, facts §6.3).
     public static let unknownHoldSeconds: UInt16 = 600
-    /// The longest such time that is believed, in seconds: 12 h (A), a night.
+    /// The longest such time that is accepted, in seconds: 12 h (A), a night.
     public static let longestHoldSeconds: Int64 = 43_200
     /// From which share of missing receipts on a device's silence may mean that one was lost, in
     /// 255ths: one in sixteen (A).

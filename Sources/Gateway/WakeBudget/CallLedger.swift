@@ -9,7 +9,7 @@ struct CallLedger: Hashable, Sendable {
 
     /// How many calls are kept.
     static let capacity = 12
-    /// The hourly window, in milliseconds; calls that are older are forgotten.
+    /// The hourly window, in milliseconds; older calls are dropped.
     static let windowMilliseconds = Int64(BudgetLimits.hourSeconds) * 1000
 
     /// The latest instant that it observed, in milliseconds since 1970. Marks are ages at it, so a

@@ -28,7 +28,7 @@ public enum DelayReason: UInt8, Hashable, Sendable, CaseIterable {
     case held = 10
     /// APNs does not answer what the queue sends.
     case unresponsive = 11
-    /// It was asked for with others, to be spread over a time.
+    /// It was requested with others, spread over a time.
     case spread = 12
     /// An attempt failed, or APNs answered that the device is to be left alone for a time.
     case backOff = 13

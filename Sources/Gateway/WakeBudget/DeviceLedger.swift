@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// What is remembered of one device and one topic, in at most 128 bytes: the sends that count, the
+/// The recorded state of one device and one topic, in at most 128 bytes: the sends that count, the
 /// wake that waits, and what the app reported.
 ///
 /// A ledger is a value without a clock: each verb takes the time. ``decide(on:policy:at:)`` changes
@@ -99,7 +99,7 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
-    /// Decides and books the decision: `.send` and `.deferred` make the request the pending wake,
+    /// Decides and records the decision: `.send` and `.deferred` make the request the pending wake,
     /// `.coalesced` merges it into that, a call that is to be sent is counted, and a plain push
     /// that is sent or deferred has its turn.
     ///
@@ -139,7 +139,7 @@ public struct DeviceLedger: Hashable, Sendable {
 
     /// When the pending wake may go, and because of what not before; `nil` when none waits.
     ///
-    /// Whatever changes a ledger may change this, so a queue asks again after each verb.
+    /// Whatever changes a ledger may change this, so a queue reads it after each verb.
     public func outlook(policy: BudgetPolicy, at now: WallInstant) -> Outlook? {
         guard case .background(var ledger) = form else { return nil }
         ledger.observe(now)
@@ -158,7 +158,7 @@ public struct DeviceLedger: Hashable, Sendable {
     /// A refund takes back what was debited, the spacing included. It is given only while the send
     /// is among the last thirteen and the clock was not corrected since; otherwise the send stays
     /// charged. A charge is refunded once; a store's fencing sees to that. Before that it may be
-    /// settled as accepted in advance, with the claim, so that only what failed is booked a second
+    /// settled as accepted in advance, with the claim, so that only failures are recorded a second
     /// time; ``inFlight`` does not count it then.
     ///
     /// Each attempt that may have arrived stays charged, those of a wake that returns too: the hour
@@ -167,8 +167,8 @@ public struct DeviceLedger: Hashable, Sendable {
     /// sent after them. A wake that returns while another waits is carried by that one, to which
     /// the spacing applies; they merge by the newer one's coalescing mode.
     ///
-    /// It takes no time: a result may be booked minutes after it was known, or was known by a clock
-    /// that was wrong, and what was sent since must not become older by that.
+    /// It has no time argument: a result may be recorded minutes later, or with the time of a wrong
+    /// clock, and later sends must not become older by that.
     public mutating func settle(
         _ debit: BudgetDebit, as fate: SendFate, returns: Bool = false
     ) -> SettledWake {
@@ -229,8 +229,8 @@ public struct DeviceLedger: Hashable, Sendable {
         return Int(ledger.marks.count)
     }
 
-    /// Forgets all sends, reports and the pending wake. A send that is under way comes back as one
-    /// of another time: it is not refunded in the name of a later one, nor taken for the latest.
+    /// Drops all sends, reports and the pending wake. A send in flight is settled as one of an
+    /// earlier time: it is not refunded in place of a later one, nor treated as the latest.
     public mutating func forget() {
         switch form {
         case .background(let ledger):
@@ -262,7 +262,7 @@ public struct DeviceLedger: Hashable, Sendable {
         ofSendAt sentAt: WallInstant? = nil, launchedAt: WallInstant? = nil,
         hasSynced: Bool = false, at now: WallInstant
     ) -> PendingEnd? {
-        // A send is booked at the next full second.
+        // A send is recorded at the next full second.
         let sent = sentAt.map { $0.advanced(byMilliseconds: 999).secondsSinceEpoch }
         return withBackground(at: now, otherwise: nil) {
             $0.confirmLaunch(

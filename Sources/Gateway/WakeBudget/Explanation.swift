@@ -32,7 +32,7 @@ public struct Explanation: Hashable, Sendable {
     public struct Waiting: Hashable, Sendable {
         /// When it may go and when it ends, with the rules that keep it back.
         public let outlook: Outlook
-        /// How much it matters.
+        /// Its urgency.
         public let urgency: Urgency
         /// How many requests it represents.
         public let requests: Int

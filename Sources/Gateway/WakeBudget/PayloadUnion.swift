@@ -6,7 +6,7 @@
 /// both have a key, the newer value is kept. Values are copied verbatim and never parsed. Members
 /// that only the older payload has come first, then all of the newer one.
 public enum PayloadUnion {
-    /// What came of a merge.
+    /// The result of a merge.
     public enum Outcome: Hashable, Sendable {
         /// Both, as one JSON object of at most ``BudgetLimits/backgroundPayloadBytes``.
         case united([UInt8])

@@ -12,7 +12,7 @@ public struct PendingWake: Hashable, Sendable {
     var expiry: UInt32
     /// How many requests it represents, its own included; 65 535 for more.
     public internal(set) var requests: UInt16
-    /// How much it matters: as much as the most urgent wake in it.
+    /// Its urgency: that of the most urgent wake in it.
     public internal(set) var urgency: Urgency
     /// How it merges with what is older than it: united only if all its requests are.
     public internal(set) var coalescing: Coalescing

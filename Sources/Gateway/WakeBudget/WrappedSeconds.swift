@@ -3,7 +3,7 @@
 /// A second of a ledger's time, modulo 2³²: how long before the ledger's clock something happened.
 ///
 /// Only the distance to the clock counts, so a stamp holds for 136 years and its own value means
-/// nothing; a ledger that was not looked at for ``forgettingSeconds`` drops its stamps.
+/// nothing; a ledger that was not observed for ``forgettingSeconds`` drops its stamps.
 typealias WrappedSeconds = UInt32
 
 extension WrappedSeconds {

@@ -27,8 +27,8 @@ extension Dispatcher {
     private func tellOfStrangers(_ rows: [WakeQueueRow]) async throws(StoreFailure) {
         let strangers = state.withLock { $0.strangers(among: rows) }
         for queue in strangers {
-            // What a dead process had in hand is not among them until it is taken back, so one for
-            // which nothing waits is looked at again.
+            // Leases of a dead process are not included until they are reclaimed, so a queue
+            // without pending wakes is checked again.
             guard try await context.perform(NextDue(in: [queue])) != nil else { continue }
             state.withLock { _ = $0.knownStrangers.insert(queue) }
             context.logger.warning(

@@ -18,7 +18,7 @@ final class Dispatcher: Sendable {
         var shares: QueueShares
         var holds: HeldQueues
         var silences: UnresponsiveQueues
-        /// What this gateway has in hand.
+        /// The leases that this gateway holds.
         var leases = HeldLeases()
         var paused: [AppIdentity: QueuePause] = [:]
         /// How many pauses are being set by this gateway, and how many it has set: what was read
@@ -209,7 +209,7 @@ final class Dispatcher: Sendable {
             state.leases.take(claims)
             if let grant { state.leases.promiseEnded(grant.promise) }
             guard let answer, let nextDue = answer.nextDue else { return isAwaited }
-            // Until the loop has looked, new ones must not overtake those.
+            // Until the loop has read them, new ones must not overtake those.
             state.unfinished.formUnion(answer.leftDue)
             return isAwaited || nextDue < state.nextLook
         }
@@ -335,7 +335,7 @@ final class Dispatcher: Sendable {
         }
     }
 
-    /// A queue is silent, or is no more: says so in the log.
+    /// Logs that a queue became unresponsive, or is no longer.
     private func announce(_ change: UnresponsiveQueues.Change, _ queue: WakeQueueKey) {
         switch change {
         case .began(let silence):
@@ -406,7 +406,7 @@ final class SendQueue: Sendable {
         signal.ring()
     }
 
-    /// No more claims come; what waits is still handed out.
+    /// No more claims are accepted; waiting ones are still passed on.
     func close() {
         state.withLock { $0.isClosed = true }
         signal.ring()

@@ -13,7 +13,7 @@ struct HeldLeases: Sendable {
     private var promised: [Int: WallInstant] = [:]
     private var nextPromise = 0
 
-    /// Nothing is in hand yet.
+    /// Holds no leases.
     init() {}
 
     /// An admission began, which may give leases that end then or later. Returns its number, for
@@ -32,7 +32,7 @@ struct HeldLeases: Sendable {
         for claim in claims { held[claim.ticket] = (claim.queue, claim.leaseUntil) }
     }
 
-    /// What came of these was written. How many of each queue they were.
+    /// The results of these were written. Returns their count by queue.
     mutating func letGo(_ settlements: [Settlement]) -> [WakeQueueKey: Int] {
         var counts: [WakeQueueKey: Int] = [:]
         for settlement in settlements {
@@ -42,7 +42,7 @@ struct HeldLeases: Sendable {
         return counts
     }
 
-    /// The wakes that are in hand. Linear in their number.
+    /// The wakes whose leases are held. Linear in their number.
     var wakes: Set<WakeID> { Set(held.keys.lazy.map(\.id)) }
 
     /// The wakes whose leases have ended; `nil` while an admission under way may have given some

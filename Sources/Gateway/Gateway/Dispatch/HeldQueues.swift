@@ -83,7 +83,7 @@ struct HeldQueues: Sendable {
         holds[queue]?.isProbing = true
     }
 
-    /// What came of an attempt. Returns whether a hold began or ended by it.
+    /// Records the result of an attempt. Returns whether a hold began or ended by it.
     @discardableResult
     mutating func note(
         _ signal: RetryPolicy.QueueSignal, on queue: WakeQueueKey, now: WallInstant

@@ -183,12 +183,13 @@ struct QueueShares: Sendable {
 
     // MARK: Answers
 
-    /// Wakes of a queue were handed to the sender.
+    /// Wakes of a queue were passed to the sender.
     mutating func sent(_ key: WakeQueueKey, at now: WallInstant) {
         if queues[key]?.unansweredSince == nil { queues[key]?.unansweredSince = now }
     }
 
-    /// What came of a push. Whether the queue was unresponsive until then and is no longer.
+    /// Records the result of a push. Returns whether the queue was unresponsive until then and is
+    /// no longer.
     mutating func note(
         _ signal: RetryPolicy.QueueSignal, on key: WakeQueueKey, at now: WallInstant
     ) -> Bool {
@@ -210,8 +211,8 @@ struct QueueShares: Sendable {
         return wasUnresponsive
     }
 
-    /// The sender is another one: what the one before did not answer says nothing of it. Queues
-    /// that are not among these and have nothing in flight are forgotten.
+    /// The sender was replaced: missing answers to the previous one do not count against it. Queues
+    /// that are not among these and have nothing in flight are removed.
     mutating func reset(keeping keys: [WakeQueueKey]) {
         let known = Set(keys)
         for (key, queue) in queues {

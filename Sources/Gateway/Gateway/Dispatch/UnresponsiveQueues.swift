@@ -2,7 +2,7 @@
 
 import WakeModel
 
-/// Which queues APNs has not answered for a while: there is no way to it, or it says nothing.
+/// The queues that APNs has not answered for a while: it is unreachable, or does not respond.
 ///
 /// Nothing is held because of it, because each wake is retried by itself. It is reported, because
 /// the wakes alone do not show it: each of them is only due later, again and again.
@@ -50,7 +50,7 @@ struct UnresponsiveQueues: Sendable {
         silences.keys.compactMap { queue in silence(of: queue, at: now).map { (queue, $0) } }
     }
 
-    /// What came of an attempt.
+    /// Records the result of an attempt.
     mutating func note(
         _ signal: RetryPolicy.QueueSignal, on queue: WakeQueueKey, now: WallInstant
     ) -> Change {

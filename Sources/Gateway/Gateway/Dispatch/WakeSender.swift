@@ -4,8 +4,8 @@ public import WakeModel
 
 /// Who takes claimed wakes to APNs.
 public protocol WakeSender: Sendable {
-    /// Sends a batch, and hands over each result as soon as it is known, so that one slow push
-    /// holds up no other.
+    /// Sends a batch, and reports each result as soon as it is known, so that one slow push delays
+    /// no other.
     ///
     /// `report` may be called from any thread, once for each claim; a claim that has no report when
     /// the call returns counts as ``WakeModel/Certainty/unknown``, and a second report is ignored.

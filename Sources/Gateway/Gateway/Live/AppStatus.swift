@@ -42,7 +42,7 @@ public enum Circuit: Hashable, Sendable {
     case probing(reason: String, since: WallInstant)
 }
 
-/// Nothing is answered of what a queue sends: there is no way to APNs, or it says nothing.
+/// A queue's pushes are not answered: APNs is unreachable, or does not respond.
 public struct Silence: Hashable, Sendable {
     /// When the first of those failed.
     public let since: WallInstant
@@ -69,11 +69,11 @@ public struct Unresponsiveness: Hashable, Sendable {
 public struct GatewayStats: Hashable, Sendable {
     /// Wakes accepted since the store began.
     public let accepted: Int
-    /// How many of them ended in each state; those that wait or are in hand count as pending.
+    /// How many of them ended in each state; those that wait or are claimed count as pending.
     public let byState: [WakeState: Int]
-    /// Wakes that wait or are in hand.
+    /// Wakes that wait or are claimed.
     public let unended: Int
-    /// Wakes that were handed to the sender and are not settled.
+    /// Wakes that were passed to the sender and are not settled.
     public let inFlight: Int
     /// Requests that wait to be written.
     public let intakeQueue: Int

@@ -3,8 +3,8 @@
 import Synchronization
 import WakeModel
 
-/// Wakes one waiting task. Ringing before anybody waits is remembered once, so a ring is never
-/// lost, and many rings are one.
+/// Resumes one waiting task. A signal without a waiting task is kept, once, so none is lost, and
+/// several are one.
 final class AsyncSignal: Sendable {
     private enum State {
         case quiet

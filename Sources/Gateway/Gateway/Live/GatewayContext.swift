@@ -96,7 +96,7 @@ final class GatewayContext: Sendable {
             case .failure(let failure):
                 if !failure.isOfSomeRows { obstacle = failure }
                 guard halving.failed(part, mayHalve: failure.isOfSomeRows) else { continue }
-                // What fails as a whole by now is no fault of these wakes.
+                // A failure of the whole transaction is not caused by these wakes.
                 let admission: AdmissionResult =
                     failure.isOfSomeRows
                     ? .damaged(failure.message) : AdmissionResult(failure)

@@ -7,8 +7,8 @@ public struct GatewayLimits: Hashable, Sendable {
     /// The most requests that wait to be written; one more is refused with "too busy".
     public var intakeQueueCount = 10_000
     /// How many of one caller's requests may wait to be written even when those of others fill
-    /// ``intakeQueueCount``; never more than a quarter of that. A caller is an API key, or all that
-    /// asks within the process.
+    /// ``intakeQueueCount``; never more than a quarter of that. A caller is an API key, or all
+    /// callers within the process.
     public var intakeCallerReserveCount = 1_000
     /// The most wakes of a request that is not behind batches at intake.
     public var intakeSmallCount = 8
@@ -59,8 +59,8 @@ public struct GatewayLimits: Hashable, Sendable {
     /// How long a lease lasts at least. A push is answered, or given up, within its lease: one that
     /// may take longer (``GatewayConfiguration/sendSeconds``) has a longer lease.
     public var leaseSeconds = 120
-    /// How much longer a lease lasts than a push may take, at least: the time for the way to the
-    /// sender, and for what came of it to be written.
+    /// How much longer a lease lasts than a push may take, at least: the time until it is sent, and
+    /// until its result is written.
     public var leaseMarginSeconds = 30
     /// How often a wake may be tried by attempts that may have reached APNs.
     public var triesCount = 12
@@ -97,7 +97,7 @@ public struct GatewayLimits: Hashable, Sendable {
     public var outcomeLookMilliseconds = 100
     /// The longest pause between two polls for the outcome of one wake.
     public var outcomeLookMaximumMilliseconds = 2_000
-    /// The pause after the store failed, before it is asked again.
+    /// The pause after the store failed, before it is used again.
     public var storePauseMilliseconds = 250
     /// The largest step of the wall clock that is followed immediately; a larger one is a leap.
     public var clockToleranceMilliseconds = 5_000

@@ -15,9 +15,9 @@ final class OutcomeBroadcaster: Sendable {
 
     private struct Awaited {
         var signals: [(key: Int, signal: AsyncSignal)] = []
-        /// When it is looked for in the store.
+        /// When the store is polled for it.
         var look: WallInstant
-        /// After how long it is looked for again.
+        /// The interval until the next poll.
         var pause: Int64
     }
 

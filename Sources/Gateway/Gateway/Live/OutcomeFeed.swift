@@ -197,7 +197,7 @@ final class OutcomeFeed: Sendable {
     }
 
     private func pause(milliseconds: Int) async {
-        // A cancelled sleep ends the pause, which is what its caller asks next.
+        // A cancelled sleep ends the pause, which its caller checks next.
         try? await clock.sleep(until: clock.now().advanced(byMilliseconds: Int64(milliseconds)))
     }
 }

@@ -23,7 +23,7 @@ final class SteadyClock: GatewayClock {
     }
 
     private struct State {
-        /// What the wall clock is ahead of the clock since boot, as far as that is believed.
+        /// How far the wall clock is ahead of the clock since boot, as far as accepted.
         var offset: Int64?
         /// What it is in a leap, since when by the clock since boot, and the leap itself.
         var leap: (offset: Int64, beganAt: Int64, leap: Leap)?

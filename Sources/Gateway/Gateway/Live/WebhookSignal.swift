@@ -15,7 +15,7 @@ public final class WebhookSignal: Sendable {
         self.clock = clock
     }
 
-    /// Rings; may be called from anywhere. A ring before anybody waits is remembered.
+    /// Signals; may be called from anywhere. A signal without a waiting task is kept.
     public func ring() { signal.ring() }
 
     /// Returns when it rings, or rang since the last wait; at the instant; or immediately when the

@@ -63,7 +63,7 @@ public enum DeviceReport: Hashable, Sendable {
 
 /// The answer to a report.
 public enum DeviceAnswer: Hashable, Sendable {
-    /// It is booked; these wakes ended by it.
+    /// It is recorded; these wakes ended by it.
     case done(ended: [WakeID])
     /// No such app is configured.
     case unknownApp
@@ -110,7 +110,7 @@ public struct Receipt: Hashable, Sendable {
 
 /// The answer to a receipt.
 public enum ReceiptAnswer: String, Hashable, Sendable, CaseIterable {
-    /// It is booked.
+    /// It is recorded.
     case recorded
     /// The same wake was confirmed before; nothing changed.
     case repeated

@@ -15,7 +15,7 @@ public enum WakeDecision: Hashable, Sendable {
     /// It merged into the wake that waits for the same device, which carries it from now on, and
     /// is due at this instant because of these rules.
     case coalesced(into: WakeID, Coalescing, until: WallInstant, because: DelayReasons)
-    /// VoIP: the same call was asked for within the deadline. This is that wake; nothing new is
+    /// VoIP: the same call was requested within the deadline. This is that wake; nothing new is
     /// kept.
     case sameCall(WakeID)
     /// It ended: it cannot be sent before its expiry. The earliest instant at which the rules
@@ -74,7 +74,7 @@ extension WakeDecision {
 
 /// Why a wake is not sent at all.
 public enum WakeSuppression: Hashable, Sendable {
-    /// Background App Refresh was reported off; believed until this instant.
+    /// Background App Refresh was reported off; the report counts until this instant.
     case backgroundAppRefreshOff(until: WallInstant)
     /// VoIP: too many calls in an hour; from this instant on another is let through.
     case tooManyCalls(until: WallInstant)

@@ -52,7 +52,7 @@ public struct WakeQuery: Hashable, Sendable {
             && (environment == nil || environment == app.environment)
     }
 
-    /// Whether a wake of these apps is asked for.
+    /// Whether a wake belongs to these apps.
     func includes(_ wake: WakeRow) -> Bool {
         (states?.contains(wake.state) ?? true) && (ref == nil || wake.ref == ref)
     }
@@ -87,7 +87,7 @@ public struct WakePage: Hashable, Sendable {
 public enum CancelAnswer: Hashable, Sendable {
     /// It was pending and has ended. What had merged into it has ended with it.
     case cancelled(WakeRecord)
-    /// It is in hand already, or has ended.
+    /// It is claimed already, or has ended.
     case tooLate(WakeRecord)
     /// No wake has this id.
     case unknown

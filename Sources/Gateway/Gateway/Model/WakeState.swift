@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// Where a wake is in its life: waiting, in hand, or ended in one of several ways.
+/// The state of a wake: waiting, claimed, or ended in one of several ways.
 public enum WakeState: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// Stored, and waiting for its due time or a free slot.
     case pending

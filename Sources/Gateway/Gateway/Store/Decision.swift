@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What came of deciding on a command over loaded rows.
+/// The result of deciding on a command over loaded rows.
 public enum Decision<Answer: Sendable>: Sendable {
     /// It is decided.
     case made(Answer, Changes)

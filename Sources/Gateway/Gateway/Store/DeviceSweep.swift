@@ -5,9 +5,9 @@ import WakeModel
 /// The state of the walk through all devices.
 ///
 /// An index of the devices by their age would be written with every wake. Instead all devices are
-/// looked at so often that one is kept only little longer than it must be: the walks of one
-/// retention are many, and each is as quick as its steps follow each other. So what is kept has a
-/// bound, whatever the number of devices: as many as came in that time and a little more.
+/// walked so often that each is kept only a little longer than required: there are many walks in
+/// one retention period, each as quick as its steps follow each other. So the number of kept
+/// devices is bounded: those that came in that time and a few more.
 package struct DeviceSweep {
     /// How many walks there are in the time for which devices are kept.
     static let walksPerRetention: Int64 = 8
@@ -16,7 +16,7 @@ package struct DeviceSweep {
 
     /// When the last walk began; `nil` before the first.
     private var beganAt: WallInstant?
-    /// The number of the device that was looked at last; `nil` when no walk is under way.
+    /// The number of the device that was read last; `nil` when no walk is under way.
     package var reached: Int64?
 
     /// No walk yet.

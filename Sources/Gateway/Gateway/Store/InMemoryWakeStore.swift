@@ -20,8 +20,8 @@ public actor InMemoryWakeStore: WakeStore, StoreEngine {
     /// An empty store.
     public init() { self.init { nil } }
 
-    /// An empty store, which asks `trouble` before each write what befalls it, and gives these
-    /// numbers to wakes.
+    /// An empty store, which calls `trouble` before each write for the failure to simulate, and
+    /// assigns these numbers to wakes.
     package init(
         numbers: NumberSeries = .all, trouble: @escaping @Sendable () -> WriteTrouble?
     ) {

@@ -42,7 +42,7 @@ public struct LoadedRows: Sendable {
     public struct DueWakes: Sendable {
         /// At which instant they are due.
         public let now: WallInstant
-        /// The most that were looked for.
+        /// The limit of the query.
         public let limit: Int
         /// Their numbers, the longest due first.
         public let numbers: [Int64]
@@ -145,7 +145,7 @@ public struct KnownKey: Hashable, Sendable {
     /// What was answered; `nil` where an earlier version of the store did not keep it, or it cannot
     /// be read.
     public let answer: AdmittedWake?
-    /// Until when the key is remembered.
+    /// When the key expires.
     public let expiresAt: WallInstant
 
     /// Creates a known key.

@@ -24,7 +24,7 @@ public struct MergedPart: Hashable, Sendable {
     public var expiration: Expiration
     /// The collapse id, if any.
     public var collapseID: CollapseID?
-    /// How much it matters.
+    /// Its urgency.
     public var urgency: Urgency
     /// How it merges with what is older.
     public var coalescing: Coalescing

@@ -77,7 +77,7 @@ public protocol RetainedRows: AnyObject {
 public struct SweptDevices: Hashable, Sendable {
     /// How many devices were removed.
     public let removed: Int
-    /// The number of the last device that was looked at; `nil` when there is none behind it.
+    /// The number of the last device that was read; `nil` when there is none behind it.
     public let last: Int64?
 
     /// Creates a step.

@@ -8,7 +8,7 @@ public struct SharedStoreStatus: Hashable, Sendable {
     public struct Member: Hashable, Sendable {
         /// Its name, another one after each start.
         public let name: String
-        /// Whether it is the one that looked.
+        /// Whether it is the one that made the survey.
         public let isThis: Bool
         /// Since when it works on the store.
         public let beganAt: WallInstant
@@ -18,7 +18,7 @@ public struct SharedStoreStatus: Hashable, Sendable {
         public let writerCount: Int
         /// How many leases on wakes it held at its last heartbeat.
         public let leaseCount: Int
-        /// Whether its signs of life are recent enough for it to keep its writers.
+        /// Whether its heartbeats are recent enough for it to keep its writers.
         public let isAlive: Bool
 
         /// Creates a member.
@@ -73,11 +73,11 @@ public struct SharedStoreStatus: Hashable, Sendable {
         }
     }
 
-    /// When it was looked at.
+    /// The time of the survey.
     public let at: WallInstant
     /// The server's version, such as 150018 for 15.18.
     public let serverVersion: Int64
-    /// The gateways, the one that looked first.
+    /// The gateways, the surveying one first.
     public let members: [Member]
     /// Transactions that have been open for long, the oldest first.
     public let openTransactions: [OpenTransaction]
@@ -88,7 +88,7 @@ public struct SharedStoreStatus: Hashable, Sendable {
     public let clockOffsetMilliseconds: Int64
     /// What commands have cost, by their names.
     public let verbs: [String: Verb]
-    /// How many conflicts of versions this gateway met a second since it looked before.
+    /// How many conflicts of versions this gateway met per second since the previous survey.
     public let conflictsPerSecond: Double
 
     /// Creates a status.

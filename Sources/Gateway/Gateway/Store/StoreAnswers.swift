@@ -83,7 +83,7 @@ public struct ClaimGrant: Hashable, Sendable {
     }
 }
 
-/// What came of admitting wakes.
+/// The result of admitting wakes.
 public struct AdmitAnswer: Sendable {
     /// The answers, one by one, in order.
     public var admissions: [AdmissionResult] = []
@@ -99,7 +99,7 @@ public struct AdmitAnswer: Sendable {
     /// Nothing yet.
     public init() {}
 
-    /// Adds what came of the submissions behind these.
+    /// Adds the results of the submissions after these.
     mutating func append(_ other: AdmitAnswer) {
         admissions += other.admissions
         claims += other.claims
@@ -109,7 +109,7 @@ public struct AdmitAnswer: Sendable {
     }
 }
 
-/// What came of a claim.
+/// The result of a claim.
 public struct ClaimAnswer: Sendable {
     /// The claimed wakes.
     public var claims: [Claim] = []
@@ -124,7 +124,7 @@ public struct ClaimAnswer: Sendable {
     public init() {}
 }
 
-/// What came of settling.
+/// The result of settling.
 public struct SettleAnswer: Sendable {
     /// The verdicts, one by one, in order.
     public var verdicts: [SettlementVerdict] = []
@@ -152,7 +152,7 @@ public struct Reclaimed: Hashable, Sendable {
     public var count: Int { returned.count + ended.count }
 }
 
-/// What came of a cancellation.
+/// The result of a cancellation.
 public struct CancelOutcome: Sendable {
     /// Whether it took effect; `nil` for an unknown wake.
     public let isCancelled: Bool?
@@ -166,7 +166,7 @@ public struct CancelOutcome: Sendable {
     }
 }
 
-/// What came of a device's report.
+/// The result of a device's report.
 public struct ReportOutcome: Sendable {
     /// How many of the token's queues it reached.
     public let devices: Int
@@ -184,7 +184,7 @@ public struct ReportOutcome: Sendable {
     }
 }
 
-/// What came of receipts.
+/// The result of receipts.
 public struct ReceiptOutcome: Sendable {
     /// The answers, one by one, in order.
     public var answers: [ReceiptAnswer] = []
@@ -207,7 +207,7 @@ public struct Pruned: Hashable, Sendable {
     public var feedback = 0
     /// Entries of the feed of outcomes, as many as a transaction made counting as one.
     public var outcomes = 0
-    /// Devices that had nothing to remember.
+    /// Devices without any state.
     public var devices = 0
     /// Whether the walk through all devices has not come to its end.
     public var isSweeping = false
@@ -237,14 +237,14 @@ public struct PruneOrder: Hashable, Sendable {
     public let now: WallInstant
     /// Ended wakes that were accepted before this instant, and feedback that is as old.
     public let wakesBefore: WallInstant
-    /// Devices without any life since this instant, whose wakes have gone.
+    /// Devices without any activity since this instant, whose wakes were removed.
     public let devicesBefore: WallInstant
     /// Who listens to webhooks; those of other endpoints go after the grace. Gateways that share a
     /// store have the same ones.
     public let webhooks: [WebhookSubscription]
     /// How long webhooks are kept for an endpoint that is not among them, in seconds.
     public let webhookGraceSeconds: Int
-    /// The most rows of one table; of devices, the most that are looked at.
+    /// The most rows of one table; of devices, the most that are read.
     public let limit: Int
 
     /// Creates an order.
@@ -268,8 +268,7 @@ extension PruneOrder {
     /// The latest instant at which anything can have happened, as clocks are.
     package var latest: WallInstant { now.advanced(byMilliseconds: Self.toleratedMilliseconds) }
 
-    /// An instant to which nothing is put off, and until which nothing is remembered: two days more
-    /// than what is longest kept.
+    /// An instant after every due time and expiry: two days more than the longest retention.
     package var farthest: WallInstant {
         now.advanced(byMilliseconds: max(0, now.milliseconds(since: wakesBefore)))
             .advanced(bySeconds: 2 * 86_400)

@@ -23,7 +23,7 @@ public protocol StoreCommand<Answer>: Sendable {
     func decide(on rows: WorkingSet) throws(RowFault) -> Answer
 
     /// The answer, if reading alone shows that there is nothing to decide. An engine with one
-    /// writer asks this first, beside the writer.
+    /// writer calls this first, outside the writer.
     func idleAnswer(on rows: WorkingSet) throws(RowFault) -> Answer?
 
     /// Whether ``idleAnswer(on:)`` is to be asked.
@@ -58,7 +58,7 @@ public struct CommandProfile: Hashable, Sendable {
 
     /// Who asked for it.
     public enum Origin: Hashable, Sendable {
-        /// A loop of the gateway, which waits for one command before it asks for the next.
+        /// A loop of the gateway, which waits for one command before it runs the next.
         case gateway
         /// A caller; nothing bounds how many of them there are.
         case caller

@@ -24,9 +24,9 @@ public struct WakeRow: Hashable, Sendable {
     public let ref: WakeRef?
     /// VoIP: the call; `nil` for others.
     public let call: CallFingerprint?
-    /// How much it matters.
+    /// Its urgency.
     public var urgency: Urgency
-    /// Where it is in its life.
+    /// Its state.
     public var state: WakeState
     /// Pending: when it is due.
     public var dueAt: WallInstant

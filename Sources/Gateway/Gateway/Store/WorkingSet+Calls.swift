@@ -9,7 +9,7 @@ import WakeModel
 
 extension WorkingSet {
     /// Counts a call that is to be sent, after its ledger did, and drops what counts no more. What
-    /// still waits stays, whatever its ledger forgot over a leap of the clock.
+    /// still waits stays, even if its ledger dropped it after a leap of the clock.
     func keepCall(
         _ wake: borrowing WakeRow, _ call: CallFingerprint, on device: inout DeviceRow,
         at now: WallInstant

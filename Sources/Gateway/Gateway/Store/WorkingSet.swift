@@ -5,8 +5,8 @@ import WakeModel
 
 /// Why a decision cannot have a row.
 public enum RowFault: Error, Hashable, Sendable {
-    /// It was not loaded. It is asked for in ``WorkingSet/missing``, and the decision is made again
-    /// when it is there.
+    /// It was not loaded. It is added to ``WorkingSet/missing``, and the decision is repeated after
+    /// loading it.
     case notLoaded
     /// It, or what it needs, cannot be read.
     case damaged(StoreFailure)
@@ -15,8 +15,8 @@ public enum RowFault: Error, Hashable, Sendable {
 /// The rows of one decision: what was loaded, and over that what the decision changes.
 ///
 /// What was changed is read back. A row that was not loaded stops the decision with
-/// ``RowFault/notLoaded``; so a row that is known only by another one needs no code of its own.
-/// Not `Sendable`: a working set lives for as long as one decision is made.
+/// ``RowFault/notLoaded``; so a row that is known only by another one needs no code of its own. Not
+/// `Sendable`: a working set exists for one decision only.
 public final class WorkingSet {
     let loaded: LoadedRows
     let rules: StoreRules
@@ -192,7 +192,7 @@ public final class WorkingSet {
     }
 
     /// Removes a device, unless a wake of it is still there or another device cannot be found
-    /// without it; then its row, which says no more than its token, is written.
+    /// without it; then its row is written with the token only.
     func forget(_ device: inout DeviceRow) {
         device.touchedAt = WallInstant(millisecondsSinceEpoch: 0)
         change(device, .forgotten)
@@ -375,7 +375,7 @@ public final class WorkingSet {
         return known
     }
 
-    /// Reserves a key, and remembers the answer to its request.
+    /// Reserves a key, and stores the answer to its request.
     func reserve(_ key: IdempotencyKey, for answer: AdmittedWake) {
         let replaced = loaded.keys[key.key].flatMap(\.self)?.expiresAt
         newKeys[key.key] = changes.keys.count

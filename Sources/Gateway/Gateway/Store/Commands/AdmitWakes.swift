@@ -195,7 +195,7 @@ extension WorkingSet {
             var carrier = try liveWake(device.pending, withPayload: true),
             carrier.state == .pending
         else { return nil }
-        // What was asked for may not be what came of it: a union may be too long for a push.
+        // The result may differ from the requested mode: a union may be too long for a push.
         let coalescing = carrier.absorb(new, as: row.id)
         schedule(&carrier, device, queue, at: new.acceptedAt)
         update(carrier, .content)

@@ -128,7 +128,7 @@ extension WorkingSet {
         return found
     }
 
-    /// How many of a device's latest wakes are looked at for those that a wake carries.
+    /// How many of a device's latest wakes are searched for those that a wake carries.
     private static let mergedLookCount = 1_024
 
     /// Cancels a wake that has merged into one that waits; `nil` when that one waits no more.

@@ -117,8 +117,8 @@ extension WorkingSet {
             // A clock that was set back must not make it due for ever.
             wake.dueAt = max(wake.dueAt, order.now.advanced(byMilliseconds: 1))
             update(wake, .schedule)
-            // Its ledger may have learned that the clock was set back; else it would learn that
-            // anew each time, and the wait would begin anew with it.
+            // Its ledger may have detected that the clock was set back; unsaved, it would detect
+            // that again each time, and the wait would begin again with it.
             save(&device, at: order.now)
             answer.deferred += 1
             return false

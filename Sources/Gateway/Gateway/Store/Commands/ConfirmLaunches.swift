@@ -54,8 +54,8 @@ public struct ResolveReceipts: StoreCommand {
     /// How many refs one read resolves. A ref is searched in a device's whole chain of wakes, so
     /// this is not done while a writer waits, and a claim can run in between.
     static let refsPerLook = 8
-    /// How many wakes of a device, in one queue, are looked at for a ref: those of some days, by
-    /// the usual budget.
+    /// How many wakes of a device, in one queue, are searched for a ref: those of some days, by the
+    /// usual budget.
     public static let refChainCount = 128
 
     /// The receipts.
@@ -91,8 +91,7 @@ public struct ResolveReceipts: StoreCommand {
 }
 
 extension WakeStore {
-    /// Records receipts; answers one by one, in order. Wakes that are named by refs are looked for
-    /// first.
+    /// Records receipts; answers one by one, in order. Wakes named by refs are resolved first.
     public func confirm(
         _ receipts: [Receipt], at now: WallInstant, under rules: StoreRules
     ) async throws(StoreFailure) -> ReceiptOutcome {

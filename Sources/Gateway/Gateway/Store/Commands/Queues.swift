@@ -42,7 +42,7 @@ public struct SetPause: StoreCommand {
     }
 }
 
-/// Writes something that says nothing, as durably as everything else: when it is done, writing
+/// Writes a value without meaning, as durably as everything else: its success proves that writing
 /// works.
 public struct TryWriting: StoreCommand {
     /// Creates the command.

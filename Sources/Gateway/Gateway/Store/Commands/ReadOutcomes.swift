@@ -89,9 +89,9 @@ public struct FindEnded: StoreCommand {
 public struct OutcomePage: Hashable, Sendable {
     /// The outcomes, in the order of their cursors.
     public var events: [OutcomeEvent] = []
-    /// The cursor of the last entry that was looked at, behind which the next page begins.
+    /// The cursor of the last entry read, after which the next page begins.
     public let cursor: Int64
-    /// Whether as many entries were looked at as were asked for, so that more may follow.
+    /// Whether as many entries were read as requested, so that more may follow.
     public let isFull: Bool
 
     /// Creates an empty page.

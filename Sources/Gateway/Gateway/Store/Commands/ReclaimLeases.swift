@@ -3,14 +3,13 @@
 import WakeBudget
 public import WakeModel
 
-/// Takes back leases that ended without a settlement, except those of wakes that the caller has in
-/// hand itself.
+/// Takes back leases that ended without a settlement, except those that the caller itself holds.
 public struct ReclaimLeases: StoreCommand {
     /// The present instant.
     public let now: WallInstant
     /// The most leases to take back.
     public let limit: Int
-    /// The wakes that the caller has in hand.
+    /// The wakes whose leases the caller holds.
     public let held: Set<WakeID>
     /// The rules.
     public let rules: StoreRules
