@@ -50,7 +50,7 @@ public import WakeModel
 /// again once, with the same `apns-id` and within the push's time, when APNs' answer proves that it
 /// was not accepted and a new token or another connection is the remedy (`ExpiredProviderToken`,
 /// `Shutdown`, `IdleTimeout`, `UnrelatedKeyIdInToken`). Everything else, above all what to do about
-/// an unknown fate, is the caller's to decide.
+/// an unknown outcome, is left to the caller.
 public final class APNsClient: Sendable {
     let core: ClientCore
     private let transport: any PushTransport
@@ -149,9 +149,9 @@ public final class APNsClient: Sendable {
                 core.send(
                     push, id, of: caller, due: due, timeLeft: timeLeft, isSecond: isSecond,
                     over: transport)
-                // A task that was cancelled before the push was submitted has told the transport
-                // of an id that it did not know yet. One that is cancelled from here on tells it of
-                // one that it knows.
+                // A task cancelled before the push was submitted asked the transport to cancel an
+                // id that it did not have yet. A task cancelled from here on cancels an id that it
+                // has.
                 if Task.isCancelled { transport.cancel(id) }
             }
         } onCancel: {
@@ -199,8 +199,9 @@ public final class APNsClient: Sendable {
     /// What the client's transport holds at this moment.
     public var gauges: TransportGauges { transport.gauges }
 
-    /// How far APNs' clock is ahead of this machine's, as told by its last `date` header field;
-    /// `nil` before the first one. More than a few seconds spoil provider tokens.
+    /// How far APNs' clock is ahead of this machine's, according to its last `date` header field;
+    /// `nil` before the first one. A difference of more than a few seconds makes provider tokens
+    /// invalid.
     public var clockSkew: Duration? { core.clockSkew }
 }
 

@@ -35,7 +35,8 @@ public final class ChannelClient: Sendable {
     /// Makes a channel and returns its id, which apps need to subscribe.
     ///
     /// Throws ``PushTransport/TransportFailure`` when no answer came. When its certainty is
-    /// `unknown`, there may be a channel whose id nobody knows: ``channels(of:requestID:)`` has it.
+    /// `unknown`, the channel may exist without its id having been received:
+    /// ``channels(of:requestID:)`` lists it.
     public func createChannel(
         of bundleID: BundleID, storing storage: ChannelStorage, requestID: APNsID = .generate()
     ) async throws(TransportFailure) -> ChannelAnswer<ChannelID> {
@@ -140,8 +141,8 @@ public final class ChannelClient: Sendable {
                     TransportRequest(
                         id: id, request: request, timeout: timeLeft,
                         context: Waiting(continuation)))
-                // One that was cancelled before has told the transport of an id that it did not
-                // know yet.
+                // A task cancelled before this asked the transport to cancel an id that it did not
+                // have yet.
                 if Task.isCancelled { transport.cancel(id) }
             }
         } onCancel: {
@@ -201,7 +202,7 @@ private final class Waiting: Sendable {
 extension ChannelClient {
     /// Where a client of channels asks, and as whom.
     public struct Configuration: Sendable {
-        /// How APNs knows the client.
+        /// How the client authenticates to APNs.
         public var authentication: APNsClient.Authentication
         /// How the server is reached that takes broadcasts: the one that takes pushes.
         public var transport: TransportConfiguration

@@ -146,9 +146,8 @@ final class ClientCore: Sendable {
             timeout: timeout, context: sent)
     }
 
-    /// Gives up on a group, whichever of its submissions are out, and keeps them from having second
-    /// ones. The transport forgets at once what it is told of those that have their answer; once
-    /// all have it, it is told nothing.
+    /// Cancels all unanswered submissions of a group, and prevents second ones. The transport
+    /// ignores cancellations of answered submissions; once all are answered, it is not called.
     func cancel(_ sent: SentPushes) {
         sent.cancel()
         guard sent.isAwaited, let transport = state.withLock({ $0.transport }) else { return }
@@ -177,8 +176,8 @@ final class ClientCore: Sendable {
 
     // MARK: Back
 
-    /// The transport's sink: sends again what is to be sent again, and tells the rest to those who
-    /// wait.
+    /// The transport's sink: resubmits what is to be sent again, and delivers the other completions
+    /// to their callers.
     func receive(_ completions: [Completion]) { receive(completions.span) }
 
     /// Looks at the completions where they are. Of an array, Swift 6.3 copies each one that is
@@ -235,8 +234,8 @@ final class ClientCore: Sendable {
         var transport: (any PushTransport)?
     }
 
-    /// Sees to the answer to a lone push, if it is of the kind that the client can mend. True if
-    /// the push may go again, which is its caller's part.
+    /// Handles the answer to a single push, if the client can fix its cause. Returns true if the
+    /// push may be sent again, which the caller does.
     private func fix(
         _ outcome: SentPushes.Outcome, of waiting: PendingSends.Waiting, _ fixes: inout Fixes
     ) -> Bool {
@@ -248,8 +247,8 @@ final class ClientCore: Sendable {
         }
     }
 
-    /// Sees to the answer to a push of a group, if it is of the kind that the client can mend,
-    /// once. True if the push goes again, so that nobody is told yet.
+    /// Handles the answer to a push of a group, if the client can fix its cause; once per push.
+    /// Returns true if the push is sent again, so that no reply is delivered yet.
     private func fix(
         _ outcome: SentPushes.Outcome, of id: TransportRequest.ID, _ sent: SentPushes,
         _ fixes: inout Fixes
@@ -314,8 +313,8 @@ final class ClientCore: Sendable {
         return mayGoAgain
     }
 
-    /// Replaces connections, submits again what is to go again, and sees to those that were given
-    /// up on before the transport knew their new ids.
+    /// Replaces connections, resubmits pushes, and cancels those whose group was cancelled before
+    /// the transport had their new ids.
     private func carryOut(_ fixes: Fixes) {
         guard let transport = fixes.transport else { return }
         if fixes.replacesConnections { transport.replaceConnections() }

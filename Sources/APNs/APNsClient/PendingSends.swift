@@ -5,7 +5,7 @@ internal import PushTransport
 internal import WakeModel
 
 /// The callers of `send(_:)` with one push each, by the ids of their submissions: a table instead
-/// of an object for each. A value: whoever has it holds a lock.
+/// of an object for each. A value: its owner guards it with a lock.
 struct PendingSends {
     /// The answer to a caller.
     struct Answer: Sendable {

@@ -7,8 +7,8 @@ public import WakeModel
 
 /// One signing key's provider token, shared by every connection and client that pushes with it.
 ///
-/// Apple counts token changes for the key, so there is one source for each (team, key), and whoever
-/// pushes with that key asks it. All methods may be called from any thread.
+/// Apple counts token changes for the key, so there is one source for each (team, key), shared by
+/// everything that pushes with that key. All methods may be called from any thread.
 public final class ProviderTokenSource: Sendable {
     /// The key's id (`kid`).
     public let keyID: DeveloperID
@@ -90,7 +90,7 @@ extension ProviderTokenSource: CustomStringConvertible, CustomDebugStringConvert
 public struct ProviderToken: Hashable, Sendable, CustomStringConvertible,
     CustomDebugStringConvertible, CustomReflectable
 {
-    /// The JSON Web Token. Secret: whoever has it can push for an hour.
+    /// The JSON Web Token. Secret: its bearer can push for an hour.
     public let value: String
     /// Its `iat`.
     public let issuedAt: WallInstant

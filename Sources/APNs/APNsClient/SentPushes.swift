@@ -18,7 +18,7 @@ final class SentPushes: Sendable {
 
     /// Who waits.
     enum Receiver: Sendable {
-        /// A caller who wants all replies of a batch at once, in the order of its pushes.
+        /// A caller that receives all replies of a batch together, in the order of its pushes.
         case collector(Receive)
         /// A caller who takes replies as they come.
         case stream(Receive)
@@ -30,7 +30,7 @@ final class SentPushes: Sendable {
     }
 
     private struct State {
-        /// Let go of with the last reply, because whoever sent a batch may keep its handle.
+        /// Released with the last reply, because the caller may keep the batch's handle.
         var receive: Receive?
         /// How many pushes have no reply yet.
         var missing: Int

@@ -4,8 +4,8 @@ internal import PushTransport
 
 /// What is remembered of submissions while they are out, by their ids.
 ///
-/// Open addressing with linear probing, at most half full; what is removed is closed up at once
-/// (Knuth, The Art of Computer Programming 3, 6.4, algorithm R), so that nothing is left of it. It
+/// Open addressing with linear probing, at most half full; a removal closes the gap immediately
+/// (Knuth, The Art of Computer Programming 3, 6.4, algorithm R), so there are no tombstones. It
 /// costs no allocation once it has grown, and never shrinks: its size is bounded by the most
 /// submissions that were out together.
 struct SubmissionTable<Value> {
@@ -29,10 +29,10 @@ struct SubmissionTable<Value> {
 
     private var mask: Int { entries.count - 1 }
 
-    /// Where an id would stand. Ids are counted upwards: eight in a row are neighbours in memory,
-    /// since what goes out in one moment comes back in one; but the eights are scattered, for a
-    /// removal looks at all entries to the next empty one, and without a gap that would be all that
-    /// are out.
+    /// The slot where an id's probe begins. Ids are consecutive: eight in a row share neighbouring
+    /// slots, since requests sent together are answered together; the groups of eight are
+    /// scattered, because a removal scans to the next empty slot, and without gaps it would scan
+    /// all pending ids.
     private func home(_ id: TransportRequest.ID) -> Int {
         // Fibonacci hashing: 2^64 divided by the golden ratio.
         let block = ((id >> 3) &* 0x9e37_79b9_7f4a_7c15) >> 32

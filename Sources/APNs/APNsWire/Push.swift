@@ -80,8 +80,8 @@ public struct Push: Hashable, Sendable {
             apnsID: apnsID, payload: payload)
     }
 
-    /// A push of any kind, with the kind's rules: type, topic suffix, and where nothing is said the
-    /// kind's priority, and expiration 0 for what is worth nothing later.
+    /// A push of any kind, with the kind's rules: type, topic suffix, the kind's default priority,
+    /// and expiration 0 for kinds that are useless later.
     ///
     /// Throws ``WakeModel/InvalidField`` for an empty payload or one that is too large, and for a
     /// priority that Apple does not allow for the kind. A call has no collapse id.

@@ -10,8 +10,8 @@ struct RejectionBody: Hashable {
     /// The value of `timestamp`, in milliseconds since the epoch.
     private(set) var timestamp: Int64?
 
-    /// Reads as far as the body is a JSON object, and keeps what stood there up to that point.
-    /// Members of other names are passed over, whatever they hold.
+    /// Reads as far as the body is a valid JSON object, and keeps the members up to that point.
+    /// Other members are skipped, whatever their values.
     init(_ body: [UInt8]) {
         var reader = AnswerReader(bytes: body)
         guard reader.skip(UInt8(ascii: "{")) else { return }

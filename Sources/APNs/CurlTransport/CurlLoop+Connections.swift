@@ -9,7 +9,7 @@ internal import WakeModel
 extension CurlLoop {
     // MARK: Admission
 
-    /// Gives waiting transfers to connections that have room, and opens connections as needed.
+    /// Assigns waiting transfers to connections with free streams, and opens connections as needed.
     func admit(now: Int64) {
         while let transfer = nextQueued() {
             guard let connection = connectionWithMostRoom() ?? openConnection(now: now) else {
@@ -198,16 +198,17 @@ extension CurlLoop {
         return .failure(failure)
     }
 
-    /// Sends nothing new over a connection that failed or goes. A server that answers and then ends
-    /// the connection in order is no failure: the next one is opened at once. Any other end counts
-    /// as a failure, early in the connection's life or without a valid answer.
+    /// Stops using a connection that failed or is draining for new requests. A server that answers
+    /// and then ends the connection in order is no failure: the next one is opened immediately. Any
+    /// other end counts as a failure, early in the connection's life or without a valid answer.
     func retire(_ connection: CurlConnection) {
         guard !connection.isRetired else { return }
         connection.drain()
         let now = CCurl_monotonic_milliseconds()
         if connection.goAway.isInOrder, connection.window.isValidated {
             let last = Int(connection.goAway.lastStream)
-            // The first step of a shutdown covers every stream there can be, and tells no number.
+            // The first step of a graceful shutdown allows all stream ids, and carries no
+            // information.
             if last < Int(Int32.max) { requestLimit.didEnd(after: (last + 1) / 2, now: now) }
             backoff.didEndInOrder(answers: connection.answers)
             return
@@ -288,8 +289,8 @@ extension CurlLoop {
 }
 
 extension Deque<Transfer> {
-    /// Puts one back that was taken out before: in front of all that were submitted after it. All
-    /// stand in the order of their submission.
+    /// Returns a transfer to the queue, ahead of all that were submitted after it. Transfers are
+    /// queued in the order of their submission.
     fileprivate mutating func putBack(_ transfer: Transfer) {
         var (low, high) = (startIndex, endIndex)
         while low < high {

@@ -14,7 +14,7 @@ final class CurlLoop {
     /// The longest wait. Nothing relies on it; it bounds the harm of a wake-up that got lost.
     static let maximumWaitMilliseconds: Int64 = 1000
     /// Without the reset guard, how many requests one connection of libcurl 7.88.0 or 7.88.1 may
-    /// start: nghttp2-based servers take a thousand resets at once, and then send GOAWAY.
+    /// start: nghttp2-based servers accept a burst of a thousand resets, and then send GOAWAY.
     static let resetRation = 900
     /// A connection that is lost before this age counts as a failed attempt to connect.
     static let shortLifeMilliseconds: Int64 = 10_000
@@ -77,7 +77,7 @@ final class CurlLoop {
             mailbox.take(into: &contents)
             accept(&contents, now: now)
             failOverdue(now: now)
-            // What began in the last turn would have an unknown fate for nothing.
+            // A request begun in the last turn would end with an unknown outcome needlessly.
             if !isOver(now: now) { admit(now: now) }
             mailbox.publish(gauges)
             deliver()
@@ -98,7 +98,8 @@ final class CurlLoop {
     /// The next point of time at which this loop itself has something to do.
     private func nextDue(now: Int64) -> Int64 {
         var due = min(deadlines.nextDue ?? .max, shutdownDue ?? .max)
-        // Only while the back-off holds somebody up: a queue that waits for room needs no timer.
+        // Only while the back-off delays a submission: a queue that waits for free streams needs no
+        // timer.
         let notBefore = backoff.notBefore(isUrgent: hasUrgent)
         if queued > 0, notBefore > now { due = min(due, notBefore) }
         if connections.contains(where: { $0.held > 0 && $0.window.isValidated }) {
@@ -107,7 +108,7 @@ final class CurlLoop {
         return due
     }
 
-    /// Whether an urgent submission waits. Finished ones may stand before it.
+    /// Whether an urgent submission waits. Finished ones may precede it.
     var hasUrgent: Bool { urgentQueue.contains { $0.isQueued } }
 
     private func accept(_ contents: inout Mailbox.Contents, now: Int64) {
@@ -171,8 +172,8 @@ final class CurlLoop {
         }
     }
 
-    /// A request ran out of time, and its connection brought no answer to anybody meanwhile: the
-    /// peer is taken for dead.
+    /// A request timed out, and its connection received no answer meanwhile: the peer is considered
+    /// dead.
     private func suspectSilence(of transfer: Transfer) {
         guard case .started(let connection, _) = transfer.stage,
             connection.lastAnswerAt <= transfer.startedAt
@@ -212,8 +213,9 @@ final class CurlLoop {
         transfer.context = nil
     }
 
-    /// Finished transfers stand in the queues until their turn comes; when they outnumber those
-    /// that wait, as under mass cancellation without a connection, all of them go at once.
+    /// Finished transfers stay in the queues until their turn comes; when they outnumber the
+    /// waiting ones, as under mass cancellation without a connection, all of them are removed
+    /// together.
     private func sweepQueues() {
         guard urgentQueue.count + ordinaryQueue.count > 2 * queued + 1024 else { return }
         urgentQueue.removeAll { !$0.isQueued }

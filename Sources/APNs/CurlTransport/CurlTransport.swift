@@ -10,19 +10,19 @@ internal import WakeModel
 /// One thread of its own owns all of libcurl's state; this front is Sendable and leaves messages.
 /// Requests that wait for a stream wait in the transport's own queue, never in libcurl's.
 ///
-/// What libcurl does not let a client know, and what follows from that:
+/// What libcurl does not report to a client, and the consequences:
 /// - It resends a POST by itself when a reused connection dies without an answer, or a stream is
 ///   refused. Here the body cannot be rewound, so it cannot: the submission fails as `unknown`,
 ///   and a resend is the caller's decision.
-/// - Of a stream that is refused, or that a GOAWAY leaves out, 7.88 says so for the first request
-///   of a connection alone, which then goes again; for any other, that looks like a connection
-///   that died. Where a server ends connections after the same number of requests again and
-///   again, no more are started on one; see ``RequestLimit``.
+/// - A refused stream, or one excluded by a GOAWAY, is reported by 7.88 only if it was the first
+///   request of its connection, which is then sent again; any other looks like one on a connection
+///   that died. Where a server ends connections after the same number of requests again and again,
+///   no more are started on one; see ``RequestLimit``.
 /// - An answer that comes before the body has left, and whose stream is closed with it, is lost in
 ///   7.88 when libcurl finds the stream closed as it is about to write the body: the outcome is
 ///   `unknown`, although the answer came. Neither option nor callback gives it out.
-/// - It keeps the server's stream limit to itself; see ``StreamWindow``. A GOAWAY it mentions to
-///   whoever debugs it, which is how this transport hears of it.
+/// - It does not expose the server's stream limit; see ``StreamWindow``. It reports a GOAWAY only
+///   in its debug output, which this transport reads.
 /// - It offers no HTTP/2 PING through its multi interface before 8.10; a silent peer is found by
 ///   TCP keep-alive, and by submissions that time out without any answer beside them.
 /// - It reads for as long as there is something to be read. A peer that floods the connection is

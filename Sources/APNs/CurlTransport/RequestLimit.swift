@@ -3,10 +3,10 @@
 /// How many requests a server takes on one connection before it ends that in order, learned by
 /// watching.
 ///
-/// libcurl does not say which streams a GOAWAY leaves out, so that what was written behind its last
-/// one is of unknown fate. Where connections end after the same number again and again, no more are
-/// started on one. Two ends tell a habit from a shutdown, and a habit is believed for a while only.
-/// Pure: time is an argument, in monotonic milliseconds.
+/// libcurl does not report which streams a GOAWAY excludes, so the outcome of requests written
+/// after its last stream is unknown. Where connections repeatedly end after the same number of
+/// requests, no more are started on one. Two such ends distinguish a limit from a shutdown, and a
+/// limit is assumed for a while only. Pure: time is an argument, in monotonic milliseconds.
 struct RequestLimit: Hashable {
     /// How long a habit is believed: 10 min.
     static let beliefMilliseconds: Int64 = 600_000

@@ -27,7 +27,7 @@ final class Transfer {
         case queued
         /// On a connection.
         case started(CurlConnection, CurlExchange)
-        /// Answered; whoever still holds it lets it go.
+        /// Answered; removed by the next holder of it.
         case finished
     }
 

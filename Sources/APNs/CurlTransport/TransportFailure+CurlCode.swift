@@ -25,11 +25,10 @@ struct CurlVerdict: Hashable {
 
     /// Whether the push may have reached the server.
     ///
-    /// Whether libcurl began to write the request is known beyond doubt. One that it did not
-    /// begin was never sent. One that it began may be anywhere, whatever the code, because the
-    /// code may be that of libcurl's attempt to connect anew; also if the body was never asked
-    /// for, because a server may answer header fields alone. A code that nobody thought of is
-    /// `unknown` in any case.
+    /// Whether libcurl began to write the request is certain. One that it did not begin was never
+    /// sent. One that it began may be anywhere, whatever the code, because the code may be that of
+    /// libcurl's attempt to connect anew; also if the body was never asked for, because a server
+    /// may answer header fields alone. Any other code is `unknown`.
     func certainty(requestBegan: Bool) -> Certainty {
         isListed && !requestBegan ? .notSent : .unknown
     }

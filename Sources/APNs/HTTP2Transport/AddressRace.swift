@@ -14,7 +14,7 @@ struct AddressRace: Hashable {
     /// When the next address may be tried, whether or not the others have answered.
     private var nextAttempt: Int64
 
-    /// Sorts the addresses of one look-up.
+    /// Sorts the addresses of one lookup.
     init(_ addresses: [SocketAddress], now: Int64) {
         waiting = Self.interleaved(addresses)[...]
         nextAttempt = now
@@ -40,7 +40,8 @@ struct AddressRace: Hashable {
         return address
     }
 
-    /// One attempt failed; the next may begin at once. False when none is left and none is running.
+    /// One attempt failed; the next may begin immediately. False when none is left and none is
+    /// running.
     mutating func didFail(now: Int64) -> Bool {
         running -= 1
         nextAttempt = now

@@ -6,7 +6,7 @@ internal import LoopKit
 internal import PushTransport
 internal import WakeModel
 
-/// A connection on its way: name look-up, TCP with the addresses side by side, the proxy, TLS.
+/// A connection being opened: name lookup, TCP with the addresses side by side, the proxy, TLS.
 ///
 /// Nothing of a push is written before the last of these steps is done, so that every failure here
 /// is `not-sent`. Confined to the loop's thread.
@@ -15,7 +15,7 @@ final class ConnectionOpening {
     enum Progress {
         /// Not there yet.
         case underWay
-        /// There: a channel that has agreed to h2, owned by whoever is told.
+        /// Established: a channel that negotiated h2, owned by the receiver of this value.
         case open(OpaquePointer)
         /// Not possible. Everything is closed.
         case failed(TransportFailure)

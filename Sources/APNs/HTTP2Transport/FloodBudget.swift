@@ -7,7 +7,7 @@
 /// costs processor time and buffers (CVE-2019-9511 to 9518, CVE-2024-27316) and is closed. Pure:
 /// time is an argument, in monotonic milliseconds.
 struct FloodBudget: Hashable {
-    /// What a connection may spend without any request: SETTINGS, and an hour's PINGs at once.
+    /// What a connection may spend without any request: SETTINGS, and an hour's PINGs in one burst.
     static let burst = 1000
     /// What each request adds: its HEADERS, its DATA, and a WINDOW_UPDATE for stream and for
     /// connection.

@@ -153,8 +153,7 @@ final class HTTP2Connection {
         return frames == 0 || flood.spend(frames, now: now)
     }
 
-    /// Asks the peer for a sign of life. Nothing new is started until it comes, if the peer is
-    /// suspect.
+    /// Sends the peer a PING. No request is started before its answer if the peer is suspect.
     func ping(isSuspect: Bool, now: Int64) {
         if isSuspect { self.isSuspect = true }
         guard pingSentAt == nil, let session, CHTTP2Session_ping(session) else { return }
@@ -197,8 +196,8 @@ final class HTTP2Connection {
         return String(cString: CHTTP2Channel_error(channel))
     }
 
-    /// Says farewell as far as that goes at once, unless the connection broke, and closes
-    /// everything.
+    /// Sends the GOAWAY as far as that is possible without waiting, unless the connection broke,
+    /// and closes everything.
     func close() {
         switch phase {
         case .opening(let opening): opening.close()

@@ -6,7 +6,7 @@ internal import PushTransport
 internal import WakeModel
 
 extension HTTP2Loop {
-    /// Gives waiting transfers to connections that have room, and opens connections as needed.
+    /// Assigns waiting transfers to connections with free streams, and opens connections as needed.
     func admit(now: Int64) {
         while let place = nextQueued {
             let bodyCount = pool.bodyCount(place)

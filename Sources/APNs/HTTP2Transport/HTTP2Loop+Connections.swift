@@ -101,9 +101,9 @@ extension HTTP2Loop {
         connection.didOpen(channel: channel, session: session, now: now)
     }
 
-    /// An attempt led to nothing. The one who would have gone first is told, unless it waits as
-    /// long as its time lasts; the others wait for the next attempt. With a connection that
-    /// serves them anyway, nobody is.
+    /// A connection attempt failed. The next transfer in line fails with it (the next ordinary one,
+    /// if urgent ones wait until their deadline); the others wait for the next attempt. If another
+    /// connection is usable, none fails.
     private func failToOpen(_ failure: TransportFailure, now: Int64) {
         lastConnectFailure = failure
         backoff.didFail(now: now, jitter: .random(in: 0..<1))
@@ -168,8 +168,8 @@ extension HTTP2Loop {
             if settle(connection, now: now) || connection.openStreams < open {
                 hasFreedStreams = true
             }
-            // The session has said that the peer broke HTTP/2, and hears nothing more from it. It
-            // is not for the peer to end the connection: it may just as well be silent.
+            // The session reported that the peer violated HTTP/2, and processes no more input from
+            // it. The transport ends the connection, because the peer may never do so.
             if let session = connection.session, CHTTP2Session_state(session).goAwaySent {
                 lose(connection, detail: "the peer broke HTTP/2", now: now)
             }
@@ -195,10 +195,10 @@ extension HTTP2Loop {
 
     // MARK: Ending
 
-    /// Sends nothing new over a connection that failed or goes. A server that answers and then
-    /// ends the connection in order is no failure: the next one is opened at once, before this
-    /// one has drained. Any other end counts as a failure, early in the connection's life or
-    /// without a valid answer.
+    /// Stops using a connection that failed or is draining for new requests. A server that answers
+    /// and then ends the connection in order is no failure: the next one is opened immediately,
+    /// before this one has drained. Any other end counts as a failure, early in the connection's
+    /// life or without a valid answer.
     func retire(_ connection: HTTP2Connection, isInOrder: Bool = false, now: Int64) {
         guard !connection.isDraining else { return }
         connection.drain()
@@ -284,7 +284,7 @@ extension HTTP2Loop {
 
     /// Looks at each connection's opening, silence, idleness and end.
     func review(now: Int64) {
-        // Backwards, because some are removed on the way.
+        // Backwards, because some are removed during the iteration.
         for connection in connections.reversed() {
             switch connection.phase {
             case .opening(let opening): review(opening, of: connection, now: now)

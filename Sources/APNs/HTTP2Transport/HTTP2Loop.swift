@@ -30,11 +30,11 @@ final class HTTP2Loop {
     /// The streams of one connection unless the configuration says otherwise: what APNs announces
     /// (facts §1.3). A stream costs this transport some 350 bytes.
     static let defaultStreamsPerConnection = 1000
-    /// A connection gets transfers in runs until it is level with the next one, and at the least
-    /// this part of its streams, or so many, as far as it has room: neighbours then share TLS
-    /// records on their way out, and their answers come back together, also when those before them
-    /// have left little room. A small batch still goes over several connections, so that one that
-    /// is dead without a sign does not take all of it.
+    /// A connection is assigned transfers in runs until its load equals the next one's, and at
+    /// least this fraction of its streams, or this number, as far as it has free streams: adjacent
+    /// requests then share TLS records, and their answers arrive together, even when few streams
+    /// are free. A small batch is still spread over several connections, so that a connection that
+    /// died undetected does not affect all of it.
     static let runDivisor = 8
     static let leastRun = 32
     /// How many events one wait takes in; there are hardly more descriptors than connections.
@@ -94,7 +94,7 @@ final class HTTP2Loop {
             accept(&contents, now: now)
             failOverdue(now: now)
             review(now: now)
-            // What began in the last turn would have an unknown fate for nothing.
+            // A request begun in the last turn would end with an unknown outcome needlessly.
             if !isOver(now: now) { admit(now: now) }
             flushAll(now: now)
             mailbox.publish(gauges)
@@ -122,7 +122,8 @@ final class HTTP2Loop {
     /// The next point of time at which this loop itself has something to do.
     private func nextDue(now: Int64) -> Int64 {
         var due = min(deadlines.nextDue ?? .max, shutdownDue ?? .max)
-        // Only while the back-off holds somebody up: a queue that waits for room needs no timer.
+        // Only while the back-off delays a submission: a queue that waits for free streams needs no
+        // timer.
         let notBefore = backoff.notBefore(isUrgent: urgentQueue.count > 0)
         if queued > 0, notBefore > now { due = min(due, notBefore) }
         for connection in connections { due = min(due, nextDue(of: connection, now: now)) }

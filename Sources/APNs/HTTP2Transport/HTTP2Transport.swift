@@ -5,12 +5,12 @@ internal import Glibc
 internal import LoopKit
 public import PushTransport
 
-/// HTTP/2 over libssl and nghttp2: the transport that reports the fate of each push, and costs a
-/// fraction of libcurl's time.
+/// HTTP/2 over libssl and nghttp2: the transport that reports the outcome of each push, at a
+/// fraction of libcurl's processor time.
 ///
 /// One thread of its own owns everything that is on the network; this front is Sendable and leaves
 /// messages. Requests that wait for a stream wait in the transport's own queue, never in nghttp2's.
-/// What each outcome says about a push stands in the article <doc:HTTP2Transport>.
+/// The article <doc:HTTP2Transport> lists what each outcome says about a push.
 public final class HTTP2Transport: PushTransport {
     /// The libraries that carry it.
     public let libraries: HTTP2Libraries
@@ -90,7 +90,7 @@ public final class HTTP2Transport: PushTransport {
     public func replaceConnections() { mailbox.replaceConnections() }
 
     /// Ends the transport; see `PushTransport.shutDown(gracePeriod:)`. When it returns, every
-    /// descriptor is closed and the thread is about to be gone. A look-up of a name that is under
+    /// descriptor is closed and the thread is about to be gone. A lookup of a name that is under
     /// way ends by itself.
     public func shutDown(gracePeriod: Duration) async {
         await mailbox.shutDown(grace: gracePeriod)

@@ -5,11 +5,11 @@ internal import Glibc
 internal import LoopKit
 internal import Synchronization
 
-/// One look-up of a host's addresses, on a thread of its own, because the system's resolver blocks.
+/// One lookup of a host's addresses, on a thread of its own, because the system's resolver blocks.
 ///
-/// Nothing is kept from one look-up to the next: Apple asks for a fresh one before each connection
-/// (facts §1.5). A look-up cannot be called off; one that nobody waits for any more ends by
-/// itself, at the latest with the resolver's own time-outs, and touches nothing of the loop's.
+/// Results are not cached: Apple asks for a fresh lookup before each connection (facts §1.5). A
+/// lookup cannot be cancelled; an abandoned one ends by itself, at the latest with the resolver's
+/// own time-outs, and touches nothing of the loop's.
 final class NameLookup: Sendable {
     /// What came of it.
     enum Outcome: Sendable {
@@ -42,7 +42,7 @@ final class NameLookup: Sendable {
     /// What came of it, `nil` as long as it lasts.
     var result: Outcome? { outcome.withLock { $0 } }
 
-    /// Asks the system's resolver, and waits for it. An IP address in text asks nobody.
+    /// Calls the system's resolver, and waits for it. A literal IP address causes no query.
     @Sendable static func resolve(host: String, port: Int) -> Outcome {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

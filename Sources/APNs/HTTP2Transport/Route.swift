@@ -16,7 +16,7 @@ struct Route: Hashable {
         case failure(String)
     }
 
-    /// Chooses by the configuration; `environment` looks a variable up.
+    /// Chooses by the configuration; `environment` returns a variable's value.
     static func choose(
         _ configuration: TransportConfiguration, environment: (String) -> String?
     ) -> Choice {
@@ -65,7 +65,7 @@ struct Route: Hashable {
 struct ProxyAddress: Hashable {
     let host: String
     let port: Int
-    /// `user:password`, if it wants to know. Secret.
+    /// `user:password`, if the proxy requires it. Secret.
     let credentials: String?
 
     /// The port of a URL without one, as libcurl has it.

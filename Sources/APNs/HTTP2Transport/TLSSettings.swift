@@ -31,7 +31,8 @@ private final class TLSSettings {
     private var memory: [UnsafeMutableRawBufferPointer] = []
 
     init(_ configuration: TransportConfiguration) {
-        // SAFETY: initialized at once, freed by `deinit`; CHTTP2TLSSettings is a plain C struct.
+        // SAFETY: initialized immediately, freed by `deinit`; CHTTP2TLSSettings is a plain C
+        // struct.
         pointer = .allocate(capacity: 1)
         pointer.initialize(to: CHTTP2TLSSettings())
         switch configuration.trust {

@@ -48,9 +48,9 @@ final class TransferPool {
     }
 
     // SAFETY: both have `capacity` elements. All of `slots` are initialized and trivial; those of
-    // `submissions` are initialized whose slot is not free, but for one that is lent: that is in a
-    // variable meanwhile, and nobody may come to `submissions`. Both are checked before each touch.
-    // Only this type touches them, and `deinit` gives both back.
+    // `submissions` are initialized whose slot is not free, except while one is lent: it is then in
+    // a variable, and `submissions` must not be accessed. Both conditions are checked before each
+    // access. Only this type accesses them, and `deinit` frees both.
     private var slots: UnsafeMutablePointer<Slot>
     private var submissions: UnsafeMutablePointer<TransportRequest>
     private var capacity = 0
@@ -157,8 +157,8 @@ final class TransferPool {
 
     /// Lends a request to `body`, which must not use the pool.
     ///
-    /// It is taken out meanwhile: lent from its place it would be copied first, for fear that
-    /// somebody changes it there, and a copy counts up all that it refers to.
+    /// Moved out meanwhile: lending it in place would copy it first, to guard against changes
+    /// there, and a copy retains everything it refers to.
     func withRequest<Result>(_ place: Place, _ body: (borrowing WireRequest) -> Result) -> Result {
         checkPresence(of: place)
         isLent = true
@@ -184,7 +184,8 @@ final class TransferPool {
     }
 }
 
-/// A queue through the slots of a pool: whoever leaves, from wherever in it, leaves at once.
+/// A queue through the slots of a pool; an element can be removed from any position in constant
+/// time.
 final class TransferQueue {
     private(set) var first = TransferPool.none
     private var last = TransferPool.none
@@ -210,8 +211,8 @@ final class TransferQueue {
 
     /// Puts one back that was taken out before: in front of all that were submitted after it.
     ///
-    /// Looks at those that were put back before it alone, because nobody is taken out before those
-    /// who came first.
+    /// Compares only with elements that were put back before it, because elements are taken out in
+    /// order.
     func putBack(_ place: TransferPool.Place, in pool: TransferPool) {
         let order = pool[place].order
         var before = TransferPool.none

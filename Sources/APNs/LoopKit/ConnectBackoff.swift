@@ -13,9 +13,9 @@
 /// time.
 ///
 /// A connection that gave valid answers and broke soon after counts too, but never leads to more
-/// than the third wait: the server is there, and what is queued must not stand still. One that gave
-/// valid answers and was then ended in order by the server is no failure. What decides is progress,
-/// not time: the next connection may be opened at once. Only if it gave fewer than
+/// than the third wait: the server is there, and the queue must make progress. One that gave valid
+/// answers and was then ended in order by the server is no failure. What decides is progress, not
+/// time: the next connection may be opened immediately. Only if it gave fewer than
 /// ``answersForNoWait`` answers, openings keep ``leastSpacingMilliseconds`` between them, because
 /// Apple may take rapid reconnecting for an attack (facts §1.5).
 ///

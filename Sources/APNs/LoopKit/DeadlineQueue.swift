@@ -2,7 +2,7 @@
 
 internal import HeapModule
 
-/// Finds what is overdue, without a look at what is not.
+/// Finds what is overdue without scanning the rest.
 ///
 /// A heap with lazy removal: who finishes in time stays in it until its time or until the finished
 /// outnumber the rest, when the heap is built anew from those that live. So it holds at most about
@@ -19,7 +19,7 @@ package final class DeadlineQueue {
     private var heap = Heap<Entry>()
     private var living = 0
 
-    /// Nobody.
+    /// Creates an empty queue.
     package init() {}
 
     /// How many entries are kept, finished ones included.
@@ -39,7 +39,7 @@ package final class DeadlineQueue {
         heap = Heap(heap.unordered.filter { isLiving($0.id, $0.due) })
     }
 
-    /// The next one that is due at `now`, finished or not; `nil` when nobody is.
+    /// The next element that is due at `now`, finished or not; `nil` when there is none.
     package func popDue(now: Int64) -> UInt64? {
         guard let first = heap.min, first.due <= now else { return nil }
         return heap.popMin()?.id

@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// Refuses what is submitted after the end, on the submitter's thread.
 ///
-/// A sink may submit again. Were that refused at once, each refusal would stand on the stack of the
-/// one before it: a receiver that tries often enough would fill the stack, and one that holds a
-/// lock meanwhile would wait for itself. So one from inside a sink waits until that sink has
+/// A sink may submit again. Refusing that synchronously would nest each refusal in the previous
+/// one's stack frame: repeated submissions would overflow the stack, and a receiver that holds a
+/// lock would deadlock. So a refusal of a submission made inside a sink waits until that sink has
 /// returned.
 package final class LateRefusals: Sendable {
     /// The receiver of the outcomes.

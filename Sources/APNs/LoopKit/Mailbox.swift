@@ -23,7 +23,7 @@ package final class Mailbox: Sendable {
         package var cancellations: [Cancellation] = []
         /// Whether all connections are to be replaced.
         package var replacesConnections = false
-        /// Whether somebody rang, without any message.
+        /// Whether the loop was woken without any message.
         package var isRung = false
         /// When shutdown was asked for: the time left for what is in flight.
         package var shutdownGrace: Duration?
@@ -35,7 +35,7 @@ package final class Mailbox: Sendable {
         package struct Cancellation {
             /// Of which submission.
             package let id: TransportRequest.ID
-            /// How many submissions stand before it.
+            /// How many submissions precede it.
             package let submittedBefore: Int
 
             /// Pairs them.
@@ -99,7 +99,7 @@ package final class Mailbox: Sendable {
     fileprivate enum Phase {
         case open
         case shuttingDown
-        /// The loop is about to leave: nobody may reach its reactor any more.
+        /// The loop is about to end: its reactor must not be used any more.
         case closed
         /// The loop has reported its last outcome, and everything it opened is closed.
         case left
@@ -152,7 +152,7 @@ package final class Mailbox: Sendable {
         let mustWake = state.withLock { state in
             guard state.phase == .open, let submission = rest.take() else { return false }
             state.contents.submissions.append(consume submission)
-            // Who sleeps for longer does not know that they come.
+            // A loop that sleeps longer is not aware of them.
             let mayWait = state.gatherings > 0 && (state.naps || !state.isAsleep)
             return !mayWait && state.rouse()
         }
@@ -191,7 +191,7 @@ package final class Mailbox: Sendable {
         await waitUntilClosed()
     }
 
-    /// Ends the loop's wait, so that it looks at what changed elsewhere. Also during shutdown.
+    /// Ends the loop's wait, so that it handles changes made elsewhere. Also during shutdown.
     package func ring() {
         let mustWake = state.withLock { state in
             guard state.isReachable else { return false }
@@ -267,7 +267,8 @@ package final class Mailbox: Sendable {
         }
     }
 
-    /// The loop's last act: from here on nobody touches the reactor. Answers what came too late.
+    /// The loop's last step: after this the reactor is not used. Answers messages that came too
+    /// late.
     package func close(gauges: TransportGauges) -> Contents {
         let rest = state.withLock { state in
             state.phase = .closed
@@ -275,7 +276,8 @@ package final class Mailbox: Sendable {
             defer { state.contents = Contents() }
             return state.contents
         }
-        // From here on nobody begins to wake the loop. Who has begun is done within a system call.
+        // No thread begins to wake the loop from here on. One that has begun finishes within a
+        // system call.
         while state.withLock({ $0.wakes > 0 }) { sched_yield() }
         return rest
     }

@@ -4,10 +4,10 @@ package import PushTransport
 
 /// Finds by a submission's id the place where something is kept about it.
 ///
-/// Open addressing with linear probing, at most half full; what is removed is closed up at once
-/// (Knuth, The Art of Computer Programming 3, 6.4, algorithm R), so that it never wears out. A
-/// general dictionary costs three times as much, and every push comes through here twice. Whoever
-/// has it sees to it that one thread at a time touches it.
+/// Open addressing with linear probing, at most half full; a removal closes the gap immediately
+/// (Knuth, The Art of Computer Programming 3, 6.4, algorithm R), so there are no tombstones. A
+/// general dictionary costs three times as much, and every push uses this table twice. The owner
+/// ensures that one thread at a time uses it.
 ///
 /// A class, so that a loop that has it as a constant touches it without checks while it runs.
 package final class PlaceTable {
@@ -50,7 +50,7 @@ package final class PlaceTable {
         return made
     }
 
-    /// Where an id would stand. Fibonacci hashing: ids are mostly counted upwards.
+    /// The slot where an id's probe begins. Fibonacci hashing: ids are mostly consecutive.
     private func home(_ id: TransportRequest.ID) -> Int {
         Int(truncatingIfNeeded: (id &* 0x9e37_79b9_7f4a_7c15) >> 20) & mask
     }

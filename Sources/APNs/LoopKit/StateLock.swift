@@ -3,8 +3,8 @@
 #if THREAD_SANITIZER
 internal import Glibc
 
-/// The standard library's `Mutex`, whose code is not instrumented, looks to the thread sanitizer
-/// as if it did not lock. Under it a lock of the system's takes its place, which the sanitizer
+/// The standard library's `Mutex`, whose code is not instrumented, appears to the thread sanitizer
+/// not to lock. Builds with the sanitizer use a system lock instead, which the sanitizer
 /// understands.
 ///
 /// `@unchecked`: `value` is touched only while `mutex` is held, and `mutex` never moves.

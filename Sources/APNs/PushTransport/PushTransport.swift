@@ -7,8 +7,8 @@
 /// - Each submission is answered exactly once, whatever happens: an answer, a failure, its
 ///   deadline, its cancellation, or the transport's shutdown.
 /// - A submission's context comes back with its outcome.
-/// - One submission is at most one request on the wire. A transport that cannot tell whether its
-///   library resent something says `unknown`; it never resends by itself.
+/// - One submission is at most one request on the wire. A transport that cannot determine whether
+///   its library resent a request reports `unknown`; it never resends by itself.
 /// - No method blocks on the network. All may be called from any thread.
 /// - After ``shutDown(gracePeriod:)`` has returned, no completion follows for what was taken
 ///   before, and everything that the transport opened is closed.

@@ -6,7 +6,7 @@ public import WakeModel
 public struct TransportConfiguration: Sendable {
     /// The server's name, which its certificate must carry, or an IP address.
     public var host: String
-    /// The port: 443, or 2197 for a firewall that tells APNs from other HTTPS (facts §1.1).
+    /// The port: 443, or 2197 for a firewall that distinguishes APNs from other HTTPS (facts §1.1).
     public var port: Int = 443
     /// Which certificate authorities may vouch for the server. Peer and name are always verified.
     public var trust: Trust = .system
@@ -27,7 +27,7 @@ public struct TransportConfiguration: Sendable {
     /// The most submissions that wait for a stream: 100 000 are about 100 MB with their payloads.
     /// Beyond it, each new one fails as `queueFull`.
     public var maximumQueued: Int = 100_000
-    /// The time for name look-up, TCP, proxy and TLS together. 10 s: three SYNs and a handshake
+    /// The time for name lookup, TCP, proxy and TLS together. 10 s: three SYNs and a handshake
     /// over a bad line.
     public var connectTimeout: Duration = .seconds(10)
     /// Whether an urgent submission waits for a connection as long as its own time lasts, however
@@ -36,7 +36,7 @@ public struct TransportConfiguration: Sendable {
     /// waits for. Submissions that are not urgent always get that reason.
     public var urgentWaitsForConnection = false
     /// A connection older than this takes nothing new, and closes once what it has is answered:
-    /// 12 h. Apple asks for connections that live for hours to days, and for a fresh look-up before
+    /// 12 h. Apple asks for connections that live for hours to days, and for a fresh lookup before
     /// each. A native transport keeps it in use until a successor has brought a valid answer.
     public var maximumConnectionAge: Duration = .seconds(12 * 3600)
     /// A connection that carried nothing for this long is not used again: 1 h, after which Apple

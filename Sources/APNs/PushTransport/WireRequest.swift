@@ -85,8 +85,8 @@ public struct WireRequest: Sendable {
     /// The device token in `:path`; never logged. `nil` asks a server something that is no push:
     /// what, says the target of ``sharedHeaders``.
     public let deviceToken: DeviceToken?
-    /// The fields shared with other requests, sent in their order. Whether they stand before or
-    /// behind those of this request alone is the transport's choice.
+    /// The fields shared with other requests, sent in their order. Whether they precede or follow
+    /// this request's own fields is the transport's choice.
     public let sharedHeaders: SharedHeaders
     /// The value of `apns-id`.
     public let apnsID: APNsID?

@@ -23,7 +23,7 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     /// The configuration is wrong, a key or a certificate included.
     case configuration = 78
 
-    /// What it tells a script, in words for the documentation.
+    /// Its meaning for a script, for the documentation.
     var meaning: String {
         switch self {
         case .success: "Everything is fine."

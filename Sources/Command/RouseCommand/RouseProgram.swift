@@ -10,7 +10,7 @@ import WakeModel
 public enum RouseProgram {
     /// Runs the command that the process's arguments name, and ends the process.
     ///
-    /// Whatever goes wrong ends in a line on standard error and one of the codes of ``ExitStatus``.
+    /// Every failure ends in a line on standard error and one of the codes of ``ExitStatus``.
     public static func run() async -> Never {
         // A reload that is asked for before the configuration was read is as good as done, and must
         // not end a gateway that is only just starting. `ServeCommand` listens for it from then on.

@@ -2,8 +2,8 @@
 
 internal import CCryptoShims
 
-/// A secret that authenticates messages with HMAC-SHA-256 (RFC 2104). It shows nothing of itself,
-/// and is overwritten when nobody holds it any more.
+/// A secret that authenticates messages with HMAC-SHA-256 (RFC 2104). It has no readable
+/// description, and is overwritten when the last reference is released.
 ///
 /// `@unchecked Sendable`: the one stored property points at a block that this object alone has,
 /// which is written in the initializer and in the deinitializer, and only read in between.

@@ -5,9 +5,9 @@ internal import CCryptoShims
 /// The owner of an OpenSSL key.
 ///
 /// `@unchecked Sendable`: the one stored property points at an OpenSSL EVP_PKEY that is never
-/// changed after reading. OpenSSL 3 counts its references atomically and lets any number of
-/// threads use it at once, each with a context of its own, which is how the shims use it. It is
-/// freed by the deinitializer, when nobody can hold it any more; OpenSSL overwrites a private key's
+/// changed after reading. OpenSSL 3 counts its references atomically and lets any number of threads
+/// use it concurrently, each with a context of its own, which is how the shims use it. It is freed
+/// by the deinitializer, after the last reference is gone; OpenSSL overwrites a private key's
 /// number as it frees it.
 final class KeyPointer: @unchecked Sendable {
     let pointer: OpaquePointer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which of Apple's two worlds a device token belongs to (facts §1.1, §9).
+/// The APNs environment that a device token belongs to: production or sandbox (facts §1.1, §9).
 public enum APNsEnvironment: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// TestFlight, Ad hoc and App Store builds.
     case production

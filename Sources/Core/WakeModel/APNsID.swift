@@ -74,12 +74,14 @@ public struct APNsID: Hashable, Sendable {
             | UInt64(load(text, at: first, UInt32.self))
     }
 
-    /// The 32 bits that eight hexadecimal digits stand for, the first one in the lowest byte; `nil`
-    /// if one of them is none. All eight at once, because every answer comes through here.
+    /// The 32 bits that eight hexadecimal digits encode, the first digit in the lowest byte; `nil`
+    /// if a character is not one. All eight are decoded together, because every answer's id is
+    /// parsed here.
     private static func word(of characters: UInt64) -> UInt64? {
         let highBits: UInt64 = 0x8080_8080_8080_8080
-        // The highest bit of a byte tells: what is added reaches it from the first character of a
-        // range on, and from the first one behind it on. No sum leaves its byte.
+        // The highest bit of each byte is the result of a comparison: the constants added set it
+        // from the first character of a range, or from the first one after it. No sum overflows its
+        // byte.
         guard characters & highBits == 0 else { return nil }
         let digits =
             (characters &+ 0x5050_5050_5050_5050) & ~(characters &+ 0x4646_4646_4646_4646)
@@ -139,7 +141,7 @@ extension APNsID: CustomStringConvertible {
     }
 
     /// The eight hexadecimal digits of a word's lower half as characters, the first one in the
-    /// lowest byte: all eight at once, because every push comes through here.
+    /// lowest byte: all eight together, because every push's id is written here.
     private static func digits(of word: UInt64) -> UInt64 {
         var spread = UInt64(UInt32(truncatingIfNeeded: word).byteSwapped)
         spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff

@@ -12,7 +12,7 @@ public struct Broadcast: Hashable, Sendable {
 
     /// The channel.
     public let channel: ChannelID
-    /// The app, whose bundle id stands in the path.
+    /// The app; its bundle id is in the path.
     public let bundleID: BundleID
     /// The JSON body.
     public let payload: [UInt8]

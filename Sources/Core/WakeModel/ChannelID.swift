@@ -3,7 +3,7 @@
 /// The id of a broadcast channel, as APNs made it: base64, of a size that Apple does not fix (facts
 /// §2.5).
 ///
-/// No secret: apps get it to subscribe, and without the app's key nobody can send to it.
+/// Not a secret: apps need it to subscribe, and sending to it requires the app's key.
 public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
     /// The most bytes that an id may have: 256, over ten times what is seen (24).
     public static let maximumByteCount = 256

@@ -136,9 +136,9 @@ public struct DeviceToken: Hashable, Sendable {
         return others == 0
     }
 
-    /// A short digest that tells two tokens apart in a log and does not give the token away:
-    /// eight hexadecimal digits of 64-bit FNV-1a, folded. A token holds far more entropy than
-    /// that, so the digest cannot be turned back.
+    /// A short digest that distinguishes tokens in a log without revealing them: eight hexadecimal
+    /// digits of 64-bit FNV-1a, folded. A token holds far more entropy than that, so the digest
+    /// cannot be reversed.
     public var digest: String {
         let hash = FNV1a.hash(hex.utf8)
         let folded = UInt32(truncatingIfNeeded: hash ^ (hash >> 32))

@@ -2,9 +2,9 @@
 
 /// A value that cannot be what its field needs: which field, what is wrong, how to fix it.
 ///
-/// Every type of this room that parses text throws this one error, so that a command, a problem
-/// document and a log line can all say the same three things. It never repeats a secret: a device
-/// token that does not parse is described, not quoted.
+/// Every type of this module that parses text throws this error, so that a command, a problem
+/// document and a log line report the same three values. It never contains a secret: a device token
+/// that does not parse is described, not quoted.
 public struct InvalidField: Error, Hashable, Sendable, CustomStringConvertible {
     /// The field's name as its user writes it, for example `apns-collapse-id`.
     public var field: String

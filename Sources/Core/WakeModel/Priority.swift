@@ -3,7 +3,7 @@
 /// The value of `apns-priority`. An absent header means 10, for background pushes too, which is
 /// why Rouse always writes it (Apple, "Sending notification requests to APNs").
 public enum Priority: UInt8, Hashable, Sendable, CaseIterable, CustomStringConvertible {
-    /// 10: deliver at once.
+    /// 10: deliver immediately.
     case immediate = 10
     /// 5: deliver with regard to the device's power. The only one for background pushes (BG006).
     case powerConsiderate = 5

@@ -20,7 +20,7 @@ public struct PushType: RawRepresentable, Hashable, Sendable, CustomStringConver
     public static let voip = PushType(rawValue: "voip")
     /// Data for a ClockKit complication; legacy (rule CM001).
     public static let complication = PushType(rawValue: "complication")
-    /// Tells a File Provider extension that a container changed (rule FP001).
+    /// Notifies a File Provider extension that a container changed (rule FP001).
     public static let fileprovider = PushType(rawValue: "fileprovider")
     /// Asks a managed device to contact its MDM server (rule MD001).
     public static let mdm = PushType(rawValue: "mdm")
@@ -30,9 +30,9 @@ public struct PushType: RawRepresentable, Hashable, Sendable, CustomStringConver
     public static let liveactivity = PushType(rawValue: "liveactivity")
     /// A Push to Talk transmission or service update (rules PT001, PT002).
     public static let pushtotalk = PushType(rawValue: "pushtotalk")
-    /// Tells WidgetKit that a widget's content changed (rules WG001, WG002).
+    /// Notifies WidgetKit that a widget's content changed (rules WG001, WG002).
     public static let widgets = PushType(rawValue: "widgets")
-    /// Tells the system that a control's content changed (rules WG001, WG002).
+    /// Notifies the system that a control's content changed (rules WG001, WG002).
     public static let controls = PushType(rawValue: "controls")
 
     /// Every type of facts §2.3, in its order.

@@ -77,7 +77,7 @@ extension RejectionReason {
     /// never-retry set and the 15 minutes of 5xx; the rest of the policy is Rouse's.
     public static let table: [Entry] = requestRows + deviceRows + authenticationRows + serviceRows
 
-    /// The table by reason, for look-ups, with what only the broadcast API answers.
+    /// The table by reason, for lookups, with what only the broadcast API answers.
     static let rows: [String: Entry] = Dictionary(
         (table + channelTable).map { ($0.reason.rawValue, $0) }
     ) { first, _ in first }
@@ -178,8 +178,8 @@ extension RejectionReason {
             "The provider token cannot be verified: wrong key id, team id or key, or a second "
                 + "team on this connection.",
             "Check key id, team id and key file (rouse token --verify)."),
-        // Whoever sends no token with one push sends none with the next, so this is the key's
-        // fault rather than the one request's.
+        // A client that sends no token with one push sends none with the next, so the fault is the
+        // key's rather than this request's.
         authentication(
             .missingProviderToken, "Neither a provider token nor a certificate was given.",
             "Configure a key or a certificate."),

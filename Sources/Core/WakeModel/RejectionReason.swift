@@ -136,9 +136,9 @@ extension RejectionReason {
         case never
         /// Only after someone changed the request, the key or the topic.
         case afterFix
-        /// At once, on another connection.
+        /// Immediately, on another connection.
         case nowOnAnotherConnection
-        /// Once, at once, with a new provider token.
+        /// Once, immediately, with a new provider token.
         case onceWithNewProviderToken
         /// After a delay that grows with each try.
         case later(Backoff)

@@ -8,7 +8,7 @@
 public enum WakeKind: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// A silent push: the system launches the app for up to 30 seconds when it can afford it.
     case background
-    /// An incoming call: PushKit launches the app at once, and the app must report a call.
+    /// An incoming call: PushKit launches the app immediately, and the app must report a call.
     case voip
     /// A notification that the user sees or hears.
     case alert
@@ -18,13 +18,13 @@ public enum WakeKind: String, Hashable, Sendable, CaseIterable, CustomStringConv
     case location
     /// Data for a ClockKit complication; legacy.
     case complication
-    /// Tells a File Provider extension that a container changed.
+    /// Notifies a File Provider extension that a container changed.
     case fileprovider
     /// Asks a managed device to contact its MDM server.
     case mdm
-    /// Tells WidgetKit that a widget's content changed.
+    /// Notifies WidgetKit that a widget's content changed.
     case widgets
-    /// Tells the system that a control's content changed.
+    /// Notifies the system that a control's content changed.
     case controls
     /// A Push to Talk transmission or service update.
     case pushtotalk
@@ -33,7 +33,7 @@ public enum WakeKind: String, Hashable, Sendable, CaseIterable, CustomStringConv
     public enum Discipline: Hashable, Sendable, CaseIterable {
         /// The budget of background pushes: one wake waits for a device at a time.
         case background
-        /// Calls: at once, each once, so many an hour.
+        /// Calls: sent immediately, each once, up to an hourly limit.
         case call
         /// Each push by itself, at a plain rate for each device.
         case plain
@@ -50,7 +50,7 @@ public enum WakeKind: String, Hashable, Sendable, CaseIterable, CustomStringConv
         }
     }
 
-    /// Whether a late one is worth nothing, because somebody calls or speaks just now: it goes
+    /// Whether a late push is useless, because it announces a call or speech in progress: it goes
     /// ahead of all others, has a deadline of seconds, and is not stored by APNs.
     public var isImmediate: Bool { self == .voip || self == .pushtotalk }
 
@@ -72,8 +72,8 @@ public enum WakeKind: String, Hashable, Sendable, CaseIterable, CustomStringConv
     }
 
     /// The priority of a push that does not ask for one: 5 for background (rules BG006–BG008) and
-    /// for what only brings content up to date, 10 for what somebody waits for, as without the
-    /// header.
+    /// for types that only refresh content, 10 for types a user waits for, which is also APNs'
+    /// default without the header.
     public var defaultPriority: Priority {
         switch self {
         case .background, .complication, .fileprovider, .widgets: .powerConsiderate
@@ -90,7 +90,7 @@ public enum WakeKind: String, Hashable, Sendable, CaseIterable, CustomStringConv
         }
     }
 
-    /// How long a push is worth something that does not say it, in seconds; 0 for one attempt.
+    /// The default lifetime of a push, in seconds; 0 for one attempt.
     ///
     /// A day, but: calls and speech are for now, and so are controls in Apple's sample; a question
     /// for the location wants its answer soon; a Live Activity lives for eight hours at most; and a
@@ -106,8 +106,8 @@ public enum WakeKind: String, Hashable, Sendable, CaseIterable, CustomStringConv
     }
 
     /// Whether a push that may have arrived is sent again, with the same `apns-id`: where a
-    /// repetition does no harm. A phone must not ring twice, and nobody must see or hear the same
-    /// twice; alerts with a collapse id are shown as one.
+    /// repetition does no harm. A phone must not ring twice, and a user must not see or hear the
+    /// same notification twice; alerts with a collapse id are shown as one.
     public func mayRepeat(collapseID: CollapseID?) -> Bool {
         switch self {
         case .voip, .pushtotalk: false

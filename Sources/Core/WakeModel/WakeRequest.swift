@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What somebody asks for: wake this app on this device with this payload.
+/// A request to wake this app on this device with this payload.
 ///
 /// Its parts are well-formed; whether together they are a push that Apple will honour is for
 /// `PayloadRules` to say, which turns it into a `ValidWake`.
@@ -13,7 +13,7 @@ public struct WakeRequest: Hashable, Sendable {
     public var bundleID: BundleID
     /// The JSON body, byte for byte as it will be sent. Never logged.
     public var payload: [UInt8]
-    /// Until when the wake is worth anything; `nil` takes the kind's default.
+    /// When the wake expires; `nil` takes the kind's default.
     public var expiration: Expiration?
     /// The collapse id, if any (rules BG026 and VO010 advise against it for background and VoIP).
     public var collapseID: CollapseID?

@@ -56,14 +56,14 @@ public struct WallInstant: Hashable, Comparable, Sendable {
 
 extension WallInstant: CustomStringConvertible {
     /// RFC 3339 in UTC with milliseconds, `2026-11-21T09:34:00.000Z`, by proleptic Gregorian
-    /// arithmetic: this room has no Foundation.
+    /// arithmetic: this module does not import Foundation.
     public var description: String {
         let days = Self.floorDivide(secondsSinceEpoch, 86_400)
         let secondOfDay = secondsSinceEpoch - days * 86_400
         // Near the range's lower end the product wraps, and the difference wraps back.
         let millisecond = millisecondsSinceEpoch &- secondsSinceEpoch &* 1000
         let date = Self.civilDate(daysSinceEpoch: days)
-        // Bytes rather than pieces of text: every answer about a wake tells two or three times.
+        // Bytes rather than substrings: every answer about a wake formats two or three instants.
         var text: [UInt8] = []
         text.reserveCapacity(24)
         func append(_ number: Int64, _ width: Int, _ mark: Unicode.Scalar) {

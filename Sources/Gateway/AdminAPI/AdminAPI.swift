@@ -60,8 +60,9 @@ public struct AdminAPI: Sendable {
     }
 
     /// The server as a service: it listens until it is shut down gracefully, then answers the
-    /// requests it has and returns. `onListening` is told where it listens, with the port that the
-    /// system chose. It throws a ``ListenerFailure`` when the system refuses the address.
+    /// requests it has and returns. `onListening` receives the address that it listens on, with the
+    /// port that the system chose. It throws a ``ListenerFailure`` when the system refuses the
+    /// address.
     public func service(
         on address: ListenAddress,
         onListening: @escaping @Sendable (ListenAddress) async -> Void = { _ in }

@@ -4,7 +4,7 @@
 public struct AdminConfiguration: Sendable {
     /// Who may call.
     public enum Authentication: Sendable {
-        /// Who shows one of these keys as a bearer token. Nobody may, when there is no key.
+        /// A caller with one of these keys as its bearer token. Without keys, no caller.
         case keys(KeyRing)
         /// Everybody who reaches the listener.
         case disabled

@@ -4,10 +4,10 @@ public import WakeBudget
 public import WakeModel
 
 extension Gateway {
-    // `among` narrows a verb to apps, for callers who may know of no others. What another app has
-    // of a device does not exist then.
+    // `among` restricts a verb to apps, for callers without access to others: other apps' data on a
+    // device is then absent.
 
-    /// A device as it stands, in each queue that knows it; empty for an unknown one.
+    /// The device's current state in each queue that has it; empty for an unknown one.
     public func device(
         _ token: DeviceToken, app: AppIdentity? = nil, environment: APNsEnvironment? = nil,
         among apps: Set<BundleID>? = nil
@@ -74,7 +74,7 @@ extension Gateway {
         return outcome.devices == 0 ? .unknownDevice : .done(ended: ended.map(\.id))
     }
 
-    /// Ends what one transaction has left of a forgotten device's pushes.
+    /// Ends the pushes of a forgotten device that one transaction left.
     private func forgetPushes(
         of token: DeviceToken, _ unfinished: [WakeQueueKey: Int64]
     ) async throws(StoreFailure) -> [EndedWake] {

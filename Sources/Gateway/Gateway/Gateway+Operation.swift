@@ -8,7 +8,7 @@ import WakeModel
 extension Gateway {
     // MARK: Apps
 
-    /// How each app stands. Of plain pushes it shows the queues that were used since the gateway
+    /// The status of each app. Of plain pushes it shows the queues that were used since the gateway
     /// started.
     public var apps: [AppStatus] {
         let now = clock.now()
@@ -22,7 +22,7 @@ extension Gateway {
         }
     }
 
-    /// How everything stands that keeps wakes back, to explain wakes and devices with.
+    /// Everything that currently delays wakes, for explaining wakes and devices.
     public var waitContext: WaitContext {
         let now = clock.now()
         let queues = context.configuration.queues()
@@ -65,7 +65,7 @@ extension Gateway {
             state.paused[app] = pause
             // A queue that was held goes on as one that was paused does.
             let freed = pause == nil ? state.holds.reset(queues) : []
-            // Who listens is told of the queues that the app is known to use.
+            // Subscribers are notified for the queues that the app uses.
             return wasPaused == (pause != nil) ? freed : state.shownQueues(of: app)
         }
         dispatcher.signal.ring()
@@ -77,15 +77,15 @@ extension Gateway {
         return true
     }
 
-    /// Learns from the store which apps are paused, and tells of queues that go on since the
-    /// process before this one ended: what held them was in its memory. Tried again until the store
-    /// answers, and nobody pauses an app meanwhile.
+    /// Reads from the store which apps are paused, and reports queues that the previous process
+    /// held as released: its holds were in memory only. Retried until the store answers and no app
+    /// was paused meanwhile.
     func loadPauses() async {
         while true {
-            // A failure is told by readiness; this is tried again.
+            // A failure shows in readiness; this is retried.
             if let queues = try? await dispatcher.readQueues() {
                 dispatcher.state.withLock { state in
-                    // Here, so that a pause that begins meanwhile is told after it.
+                    // Reported here, so that a pause that begins meanwhile is reported after it.
                     tellFreed(queues.filter { state.paused[$0.queue.app] == nil })
                 }
                 return
@@ -97,9 +97,9 @@ extension Gateway {
         }
     }
 
-    /// Tells of those that were told as held last that they go on; once, since what is told is
-    /// written down with it. If APNs still refuses what they send, the next attempt holds them
-    /// again, and that is told as well.
+    /// Reports that queues last reported as held are released; once, because the report is recorded
+    /// with it. If APNs still refuses their pushes, the next attempt holds them again, which is
+    /// reported as well.
     private func tellFreed(_ queues: [WakeQueueRow]) {
         let configured = context.configuration.queues()
         for row in queues where row.heldToldAt != nil {
@@ -195,8 +195,8 @@ extension Gateway {
 
     // MARK: Webhooks
 
-    /// Takes leases on webhooks of an endpoint that are due. Whoever holds one delivers it and
-    /// settles it; one that is not settled comes again when its lease is over.
+    /// Takes leases on webhooks of an endpoint that are due. The holder delivers and settles it;
+    /// one that is not settled is claimed again when its lease is over.
     public func webhooks(
         of endpoint: WebhookEndpointID, limit: Int, leaseSeconds: Int
     ) async throws(StoreFailure) -> WebhookBatch {
@@ -209,7 +209,7 @@ extension Gateway {
 
     /// Takes or keeps the duty to deliver the webhooks of an endpoint, for so many seconds from now
     /// on; whether it is this gateway's. Of gateways that share a store one has it at a time, so
-    /// that no two post the same event at once.
+    /// that no two post the same event concurrently.
     public func takeDelivery(
         to endpoint: WebhookEndpointID, seconds: Int
     ) async throws(StoreFailure) -> Bool {
@@ -225,7 +225,7 @@ extension Gateway {
         }
     }
 
-    /// Records what became of deliveries.
+    /// Records the outcomes of deliveries.
     public func settle(_ webhooks: [WebhookSettlement]) async throws(StoreFailure) {
         try await context.perform(SettleWebhooks(webhooks))
     }
@@ -238,7 +238,7 @@ extension Gateway {
 }
 
 extension Dispatcher.State {
-    /// How a queue stands.
+    /// The status of a queue.
     func status(of queue: WakeQueueKey, at now: WallInstant) -> QueueStatus {
         let silence = silences.silence(of: queue, at: now)
         return QueueStatus(
@@ -249,7 +249,7 @@ extension Dispatcher.State {
             confirmsLaunches: confirming.contains(queue), isStopping: isStopping)
     }
 
-    /// What keeps a queue from sending at once.
+    /// The reasons why a queue does not send now.
     func obstacles(of queue: WakeQueueKey, at now: WallInstant) -> DelayReasons {
         status(of: queue, at: now).reasons.reduce(into: []) { $0.insert(DelayReasons($1.kind)) }
     }

@@ -22,9 +22,10 @@ extension Gateway {
     /// Waits until a wake has ended, or the wake that carries it has, or the time is over; its
     /// record then. `nil` for an unknown id. When too many wait already, it does not wait.
     ///
-    /// What this gateway ends is answered at once. What another one ends on the same store is found
-    /// by looking there: at first after ``GatewayLimits/outcomeLookMilliseconds``, then ever more
-    /// seldom, up to ``GatewayLimits/outcomeLookMaximumMilliseconds``.
+    /// An end written by this gateway is answered immediately. One written by another gateway on
+    /// the same store is found by polling: at first after
+    /// ``GatewayLimits/outcomeLookMilliseconds``, then at growing intervals, up to
+    /// ``GatewayLimits/outcomeLookMaximumMilliseconds``.
     public func outcome(
         of id: WakeID, within milliseconds: Int64
     ) async throws(StoreFailure) -> WakeRecord? {
@@ -35,7 +36,7 @@ extension Gateway {
                 !Task.isCancelled, let entry = context.hub.signal(for: awaited)
             else { return record }
             defer { context.hub.release(entry.key, for: awaited) }
-            // It may have ended between the look and the subscription.
+            // It may have ended between the query and the subscription.
             if try await self.record(of: awaited)?.end == nil {
                 await entry.signal.wait(until: deadline, clock: clock)
             }
@@ -55,12 +56,12 @@ extension Gateway {
     }
 
     /// Ends a wake that waits, or has merged into one that does, and no other: what had merged into
-    /// it waits on, and what it had merged into goes on without its payload, as far as that can be
-    /// told apart. A wake of another app than those that it may be `among` is unknown.
+    /// it waits on, and what it had merged into goes on without its payload, as far as the parts
+    /// are distinguishable. A wake of another app than those that it may be `among` is unknown.
     public func cancel(
         _ id: WakeID, among apps: Set<BundleID>? = nil
     ) async throws(StoreFailure) -> CancelAnswer {
-        // A wake never changes its app: a look beforehand is as good as one in the transaction.
+        // A wake never changes its app, so this check may precede the transaction.
         if apps != nil, try await record(of: id, among: apps) == nil { return .unknown }
         let outcome = try await context.perform(
             CancelWake(id, at: clock.now(), under: context.rules))

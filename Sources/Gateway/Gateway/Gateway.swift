@@ -18,7 +18,7 @@ public final class Gateway: Service {
     let context: GatewayContext
     let dispatcher: Dispatcher
     let intake: Intake
-    /// Turns for those who go through many wakes at once; ``accept(_:spreadSeconds:)`` takes one.
+    /// Turns for tasks that process many wakes; ``accept(_:spreadSeconds:)`` takes one.
     public let workTurns = WorkTurns()
     private let validator: WakeValidator
     private let entropy: @Sendable () -> UInt64
@@ -144,20 +144,20 @@ public final class Gateway: Service {
     /// Checks a request, decides on it and keeps it.
     public func accept(_ inquiry: Inquiry) async -> AdmissionResult { await accept([inquiry])[0] }
 
-    /// Checks requests and keeps those that are fine; answers one by one, in order. One that is
-    /// refused does not fail the others. They share few transactions, which is what makes a batch
-    /// cheap; each is admitted for itself.
+    /// Checks requests and stores the valid ones; answers one by one, in order. One that is refused
+    /// does not fail the others. They share few transactions, which is what makes a batch cheap;
+    /// each is admitted separately.
     ///
     /// With `spreadSeconds` the due times are spread evenly over as long: the request at place i
     /// of n is not sent before i/n of it has passed, and one by itself not before a random part of
     /// it has. None is put off until its time is over. Calls and Push to Talk are not spread.
     ///
-    /// `caller` is who asks, for example the name of an API key. Requests that wait to be written
-    /// are served evenly between callers; those without a name are all of one caller. Names must
-    /// come from a bounded set.
+    /// `caller` identifies the caller, for example the name of an API key. Requests that wait to be
+    /// written are served evenly between callers; those without a name are all of one caller. Names
+    /// must come from a bounded set.
     ///
-    /// What the rules found in wakes that are taken is told `withDiagnostics` only; what they found
-    /// in others always is.
+    /// Diagnostics of accepted wakes are returned `withDiagnostics` only; those of refused ones
+    /// always are.
     public func accept(
         _ inquiries: [Inquiry], spreadSeconds: Int = 0, caller: String = "",
         withDiagnostics: Bool = true
@@ -262,8 +262,8 @@ public final class Gateway: Service {
         /// How much of them.
         let offset: Int64
 
-        /// From when on the wake may go; `nil` at once. A wake without an expiry is held for
-        /// `holdSeconds`.
+        /// From when on the wake may be sent; `nil` for immediately. A wake without an expiry is
+        /// held for `holdSeconds`.
         func notBefore(
             _ wake: ValidWake, now: WallInstant, holdSeconds: Int
         ) -> WallInstant? {
@@ -353,8 +353,7 @@ public final class Gateway: Service {
         }
     }
 
-    /// Why nothing that is asked for in this way is taken, whatever its device token is; `nil` when
-    /// nothing speaks against it.
+    /// Why such a request is refused for any device token; `nil` when it is not.
     package func refusal(of inquiry: Inquiry) -> AdmissionResult? {
         var verdicts = LastVerdict(validator, findingCount: context.limits.findingCount)
         guard

@@ -3,7 +3,7 @@
 package import Gateway
 import WakeModel
 
-/// An attempt's result, as it stands in its row.
+/// An attempt's result, as columns of its row.
 package struct AttemptColumns {
     /// What is said of an attempt whose row cannot be read: it may have reached APNs.
     package static let damaged = SendFailure(

@@ -109,7 +109,7 @@ package struct CopiedFacts: Sendable {
     package init() {}
 }
 
-/// A store that is copied; nobody else changes it meanwhile.
+/// A store that is copied; it must not change meanwhile.
 package protocol CopiedStore: Sendable {
     /// What it has beside its tables.
     func facts() throws(StoreFailure) -> CopiedFacts

@@ -11,7 +11,7 @@ package final class DamageCollector: Sendable {
         var count = 0
     }
 
-    /// The most rows that are told apart; one behind them counts whenever it is met.
+    /// The most rows that are distinguished; one beyond them counts each time it is read.
     private static let maximumKnownCount = 100_000
 
     private let state = Mutex(State())

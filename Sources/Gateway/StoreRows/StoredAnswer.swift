@@ -3,8 +3,8 @@
 package import Gateway
 import WakeModel
 
-// How an answer stands beside its idempotency key: version 1. As in a wake's own row, instants are
-// told from the acceptance, and that from the wake's number.
+// The encoding of an answer in its idempotency key's row: version 1. As in a wake's own row,
+// instants are relative to the acceptance, and that to the wake's number.
 
 /// The version that is written.
 private let answerVersion: UInt8 = 1

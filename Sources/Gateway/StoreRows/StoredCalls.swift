@@ -4,8 +4,8 @@ package import Gateway
 import WakeBudget
 import WakeModel
 
-// How a device's calls stand in the column `calls`: version 1, then for each call its fingerprint
-// and the two halves of its wake's id.
+// The encoding of a device's calls in the column `calls`: version 1, then for each call its
+// fingerprint and the two halves of its wake's id.
 
 /// The version that is written.
 private let callsVersion: UInt8 = 1

@@ -4,10 +4,10 @@ package import Gateway
 import WakeBudget
 import WakeModel
 
-// How the column `payload` of a wake stands: as it is sent, or, where others have merged into the
-// wake, as a byte with which no JSON begins, the payload and the parts of which it is made: for
-// each the wakes, its traits, expiration, collapse id and payload. A part whose payload is all that
-// is sent does not have it again.
+// The encoding of a wake's column `payload`: the payload as it is sent, or, where others have
+// merged into the wake, a byte with which no JSON begins, the payload and its parts: for each the
+// wakes, its traits, expiration, collapse id and payload. A part whose payload is sent unchanged
+// does not repeat it.
 
 /// The first byte of a payload with parts.
 private let partsVersion: UInt8 = 1

@@ -4,7 +4,7 @@ package import Gateway
 import WakeBudget
 package import WakeModel
 
-// How the nouns stand in columns. The numbers are on disk: none is ever given another meaning.
+// The encodings of enumerations in columns. The numbers are on disk: none is ever reused.
 
 extension WakeState {
     /// The state's number on disk.
@@ -101,7 +101,7 @@ struct PackedDecision {
 
     init(bits: Int64) { self.bits = bits }
 
-    /// Packs a decision; the wake that carries another, or is the same call, stands beside it.
+    /// Packs a decision; the wake that carries another, or is the same call, is stored separately.
     init(_ decision: WakeDecision) {
         switch decision {
         case .send: bits = Self.pack(.send)
@@ -157,7 +157,7 @@ struct PackedDecision {
     }
 }
 
-/// An end, as it stands in the wake's row beside its state.
+/// An end, as columns of the wake's row beside its state.
 package struct EndColumns {
     package var status: Int64?
     package var reason: String?

@@ -4,13 +4,13 @@ package import Gateway
 import WakeBudget
 package import WakeModel
 
-// How a wake stands in the column `rest`, in this order: the version; the parts that it has; the
-// other half of its id; (version 1: its device;) its queue; how far back the wake before it in its
-// device's chain is; its acceptance; the decision; urgency and coalescing; when it is due, not
+// The encoding of a wake in the column `rest`, in this order: the version; the parts that it has;
+// the other half of its id; (version 1: its device;) its queue; how far back the wake before it in
+// its device's chain is; its acceptance; the decision; urgency and coalescing; when it is due, not
 // before when, its deadline; the delay reasons; the fencing token; the tries; and then its parts,
-// in the order of their bits but for the ref and the priority, which stand behind the collapse id.
-// Instants are told from the acceptance, and that from the number; so most of them are one byte.
-// What those who open a file look for stands in columns, and in the views of ``StoreSchema``.
+// in the order of their bits but for the ref and the priority, which follow the collapse id.
+// Instants are relative to the acceptance, and that to the number; so most of them take one byte.
+// Values of interest to operators are in columns, and in the views of ``StoreSchema``.
 
 /// What a wake may have or not, as bits of one number. The bits are on disk: none is ever given
 /// another meaning.
@@ -81,7 +81,7 @@ extension ByteWriter {
     /// Writes all of a wake but its number, its state, its device and its payload.
     package mutating func put(_ wake: borrowing WakeRow) {
         var end = EndColumns(wake.end)
-        // A decision to merge names the carrier too, whatever became of the wake since.
+        // A decision to merge names the carrier too, whatever happened to the wake since.
         if end.carrier == nil { end.carrier = wake.successor ?? wake.decision.carrier }
         let parts = Parts(wake, end)
         let accepted = wake.acceptedAt
@@ -145,7 +145,7 @@ extension ByteReader {
     package static let counts: ClosedRange<Int64> = 0...(1 << 48)
 
     /// Reads what ``ByteWriter`` wrote of a wake, which gets no payload. Its device, if it has a
-    /// column, stands beside it.
+    /// column, is read separately.
     package mutating func wake(
         number: Int64, state: WakeState, device column: Int64?
     ) throws(StoreFailure) -> WakeRow {

@@ -3,8 +3,8 @@
 package import WakeModel
 
 /// The number of a device: SipHash-1-3 of its queue and token (Aumasson and Bernstein, "SipHash: a
-/// fast short-input PRF", 2012) under a key of the store's own, so that nobody can choose tokens
-/// that meet.
+/// fast short-input PRF", 2012) under a key of the store's own, so that colliding tokens cannot be
+/// chosen.
 package struct TokenHash {
     private let key0: UInt64
     private let key1: UInt64

@@ -5,16 +5,16 @@ import GRDBSQLite
 import Gateway
 import Glibc
 
-/// A store's file that somebody looks at, and leaves as it was found.
+/// A store's file that is read and left unchanged.
 ///
 /// A reader of a file in WAL mode usually makes a `-wal` and a `-shm` beside it, the index of the
-/// log, and may not take them away again: only a writer knows when nobody needs them. So the file
-/// is read without them wherever nobody else can be using it, which the names beside it tell.
+/// log, and cannot remove them again: only a writer can determine that they are unused. So the file
+/// is read without them wherever no other process can be using it, which the files beside it show.
 struct AuditedFile {
     /// How the file is read.
     enum Reading: Hashable {
-        /// There is no log: a copy by SQLite's backup, or a store that was closed. Nobody has it
-        /// open, since whoever does has a log. It is read as a file that nothing changes.
+        /// There is no log: a copy by SQLite's backup, or a store that was closed. No process has
+        /// it open, since that would have created a log. It is read as immutable.
         case alone
         /// There is a log that matters and no index of it: a copy of both files. The index is made
         /// in memory.
@@ -24,7 +24,7 @@ struct AuditedFile {
         case beside
     }
 
-    /// The file itself, behind all links: what belongs to it stands beside it under its name.
+    /// The file itself, behind all links: its companion files are beside it under its name.
     private let path: String
 
     /// Throws a ``Gateway/StoreFailure``: `readOnly` when there is no such file, `unavailable` when
@@ -36,7 +36,7 @@ struct AuditedFile {
                 kind: .readOnly,
                 message: "The store \(path) cannot be opened: \(StoreLock.reason(code)).")
         }
-        // A gateway's log may stand beside another name, and the file without it says too little.
+        // A gateway's log may be beside another name, and the file without it is incomplete.
         try StorePath.checkNames(of: real)
         self.path = real
     }
@@ -44,8 +44,8 @@ struct AuditedFile {
     /// How it is to be read, as it is found.
     var reading: Reading {
         let (journal, log, index) = (stamp("-journal"), stamp("-wal"), stamp("-shm"))
-        // A file in another mode, whose journal SQLite knows what to do with; or a SQLite that
-        // takes no names but plain ones.
+        // A file in another mode, whose journal SQLite handles itself; or a SQLite without URI
+        // filenames.
         guard journal == nil, sqlite3_compileoption_used("USE_URI") != 0 else { return .beside }
         switch (log?.length, index) {
         case (nil, _), (0, nil): return .alone
@@ -54,7 +54,7 @@ struct AuditedFile {
         }
     }
 
-    /// Gives `body` the file to read, and once more if somebody opened it meanwhile.
+    /// Calls `body` with the file, and once more if another process opened it meanwhile.
     func read<Answer>(_ body: (Database) throws -> Answer) throws -> Answer {
         // The stamps first: who comes between the two is noticed as well.
         let before = stamps
@@ -86,7 +86,8 @@ struct AuditedFile {
         switch reading {
         case .alone: parameters = "immutable=1"
         // No locks, which a file that is open for reading only cannot have as SQLite wants them
-        // here. Nobody else has a log without an index, and `read(_:)` looks whether that changed.
+        // here. No other process has a log without an index, and `read(_:)` checks whether that
+        // changed.
         case .withLog: parameters = "vfs=unix-none"
         case .beside: return path
         }
@@ -116,7 +117,7 @@ struct AuditedFile {
 
     // MARK: What others do
 
-    /// What tells a file from a changed one.
+    /// The values that detect a changed file.
     private struct WrappedSeconds: Equatable {
         let device: UInt64
         let number: UInt64

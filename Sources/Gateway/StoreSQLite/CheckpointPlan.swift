@@ -8,7 +8,7 @@
 /// - Only one checkpoint runs at a time. The background one never begins when the log may have
 ///   been copied whole: SQLite before 3.51.3 may then take the old log's progress for that of one
 ///   that the writer begins at the same moment, and lose what is in it.
-/// - While somebody who reads the file keeps the log from being copied or begun anew, trying is
+/// - While a reader of the file prevents the log from being copied or restarted, attempts are
 ///   spaced in time.
 struct CheckpointPlan {
     /// Lengths in pages, and times.
@@ -20,8 +20,8 @@ struct CheckpointPlan {
         var rest = 1_000
         /// How many background copies raise that.
         var maximumRests = 4
-        /// How long the log may become while somebody keeps it from beginning anew, before new work
-        /// is refused: 131 072 pages, 256 MB.
+        /// How long the log may become while a reader prevents its restart, before new work is
+        /// refused: 131 072 pages, 256 MB.
         var maximum = 131_072
         /// How long no other try is made after one that brought nothing.
         var retry: Duration = .milliseconds(250)
@@ -92,7 +92,7 @@ struct CheckpointPlan {
     }
 
     /// The writer has copied what was left; `copied` pages are in the database, `nil` when it
-    /// failed. If the log does not begin anew now, somebody reads from it.
+    /// failed. If the log does not restart now, a reader is using it.
     mutating func rested(copied new: Int?, now: ContinuousClock.Instant) {
         copied = new ?? copied
         earliest = now + bounds.retry

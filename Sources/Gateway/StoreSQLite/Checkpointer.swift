@@ -15,8 +15,8 @@ import Synchronization
 /// commit, would make a call wait for thousands of pages. ``CheckpointPlan`` decides.
 ///
 /// An I/O error while copying ends the store, as a failed flush of the log does: the kernel may
-/// have dropped pages that it could not write, and another try would be told that all is well.
-/// After every other failure, such as a full disk, the log has it all, and copying is tried again.
+/// have dropped pages that it could not write, and another try would report success. After every
+/// other failure, such as a full disk, the log is complete, and copying is retried.
 final class Checkpointer: Sendable {
     fileprivate struct State {
         var plan: CheckpointPlan
@@ -137,7 +137,7 @@ final class Checkpointer: Sendable {
 }
 
 extension Checkpointer.State {
-    /// What is to be said of the log's room, when that has changed.
+    /// The notice about the log's size, if its state has changed.
     fileprivate mutating func noteRoom() -> StoreNotice? {
         guard plan.isFull != isToldFull else { return nil }
         isToldFull = plan.isFull

@@ -26,7 +26,7 @@ final class Connection {
         statements = [:]
     }
 
-    /// The statement of this text, which stands in the program and is its own key.
+    /// The statement of this text, a literal of the program, which is its own key.
     func prepare(_ sql: StaticString) throws(StoreFailure) -> Statement {
         if let known = statements[sql.utf8Start] { return Statement(known, of: self) }
         var prepared: OpaquePointer?
@@ -102,7 +102,7 @@ final class Connection {
 
     private var isLate: Bool { deadline.map { $0 < .now } ?? false }
 
-    /// How many of its own small steps SQLite makes between two looks at the clock: some 0.1 ms.
+    /// How many of its own small steps SQLite runs between two checks of the clock: some 0.1 ms.
     private static let stepsBetweenLooks: CInt = 10_000
 
     /// Lets go of the pages that it has read, so that the next transaction reads them again. To be

@@ -3,7 +3,7 @@
 import Gateway
 import Synchronization
 
-/// Who is told of rows that cannot be read; one for all connections of a store.
+/// The listener for rows that cannot be read; one for all connections of a store.
 final class DamageListener: Sendable {
     /// Not the closure by itself: a lock keeps a closure in another form than its caller does.
     private struct Listener: Sendable {
@@ -12,7 +12,7 @@ final class DamageListener: Sendable {
 
     private let listener = Mutex<Listener?>(nil)
 
-    /// From now on `tell` is told.
+    /// From now on `tell` is called.
     func listen(_ tell: @escaping @Sendable (DamagedRow) -> Void) {
         listener.withLock { $0 = Listener(tell: tell) }
     }

@@ -2,10 +2,10 @@
 
 import Gateway
 
-/// The devices that were looked at lately, in two generations: when the young one is full, the old
-/// one is forgotten and the young one takes its place. So the most recently used half is always
-/// there, a look costs one or two dictionary lookups, and nothing is ever sorted. What the running
-/// transaction has changed is among the young ones, none of which goes before it ends.
+/// The recently used devices, in two generations: when the young one is full, the old one is
+/// dropped and the young one takes its place. So the most recently used half is always cached, an
+/// access costs one or two dictionary lookups, and nothing is ever sorted. Devices changed by the
+/// running transaction are in the young generation, which is not dropped before it ends.
 struct DeviceCache {
     /// The most devices that are kept: at about 400 bytes each, some 25 MB.
     static let defaultCapacity = 65_536

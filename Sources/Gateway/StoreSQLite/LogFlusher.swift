@@ -9,13 +9,14 @@ import Synchronization
 ///
 /// SQLite's own way (`synchronous=FULL`) has the writer wait for the disk within each commit, which
 /// is most of a commit's time. Here a commit only hands its frames of the write-ahead log to the
-/// operating system (`synchronous=NORMAL`); then this flushes the log, and nobody hears of the
-/// transaction before that is done. So what was answered is on disk, as with FULL; transactions
-/// that are committed during one flush share the next one; and the log and the database keep their
-/// order on disk, because SQLite itself flushes the log before it copies from it.
+/// operating system (`synchronous=NORMAL`); then this flushes the log, and the transaction is not
+/// answered before that is done. So every answered transaction is on disk, as with FULL;
+/// transactions that are committed during one flush share the next one; and the log and the
+/// database keep their order on disk, because SQLite itself flushes the log before it copies from
+/// it.
 ///
-/// Where nobody waits for the disk (``SQLiteWakeStore/Durability/system``), it flushes within a
-/// second of a transaction all the same, so that a power cut takes no more than that.
+/// With ``SQLiteWakeStore/Durability/system``, where no caller waits for the disk, it still flushes
+/// within a second of a transaction, so that a power cut loses no more than that.
 ///
 /// After a flush that failed nothing is certain any more, not even by a later one that succeeds:
 /// the kernel may have dropped what it could not write. From then on everything fails, until the
@@ -23,16 +24,16 @@ import Synchronization
 /// it. Who owns the process ends it for that, see ``ends``.
 ///
 /// A checkpoint flushes the log too, by SQLite's own descriptor, and its failure ends the store in
-/// the same way (``Checkpointer``). A flush beside it is not believed once that is known, though it
-/// worked. One that ends between the failure and its being known is answered for as it went. Since
-/// Linux 4.13 each descriptor that was open when the write failed is told of it by its own next
-/// `fdatasync` (fsync(2)), so that such a flush fails too; on a system that tells one descriptor
-/// only, it would be believed.
+/// the same way (``Checkpointer``). Once that failure is known, a concurrent flush does not count,
+/// even if it succeeded. A flush that ends between the failure and its detection reports its own
+/// result. Since Linux 4.13 each descriptor that was open when the write failed gets the error from
+/// its own next `fdatasync` (fsync(2)), so that such a flush fails too; on a system that reports it
+/// to one descriptor only, the flush would count.
 final class LogFlusher: Sendable {
     private struct State {
         var waiting: [@Sendable (StoreFailure?) -> Void] = []
         var isRunning = false
-        /// Whether a flush that nobody waits for is due in a moment.
+        /// Whether a background flush is due shortly.
         var isPlanned = false
         var failure: StoreFailure?
     }
@@ -48,9 +49,9 @@ final class LogFlusher: Sendable {
 
     private let pause: Double
 
-    /// A flusher for the log of the database at `path`, which must be open already. `sync` brings a
-    /// descriptor's file to the disk and answers an `errno`, 0 when it did; a test may hold it up.
-    /// `pause` is how long a flush that nobody waits for is put off, in seconds.
+    /// A flusher for the log of the database at `path`, which must be open already. `sync` writes a
+    /// descriptor's file to disk and returns an `errno`, 0 on success; a test may delay it. `pause`
+    /// is the delay of a background flush, in seconds.
     init(
         besides path: String, pause: Double = SQLiteWakeStore.flushSeconds,
         sync: @escaping @Sendable (CInt) -> CInt = LogFlusher.sync
@@ -58,7 +59,7 @@ final class LogFlusher: Sendable {
         self.sync = sync
         self.pause = pause
         (ends, end) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
-        // Closing a descriptor drops a process' locks on a file, but nobody locks the log.
+        // Closing a descriptor drops a process' locks on a file, but the log is never locked.
         descriptor = open(path + "-wal", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw StoreFailure(
@@ -104,7 +105,7 @@ final class LogFlusher: Sendable {
         }
     }
 
-    /// Has what is in the log now flushed in a moment, with what comes meanwhile; nobody waits.
+    /// Schedules a background flush of the log, with everything added until then.
     func flushSoon() {
         let plans = state.withLock { state in
             defer { state.isPlanned = true }
@@ -140,7 +141,7 @@ final class LogFlusher: Sendable {
         }
     }
 
-    /// Those who wait; `nil` when nobody does, and then nothing is running.
+    /// The waiting callers; `nil` when there are none, and then nothing is running.
     private func take() -> [@Sendable (StoreFailure?) -> Void]? {
         state.withLock { state in
             guard !state.waiting.isEmpty else {

@@ -3,16 +3,16 @@
 import Gateway
 import Glibc
 
-/// Whether a write-ahead log can belong to the database that it stands beside.
+/// Whether a write-ahead log can belong to the database beside it.
 ///
 /// SQLite takes whatever log has the database's name for the database's own: nothing in the two
 /// names the other. A backup that is put beside the log of the store before it would have that
 /// log's pages copied over it, and be spoiled for good, before anybody could notice.
 ///
-/// What tells them apart is the change counter in the first page (sqlite.org/fileformat2.html
-/// §1.3.7). Who writes that page writes the counter that it found, plus one. So the first copy of
-/// the page in a log is at most one ahead of the database that the log was begun on, and stays so
-/// while the log is copied into it. A copy by SQLite's backup begins at 1.
+/// They are matched by the change counter in the first page (sqlite.org/fileformat2.html §1.3.7). A
+/// writer of that page increments the counter that it found. So the first copy of the page in a log
+/// is at most one ahead of the database that the log was begun on, and stays so while the log is
+/// copied into it. A copy by SQLite's backup begins at 1.
 enum LogPairing {
     private static let headerByteCount = 32
     private static let frameHeaderByteCount = 24
@@ -53,7 +53,7 @@ enum LogPairing {
     static func firstCounter(inLog path: String) -> UInt32? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
-        // Nobody locks the log, so that closing it drops no lock.
+        // The log is never locked, so that closing it drops no lock.
         defer { close(descriptor) }
         guard let header = bytes(descriptor, headerByteCount, at: 0),
             word(header, 0) & ~1 == magic
@@ -93,7 +93,7 @@ enum LogPairing {
             return isBigEndian ? word : word.byteSwapped
         }
 
-        /// Whether it is the one that stands here.
+        /// Whether it is the page at this position.
         func matches(_ bytes: [UInt8], _ place: Int) -> Bool {
             LogPairing.word(bytes, place) == first && LogPairing.word(bytes, place + 4) == second
         }

@@ -6,9 +6,9 @@ import Synchronization
 
 /// The connection of a reading connection: it sees what was committed before each transaction.
 ///
-/// The gateway's own looks have one for themselves, so that no number of callers delays a wake.
-/// What callers have waiting is bounded, because nothing else does it: a client that hangs up makes
-/// room for the next connection, and its reading waits on.
+/// The gateway's own reads have a separate one, so that no number of callers delays a wake. The
+/// callers' waiting reads are bounded, because nothing else bounds them: a client that disconnects
+/// makes room for the next connection, while its read keeps waiting.
 ///
 // SAFETY: `@unchecked`, because a connection must not be used by two threads at a time. It is made,
 // used and closed on the queue of its connection only. The weight alone is anybody's, and is an

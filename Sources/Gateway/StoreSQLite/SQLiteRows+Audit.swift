@@ -6,13 +6,13 @@ import StoreRows
 import WakeModel
 
 extension SQLiteRows {
-    /// How many wakes one look of an audit reads.
+    /// How many wakes one read of an audit covers.
     private static let auditedWakes = 4_096
-    /// How many entries of the feedback feed one look of an audit reads.
+    /// How many entries of the feedback feed one read of an audit covers.
     private static let auditedEntries = 4_096
 
-    /// Reads every row of every table as a gateway would; ``damage`` is told of each that cannot be
-    /// read. A table that an earlier version wrote, and that was not brought up to date, is left
+    /// Reads every row of every table as a gateway would; ``damage`` is called for each that cannot
+    /// be read. A table that an earlier version wrote, and that was not brought up to date, is left
     /// out.
     func readEverything(_ database: Database) throws {
         let knowsQueues = try Self.has("held_told_at", in: "queue", database)

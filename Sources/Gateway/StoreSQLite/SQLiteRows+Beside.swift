@@ -67,8 +67,8 @@ extension SQLiteRows {
 
     // MARK: Idempotency
 
-    /// What an idempotency key stands for, its time over or not. An answer that cannot be read is
-    /// left out of it.
+    /// The entry of an idempotency key, expired or not. An answer that cannot be read is left out
+    /// of it.
     func known(_ key: [UInt8]) throws(StoreFailure) -> KnownKey? {
         let statement = try connection.prepare(
             "SELECT request, wake, answer, expires_at FROM idempotency WHERE key = ?")

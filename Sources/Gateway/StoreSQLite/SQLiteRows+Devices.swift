@@ -85,9 +85,9 @@ extension SQLiteRows {
 
     // MARK: Devices
 
-    /// The number of the device of this token in a queue, or where it would stand, and whether it
-    /// is there. Neighbours are told apart without their ledgers, so that what is damaged of one is
-    /// no other's matter.
+    /// The number of the device of this token in a queue, or the number it would have, and whether
+    /// it is there. Devices with adjacent numbers are distinguished without their ledgers, so that
+    /// damage to one does not affect another.
     func place(
         of token: DeviceToken, queue: Int64
     ) throws(StoreFailure) -> (number: Int64, isThere: Bool) {

@@ -3,18 +3,17 @@
 import Gateway
 import WakeModel
 
-// A wake that goes at once is claimed in the transaction that admits it, and mostly ends a few
-// milliseconds later. Two entries in an index for so short a life would be a good part of what it
-// costs; so such a lease is *fresh*: it stands in its row and in memory, but in no queue. What a
-// process leaves behind is found again from a number that is kept, the floor: no wake with a
-// smaller one has a fresh lease.
+// A wake that is sent immediately is claimed in the transaction that admits it, and mostly ends a
+// few milliseconds later. Two index entries for so short a time would be a good part of its cost;
+// so such a lease is *fresh*: it is in its row and in memory, but in no queue. After a crash fresh
+// leases are found from a stored number, the floor: no wake with a smaller one has a fresh lease.
 
 extension SQLiteRows {
     /// A lease that was given out through these rows.
     struct Lease {
         /// The wake, without its payload.
         let wake: WakeRow
-        /// Whether the wake stands in no queue.
+        /// Whether the wake is in no queue.
         let isFresh: Bool
     }
 
@@ -81,7 +80,7 @@ extension SQLiteRows {
                 damaged.append(number)
             }
         }
-        // They stand with the leases that have ended, and whoever takes those back ends them.
+        // They are put with the lapsed leases, and end when those are reclaimed.
         for number in damaged {
             let place = try connection.prepare(
                 "UPDATE wake SET queue = 0, at = 0 WHERE number = ?")
@@ -99,7 +98,7 @@ extension SQLiteRows {
         newFloor = nil
     }
 
-    /// Raises the floor as far as it may be, when that is worth a write.
+    /// Raises the floor as far as possible, when that justifies a write.
     func raiseFloor() throws(StoreFailure) {
         if !knowsLeases { try readLeases() }
         while let first = freshNumbers.first {

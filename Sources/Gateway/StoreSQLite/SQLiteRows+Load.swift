@@ -5,7 +5,7 @@ import StoreRows
 import WakeModel
 
 extension SQLiteRows {
-    /// Carries out a command within the running transaction, in which nobody else changes rows.
+    /// Carries out a command within the running transaction, in which no other writer changes rows.
     func perform<Command: StoreCommand>(
         _ command: Command
     ) throws(StoreFailure) -> Command.Answer {

@@ -5,7 +5,7 @@ import WakeModel
 
 extension SQLiteRows {
     func pullBack(from bound: WallInstant, to now: WallInstant) throws(StoreFailure) {
-        // Each a look into an index, which mostly finds nothing.
+        // Each query uses an index, and mostly finds nothing.
         for queue in try queues() { try moveQueue(queue.number, from: bound, to: now) }
         try moveQueue(0, from: bound, to: now.advanced(bySeconds: 3_600))
         for endpoint in try webhookEndpoints() {

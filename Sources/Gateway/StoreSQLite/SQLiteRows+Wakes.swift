@@ -90,7 +90,7 @@ extension SQLiteRows {
         try run(statement, encoding: wake, at: 3)
     }
 
-    /// The end that most wakes have: it stands in no queue, and so no index is looked at.
+    /// The end that most wakes have: it is in no queue, and so no index is touched.
     private func updateEndOfFresh(_ wake: borrowing WakeRow) throws(StoreFailure) {
         let statement = try connection.prepare(
             "UPDATE wake SET state = ?2, rest = ?3, payload = NULL WHERE number = ?1")
@@ -160,7 +160,7 @@ extension SQLiteRows {
 
     /// Ends a wake that cannot be read.
     func quarantine(_ number: Int64) throws(StoreFailure) {
-        // The damaged bytes stay, for whoever wants to know what happened to them.
+        // The damaged bytes are kept for diagnosis.
         let statement = try connection.prepare(
             """
             UPDATE wake SET state = 11, queue = NULL, at = NULL, deadline = NULL, payload = NULL
@@ -195,13 +195,13 @@ extension SQLiteRows {
         while try statement.step() {
             let number = statement.int64(0)
             numbers.append(number)
-            // One that is damaged was told of; what it says of others is lost.
+            // A damaged one was reported; its references to others are lost.
             visit(number, try? read(statement, number: number, from: 1))
         }
         return numbers
     }
 
-    /// The wake whose state, place in time, rest and device stand in four columns from this one.
+    /// The wake whose state, place in time, rest and device are in four columns from this one.
     /// Throws as ``Gateway/StoreFailure/Kind/damaged`` and in no other way.
     func read(
         _ row: Statement, number: Int64, from column: CInt
@@ -216,8 +216,8 @@ extension SQLiteRows {
         } catch {
             throw damaged(DamagedRow(wake: number, problem: error.message))
         }
-        // What stands in a queue is due, or its lease ends, where it stands there: opening the
-        // store moves leases, and a clock that was wrong has both moved.
+        // For a wake in a queue the column `at` decides when it is due, or its lease ends: opening
+        // the store moves leases, and after a wrong clock both are moved.
         if let at = row.optionalInstant(column + 1) {
             switch state {
             case .pending: wake.dueAt = at
@@ -275,8 +275,8 @@ extension SQLiteRows {
     }
 
     func removeWakes(below number: Int64, limit: Int) throws(StoreFailure) -> Int {
-        // The rows are in the order of time, so the old ones are the first. One that has not
-        // ended after so long stays, and the few of its kind do not stand in the way.
+        // Rows are in order of time, so the oldest come first. One that has not ended after so long
+        // stays; they are too few to delay the others.
         let statement = try connection.prepare(
             """
             SELECT number FROM wake WHERE number < ? AND state > 1 ORDER BY number LIMIT ?
@@ -284,7 +284,7 @@ extension SQLiteRows {
         statement.bind(1, number)
         statement.bind(2, limit)
         let old = try numbers(statement)
-        // Hardly any wake has an attempt that does not stand in its own row.
+        // Hardly any wake has an attempt outside its own row.
         let haveAttempts = try haveAttempts(among: old)
         for number in old {
             if haveAttempts { try removeAttempts(of: number) }

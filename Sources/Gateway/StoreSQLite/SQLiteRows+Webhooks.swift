@@ -145,7 +145,7 @@ extension SQLiteRows {
         return rows
     }
 
-    /// The webhook in a row of the columns that the looks ask for. Throws as
+    /// The webhook in a row of the columns that the queries select. Throws as
     /// ``Gateway/StoreFailure/Kind/damaged`` and in no other way.
     func webhook(
         _ row: Statement, of endpoint: WebhookEndpointID

@@ -12,7 +12,7 @@ final class SQLiteRows: RetainedRows {
     let connection: Connection
     var cache: DeviceCache
     let hash: TokenHash
-    /// Who is told of rows that cannot be read.
+    /// The listener for rows that cannot be read.
     let damage: DamageListener
     /// The queues, as far as they were read; they are few.
     var knownQueues: QueueTable?
@@ -44,8 +44,8 @@ final class SQLiteRows: RetainedRows {
             try Self.property(Self.tokenKey0, connection),
             try Self.property(Self.tokenKey1, connection))
         floor = try Self.property(Self.floorName, connection)
-        // A clock that was set back over a restart must not bring numbers below the floor, where
-        // nobody looks for leases.
+        // A clock that was set back over a restart must not produce numbers below the floor, where
+        // leases are not searched for.
         lastNumber = max(try Self.lastNumber(connection), floor - 1)
     }
 
@@ -80,7 +80,7 @@ final class SQLiteRows: RetainedRows {
 
     // MARK: Damage
 
-    /// The failure of a look for a row that cannot be read, of which the listener is told.
+    /// The failure of a read of a damaged row, which is reported to the listener.
     func damaged(_ row: DamagedRow) -> StoreFailure {
         damage.note(row)
         return StoreFailure(row)

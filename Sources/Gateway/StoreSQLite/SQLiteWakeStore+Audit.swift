@@ -12,7 +12,7 @@ extension SQLiteWakeStore {
     ///
     /// Linear in the size of the file. Throws a ``Gateway/StoreFailure``: `readOnly` when the file
     /// cannot be opened, `corrupt` when it is no store, `unavailable` when it has several names
-    /// (hard links): its log may stand beside another one.
+    /// (hard links): its log may be beside another one.
     public static func audit(path: String) throws(StoreFailure) -> StoreAudit {
         do {
             return try AuditedFile(path: path).read { database in
@@ -46,7 +46,7 @@ extension SQLiteWakeStore {
     }
 
     /// Where the file of a store at this path is, or would be made, behind all symbolic links: its
-    /// log and its lock stand beside it.
+    /// log and its lock are beside it.
     public static func place(of path: String) -> String { StorePath.resolve(path) }
 
     /// Why a gateway would refuse the file at this path, in words: it is another program's, or the

@@ -49,9 +49,9 @@ extension SQLiteWakeStore {
         return try await reader.read(body)
     }
 
-    /// The same for a caller: beside the gateway's own looks, and bounded. With ``Durability/disk``
-    /// one who is shown wakes hears of nothing that is not there: a reader sees transactions as
-    /// soon as they are committed, before their flush.
+    /// The same for a caller: apart from the gateway's own reads, and bounded. With
+    /// ``Durability/disk`` the answer waits until all it contains is on disk: a reader sees
+    /// transactions as soon as they are committed, before their flush.
     private func ask<Command: StoreCommand>(
         _ command: Command
     ) async throws(StoreFailure) -> Command.Answer {

@@ -13,7 +13,7 @@ public import Gateway
 public final class SQLiteWakeStore: WakeStore {
     /// What a commit waits for.
     public enum Durability: String, Hashable, Sendable, CaseIterable, Codable {
-        /// The disk has it before anybody is answered or told, as with SQLite's `synchronous=FULL`:
+        /// Written to disk before any answer or notification, as with SQLite's `synchronous=FULL`:
         /// what was answered survives a power cut.
         case disk
         /// The operating system has it, as with SQLite's `synchronous=NORMAL`: what was answered
@@ -29,8 +29,8 @@ public final class SQLiteWakeStore: WakeStore {
     /// How long a statement waits for another program that has the file open, in seconds.
     static let busySeconds = 5.0
     /// The size of a page of a new file, in bytes. Nearly each wake changes a device, and each
-    /// device stands on a page of its own among many; so smaller pages than SQLite's usual 4 096
-    /// are less to write, while a wake and its payload still mostly fit.
+    /// device is on a different page among many; so pages smaller than SQLite's default of 4 096
+    /// mean less to write, while a wake and its payload still mostly fit.
     static let pageBytes = 2_048
     /// How much of the file the writer keeps in memory, in KiB. With 600 000 devices four times as
     /// much gained nothing: what a page costs is its way to the log and the file, the system's own
@@ -57,8 +57,8 @@ public final class SQLiteWakeStore: WakeStore {
 
     /// Opens the file at `path`, or makes it; brings its tables up to date; and ends the leases of
     /// the process that owned it before, since no other can own it now. Symbolic links are
-    /// followed: a file has one owner, whatever it is called, and what stands beside it stands
-    /// beside the file itself. A file with several names (hard links) is refused.
+    /// followed: a file has one owner, whatever name is used, and its companion files are beside
+    /// the file itself. A file with several names (hard links) is refused.
     ///
     /// Throws a ``Gateway/StoreFailure``: `inUse` when another process owns the store, `readOnly`
     /// when it cannot be written, `corrupt` when the file is no store or is damaged or was written
@@ -76,8 +76,8 @@ public final class SQLiteWakeStore: WakeStore {
             sync: LogFlusher.sync)
     }
 
-    /// The same; `sync` brings the log to the disk (see ``LogFlusher``), and a test may hold it up,
-    /// bound the log by fewer pages, or put flushes that nobody waits for off by other seconds.
+    /// The same; `sync` writes the log to disk (see ``LogFlusher``), and a test may delay it, limit
+    /// the log to fewer pages, or change the delay of background flushes.
     init(
         path: String, durability: Durability, cachedDevices: Int,
         bounds: CheckpointPlan.Bounds = CheckpointPlan.Bounds(),
@@ -145,7 +145,7 @@ public final class SQLiteWakeStore: WakeStore {
             isCopyingFailed: checkpointer.isFailing)
     }
 
-    /// Tells of rows that cannot be read; see ``Gateway/WakeStore/whenDamaged(_:)``.
+    /// Reports rows that cannot be read; see ``Gateway/WakeStore/whenDamaged(_:)``.
     public func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void) {
         damage.listen(tell)
     }
@@ -217,8 +217,8 @@ public final class SQLiteWakeStore: WakeStore {
         try checkIsInUse(queue, path)
         try migrator.migrate(queue)
         try queue.write { database in
-            // The leases of an earlier process end now; those that stand in no queue are found
-            // from the floor on.
+            // The leases of an earlier process end now; those in no queue are found from the floor
+            // on.
             try database.execute(
                 sql: """
                     UPDATE wake SET at = 0 WHERE queue = 0;

@@ -66,7 +66,7 @@ final class StoreConnection {
         // SQLite rolls some failures back by itself; a second failure here changes nothing.
         if connection.isInTransaction { try? connection.execute("ROLLBACK") }
         CGatheredLog_forget(connection.handle)
-        // The file may have been mended, or only been read wrongly.
+        // The file may have been repaired, or the read itself may have been faulty.
         if failure.kind == .corrupt { connection.forgetPages() }
         rows.rolledBack()
         retention.rolledBack()

@@ -4,7 +4,7 @@ import GRDB
 import Gateway
 import Glibc
 
-/// What tells a store from every other file: the application id in the header of its database
+/// The mark of a store's file: the application id in the header of its database
 /// (sqlite.org/fileformat.html §1.3). A file that is something else is never written to.
 enum StoreIdentity {
     /// "Rous".

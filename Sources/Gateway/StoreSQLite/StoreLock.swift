@@ -157,8 +157,8 @@ final class StoreLock: Sendable {
     // MARK: While it runs
 
     /// Why this process may not be the only one that uses the store any more; `nil` while it is. It
-    /// costs three looks at a path. A lock file that was deleted is made again, if nobody else has
-    /// made and locked one.
+    /// costs three system calls on paths. A deleted lock file is created again, unless another
+    /// process has created and locked one.
     func loss() -> StoreFailure? {
         state.withLock { state in
             for (path, identity) in state.files where FileIdentity(at: path) != identity {
@@ -169,7 +169,7 @@ final class StoreLock: Sendable {
                         + "until the store is opened again.")
             }
             guard FileIdentity(at: lockPath) != FileIdentity(state.descriptor) else { return nil }
-            // Without the lock on the database somebody may have come and written meanwhile.
+            // Without the lock on the database another process may have written meanwhile.
             guard state.holdsFile, let new = try? Self.lock(lockPath, of: path) else {
                 return StoreFailure(
                     kind: .inUse,
@@ -185,12 +185,12 @@ final class StoreLock: Sendable {
 
     /// The system's words for an error number.
     static func reason(_ code: CInt) -> String {
-        // strerror returns a static or thread-local C string, copied at once.
+        // strerror returns a static or thread-local C string, copied immediately.
         strerror(code).map { String(cString: $0) } ?? "error \(code)"
     }
 }
 
-/// What tells a file from every other one, whatever its name is.
+/// The identity of a file, independent of its name.
 private struct FileIdentity: Equatable {
     private let device: UInt64
     private let number: UInt64

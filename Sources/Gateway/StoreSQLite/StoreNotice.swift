@@ -11,7 +11,7 @@ public enum StoreNotice: Hashable, Sendable {
     /// The log is so long that new work is refused, because another program has been reading the
     /// file for long.
     case logIsFull
-    /// The log has room again.
+    /// The log is below its limit again.
     case logHasRoom
 }
 

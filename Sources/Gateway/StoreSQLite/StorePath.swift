@@ -5,9 +5,8 @@ import Glibc
 
 /// The one name of a store's file, behind all symbolic links.
 ///
-/// SQLite follows links and keeps `-wal` and `-shm` beside the file itself. What else belongs to
-/// the file must stand there too, or two gateways that call it differently would not meet at its
-/// lock.
+/// SQLite follows links and keeps `-wal` and `-shm` beside the file itself. Its other companion
+/// files must be there too, or two gateways that use different names would not share its lock.
 enum StorePath {
     /// How many links that lead to nothing are followed: as many as Linux follows
     /// (path_resolution(7)).
@@ -22,14 +21,14 @@ enum StorePath {
         return String(cString: real)
     }
 
-    /// The real path of a file that is there, or that opening this path would make. A path that
-    /// leads nowhere comes back as far as it was followed; opening that tells why.
+    /// The real path of a file that exists, or that opening this path would create. A path that
+    /// cannot be resolved is returned as far as it was followed; opening it reports why.
     static func resolve(_ path: String) -> String {
         var path = path
         for _ in 0..<maximumLinks {
             if let real = existing(path) { return real }
             guard let target = target(of: path) else { break }
-            // A link's own text begins at the folder that the link stands in.
+            // A link's target is relative to the folder of the link.
             path = target.hasPrefix("/") ? target : split(path).folder + "/" + target
         }
         let (folder, name) = split(path)
@@ -43,9 +42,9 @@ enum StorePath {
         return stat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
-    /// Refuses a file that has another name: a hard link. What belongs to a file stands beside the
-    /// name by which it was opened, so under two names it would have two locks, of two owners, and
-    /// two logs. Throws a ``Gateway/StoreFailure`` of kind `unavailable`.
+    /// Refuses a file that has another name: a hard link. A file's companions are beside the name
+    /// by which it was opened, so under two names it would have two locks, of two owners, and two
+    /// logs. Throws a ``Gateway/StoreFailure`` of kind `unavailable`.
     ///
     /// Looked at by name: opening the file and closing it again would drop the locks that SQLite
     /// holds on it in this process.
@@ -59,7 +58,7 @@ enum StorePath {
                 + "other names, or give a copy of the file.")
     }
 
-    /// The folder that a path's last name stands in, and the name.
+    /// The folder of a path's last name, and the name.
     private static func split(_ path: String) -> (folder: String, name: String) {
         guard let slash = path.lastIndex(of: "/") else { return (".", path) }
         let folder = path[..<slash]

@@ -9,13 +9,13 @@ import WakeModel
 ///
 /// For reading by eye there are views: `wakes`, `devices`, `users` and `queues`.
 ///
-/// Instants are milliseconds since the epoch. A wake's `number` is what its id begins with, so
-/// rows are appended in the order of time and need no index by id. `queue` says where it waits:
-/// the number of its queue while it is pending, 0 while it is claimed after it has waited, else
-/// NULL; `at` is when it is due there, or when its lease ends. A wake that was claimed with its
-/// admission stands in none for its first minute (see `SQLiteRows+Leases.swift`). The indexes cover
-/// only wakes that have not ended, so that nothing on the hot path grows with what lies behind; and
-/// a device's wakes are a chain through `previous`, which costs no index at all.
+/// Instants are milliseconds since the epoch. A wake's `number` is what its id begins with, so rows
+/// are appended in the order of time and need no index by id. `queue` is the number of its queue
+/// while it is pending, 0 while it is claimed after it has waited, else NULL; `at` is when it is
+/// due there, or when its lease ends. A wake that was claimed with its admission is in none for its
+/// first minute (see `SQLiteRows+Leases.swift`). The indexes cover only wakes that have not ended,
+/// so that nothing on the hot path grows with the number of ended wakes; and a device's wakes are a
+/// chain through `previous`, which costs no index at all.
 enum StoreSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -75,8 +75,8 @@ enum StoreSchema {
         ) STRICT;
         """
 
-    /// The number is a keyed hash of queue and token, so that one look finds a device; two with the
-    /// same hash stand at neighbouring numbers.
+    /// The number is a keyed hash of queue and token, so that one lookup finds a device; two with
+    /// the same hash have adjacent numbers.
     private static let devices = """
         CREATE TABLE device (
             number INTEGER PRIMARY KEY,
@@ -109,7 +109,7 @@ enum StoreSchema {
         CREATE INDEX wake_deadline ON wake (deadline) WHERE deadline IS NOT NULL;
         """
 
-    /// Attempts that did not end in success; a successful one stands in the wake's own row.
+    /// Attempts that did not end in success; a successful one is in the wake's own row.
     private static let attempts = """
         CREATE TABLE attempt (
             wake INTEGER NOT NULL,
@@ -167,9 +167,9 @@ enum StoreSchema {
         CREATE INDEX webhook_due ON webhook (due_at);
         """
 
-    /// Each event stands once for each endpoint that is told of it. Of those that are there already
-    /// it was not written down whom they are for: they are kept for
-    /// ``Gateway/WebhookEndpointID/unnamed``, and the first pruning hands them over.
+    /// Each event has one row for each endpoint that receives it. Existing rows have no recorded
+    /// endpoint: they are assigned to ``Gateway/WebhookEndpointID/unnamed``, and the first pruning
+    /// reassigns them.
     private static let webhookEndpoints = """
         DROP INDEX webhook_due;
         ALTER TABLE webhook ADD COLUMN endpoint INTEGER NOT NULL DEFAULT 0;
@@ -189,8 +189,8 @@ enum StoreSchema {
         CREATE INDEX feedback_lane ON feedback (lane, number);
         """
 
-    /// Since when webhooks say that a queue is held; NULL for the queues that are there already,
-    /// of which nobody knows what was told.
+    /// Since when webhooks have reported a queue as held; NULL for existing queues, whose reports
+    /// were not recorded.
     private static let toldHolds = """
         ALTER TABLE lane ADD COLUMN halt_told_at INTEGER;
         """
@@ -200,9 +200,8 @@ enum StoreSchema {
         ALTER TABLE device ADD COLUMN calls BLOB;
         """
 
-    /// One word for one thing, as in the program, and a column for a wake's device. Wakes that are
-    /// there already keep theirs in `rest` only (``StoredWake``), so that a large file is brought
-    /// up to date at once.
+    /// Renames to the program's terms, and a column for a wake's device. Existing wakes keep theirs
+    /// in `rest` only (``StoredWake``), so that a large file is migrated quickly.
     private static let plainWords = """
         ALTER TABLE lane RENAME TO queue;
         ALTER TABLE queue RENAME COLUMN halt_told_at TO held_told_at;
@@ -235,9 +234,8 @@ enum StoreSchema {
         CREATE TABLE outcome (number INTEGER PRIMARY KEY, wakes BLOB NOT NULL) STRICT;
         """
 
-    /// For whoever opens a file with `sqlite3`: times as text, numbers as words, tokens in
-    /// hexadecimal, and of payloads their lengths only. The program reads none of them. `id` is
-    /// how a wake's id begins.
+    /// For use with `sqlite3`: times as text, numbers as words, tokens in hexadecimal, and of
+    /// payloads their lengths only. The program reads none of them. `id` is how a wake's id begins.
     private static let views = """
         CREATE VIEW queues AS
         SELECT number, bundle_id, environment,
@@ -270,7 +268,7 @@ enum StoreSchema {
         """
 
     /// Wakes of all push types. Their queues have numbers for kinds, and their rows a part, that
-    /// earlier versions do not know; for reading by eye the view has the kinds' names.
+    /// earlier versions do not support; for readability the view has the kinds' names.
     private static var pushTypes: String {
         """
         DROP VIEW queues;

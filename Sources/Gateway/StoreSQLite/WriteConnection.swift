@@ -2,8 +2,8 @@
 
 import Gateway
 
-/// The connection of the writing connection. Nobody else may write to the file, since much of it is
-/// remembered here; each transaction begins with a look whether somebody did.
+/// The one connection that writes. No other may write to the file, since much of it is cached here;
+/// each transaction begins with a check for foreign writes.
 ///
 // SAFETY: `@unchecked`, because a connection must not be used by two threads at a time. It is used
 // on the queue of its connection only: `WriteQueue` works there, and so do opening and closing.
@@ -38,8 +38,8 @@ final class WriteConnection: @unchecked Sendable {
             }
         } catch {
             if let failure = connection.flushFailure { end(failure) }
-            // A connection that was in trouble reads all pages again, which it counts as well.
-            // While the transaction was open nobody else could write.
+            // After an error a connection rereads all pages, which also changes its version. While
+            // the transaction was open no other connection could write.
             if isAlone { version = (try? Self.version(connection)) ?? version }
             throw error
         }

@@ -91,7 +91,8 @@ final class WriteQueue: Sendable {
         _ verb: @escaping @Sendable (StoreConnection) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         if profile.addsWork, checkpointer.isFull {
-            // Where nothing else is written, nobody else would look whether there is room again.
+            // Without other writes, nothing else would check whether the log is below its limit
+            // again.
             database.asyncWriteWithoutTransaction { _ in self.look() }
             throw Self.fullLog
         }

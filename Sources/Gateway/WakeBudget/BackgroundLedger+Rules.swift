@@ -68,7 +68,7 @@ extension BackgroundLedger {
         return release
     }
 
-    /// When a wake of this urgency may go if the device's standing stays as it is.
+    /// When a wake of this urgency may be sent if the device's state stays as it is.
     private func release(
         _ urgency: Urgency, repeats: Bool, _ standing: Standing, _ settings: BudgetSettings
     ) -> Release {
@@ -255,7 +255,7 @@ extension BackgroundLedger {
         return second(of: forceQuitAt) + Int64(settings.forceQuitLifeSeconds)
     }
 
-    /// Until when it is believed that Background App Refresh is off; in the past when it is not.
+    /// Until when a report that Background App Refresh is off counts; in the past when it is not.
     func refreshOffEnd(_ settings: BudgetSettings) -> Int64 {
         guard reports.contains(.refreshOff) else { return .min }
         return second(of: refreshOffAt) + Int64(settings.refreshOffLifeSeconds)

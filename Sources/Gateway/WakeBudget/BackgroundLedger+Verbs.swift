@@ -37,7 +37,7 @@ extension BackgroundLedger {
         return release.until <= clock ? .send : .deferred(until: due, because: release.holds)
     }
 
-    /// Decides on a request and books the decision; what waited and is over ends first.
+    /// Decides on a request and records the decision; an expired pending wake ends first.
     mutating func admit(
         _ request: BackgroundRequest, _ settings: BudgetSettings
     ) -> AdmitVerdict {
@@ -63,8 +63,8 @@ extension BackgroundLedger {
 
     // MARK: The pending wake
 
-    /// Lets the pending wake stand for these requests, the oldest first, and for no others. It
-    /// waits for as long as it did.
+    /// Makes the pending wake represent exactly these requests, the oldest first. Its due time does
+    /// not change.
     mutating func revisePending(_ requests: [BackgroundRequest], isSameWake: Bool) {
         guard var wake = pending, let first = requests.first else { return }
         wake.expiry = Self.storedExpiry(first.expiration)
@@ -129,14 +129,14 @@ extension BackgroundLedger {
         debits &+= 1
         if inFlight < .max { inFlight += 1 }
         if unconfirmed < .max { unconfirmed += 1 }
-        // A probe: what was reported is believed again until a receipt says otherwise.
+        // A probe: the report counts again until a receipt contradicts it.
         if reports.contains(.refreshOff), hasReceipt(settings) { refreshOffAt = now }
         return .charged(
             BudgetDebit(
                 second: clock, corrections: corrections, number: debits, wake: carrier.wake))
     }
 
-    /// Records what became of a charged send; `returns` says that its wake is to be sent again.
+    /// Records the outcome of a charged send; `returns` if its wake is to be sent again.
     mutating func settle(_ debit: BudgetDebit, _ fate: SendFate, returns: Bool) -> SettledWake {
         if inFlight > 0 { inFlight -= 1 }
         let stamp = WrappedSeconds(second: debit.second)
@@ -244,7 +244,8 @@ extension BackgroundLedger {
         } else if silent == 1 {
             if unconfirmed > later { note(.prompt) }
         } else if !isHeld {
-            // A device that launches the app at once held nothing: what was silent had arrived.
+            // A device that launches the app immediately held nothing: the unconfirmed pushes had
+            // arrived.
             for _ in 1..<min(silent, 4) { note(.lost) }
             note(.prompt)
         }
@@ -267,9 +268,9 @@ extension BackgroundLedger {
         }
     }
 
-    /// Takes account of how long a push was held, in seconds: a step up is eight times a step down,
-    /// so that one in nine goes up where the estimate stays. Receipts that come late tell of
-    /// sends of long ago, so by them it moves half as fast.
+    /// Updates the estimate of the hold time with how long a push was held, in seconds: a step up
+    /// is eight times a step down, so that the estimate is stable where one push in nine is held
+    /// longer. Late receipts are about old sends, so they move it half as far.
     private mutating func note(hold: Int64) {
         let known = Int64(knownHold)
         let slowness: Int64 = missingReceipts > Self.mostLost ? 2 : 1

@@ -5,7 +5,7 @@ import WakeModel
 /// The ledger of one device and one ordinary topic: what was sent, what waits, what the app
 /// reported.
 ///
-/// Every function works on a ledger that was told the time by ``observe(_:)`` before.
+/// Every function requires that ``observe(_:)`` was called with the current time before.
 struct BackgroundLedger: Hashable, Sendable {
     /// Which reports there are. No `OptionSet`: its generic verbs took a third of the time of the
     /// properties in an unoptimized build.
@@ -38,17 +38,17 @@ struct BackgroundLedger: Hashable, Sendable {
     /// The share of lost receipts that no loss exceeds, in 255ths. Beyond it they come late.
     static let mostLost: UInt8 = 127
 
-    /// Where the clock of a ledger stands that has not been told the time.
+    /// The clock of a ledger that has not observed any time.
     static let beforeAllTime: Int64 = -1 << 60
 
-    /// The latest second that it was told, since 1970; moved back only by a correction.
+    /// The latest second that it observed, since 1970; moved back only by a correction.
     var clock = beforeAllTime
     var day = DayRing()
     var lowPowerModeAt: WrappedSeconds = 0
     var sends = SendTimes()
     var batteryPercent: UInt8 = 0
     var reports = Reports()
-    /// Sends since the last sign of life from the app, as far as they count.
+    /// Sends since the app's last receipt or report, as far as they count.
     var unconfirmed: UInt8 = 0
     var batteryAt: WrappedSeconds = 0
     var refreshOffAt: WrappedSeconds = 0
@@ -64,7 +64,7 @@ struct BackgroundLedger: Hashable, Sendable {
     /// How often the clock was corrected, wrapping: a charge from before a correction names its
     /// send by a time that means another now.
     var corrections: UInt8 = 0
-    /// How many sends were debited, wrapping: a charge knows by it whether another was since.
+    /// How many sends were debited, wrapping: a debit detects by it whether another one followed.
     var debits: UInt8 = 0
 
     /// The share of launches whose receipt was not there when it was wanted, in 255ths: up to
@@ -74,19 +74,19 @@ struct BackgroundLedger: Hashable, Sendable {
     /// The clock as a stamp.
     var now: WrappedSeconds { WrappedSeconds(second: clock) }
 
-    /// The second since 1970 that a stamp stands for.
+    /// The second since 1970 that a stamp represents.
     func second(of stamp: WrappedSeconds) -> Int64 { clock - Int64(now &- stamp) }
 }
 
 // MARK: Time
 
 extension BackgroundLedger {
-    /// Tells the time.
+    /// Observes the time.
     ///
-    /// A step back by no more than the tolerance is none: the clock stands still until it is
-    /// passed. A longer one is a correction: all that is kept moves back with the clock, so that
-    /// everything is as old as before. Time is lost then, never won, and no rule holds longer than
-    /// it would have from here on.
+    /// A step back by no more than the tolerance is ignored: the clock stops until the time has
+    /// caught up. A longer one is a correction: all stored times move back with the clock, so that
+    /// every age is as before. Time is lost then, never gained, and no rule delays longer than it
+    /// would have from here on.
     ///
     /// Inlined, as is what every decision goes through: a ledger of 120 bytes is then read field by
     /// field where it lies, and not copied from call to call.
@@ -100,7 +100,7 @@ extension BackgroundLedger {
         }
     }
 
-    /// Tells the time of a send, rounded up, so that a send is never taken for older than it is.
+    /// Observes the time of a send, rounded up, so that a send never counts as older than it is.
     mutating func observeSend(_ instant: WallInstant) {
         let second = instant.secondsSinceEpoch
         let isWhole = instant.millisecondsSinceEpoch.isMultiple(of: 1000)

@@ -21,7 +21,7 @@ public struct BudgetPolicy: Hashable, Sendable {
 
     private init(unchecked settings: BudgetSettings) { self.settings = settings }
 
-    /// The same rules for a topic whose app is, or is not, known to confirm launches.
+    /// The same rules for a topic whose app confirms launches, or does not.
     public func with(confirmsLaunches: Bool) -> BudgetPolicy {
         var settings = settings
         settings.confirmsLaunches = confirmsLaunches
@@ -114,7 +114,7 @@ public struct BudgetPolicy: Hashable, Sendable {
     ]
 }
 
-/// Settings that no policy can be made of: every fault, so that one reading mends them all.
+/// Invalid settings: every fault, so that all can be fixed together.
 public struct InvalidBudgetSettings: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong, setting by setting; never empty.
     public let problems: [InvalidField]

@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// How much a background wake matters.
+/// How urgent a background wake is.
 public enum Urgency: UInt8, Hashable, Sendable, CaseIterable, Comparable {
     /// Keeps one send of every hour free for others.
     case deferrable = 0
@@ -13,7 +13,7 @@ public enum Urgency: UInt8, Hashable, Sendable, CaseIterable, Comparable {
     /// would merely replace that push.
     case urgent = 2
 
-    /// Orders by how much a wake matters.
+    /// Orders by urgency.
     public static func < (left: Urgency, right: Urgency) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -25,13 +25,13 @@ public enum Coalescing: UInt8, Hashable, Sendable, CaseIterable {
     case union = 1
 }
 
-/// What a decision must know of a wake; its payload is not among it.
+/// The properties of a wake that a decision depends on; its payload is not among them.
 public enum BudgetRequest: Hashable, Sendable {
     /// A silent push.
     case background(BackgroundRequest)
     /// An incoming call.
     case voip(CallFingerprint)
-    /// A plain push, which is worth nothing from this instant on.
+    /// A plain push, which expires at this instant.
     case plain(until: WallInstant)
 
     /// A silent push with these traits.
@@ -44,14 +44,14 @@ public enum BudgetRequest: Hashable, Sendable {
     }
 }
 
-/// What a decision must know of a background wake.
+/// The properties of a background wake that a decision depends on.
 public struct BackgroundRequest: Hashable, Sendable {
-    /// How much it matters.
+    /// Its urgency.
     public var urgency: Urgency
     /// How it merges into a wake that waits.
     public var coalescing: Coalescing
-    /// Until when it is worth anything. `.immediately` speaks of APNs, which then stores nothing;
-    /// it does not limit the wait here.
+    /// When it expires. `.immediately` concerns APNs, which then stores nothing; it does not limit
+    /// the wait here.
     public var expiration: Expiration
 
     /// Creates a request.

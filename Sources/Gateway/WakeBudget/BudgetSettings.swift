@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The numbers of a wake budget as somebody configures them, for one topic.
+/// The numbers of a wake budget as configured for one topic.
 ///
 /// ``BudgetPolicy`` is made from them and checks them; nothing decides by unchecked settings. The
 /// letter after each source is its confidence (facts §0): D documented by Apple, E said by an
@@ -32,10 +32,10 @@ public struct BudgetSettings: Hashable, Sendable {
     /// a held push (reverse engineered, facts §6.1). Range: ``BudgetLimits/holdSeconds``.
     public var holdSeconds = 86_400
 
-    /// Whether this topic's app was ever heard to confirm a launch with a receipt. Where it was
-    /// not, silence means nothing, and no device is backed off (A). Nor is a device that
-    /// never confirmed one itself, or not for ``BudgetLimits/receiptLifeSeconds``; and one whose
-    /// receipts come late gets its sends as far apart as it holds them.
+    /// Whether this topic's app ever confirmed a launch with a receipt. Where it was not, silence
+    /// means nothing, and no device is backed off (A). Nor is a device that never confirmed one
+    /// itself, or not for ``BudgetLimits/receiptLifeSeconds``; and a device whose receipts come
+    /// late gets its sends spaced by its estimated hold time.
     public var confirmsLaunches = false
     /// Seconds between two sends to a device that has confirmed the last one. iOS holds one push
     /// per app, the newest, and launches it when its own spacing lets it ("Pushing background
@@ -115,7 +115,7 @@ public enum BudgetLimits {
     public static let dailySends = 1...192
     /// How long a wake may wait, in seconds: up to 30 days, as long as APNs stores a push (A-SEND).
     public static let holdSeconds = 60...2_592_000
-    /// The life of a signal, in seconds: up to 90 days.
+    /// The lifetime of a signal, in seconds: up to 90 days.
     public static let signalLifeSeconds = 60...7_776_000
     /// Seconds between two probes: from an hour to a week.
     public static let probeSeconds = 3_600...604_800
@@ -131,8 +131,8 @@ public enum BudgetLimits {
     /// Plain pushes in a minute.
     public static let pushesPerMinute = 1...6_000
 
-    /// How far the clock may step back, in seconds, and merely stand still for a ledger: clocks of
-    /// two gateways differ, and callers overtake each other. A longer step back is a correction.
+    /// How far the clock may step back, in seconds, while a ledger's clock merely stops: clocks of
+    /// two gateways differ, and calls overtake each other. A longer step back is a correction.
     public static let clockToleranceSeconds: Int64 = 120
     /// The hourly window, in seconds.
     public static let hourSeconds: Int64 = 3_600
@@ -143,7 +143,7 @@ public enum BudgetLimits {
     /// The time within which a device is taken to launch the app by nearly all pushes until its
     /// receipts show it, in seconds: 10 min (A; launches are 10 to 30 minutes apart, facts §6.3).
     public static let unknownHoldSeconds: UInt16 = 600
-    /// The longest such time that is believed, in seconds: 12 h (A), a night.
+    /// The longest such time that is accepted, in seconds: 12 h (A), a night.
     public static let longestHoldSeconds: Int64 = 43_200
     /// From which share of missing receipts on a device's silence may mean that one was lost, in
     /// 255ths: one in sixteen (A).

@@ -9,16 +9,16 @@ struct CallLedger: Hashable, Sendable {
 
     /// How many calls are kept.
     static let capacity = 12
-    /// The hourly window, in milliseconds; calls that are older are forgotten.
+    /// The hourly window, in milliseconds; older calls are dropped.
     static let windowMilliseconds = Int64(BudgetLimits.hourSeconds) * 1000
 
-    /// The latest instant that it was told, in milliseconds since 1970. Marks are ages at it, so a
+    /// The latest instant that it observed, in milliseconds since 1970. Marks are ages at it, so a
     /// correction of the clock need not touch them.
     var clock = Int64.min
     /// The calls, the latest first. Never more than ``capacity``.
     var marks = CallMarks()
 
-    /// Tells the time, by the same rule as ``BackgroundLedger/observe(_:)``.
+    /// Observes the time, by the same rule as ``BackgroundLedger/observe(_:)``.
     mutating func observe(_ instant: WallInstant) {
         let now = instant.millisecondsSinceEpoch
         if now >= clock {

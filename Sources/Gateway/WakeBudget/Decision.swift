@@ -2,9 +2,9 @@
 
 public import WakeModel
 
-/// What becomes of a request for a wake.
+/// The decision on a request for a wake.
 public enum Decision: Hashable, Sendable {
-    /// It may go out at once. It waits as the device's pending wake until it is claimed.
+    /// It may be sent immediately. It waits as the device's pending wake until it is claimed.
     case send
     /// It becomes the device's pending wake, due at this instant as far as is known now, because
     /// of these rules.
@@ -12,7 +12,7 @@ public enum Decision: Hashable, Sendable {
     /// It merges into the device's pending wake in this way; that wake is due at this instant,
     /// because of these rules (none when it is due already), and carries it from now on.
     case coalesced(Coalescing, until: WallInstant, because: DelayReasons)
-    /// VoIP: the same call was asked for within the deadline, so this is the same wake.
+    /// VoIP: the same call was requested within the deadline, so this is the same wake.
     case sameCall
     /// It cannot be sent before its expiry: the earliest instant at which the rules would have let
     /// it go, and the rules.
@@ -24,7 +24,7 @@ public enum Decision: Hashable, Sendable {
 /// Why a wake is not sent at all.
 public enum Suppression: Hashable, Sendable {
     /// Background App Refresh was reported off, so iOS would not launch the app (WWDC20 session
-    /// 10063). The report is believed until this instant. An alert push still reaches the user.
+    /// 10063). The report counts until this instant. An alert push still reaches the user.
     case backgroundAppRefreshOff(until: WallInstant)
     /// VoIP: the device had as many calls in the last 60 minutes as it may have; from this instant
     /// on another is let through.

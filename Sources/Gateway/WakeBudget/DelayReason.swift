@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What keeps a wake back for a time: a rule of the budget, or what the budget knows nothing of,
-/// such as a paused app.
+/// What delays a wake: a rule of the budget, or a cause outside the budget, such as a paused app.
 public enum DelayReason: UInt8, Hashable, Sendable, CaseIterable {
     /// Another send was too short a time ago.
     case spacing = 0
@@ -23,13 +22,13 @@ public enum DelayReason: UInt8, Hashable, Sendable, CaseIterable {
     case lowBattery = 7
     /// A force-quit was reported.
     case forceQuit = 8
-    /// Somebody paused the app.
+    /// The app is paused by an operator.
     case paused = 9
     /// APNs refuses the queue's key, topic or certificate.
     case held = 10
     /// APNs does not answer what the queue sends.
     case unresponsive = 11
-    /// It was asked for with others, to be spread over a time.
+    /// It was requested with others, spread over a time.
     case spread = 12
     /// An attempt failed, or APNs answered that the device is to be left alone for a time.
     case backOff = 13

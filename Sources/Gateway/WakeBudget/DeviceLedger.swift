@@ -2,22 +2,21 @@
 
 public import WakeModel
 
-/// What is remembered of one device and one topic, in at most 128 bytes: the sends that count, the
+/// The recorded state of one device and one topic, in at most 128 bytes: the sends that count, the
 /// wake that waits, and what the app reported.
 ///
-/// A ledger is a value without a clock: each verb is told the time. ``decide(on:policy:at:)``
-/// changes nothing; the other verbs say what they change. A topic has one kind of push, so a
-/// ledger is for background pushes, for calls or for plain pushes; asking it for another is a bug,
-/// and traps.
+/// A ledger is a value without a clock: each verb takes the time. ``decide(on:policy:at:)`` changes
+/// nothing; the other verbs document what they change. A topic has one kind of push, so a ledger is
+/// for background pushes, for calls or for plain pushes; using it for another kind is a bug, and
+/// traps.
 ///
-/// Time may stand still, step back or leap. A step back of up to
-/// ``BudgetLimits/clockToleranceSeconds`` is taken for no step at all. A longer one is a
-/// correction: the ledger keeps the ages of all it knows. So no rule holds longer than it would
-/// have from the new time on, and nothing is forgotten. A leap ahead is taken for time that has
-/// passed; it cannot be told from it.
+/// Time may stop, step back or leap. A step back of up to ``BudgetLimits/clockToleranceSeconds`` is
+/// ignored. A longer one is a correction: the ledger keeps the ages of everything it records. So no
+/// rule delays longer than it would have from the new time on, and nothing is lost. A leap ahead
+/// cannot be distinguished from time that has passed, and counts as such.
 ///
-/// Seconds count for background pushes, milliseconds for the others. A send is booked at the next
-/// full second, so that windows and spacings never come out too short.
+/// Seconds count for background pushes, milliseconds for the others. A send is recorded at the next
+/// full second, so that windows and spacings are never too short.
 public struct DeviceLedger: Hashable, Sendable {
     enum Form: Hashable, Sendable {
         case background(BackgroundLedger)
@@ -53,8 +52,8 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
-    /// Charged sends that were not settled yet; 255 for more. Always 0 where each charge is settled
-    /// at once.
+    /// Charged sends that were not settled yet; 255 for more. Always 0 where each debit is settled
+    /// immediately.
     public var inFlight: Int {
         switch form {
         case .background(let ledger): Int(ledger.inFlight)
@@ -62,8 +61,8 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
-    /// Tells the time and nothing else. Every verb does so itself; this is for a caller who learns
-    /// that the clock was set, so that what is asked next need not find it out by itself.
+    /// Observes the time and changes nothing else. Every verb does so itself; this is for a caller
+    /// that detects a clock change, so that it takes effect before the next verb.
     public mutating func observe(_ now: WallInstant) {
         switch form {
         case .background(var ledger):
@@ -80,7 +79,7 @@ public struct DeviceLedger: Hashable, Sendable {
 
     // MARK: Deciding
 
-    /// What would become of a request. Changes nothing, and says the same each time it is asked.
+    /// The decision that a request would get. Changes nothing.
     public func decide(
         on request: BudgetRequest, policy: BudgetPolicy, at now: WallInstant
     ) -> Decision {
@@ -100,7 +99,7 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
-    /// Decides and books the decision: `.send` and `.deferred` make the request the pending wake,
+    /// Decides and records the decision: `.send` and `.deferred` make the request the pending wake,
     /// `.coalesced` merges it into that, a call that is to be sent is counted, and a plain push
     /// that is sent or deferred has its turn.
     ///
@@ -140,7 +139,7 @@ public struct DeviceLedger: Hashable, Sendable {
 
     /// When the pending wake may go, and because of what not before; `nil` when none waits.
     ///
-    /// Whatever changes a ledger may change this, so a queue asks again after each verb.
+    /// Whatever changes a ledger may change this, so a queue reads it after each verb.
     public func outlook(policy: BudgetPolicy, at now: WallInstant) -> Outlook? {
         guard case .background(var ledger) = form else { return nil }
         ledger.observe(now)
@@ -154,22 +153,22 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
-    /// Records what became of a charged send; `returns` says that its wake is to be sent again.
+    /// Records the outcome of a charged send; `returns` if its wake is to be sent again.
     ///
     /// A refund takes back what was debited, the spacing included. It is given only while the send
     /// is among the last thirteen and the clock was not corrected since; otherwise the send stays
     /// charged. A charge is refunded once; a store's fencing sees to that. Before that it may be
-    /// settled as accepted in advance, with the claim, so that only what failed is booked a second
+    /// settled as accepted in advance, with the claim, so that only failures are recorded a second
     /// time; ``inFlight`` does not count it then.
     ///
     /// Each attempt that may have arrived stays charged, those of a wake that returns too: the hour
-    /// and the day count them, so that a device never gets more than its budget, whatever became of
-    /// them. The spacing alone does not hold a wake back from its own attempts, unless another was
-    /// sent after them. A wake that returns while another waits is carried by that one, which keeps
-    /// its distance; they merge as the newer of the two asks for.
+    /// and the day count them, so that a device never gets more than its budget, whatever their
+    /// outcome. Only the spacing does not delay a wake after its own attempts, unless another was
+    /// sent after them. A wake that returns while another waits is carried by that one, to which
+    /// the spacing applies; they merge by the newer one's coalescing mode.
     ///
-    /// It takes no time: a result may be booked minutes after it was known, or was known by a clock
-    /// that was wrong, and what was sent since must not become older by that.
+    /// It has no time argument: a result may be recorded minutes later, or with the time of a wrong
+    /// clock, and later sends must not become older by that.
     public mutating func settle(
         _ debit: BudgetDebit, as fate: SendFate, returns: Bool = false
     ) -> SettledWake {
@@ -188,7 +187,7 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
-    /// Ends the pending wake because somebody asked for it; whether there was one.
+    /// Cancels the pending wake on request; returns whether there was one.
     public mutating func cancelPending(at now: WallInstant) -> Bool {
         withBackground(at: now, otherwise: false) { ledger in
             defer { ledger.pending = nil }
@@ -196,9 +195,8 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
-    /// Books that of the requests for which the pending wake stands these are left, the oldest
-    /// first. `isSameWake` says whether it is still the wake that it was: another one has not been
-    /// sent before.
+    /// Records that these requests of the pending wake are left, the oldest first. `isSameWake`:
+    /// whether it is still the same wake; another one has not been sent before.
     public mutating func revisePending(
         _ requests: [BackgroundRequest], isSameWake: Bool, at now: WallInstant
     ) {
@@ -231,8 +229,8 @@ public struct DeviceLedger: Hashable, Sendable {
         return Int(ledger.marks.count)
     }
 
-    /// Forgets all sends, reports and the pending wake. A send that is under way comes back as one
-    /// of another time: it is not refunded in the name of a later one, nor taken for the latest.
+    /// Drops all sends, reports and the pending wake. A send in flight is settled as one of an
+    /// earlier time: it is not refunded in place of a later one, nor treated as the latest.
     public mutating func forget() {
         switch form {
         case .background(let ledger):
@@ -240,7 +238,8 @@ public struct DeviceLedger: Hashable, Sendable {
                 BackgroundLedger(
                     corrections: ledger.corrections &+ 1, debits: ledger.debits &+ 1))
         case .voip: form = .voip(CallLedger())
-        // What it was sent lately it has had, whoever asks: the lead stays, and ends by itself.
+        // Recent sends are not undone by forgetting the device: the lead stays, and expires by
+        // itself.
         case .plain: break
         }
     }
@@ -257,13 +256,13 @@ public struct DeviceLedger: Hashable, Sendable {
     ///
     /// It confirms the send of the time `sentAt` and all before it, with which backing off ends;
     /// without a time it confirms all. With `hasSynced` the app says that it fetched all there is
-    /// when it was launched: then the pending wake ends as superseded if all that it stands for was
-    /// asked for before `launchedAt`, or, where that is not known, before `sentAt`.
+    /// when it was launched: then the pending wake ends as superseded if all its requests were made
+    /// before `launchedAt`, or, where that is not known, before `sentAt`.
     public mutating func confirmLaunch(
         ofSendAt sentAt: WallInstant? = nil, launchedAt: WallInstant? = nil,
         hasSynced: Bool = false, at now: WallInstant
     ) -> PendingEnd? {
-        // A send is booked at the next full second.
+        // A send is recorded at the next full second.
         let sent = sentAt.map { $0.advanced(byMilliseconds: 999).secondsSinceEpoch }
         return withBackground(at: now, otherwise: nil) {
             $0.confirmLaunch(
@@ -283,7 +282,7 @@ public struct DeviceLedger: Hashable, Sendable {
 
 /// The answer to a request for a wake, and what it meant for the wake that waited.
 public struct AdmitVerdict: Hashable, Sendable {
-    /// What became of the request.
+    /// The decision on the request.
     public let decision: Decision
     /// Whether the wake that waited until now was found to be over, and ended as expired.
     public let expiredPending: Bool

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an app reports of its device: those of the seven factors that only the device knows
-/// (facts §6.2). System budgets and rate limiting, the other two, are what the windows and the
-/// spacing stand for.
+/// What an app reports of its device: those of the seven factors that only the device can observe
+/// (facts §6.2). The other two, system budgets and rate limiting, are modelled by the windows and
+/// the spacing.
 public enum DeviceSignal: Hashable, Sendable {
     /// Low Power Mode was switched on or off.
     case lowPowerMode(Bool)

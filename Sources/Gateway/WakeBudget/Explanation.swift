@@ -32,9 +32,9 @@ public struct Explanation: Hashable, Sendable {
     public struct Waiting: Hashable, Sendable {
         /// When it may go and when it ends, with the rules that keep it back.
         public let outlook: Outlook
-        /// How much it matters.
+        /// Its urgency.
         public let urgency: Urgency
-        /// How many requests it stands for.
+        /// How many requests it represents.
         public let requests: Int
         /// Since when the oldest of them waits, by the ledger's clock.
         public let since: WallInstant
@@ -55,8 +55,8 @@ public struct Explanation: Hashable, Sendable {
     public let spacingSeconds: Int?
     /// Sends in a row that were not confirmed; counts only where the topic sends receipts.
     public let unconfirmedSends: Int
-    /// Sends whose outcome is not known yet: charges that were not settled. A caller who settles in
-    /// advance knows better and sets it.
+    /// Sends whose outcome is not known yet: debits that were not settled. A caller that settles in
+    /// advance has the true count and sets it.
     public var inFlight: Int
     /// From when on the next wake may go: the one that waits, or else one of normal urgency.
     public let nextSend: WallInstant
@@ -69,8 +69,8 @@ public struct Explanation: Hashable, Sendable {
 }
 
 extension Explanation {
-    /// What is left, in words, a sentence each. Why the next wake waits is not among them: that has
-    /// reasons of which the budget knows nothing.
+    /// What is left, in words, a sentence each. Why the next wake waits is not among them: that
+    /// also has reasons outside the budget.
     public var sentences: [String] {
         var sentences: [String] = []
         if let waiting { sentences.append(Self.words(waiting)) }

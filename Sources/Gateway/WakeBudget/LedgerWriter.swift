@@ -48,7 +48,7 @@ struct LedgerWriter {
         put(ledger.batteryPercent)
         put(ledger.refreshOffAt)
         put(ledger.forceQuitAt)
-        // The last of all, and it stands for at least one request: none is read from no bytes.
+        // Last of all; it represents at least one request, so that no bytes mean no pending wake.
         if let pending = ledger.pending { put(pending) }
     }
 

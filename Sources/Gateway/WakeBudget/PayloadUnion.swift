@@ -2,11 +2,11 @@
 
 /// Merges the payloads of two background wakes into one: coalescing of the kind `union`.
 ///
-/// The members of the two JSON objects are taken together at the top level, `aps` like any other;
-/// where both have a key, the newer value stands. Values are copied as they are written and never
-/// looked into. Members that only the older payload has come first, then all of the newer one.
+/// The members of the two JSON objects are merged at the top level, `aps` like any other; where
+/// both have a key, the newer value is kept. Values are copied verbatim and never parsed. Members
+/// that only the older payload has come first, then all of the newer one.
 public enum PayloadUnion {
-    /// What came of a merge.
+    /// The result of a merge.
     public enum Outcome: Hashable, Sendable {
         /// Both, as one JSON object of at most ``BudgetLimits/backgroundPayloadBytes``.
         case united([UInt8])
@@ -30,7 +30,7 @@ public enum PayloadUnion {
         guard let older = TopLevelMembers(old) else { return .replaced(.olderIsNoObject) }
         guard let newer = TopLevelMembers(new) else { return .replaced(.newerIsNoObject) }
         var seen: Set<[UInt8]> = []
-        // From the newest to the oldest, so that the first of a key is the one that stands.
+        // From the newest to the oldest, so that the first occurrence of a key is kept.
         let newerKept = newer.members.reversed().filter { seen.insert($0.key).inserted }.reversed()
         let olderKept = older.members.reversed().filter { seen.insert($0.key).inserted }.reversed()
 

@@ -8,22 +8,21 @@ public struct PendingWake: Hashable, Sendable {
     var since: WrappedSeconds
     /// When the newest of its requests came, in wrapping seconds.
     var newest: WrappedSeconds
-    /// Until when its payload is worth anything, in seconds since 1970; ``noExpiry`` for ever.
+    /// When its payload expires, in seconds since 1970; ``noExpiry`` for never.
     var expiry: UInt32
-    /// How many requests it stands for, itself included; 65 535 for more.
+    /// How many requests it represents, its own included; 65 535 for more.
     public internal(set) var requests: UInt16
-    /// How much it matters: as much as the most urgent wake in it.
+    /// Its urgency: that of the most urgent wake in it.
     public internal(set) var urgency: Urgency
     /// How it merges with what is older than it: united only if all its requests are.
     public internal(set) var coalescing: Coalescing
     /// Whether its own debits are the latest: it was sent, may have arrived, and is sent again.
     public internal(set) var isRepeat = false
 
-    /// An expiry that does not come; later ones are not told apart from it (the year 2106).
+    /// An expiry that does not come; later ones are treated as it (the year 2106).
     static let noExpiry = UInt32.max
 
-    /// Until when the payload that it carries is worth anything; `nil` when its sender named no
-    /// such time.
+    /// When the payload that it carries expires; `nil` when its sender gave no expiration.
     public var expiresAt: WallInstant? {
         expiry == Self.noExpiry ? nil : WallInstant(secondsSinceEpoch: Int64(expiry))
     }
@@ -33,9 +32,9 @@ public struct PendingWake: Hashable, Sendable {
         Int32(bitPattern: newest &- other.newest) > 0
     }
 
-    /// The wake that this one and a newer one make together, in the way that the newer one asks
-    /// for. It waits since the older of them and matters as much as the more urgent. Replaced, it
-    /// is worth something as long as the newer payload is; united, as long as either.
+    /// The result of merging this wake and a newer one, by the newer one's coalescing mode. It has
+    /// the older one's waiting time and the greater urgency. With `replace` it expires with the
+    /// newer payload; with `union`, with the later of the two.
     func absorbing(_ newer: PendingWake) -> PendingWake {
         let waitsLonger = Int32(bitPattern: newer.since &- since) >= 0
         let (sum, overflow) = requests.addingReportingOverflow(newer.requests)

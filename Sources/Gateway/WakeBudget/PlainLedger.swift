@@ -6,17 +6,17 @@ import WakeModel
 /// are ahead of the rate.
 ///
 /// This is the generic cell rate algorithm (ITU-T I.371) in one number: each push adds one interval
-/// to the lead, and time takes from it. A push may go at once while the lead is no longer than a
-/// burst; else it gets the turn at which it will be. So turns are given when pushes are accepted,
-/// and those that wait never compete for them.
+/// to the lead, and time takes from it. A push may be sent immediately while the lead is no longer
+/// than a burst; otherwise it is due when it will be. So due times are assigned when pushes are
+/// accepted, and waiting pushes never compete for them.
 struct PlainLedger: Hashable, Sendable {
-    /// The latest instant that it was told, in milliseconds since 1970.
+    /// The latest instant that it observed, in milliseconds since 1970.
     var clock = Int64.min
     /// How long after ``clock`` all pushes are sent at the sustained rate, in milliseconds. A
     /// length of time, so a correction of the clock need not touch it.
     var lead: Int64 = 0
 
-    /// Tells the time, by the same rule as ``BackgroundLedger/observe(_:)``.
+    /// Observes the time, by the same rule as ``BackgroundLedger/observe(_:)``.
     mutating func observe(_ instant: WallInstant) {
         let now = instant.millisecondsSinceEpoch
         if now >= clock {
@@ -30,7 +30,7 @@ struct PlainLedger: Hashable, Sendable {
         }
     }
 
-    /// Decides on a push that is worth nothing from `deadline` on.
+    /// Decides on a push that expires at `deadline`.
     func decide(until deadline: WallInstant, _ settings: BudgetSettings) -> Decision {
         let turn = turn(settings)
         guard turn < deadline else { return .expired(earliest: turn, because: reasons(settings)) }

@@ -5,10 +5,10 @@
 /// Thirteen are enough: at most twelve go out in an hour (``BudgetLimits/hourlySends``), so
 /// whatever was dropped is older than an hour at the time of the latest.
 ///
-/// Kept is the latest, and for each the gap to the one before it, in seconds. A gap of over 18
-/// hours is kept as 65 535 seconds: then the older sends are taken for younger than they are, which
-/// no rule minds, for all look back less far or to the latest only. Where the latest is taken out,
-/// what was behind such a gap is taken for older than any rule looks back.
+/// The latest is stored, and for each the gap to the one before it, in seconds. A gap of over 18
+/// hours is stored as 65 535 seconds: the older sends then count as younger than they are, which
+/// affects no rule, because all rules look back less far or to the latest only. Where the latest is
+/// removed, sends before such a gap count as older than any rule looks back.
 struct SendTimes: Hashable, Sendable {
     /// How many times are kept.
     static let capacity = 13
@@ -58,8 +58,8 @@ struct SendTimes: Hashable, Sendable {
             if index != found { rest.insert(self[index]) }
         }
         self = rest
-        // The one before the latest is older than the cut gap says, by how much nobody knows. The
-        // send that is taken out was let go beside it, so no rule that looks back holds it now.
+        // The one before the latest is older than the cut gap says, by an unknown amount. The
+        // removed send was allowed in spite of it, so no rule that looks back applies to it now.
         if isCut { latest &-= WrappedSeconds(BudgetLimits.probeSeconds.upperBound) }
         return found
     }

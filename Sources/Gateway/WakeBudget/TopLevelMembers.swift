@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the members of a JSON object stand in its text.
+/// The positions of a JSON object's members in its text.
 ///
-/// This is no check of JSON: `PayloadRules` has done that before. What is not an object, or so
-/// damaged that its members cannot be told apart, has no members to give.
+/// This is no check of JSON: `PayloadRules` has done that before. Text that is not an object, or
+/// too damaged to separate its members, has no members.
 struct TopLevelMembers {
     /// One member of the object.
     struct Member {
-        /// The key in UTF-8, its escapes resolved. A surrogate without its pair, which UTF-8 has no
-        /// form for, stands as its three bytes.
+        /// The key in UTF-8, its escapes resolved. An unpaired surrogate, which has no form in
+        /// UTF-8, is encoded as its three bytes.
         let key: [UInt8]
         /// From the key's opening quote to the value's end.
         let place: Range<Int>
@@ -132,7 +132,7 @@ struct TopLevelMembers {
         return nil
     }
 
-    /// What an escape stands for; the backslash was taken.
+    /// The character of an escape; the backslash was taken.
     private mutating func takeEscape() -> UInt32? {
         guard let letter = next else { return nil }
         offset += 1

@@ -14,7 +14,7 @@ public enum ClaimVerdict: Hashable, Sendable {
     case nothingPending
 }
 
-/// What became of a charged send.
+/// The outcome of a charged send.
 public enum SendFate: String, Hashable, Sendable, CaseIterable {
     /// APNs took it.
     case accepted

@@ -11,8 +11,8 @@ public import PayloadRules
 public struct Audit: Sendable {
     /// Files and folders to look at.
     public var paths: [String]
-    /// What the server sends; empty where nobody said. It is meant for the iOS apps that show a
-    /// sign of such pushes.
+    /// The server's pushes; empty if not specified. It is meant for the iOS apps that show a sign
+    /// of such pushes.
     public var sends: Set<ServerPush>
     /// What the server sends to single targets.
     public var sendsByTarget: [String: Set<ServerPush>]
@@ -39,8 +39,8 @@ public struct Audit: Sendable {
         self.sendsByTarget = sendsByTarget
     }
 
-    /// Looks at everything and returns what was found. `progress` is told how many files of source
-    /// text were examined, of how many there may be, now and then.
+    /// Examines everything and returns the findings. `progress` gets, at intervals, how many source
+    /// files were examined, and how many there may be.
     ///
     /// - Throws: ``AuditFailure`` where there is nothing to look at. A file that cannot be
     ///   understood is a problem in the report.
@@ -128,7 +128,7 @@ struct Recipients {
         let name: String?
     }
 
-    /// `scopes` tells the projects apart.
+    /// `scopes` distinguishes the projects.
     init(_ facts: [AppFacts], _ scopes: [Int]) {
         self.facts = facts
         self.scopes = scopes
@@ -185,7 +185,7 @@ struct Recipients {
         }
     }
 
-    /// What is said of a bundle by its name, or by the folder that stands for it.
+    /// The facts of a bundle by its name, or by the folder that identifies it.
     private static func named(
         _ name: String?, in byTarget: [String: Set<ServerPush>]
     ) -> Set<ServerPush>? {
@@ -360,8 +360,8 @@ struct FoundFiles {
         return WordFilter(["ProjectDescription"]).finds(in: bytes)
     }
 
-    /// Whether a generator that is not read may add to what the property lists in a folder say:
-    /// one that stands there or above.
+    /// Whether a generator that is not read may add to the property lists of a folder: one in that
+    /// folder or above.
     func isGenerated(_ folder: String) -> Bool {
         generators.contains { Paths.contains(Paths.folder(of: $0), folder) }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Every limit of the audit. What is over one of them is told and never read in part.
+/// Every limit of the audit. Input over a limit is reported and never read in part.
 enum AuditLimits {
     /// The largest Info.plist or entitlements file, in bytes.
     static let propertyListBytes = 4 << 20
@@ -14,7 +14,7 @@ enum AuditLimits {
     static let settingsBytes = 1 << 20
     /// The largest signed program or provisioning profile, in bytes.
     static let signedBytes = 512 << 20
-    /// How many containers of a property list may stand inside each other.
+    /// How deeply the containers of a property list may be nested.
     static let propertyListDepth = 64
     /// The values of one property list. A binary one can name a value more than once.
     static let propertyListValues = 500_000

@@ -2,8 +2,8 @@
 
 import PayloadRules
 
-/// Works out what files say that belong to no Xcode project: those of a generator of projects, or
-/// of a built app. Each Info.plist stands for a bundle, and its folder for what belongs to it.
+/// Reads files outside Xcode projects: those of a project generator, or of a built app. Each
+/// Info.plist is taken as a bundle, and its folder as the bundle's files.
 struct BundleReader {
     private let found: FoundFiles
     private let library: FileLibrary

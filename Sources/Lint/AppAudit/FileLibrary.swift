@@ -21,7 +21,7 @@ final class FileLibrary {
     private var digests: [String: SourceDigest?] = [:]
     private var constants: [String: SourceConstants] = [:]
 
-    /// Tells how many files were examined, and of how many, now and then.
+    /// Reports at intervals how many files were examined, and how many there are.
     init(isChosen: Bool = false, _ progress: ((Int, Int) -> Void)? = nil) {
         self.isChosen = isChosen
         self.progress = progress

@@ -25,14 +25,14 @@ final class FileTree {
     /// The folders whose names could not be read: what is in them was not looked at.
     private(set) var unreadableFolders: Set<String> = []
 
-    /// The folders with names that are not UTF-8, which a report cannot tell: what has such a name
-    /// was not looked at.
+    /// The folders with names that are not UTF-8, which a report cannot show: files of such names
+    /// were not examined.
     private(set) var foldersOfOddNames: Set<String> = []
 
-    /// Whether there was more than the audit looks at.
+    /// Whether there were more entries than the audit examines.
     var isExhausted: Bool { entriesLeft <= 0 }
 
-    /// What stands at a path.
+    /// The kind of file at a path.
     enum Kind {
         case file
         case folder
@@ -41,7 +41,7 @@ final class FileTree {
     /// The folder that relative paths begin at.
     static var currentFolder: String { FileManager.default.currentDirectoryPath }
 
-    /// What stands at a path; `nil` for nothing.
+    /// The kind of file at a path; `nil` for none.
     static func kind(of path: String) -> Kind? {
         var isFolder = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
@@ -119,7 +119,7 @@ final class FileTree {
         return (entries.sorted { $0.name < $1.name }, hasOddNames)
     }
 
-    /// What stands at a path, unless that is a symbolic link or anything else.
+    /// The kind of file at a path, `nil` for symbolic links and other kinds.
     private static func unlinkedKind(of path: String) -> Kind? {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }

@@ -7,7 +7,7 @@ enum Paths {
         normalised(path.hasPrefix("/") || folder.isEmpty ? path : folder + "/" + path)
     }
 
-    /// The folder that a file stands in; `.` for a name alone.
+    /// The folder of a file; `.` for a name alone.
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])

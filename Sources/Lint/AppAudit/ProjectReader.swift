@@ -48,7 +48,7 @@ struct ProjectReader {
         return names
     }
 
-    /// The facts in each configuration. Empty sets stand for all.
+    /// The facts in each configuration. Empty sets mean all.
     func facts(targets wanted: Set<String>, configurations: Set<String>) -> [AppFacts] {
         let chosen = targets.filter { wanted.isEmpty || wanted.contains($0.name) }
         var sources: [String: AppFacts.Sources] = [:]
@@ -108,10 +108,10 @@ struct ProjectReader {
         let isGenerated = settings.text("GENERATE_INFOPLIST_FILE")?.value == "YES"
         var info = AppProperties([:], at: place)
         if let file = settings.text("INFOPLIST_FILE") {
-            // A setting that only Xcode knows: the file can be any.
+            // A setting that only Xcode can resolve: the file can be any.
             guard !AppProperty.namesBuildSetting(file.value) else { return nil }
             let path = project.path(ofSetting: file.value)
-            // A preprocessor may leave another text than stands in the file.
+            // A preprocessor may produce another text than the file's.
             let isOptional = settings.text("INFOPLIST_PREPROCESS")?.value == "YES"
             guard let list = library.properties(path, .infoPlist, isOptional: isOptional) else {
                 return nil

@@ -2,7 +2,7 @@
 
 import PayloadRules
 
-/// Walks once over a text in UTF-8 and knows at each moment where it is.
+/// Walks once over a text in UTF-8 and tracks its position.
 struct TextCursor {
     /// The text.
     let bytes: [UInt8]
@@ -20,13 +20,13 @@ struct TextCursor {
         var column = 1
     }
 
-    /// Stands at the beginning of a text, behind its byte order mark.
+    /// A cursor at the beginning of a text, after its byte order mark.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { offset = 3 }
     }
 
-    /// Where the cursor stands.
+    /// The cursor's position.
     var position: Position { Position(offset: offset, line: line, column: column) }
 
     /// Whether the text is at its end.
@@ -40,7 +40,7 @@ struct TextCursor {
         offset + distance < bytes.count ? bytes[offset + distance] : 0
     }
 
-    /// Whether this text stands at the cursor.
+    /// Whether this text is at the cursor.
     func sees(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
         guard bytes.count - offset >= count else { return false }
@@ -71,7 +71,7 @@ struct TextCursor {
         for _ in 0..<count { advance() }
     }
 
-    /// Takes this text if it stands at the cursor.
+    /// Consumes this text if it is at the cursor.
     mutating func take(_ text: StaticString) -> Bool {
         guard sees(text) else { return false }
         advance(by: text.utf8CodeUnitCount)

@@ -16,7 +16,7 @@ public struct LintProblem: Error, Hashable, Sendable, CustomStringConvertible {
         case notAllowed
         /// The configuration file is wrong.
         case configuration
-        /// A mended file could not be written.
+        /// A fixed file could not be written.
         case unwritable
     }
 

@@ -4,8 +4,8 @@ public import WakeModel
 
 extension PayloadSchema {
     /// The schema of the payloads that ``WakeValidator`` finds no error in, as far as a schema can
-    /// tell: warnings are allowed, and sizes, spelling and the meaning of texts are not in it. It
-    /// is wider than ``background`` and ``voip``, which say what a payload had better be.
+    /// express it: warnings are allowed, and sizes, spelling and the meaning of texts are not in
+    /// it. It is wider than ``background`` and ``voip``, which describe the recommended payloads.
     public static func accepted(of kind: WakeKind) -> String {
         switch kind {
         case .alert:
@@ -73,7 +73,7 @@ extension PayloadSchema {
                     #"{"anyOf":[{"type":"integer","enum":[1]},{"type":"boolean","enum":[true]}]}"#
                 case .alert where kind == .background, .badge where kind == .background,
                     .sound where kind == .background:
-                    // Not `false`, which means the same and which some readers do not know.
+                    // Not `false`, which means the same but is not supported by some readers.
                     #"{"not":{}}"#
                 case .contentChanged where kind == .widgets || kind == .controls:
                     #"{"const":true}"#
@@ -89,7 +89,8 @@ extension PayloadSchema {
 
     /// What rule G014 finds no error in: `null` is everywhere a warning only (rule G015), and so is
     /// `true` or `false` where a bridge between languages may have made it of 1 or 0. There each
-    /// type has a schema of its own: generated clients know no list of values of two types.
+    /// type has a schema of its own: generated clients do not support a list of values of two
+    /// types.
     private static func schema(
         _ shape: APSKey.Shape, parts: [(name: StaticString, shape: APSKey.Shape)] = []
     ) -> String {

@@ -5,7 +5,7 @@ import WakeModel
 /// The rules as documents: the rule references of the documentation, generated from the tables.
 public enum RuleReference {
     /// The whole table in Markdown: a heading for each family, and under it each rule with what it
-    /// finds, why that matters, how to mend it, and what it rests on.
+    /// finds, why that matters, how to fix it, and its sources.
     public static var markdown: String {
         var text = """
             # Rules
@@ -31,7 +31,7 @@ public enum RuleReference {
         return text
     }
 
-    /// One rule in Markdown, as it stands in ``markdown``.
+    /// One rule in Markdown, as in ``markdown``.
     public static func section(_ rule: Rule) -> String {
         """
 
@@ -72,7 +72,7 @@ public enum RuleReference {
         return text
     }
 
-    /// One rule about apps in Markdown, as it stands in ``appMarkdown``.
+    /// One rule about apps in Markdown, as in ``appMarkdown``.
     public static func section(_ rule: AppRule) -> String {
         """
 

@@ -2,10 +2,10 @@
 
 public import WakeModel
 
-/// A wake that Apple will honour, as far as a check of payload and headers can tell.
+/// A wake that Apple will honour, as far as a check of payload and headers can determine.
 ///
-/// Only ``WakeValidator`` makes one, so whoever holds it need not check again. Its description
-/// shows neither payload nor device token.
+/// Only ``WakeValidator`` makes one, so its holder need not check again. Its description shows
+/// neither payload nor device token.
 public struct ValidWake: Hashable, Sendable {
     /// What it is.
     public let kind: WakeKind
@@ -37,7 +37,7 @@ public struct ValidWake: Hashable, Sendable {
         self.callID = callID
     }
 
-    /// The same wake for another device. It is as valid: no rule looks at a device token.
+    /// The same wake for another device. It is as valid: no rule depends on the device token.
     public func addressed(to device: DeviceToken) -> ValidWake {
         var wake = self
         wake.deviceToken = device

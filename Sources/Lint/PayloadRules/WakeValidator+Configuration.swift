@@ -15,12 +15,12 @@ extension WakeValidator {
         /// How far ahead the expiration of a VoIP push may be, in seconds (rule VO005).
         public var voipExpirationLimitSeconds: Int64 = 30
 
-        /// How long a background wake without an expiration of its own is worth something, in
-        /// seconds: one day, the longest that a wake is held.
+        /// The lifetime of a background wake without an expiration of its own, in seconds: one day,
+        /// the longest that a wake is held.
         public var backgroundLifetimeSeconds: Int64 = 86_400
 
         /// The custom keys that another push service keeps for itself (rule G016), where a `*` at
-        /// the end stands for any ending. The default is Firebase Cloud Messaging's list.
+        /// the end matches any ending. The default is Firebase Cloud Messaging's list.
         public var reservedKeys = ["from", "message_type", "google.*", "gcm.*"]
 
         /// Values of `apns-push-type` that rule H005 takes beside those that Apple lists.
@@ -42,8 +42,8 @@ extension WakeValidator {
 
     /// How a sender proves to APNs who it is.
     public enum Authentication: Hashable, Sendable, CaseIterable {
-        /// Nobody says. A draft with an `authorization` header uses a provider token; one with all
-        /// its headers, its `:path` among them, and without that header uses a certificate.
+        /// Not specified. A draft with an `authorization` header uses a provider token; one with
+        /// all its headers, its `:path` among them, and without that header uses a certificate.
         case unstated
         /// With a provider token.
         case token
@@ -109,7 +109,7 @@ extension WakeValidator {
         private let callIdentifierFirstLetters: UInt64
         let voipExpirationLimitSeconds: Int64
         let reservedKeys: [ReservedKey]
-        /// Whether nobody named other reserved keys.
+        /// Whether no other reserved keys were configured.
         let reservesDefaultKeys: Bool
         /// The first bytes of the reserved keys, as a ``KeyGlance`` has them.
         let reservedFirstBytes: UInt64
@@ -150,7 +150,7 @@ extension WakeValidator {
         }
     }
 
-    /// Up to eight bytes that a reserved key begins with, to be compared at once.
+    /// Up to eight bytes that a reserved key begins with, to be compared together.
     struct ReservedHead: Sendable {
         /// The bytes, the first one lowest.
         let head: UInt64

@@ -4,8 +4,8 @@ public import WakeModel
 
 /// Checks wakes against Apple's rules: the one door to a ``ValidWake``.
 ///
-/// It is a pure function of the request, the time and its configuration. Every rule looks at every
-/// request, so that all faults come out at once. In a test of the code that writes payloads:
+/// It is a pure function of the request, the time and its configuration. Every rule checks every
+/// request, so that all faults are found together. In a test of the code that writes payloads:
 ///
 /// ```swift
 /// let payload = Array(#"{"aps":{"content-available":1},"version":7}"#.utf8)
@@ -27,14 +27,14 @@ public struct WakeValidator: Sendable {
     }
 
     /// Checks a request as of `now`. Where the request has no expiration, the wake gets its kind's
-    /// default (``WakeModel/WakeKind/lifetimeSeconds``): for VoIP one attempt at once, for
+    /// default (``WakeModel/WakeKind/lifetimeSeconds``): for VoIP one immediate attempt, for
     /// background one day from `now`.
     ///
     /// A plain push is judged with the headers that it will be sent with, by all rules that a
     /// ``PushDraft`` of its type is judged by.
     ///
-    /// Tells at most `count` findings, errors before the rest: hostile input has one every few
-    /// bytes, and each takes hundreds.
+    /// Returns at most `count` findings, errors before the rest: hostile input has one every few
+    /// bytes, and each finding takes hundreds of bytes.
     public func validate(
         _ request: WakeRequest, now: WallInstant, most count: Int = .max
     ) -> Verdict {
@@ -69,8 +69,8 @@ public struct WakeValidator: Sendable {
         return verdict(on: request, diagnostics, now: now, callID: nil)
     }
 
-    /// What the rules about size and headers say of a wake with clean content. Those that nobody
-    /// has a remark on are seen at once.
+    /// The findings of the rules about size and headers for a wake with clean content. Wakes
+    /// without any are recognised quickly.
     private func remarks(
         onClean request: WakeRequest, _ headers: ValidationContext.Headers
     ) -> [Diagnostic] {

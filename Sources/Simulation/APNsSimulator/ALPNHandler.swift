@@ -3,8 +3,8 @@
 import NIOCore
 
 /// Refuses clients that offer protocols by ALPN and not `h2`, and on demand those that offer none,
-/// with the fatal alert `no_application_protocol` (RFC 7301 §3.2). It stands in front of TLS,
-/// because swift-nio-ssl goes on without a protocol where none fits.
+/// with the fatal alert `no_application_protocol` (RFC 7301 §3.2). It precedes the TLS handler,
+/// because swift-nio-ssl continues without a protocol where none matches.
 final class ALPNHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

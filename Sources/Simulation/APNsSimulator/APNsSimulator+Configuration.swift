@@ -11,14 +11,14 @@ extension APNsSimulator {
         public var host = "127.0.0.1"
         /// The TCP port; 0 lets the system choose, see ``APNsSimulator/port``.
         public var port = 0
-        /// The environment it stands for. `apns-unique-id` is sent by the sandbox alone.
+        /// The environment that it simulates. `apns-unique-id` is sent by the sandbox alone.
         public var environment: APNsEnvironment = .sandbox
         /// SETTINGS_MAX_CONCURRENT_STREAMS. 1000 was seen at Apple (facts §1.3).
         public var maxConcurrentStreams = 1000
         /// Whether a connection begins with one stream, and gets the others only once it has
         /// posted a request with a valid provider token, as Apple documents.
         public var oneStreamUntilValidToken = true
-        /// What becomes of pushes to device tokens that nobody registered.
+        /// How pushes to unregistered device tokens are answered.
         public var unknownDeviceTokens = UnknownDeviceTokens.accepted
         /// Whether background pushes with priority 10 (or none, which means 10) are answered with
         /// `BadPriority`. Apple documents an error; none was ever seen.
@@ -37,9 +37,9 @@ extension APNsSimulator {
         /// APNs is seen to take it (facts §4.1); a warning names the connection.
         public var refusesTextualIssuedAt = false
         /// Whether answers carry a `date` field with the time of ``now``, by which a client can
-        /// tell that its clock is wrong. Off, because Apple documents none (facts §2.2).
+        /// detect that its clock is wrong. Off, because Apple documents none (facts §2.2).
         public var sendsDate = false
-        /// The provider keys it knows. When empty, signatures are not verified.
+        /// The provider keys that it accepts. When empty, signatures are not verified.
         public var providerKeys: [ProviderKey] = []
         /// PEM of the CA whose client certificates are trusted in place of provider tokens.
         public var trustedClientCertificateAuthorityPEM: String?
@@ -53,7 +53,7 @@ extension APNsSimulator {
         public var broadcastApps: Set<String>?
         /// The most broadcast channels of an app. 10 000 at Apple (facts §2.5).
         public var channelLimit = 10_000
-        /// Fixes everything that looks random: which requests a share hits, and generated ids.
+        /// The seed of everything random: which requests a share hits, and generated ids.
         public var seed: UInt64 = 1
         /// How long a connection may be silent before it is ended with `IdleTimeout`; `nil` for
         /// ever, because Apple gives no figure (facts §1.5). A request whose rest did not come
@@ -68,11 +68,11 @@ extension APNsSimulator {
         public var controlPort: Int?
         /// Whether and how many RST_STREAM frames a client may send.
         public var resetLimit = ResetLimit.unlimited
-        /// What stands behind device tokens that are registered without a model or not at all;
-        /// `nil` for nothing: their pushes are answered, and that is all.
+        /// The device model of tokens that are registered without one or not at all; `nil` for
+        /// none: pushes to them are only answered.
         public var deviceModel: DeviceSetup?
-        /// The gateway that is told which pushes reached the apps on modelled devices, and what
-        /// the apps know of their devices; `nil` for none.
+        /// The gateway to which receipts of modelled devices, and the signals of their apps, are
+        /// reported; `nil` for none.
         public var receipts: ReceiptTarget?
         /// Wall time. Tests put their own clock here.
         public var now: @Sendable () -> WallInstant = { .now }
@@ -81,7 +81,7 @@ extension APNsSimulator {
         public init() {}
     }
 
-    /// What becomes of pushes to device tokens that nobody registered.
+    /// How pushes to unregistered device tokens are answered.
     public enum UnknownDeviceTokens: String, Hashable, Sendable {
         /// They are accepted, so that a load test needs no registration.
         case accepted
@@ -103,7 +103,7 @@ extension APNsSimulator {
     public enum ResetLimit: Hashable, Sendable {
         /// As many as it likes.
         case unlimited
-        /// `burst` at once and `perSecond` on average; then GOAWAY with `INTERNAL_ERROR`.
+        /// A burst of `burst` and `perSecond` on average; then GOAWAY with `INTERNAL_ERROR`.
         case limited(burst: Int, perSecond: Int)
 
         /// The default of nghttp2 since its answer to the "rapid reset" attack: 1000 and 33.

@@ -3,7 +3,7 @@
 public import DeviceModel
 public import WakeModel
 
-/// What becomes of accepted pushes on modelled devices.
+/// The outcomes of accepted pushes on modelled devices.
 ///
 /// A device is modelled when its token was registered with a ``RegisteredDevice/model``, or the
 /// configuration has one for all. Its time is the configuration's clock, moved ahead by
@@ -19,8 +19,8 @@ public import WakeModel
 /// let launches = simulator.fates(of: token).count { $0.fate?.reachedApp == true }  // 7
 /// ```
 extension APNsSimulator {
-    /// The pushes that a modelled device was sent, oldest first, each with what became of it: all
-    /// whose fate is open, and the last 1000 of the others. None for a device without a model.
+    /// The pushes that a modelled device was sent, oldest first, each with its outcome: all that
+    /// are undecided, and the last 1000 of the others. None for a device without a model.
     public func fates(of token: DeviceToken) -> [ModelledPush] {
         state.devices.pushes(of: token) ?? []
     }
@@ -41,9 +41,9 @@ extension APNsSimulator {
 
     /// Moves the time of all modelled devices ahead, and with it everything that is due by then.
     ///
-    /// The senders' time stays, and with it the age of provider tokens. `apns-expiration` is taken
-    /// along: a push that may be stored for an hour is stored for an hour of the devices' time.
-    /// Less than 0 counts as 0; after 100 years in all it stands.
+    /// The senders' time does not change, nor does the age of provider tokens. `apns-expiration` is
+    /// moved along: a push that may be stored for an hour is stored for an hour of the devices'
+    /// time. Less than 0 counts as 0; after 100 years in total the clock no longer advances.
     public func advanceDevices(bySeconds seconds: Int64) {
         let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
         state.devices.advance(byMilliseconds: overflow ? .max : milliseconds)

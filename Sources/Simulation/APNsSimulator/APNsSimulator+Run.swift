@@ -6,8 +6,8 @@ import NIOCore
 import WakeModel
 
 extension APNsSimulator {
-    /// What a program needs to know to use a simulator that runs in another process: the data of
-    /// its ready line.
+    /// The data of a simulator's ready line, which a program needs to use a simulator in another
+    /// process.
     public struct ReadyLine: Codable, Hashable, Sendable {
         /// The address it listens on.
         public var host: String

@@ -15,8 +15,8 @@ extension APNsSimulator {
         state.forget(token)
     }
 
-    /// Adds a fault behind those already there. Shares hit different requests: where those of all
-    /// faults that strike requests add up to over 1, what is over it strikes nobody.
+    /// Adds a fault after the existing ones. Shares affect disjoint requests: where the shares of
+    /// all request faults add up to over 1, the excess has no effect.
     public func inject(_ fault: Fault) {
         state.changeRules { $0.faults.add(fault) }
     }
@@ -70,7 +70,7 @@ extension APNsSimulator {
         state.sendGoAway(reason: reason)
     }
 
-    /// Closes every open connection at once.
+    /// Closes every open connection immediately.
     public func closeAllConnections() { state.closeAllConnections() }
 }
 

@@ -11,7 +11,7 @@ extension ConnectionHandler {
         var verdict = verdict(on: stream, now: now)
         let fault = fault(at: .answer, stream: stream)
         if case .reject(let reason) = fault { verdict = .rejected(reason) }
-        // Carried out also if a fault keeps the answer back: then nobody knows of it.
+        // Carried out also if a fault withholds the answer, as after a lost answer.
         if case .call(let call) = verdict { verdict = state.channels.perform(call) }
         if let fault { requests[stream]?.fault = fault }
         guard let request = requests[stream] else { return }
@@ -25,15 +25,15 @@ extension ConnectionHandler {
         answer(stream, with: verdict)
     }
 
-    /// Hands an accepted push to the device model. What is never answered never gets there: for
-    /// the sender its fate is unknown, and a repetition brings it.
+    /// Passes an accepted push to the device model. A push that is never answered is not passed:
+    /// its outcome is unknown to the sender, and a repetition delivers it.
     private func deliver(_ request: ActiveRequest) {
         let apnsID = request.head.apnsID ?? answers.generatedID(number: request.number)
         if let push = AcceptedPush(request, apnsID: apnsID) { state.devices.take(push) }
     }
 
-    /// What APNs would say; notes on the way who is at the other end, and lifts the limit on
-    /// streams once that is known.
+    /// APNs' verdict; records who is at the other end, and raises the limit on streams once the
+    /// client is authenticated.
     func verdict(on stream: Int, now: WallInstant) -> RequestJudge.Verdict {
         guard let request = requests[stream] else { return .rejected(.internalServerError) }
         let wasAuthenticated = identity.isAuthenticated

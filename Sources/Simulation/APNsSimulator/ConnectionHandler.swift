@@ -71,7 +71,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Failed handshakes and broken pipes: the connection is useless, and the client knows.
+        // Failed handshakes and broken pipes: the connection is unusable, which the client notices
+        // itself.
         context.close(promise: nil)
     }
 

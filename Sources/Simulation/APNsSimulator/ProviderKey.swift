@@ -3,7 +3,8 @@
 import OpenSSLCrypto
 public import WakeModel
 
-/// A signing key that the simulator knows, as Apple would know it (facts §4.2 and §4.3).
+/// A signing key that the simulator accepts, with Apple's restrictions of keys (facts §4.2 and
+/// §4.3).
 ///
 /// With no key registered, the simulator takes any well-formed ES256 token without verifying its
 /// signature. With at least one, a token must name a registered key and carry its signature.

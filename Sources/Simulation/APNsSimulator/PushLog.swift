@@ -9,7 +9,7 @@ final class PushLog: Sendable {
 
     private struct Ring {
         var pushes: [ReceivedPush] = []
-        /// Where the oldest stands once the ring is full.
+        /// The index of the oldest entry once the ring is full.
         var oldest = 0
     }
 

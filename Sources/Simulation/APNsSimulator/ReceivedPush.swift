@@ -3,8 +3,7 @@
 import FoundationEssentials
 public import WakeModel
 
-/// One request as the simulator saw it: logged when its last byte had arrived, whatever became of
-/// it then.
+/// One request as the simulator saw it: logged when its last byte had arrived, whatever the answer.
 public struct ReceivedPush: Sendable {
     /// The request's number, from 1, in the order in which header blocks arrived.
     public var number: Int

@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// A device token that the simulator knows.
+/// A registered device token.
 public struct RegisteredDevice: Hashable, Sendable {
     /// What APNs thinks of a device token.
     public enum State: Hashable, Sendable {
@@ -24,7 +24,7 @@ public struct RegisteredDevice: Hashable, Sendable {
     public var environment: APNsEnvironment?
     /// Whether it is active, unregistered or expired.
     public var state: State
-    /// What stands behind it; `nil` takes the configuration's
+    /// The device model; `nil` takes the configuration's
     /// ``APNsSimulator/APNsSimulator/Configuration/deviceModel``.
     public var model: DeviceSetup?
 

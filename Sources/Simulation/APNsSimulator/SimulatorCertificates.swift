@@ -20,7 +20,7 @@ struct SimulatorCertificates {
     init(host: String) throws(CertificateAuthorityError) {
         let now = Int64(Date().timeIntervalSince1970)
         // A name of its own for each run: a file that trusts several simulators would otherwise
-        // hold authorities that only their keys tell apart, and OpenSSL chooses by name.
+        // hold authorities that differ only in their keys, and OpenSSL chooses by name.
         let run = String(UInt64.random(in: .min ... .max), radix: 16)
         let authority = try CertificateAuthority(
             commonName: "APNs simulator CA \(run)",

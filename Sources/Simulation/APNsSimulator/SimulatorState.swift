@@ -8,7 +8,7 @@ import WakeModel
 /// What all connections of one simulator share.
 ///
 /// The rules change rarely and are read for every request, so each connection works on a copy and
-/// looks at a generation number to see whether the copy is old.
+/// compares a generation number to detect that the copy is stale.
 final class SimulatorState: Sendable {
     let configuration: APNsSimulator.Configuration
     let logger: Logger
@@ -24,7 +24,7 @@ final class SimulatorState: Sendable {
     private let countsByToken = Mutex<[String: Int]>([:])
     private let waiters = Mutex<[Waiter]>([])
     private let lastWaiter = Atomic(0)
-    /// The smallest count that somebody waits for, so that a request need not take the lock.
+    /// The smallest count that a caller waits for, so that a request need not take the lock.
     private let nearestWait = Atomic(Int.max)
 
     /// What decides about requests, with the generation it belongs to.
@@ -101,15 +101,15 @@ extension SimulatorState {
         }
         changeRules { rules in
             var judged = device
-            // The judge looks a device up for every push, and the model is large.
+            // The judge reads the device for every push, and the model is large.
             judged.model = nil
             rules.judge.devices[device.token] = judged
-            // Not taken back: a device that is not there costs a look only.
+            // Never reset: a device that is not modelled costs one lookup only.
             if device.model != nil { rules.modelsDevices = true }
         }
     }
 
-    /// Forgets a device token, and what stood behind it.
+    /// Removes a device token and its device model.
     func forget(_ token: DeviceToken) {
         changeRules { $0.judge.devices[token] = nil }
         devices.moveOut(token)

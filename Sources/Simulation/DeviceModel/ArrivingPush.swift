@@ -22,7 +22,7 @@ public struct ArrivingPush: Hashable, Sendable {
         /// Something to show, and `content-available` beside it: passes the same gates as
         /// ``background`` (facts §6.3, `mixed.alert_wake`).
         case mixed
-        /// A call: launched at once, past every gate and budget (facts §7).
+        /// A call: launched immediately, regardless of gates and budgets (facts §7).
         case voip
     }
 

@@ -12,7 +12,7 @@ extension DayProfile {
         known.first { $0.name == name }
     }
 
-    /// To work and back with tunnels on the way, charged over night.
+    /// To work and back with tunnels in between, charged overnight.
     public static let commuter: DayProfile = {
         var profile = DayProfile(
             name: "commuter",

@@ -4,7 +4,7 @@
 /// drawn from, evenly.
 ///
 /// All of it is assumed (A), and wider than facts §6.3 has it: a family is there to try a schedule
-/// on devices that nobody measured.
+/// on devices that were not measured.
 public struct DeviceFamily: Hashable, Sendable {
     /// Its name, for reports.
     public var name: String
@@ -129,7 +129,7 @@ extension DeviceFamily {
         unmeasured, sharing, shifting, pausing, switching, unreachable,
     ]
 
-    /// Spacing, buckets and limits that nobody measured, and nothing else.
+    /// Unmeasured spacings, buckets and limits, and nothing else.
     public static let unmeasured: DeviceFamily = {
         var family = DeviceFamily(
             name: "unmeasured", summary: "Any spacing from 3 minutes to an hour, with savings.")
@@ -158,7 +158,7 @@ extension DeviceFamily {
         return family
     }()
 
-    /// Nothing is launched for hours, and then everything at once.
+    /// Nothing is launched for hours, and then everything together.
     public static let pausing: DeviceFamily = {
         var family = DeviceFamily(
             name: "pausing", summary: "Nothing is launched for hours, then all that comes.")

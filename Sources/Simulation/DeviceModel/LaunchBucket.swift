@@ -16,7 +16,7 @@ struct LaunchBucket: Hashable, Sendable {
         countedAt = now
     }
 
-    /// Counts what was saved until now, while one millisecond was worth 1000 / `costPermille`.
+    /// Adds what was saved until now, where one millisecond counts as 1000 / `costPermille`.
     mutating func count(until now: Int64, costPermille: Int64) {
         guard now > countedAt else { return }
         // A span that fills the bucket anyway is cut before it is multiplied.

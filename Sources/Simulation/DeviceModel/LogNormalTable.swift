@@ -3,12 +3,12 @@
 /// A log-normal distribution of times, as a table of its quantiles.
 ///
 /// It needs the median and the 95th percentile, and no logarithm: on a logarithmic scale the
-/// quantiles stand at equal steps, so eighth roots make them, and a square root is the same on
-/// every machine. Between two entries of the table the distribution is straight; beyond the 0.05th
-/// and the 99.95th percentile it is cut.
+/// quantiles are at equal steps, so eighth roots make them, and a square root is the same on every
+/// machine. Between two entries of the table the distribution is straight; beyond the 0.05th and
+/// the 99.95th percentile it is cut.
 struct LogNormalTable: Hashable, Sendable {
     /// How many of a million values lie below each entry: the normal distribution at steps of an
-    /// eighth of 1.645 standard deviations, which is where its 95th percentile stands.
+    /// eighth of 1.645 standard deviations, its 95th percentile.
     private static let millionths: [Int64] = [
         0, 1021, 1998, 3760, 6807, 11_859, 19_888, 32_124, 50_000, 75_040, 108_669, 151_967,
         205_417, 268_677, 340_458, 418_549, 500_000, 581_451, 659_542, 731_323, 794_583, 848_033,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ModelParameters {
-    /// Parameters drawn evenly from the ranges of facts §6.3: a device whose figures nobody
-    /// knows.
+    /// Parameters drawn evenly from the ranges of facts §6.3: a device with unknown figures.
     ///
     /// What facts §6.3 gives no range for keeps its default; whether unused apps are blocked,
     /// and whether Low Power Mode blocks or only slows, is a toss of a coin each, because sources

@@ -2,9 +2,9 @@
 
 /// Every figure of the device model: the table of facts §6.3, under the same names.
 ///
-/// Behind each stands how it is known: documented (D), said by an Apple engineer (E), observed (O),
-/// reverse-engineered (R) or assumed (A). Real devices differ by version and mood; the model serves
-/// to compare schedules with each other, never to forecast.
+/// Each parameter carries its source: documented (D), stated by an Apple engineer (E), observed
+/// (O), reverse-engineered (R) or assumed (A). Real devices differ by version and in ways that are
+/// not modelled; the model serves to compare schedules with each other, never to forecast.
 public struct ModelParameters: Hashable, Sendable {
     /// What APNs does before a push reaches the device.
     public var service = Service()

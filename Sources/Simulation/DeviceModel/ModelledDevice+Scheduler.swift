@@ -86,7 +86,7 @@ extension ModelledDevice {
         return instant - lastOpened > days * 86_400_000
     }
 
-    /// What a millisecond of waiting counts for, in thousandths of one: less on the charger.
+    /// The weight of a millisecond of waiting, in permille: less on the charger.
     var costPermille: Int64 {
         let factor = isCharging ? max(1, Int64(parameters.rate.chargingFactor * 1000)) : 1000
         let isSlowed = isInLowPowerMode && parameters.gates.lowPowerMode == .quadruplesSpacing

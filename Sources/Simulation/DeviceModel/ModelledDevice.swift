@@ -4,9 +4,9 @@ public import WakeModel
 
 /// One app on one device behind one token, and APNs before it, as facts §6.3 models them.
 ///
-/// A value without a clock: the caller says when what happens, in the order of time, and reads what
-/// became of the pushes. Between two calls nothing happens by itself; ``nextChange`` says when the
-/// device would next do something, so that a caller need not ask at every tick.
+/// A value without a clock: the caller passes events with their times, in order, and reads the
+/// outcomes of the pushes. Between two calls nothing happens; ``nextChange`` is the time of the
+/// device's next own event, so that a caller need not poll.
 ///
 /// ```swift
 /// var device = ModelledDevice(seed: 1, at: start)
@@ -90,8 +90,8 @@ public struct ModelledDevice: Sendable {
         nextReset = parameters.budget.reset(after: now)
     }
 
-    /// APNs takes a push for the device. What becomes of it, now or later, is appended to
-    /// `reports`, with whatever became of others until then.
+    /// Passes a push that APNs accepted for the device. Its outcome, now or later, is appended to
+    /// `reports`, with the outcomes of others until then.
     public mutating func take(
         _ push: ArrivingPush, at instant: WallInstant, into reports: inout [PushReport]
     ) {
@@ -121,8 +121,8 @@ public struct ModelledDevice: Sendable {
         nextStep().map { WallInstant(millisecondsSinceEpoch: $0.at) }
     }
 
-    /// Whether a background push that came now would launch the app, if no earlier launch, no
-    /// herd and no spent budget stood in the way.
+    /// Whether a background push arriving now would launch the app, apart from earlier launches,
+    /// the herd and spent budgets.
     ///
     /// This is what "able" means in a simulation's report: the conditions that no sender
     /// influences are fulfilled.
@@ -132,7 +132,7 @@ public struct ModelledDevice: Sendable {
             && (hasDebugger || isInForeground || (meetsConditions && !isUnused(at: now)))
     }
 
-    /// The numbers of the pushes whose fate is open: stored, on their way, or held.
+    /// The numbers of the undecided pushes: stored, in transit, or held.
     public var undecided: [Int] {
         [stored?.push.number, storedCall?.push.number].compactMap { $0 }
             + transit.map(\.waiting.push.number) + (held.map { [$0.waiting.push.number] } ?? [])

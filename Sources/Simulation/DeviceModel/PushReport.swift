@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// What became of one push.
+/// The outcome of one push.
 public struct PushReport: Hashable, Sendable {
     /// The push's number.
     public var number: Int
@@ -19,7 +19,7 @@ public struct PushReport: Hashable, Sendable {
     }
 }
 
-/// What becomes of a push; the labels are those of facts §6.3.
+/// The outcome of a push; the labels are those of facts §6.3.
 public enum PushFate: Hashable, Sendable {
     /// The system launched the app in the background.
     case launched(Launch)
@@ -51,7 +51,7 @@ public enum PushFate: Hashable, Sendable {
 
     /// One launch in the background.
     public struct Launch: Hashable, Sendable {
-        /// How long APNs and the device held the push, in milliseconds; 0 for at once.
+        /// How long APNs and the device held the push, in milliseconds; 0 if not at all.
         public var heldMilliseconds: Int64
         /// How long the app ran, in milliseconds.
         public var runtimeMilliseconds: Int64
@@ -66,7 +66,7 @@ public enum PushFate: Hashable, Sendable {
         }
     }
 
-    /// What became of a push without the figures, numbered for those who count by it.
+    /// The outcome of a push without its figures, numbered for use as an index.
     public enum Kind: Int, Hashable, Sendable, CaseIterable {
         case deliveredNow
         case deliveredAfterHold
@@ -107,7 +107,7 @@ public enum PushFate: Hashable, Sendable {
     /// The label of facts §6.3, without the figures.
     public var label: String { kind.label }
 
-    /// This fate without the figures.
+    /// This outcome without its figures.
     public var kind: Kind {
         switch self {
         case .launched(let launch):

@@ -10,8 +10,7 @@ struct BudgetedSending: SendingRule {
     private let policy: BudgetPolicy
     private var ledger = DeviceLedger(kind: .background)
 
-    /// An empty ledger. Whether the topic is known to confirm launches is for the caller to say in
-    /// the policy.
+    /// An empty ledger. The caller states in the policy whether the topic confirms launches.
     init(_ policy: BudgetPolicy) { self.policy = policy }
 
     mutating func ask(_ stream: EventStream, at now: Int64) -> AskAnswer {

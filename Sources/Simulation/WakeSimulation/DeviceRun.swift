@@ -6,9 +6,9 @@ import WakeModel
 
 /// One device under one way to send, from the first event to the last.
 ///
-/// What happens next is always the earliest of: something that happens to the device, an event, a
-/// receipt, the rule's own due time, something that the device does by itself. At one instant they
-/// come in that order; a rule that sends at once does so with the event.
+/// The next step is always the earliest of: a change of the device's surroundings, an event, a
+/// receipt, the rule's own due time, the device's own next change. At the same instant they come in
+/// that order; a rule that sends immediately does so with the event.
 struct DeviceRun<Rule: SendingRule> {
     /// What the run goes by, the same for all ways to send.
     private let story: DeviceStory
@@ -29,9 +29,9 @@ struct DeviceRun<Rule: SendingRule> {
     private var conditions = ReportedConditions()
     private(set) var tally = Tally()
     private(set) var trace: DeviceTrace?
-    /// Whether there is a trace: asked after each step, so without a look at the trace itself.
+    /// Whether there is a trace: checked after each step, so without touching the trace itself.
     private let isTraced: Bool
-    /// Whether the rule goes by what becomes of its pushes.
+    /// Whether the rule uses the outcomes of its pushes.
     private var isOracle: Bool { Rule.self == OracleSending.self }
 
     private struct SentPush {
@@ -146,7 +146,7 @@ struct DeviceRun<Rule: SendingRule> {
         }
     }
 
-    /// The app, in the foreground, tells the sender how things stand.
+    /// The app, in the foreground, reports the device's conditions to the sender.
     private mutating func report(at now: Int64) {
         guard scenario.feedback.reportsForeground else { return }
         if scenario.feedback.reportsPower {
@@ -279,7 +279,7 @@ struct DeviceRun<Rule: SendingRule> {
     }
 }
 
-/// What the app knows of its device, and what of it the sender was not told yet.
+/// The app's view of its device, and the part of it that was not yet reported to the sender.
 struct ReportedConditions: Hashable, Sendable {
     private var isInLowPowerMode = false
     private var batteryPercent = 80

@@ -39,7 +39,7 @@ public struct DeviceTrace: Hashable, Sendable {
     public struct Push: Hashable, Sendable {
         /// When it was sent.
         public var sentAt: WallInstant
-        /// What became of it; `nil` while that is open, or without a device model.
+        /// Its outcome; `nil` while undecided, or without a device model.
         public var report: PushReport?
     }
 }

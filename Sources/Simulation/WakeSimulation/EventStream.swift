@@ -17,7 +17,7 @@ public struct EventStream: Hashable, Sendable {
     public var spreadSeconds: Int64 = 0
     /// How much they matter.
     public var urgency = Urgency.normal
-    /// How long each is worth anything, in seconds; also what APNs is told.
+    /// The lifetime of each, in seconds; also sent to APNs as the expiration.
     public var lifeSeconds: Int64 = 86_400
 
     /// A stream that is active all day, each device with events of its own.

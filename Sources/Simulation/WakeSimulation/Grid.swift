@@ -4,8 +4,8 @@ public import DeviceModel
 public import WakeBudget
 import WakeModel
 
-/// Rouse's budget on families of devices that nobody measured, for a week, each under several
-/// workloads, beside sending everything to the same devices.
+/// Rouse's budget on families of unmeasured devices, for a week, each under several workloads,
+/// compared with sending everything to the same devices.
 ///
 /// A cell is one family under one workload. Cells have nothing to do with each other, so they can
 /// run on as many threads as there are; ``rows(of:)`` adds them up.
@@ -14,7 +14,7 @@ public struct Grid: Sendable {
     public var families = DeviceFamily.known
     /// The workloads.
     public var workloads = GridWorkload.known
-    /// What the sender hears of its devices.
+    /// The reports that the sender receives from its devices.
     public var conditions = GridCondition.known
     /// The rules.
     public var policy = BudgetPolicy.standard

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a sender hears of its devices, as one line of a ``Grid``.
+/// The reports that a sender receives from its devices, as one line of a ``Grid``.
 public struct GridCondition: Hashable, Sendable {
     /// Its name, for reports.
     public var name: String
-    /// What the app tells.
+    /// The app's reports.
     public var feedback: Scenario.Feedback
-    /// Whether the sender is told of each push's fate at once, which none can be.
+    /// Whether the sender learns each push's outcome immediately, which no real sender can.
     public var isOracle: Bool
 
     /// Creates a condition.
@@ -38,7 +38,7 @@ public struct GridCondition: Hashable, Sendable {
         return feedback
     }
 
-    /// A device that tells nothing, while others of the app confirm their launches.
+    /// A device that reports nothing, while others of the app confirm their launches.
     private static var neverConfirms: Scenario.Feedback {
         var feedback = Scenario.Feedback.none
         feedback.isAmongConfirming = true

@@ -47,15 +47,15 @@ public struct Histogram: Hashable, Sendable {
         return nil
     }
 
-    /// How many values are at most `value`, as far as the buckets tell.
+    /// How many values are at most `value`, to the precision of the buckets.
     public func count(upTo value: Int64) -> UInt64 {
         guard value >= 0 else { return 0 }
         let last = Self.bucket(of: UInt64(value))
         return counts.prefix(last + 1).reduce(0, +)
     }
 
-    /// The share of the values that are at most `value`, as far as the buckets tell; `nil` when
-    /// none was counted.
+    /// The share of the values that are at most `value`, to the precision of the buckets; `nil`
+    /// when none was counted.
     public func share(upTo value: Int64) -> Double? {
         count == 0 ? nil : Double(count(upTo: value)) / Double(count)
     }

@@ -25,7 +25,7 @@ public struct Scenario: Hashable, Sendable {
     public var app = AppBehaviour()
     /// What the server asks to be woken for.
     public var streams: [EventStream] = []
-    /// What the app tells the sender.
+    /// The app's reports to the sender.
     public var feedback = Feedback()
     /// The ways to send, the first of them under test.
     public var contenders: [SendingStrategy] = []
@@ -74,7 +74,7 @@ public struct Scenario: Hashable, Sendable {
         case drawn
     }
 
-    /// What the app tells the sender, as the gateway's device endpoints would hear it.
+    /// The app's reports to the sender, as the gateway's device endpoints receive them.
     public struct Feedback: Hashable, Sendable {
         /// How many launches the app confirms with a receipt; 0–1.
         public var receiptProbability = 0.98
@@ -97,10 +97,10 @@ public struct Scenario: Hashable, Sendable {
         /// Mode too.
         public var reportsRefresh = false
 
-        /// The app confirms launches and reports what it knows.
+        /// The app confirms launches and reports its device's signals.
         public init() {}
 
-        /// The app tells nothing.
+        /// The app reports nothing.
         public static var none: Feedback {
             var feedback = Feedback()
             feedback.receiptProbability = 0

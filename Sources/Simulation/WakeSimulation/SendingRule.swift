@@ -16,7 +16,8 @@ protocol SendingRule {
     mutating func release(at now: Int64) -> ReleaseAnswer
     /// The app confirmed a launch; whether that ended what waits.
     mutating func confirm(_ receipt: ReceivedReceipt, at now: Int64) -> Bool
-    /// What became of its last push was decided; whether the app has it, and so all there is.
+    /// The outcome of the last push was decided. `reachedApp`: whether the app received it, and
+    /// with it all news.
     mutating func end(reachedApp: Bool, at now: Int64) -> Bool
     /// The app reported something of its device; whether that ended what waits.
     mutating func report(_ signal: DeviceSignal, at now: Int64) -> Bool
@@ -29,7 +30,7 @@ extension SendingRule {
     mutating func report(_ signal: DeviceSignal, at now: Int64) -> Bool { false }
 }
 
-/// What the app told of a launch.
+/// The app's report of a launch.
 struct ReceivedReceipt {
     /// When the push was sent.
     var sentAt: Int64
@@ -132,7 +133,7 @@ struct DroppingWindow: SendingRule {
     }
 }
 
-/// Keeps one push with the device and sends the next when that one's fate is decided.
+/// Keeps one push with the device and sends the next when that one's outcome is decided.
 struct OracleSending: SendingRule {
     private var isWaiting = false
     private var isUndecided = false

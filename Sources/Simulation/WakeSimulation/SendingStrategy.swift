@@ -19,9 +19,10 @@ public struct SendingStrategy: Hashable, Sendable {
     public enum Method: Hashable, Sendable {
         /// Rouse's budget, the code that the gateway runs.
         case budget(BudgetPolicy)
-        /// Each event is sent at once.
+        /// Each event is sent immediately.
         case everything
-        /// One push at a time, with each push's fate known at once: what no sender can know.
+        /// One push at a time, with each push's outcome known immediately, which no real sender
+        /// can.
         case oracle
         /// At least so many seconds between two sends; what comes meanwhile is merged and sent
         /// when they are over.

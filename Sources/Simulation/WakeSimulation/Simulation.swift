@@ -21,8 +21,8 @@ public struct Simulation: Sendable {
         self.modelsDevices = modelsDevices
     }
 
-    /// Runs some devices, by their numbers from 0; each trace is handed out as it is complete when
-    /// somebody asks for traces, device by device and in the order of the contenders.
+    /// Runs some devices, by their numbers from 0; if traces are requested, each is passed on when
+    /// complete, by device and in the order of the strategies.
     public func run(
         devices: Range<Int>, trace: ((DeviceTrace) -> Void)? = nil
     ) -> SimulationResult {
@@ -118,7 +118,7 @@ struct DeviceStory: Sendable {
     var asks: [AskedWake]
     /// What its user and its surroundings do, in the order of time.
     var moments: [DayPlan.Moment] = []
-    /// The device before all that; without a model it is there, but nobody tells it of anything.
+    /// The device before that time; without a model it exists, but receives nothing.
     var device: ModelledDevice
     /// Whether there is a model.
     var isModelled = true

@@ -33,8 +33,8 @@ public struct Tally: Hashable, Sendable {
     public var sentWhileAble: UInt64 = 0
     /// Those of them that reached the app.
     public var reachedWhileAble: UInt64 = 0
-    /// Pushes by what became of them, in the order of ``DeviceModel/PushFate/Kind``: no text is
-    /// looked up for each push.
+    /// Pushes by outcome, in the order of ``DeviceModel/PushFate/Kind``, which avoids a lookup by
+    /// text for each push.
     private var fateCounts = [UInt64](repeating: 0, count: PushFate.Kind.allCases.count)
 
     /// Staleness of events: see `Freshness`. In milliseconds.
@@ -54,7 +54,7 @@ public struct Tally: Hashable, Sendable {
     /// Pushes that did nothing: neither launched the app nor met it in the foreground.
     public var wasted: UInt64 { sent - launched - inForeground - undecided }
 
-    /// Pushes by the label of what became of them.
+    /// Pushes by the label of their outcome.
     public var fates: [String: UInt64] {
         let counts = zip(PushFate.Kind.allCases, fateCounts).filter { $0.1 > 0 }
         return Dictionary(uniqueKeysWithValues: counts.map { ($0.0.label, $0.1) })
@@ -63,8 +63,8 @@ public struct Tally: Hashable, Sendable {
     /// Events that were still unseen at the end.
     public var unseen: UInt64 { unseenAges.count }
 
-    /// The share of all events that the app had seen within so many milliseconds, as far as the
-    /// buckets of ``staleness`` tell; `nil` without events.
+    /// The share of all events that the app had seen within so many milliseconds, to the precision
+    /// of the buckets of ``staleness``; `nil` without events.
     public func shareSeen(within milliseconds: Int64) -> Double? {
         guard staleness.count > 0 else { return nil }
         let seen =
@@ -87,7 +87,7 @@ public struct Tally: Hashable, Sendable {
         watchedMilliseconds == 0 ? nil : Double(twiceAgeSum) / 2 / Double(watchedMilliseconds)
     }
 
-    /// Counts what became of a push.
+    /// Counts the outcome of a push.
     mutating func count(_ fate: PushFate) { fateCounts[fate.kind.rawValue] += 1 }
 
     /// Adds what another tally counted.

@@ -26,7 +26,7 @@ final class AnswerBook: Sendable {
         state = StateLock(State(answers: Array(repeating: 0, count: count)))
     }
 
-    /// So many numbers that nobody else has, or fewer at the end.
+    /// So many unused numbers, or fewer at the end.
     func take(_ wanted: Int) -> Range<Int> {
         let (numbers, due) = state.withLock { state in
             let first = state.taken

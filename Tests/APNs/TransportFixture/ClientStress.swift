@@ -9,10 +9,10 @@ import SeedKit
 import Synchronization
 import WakeModel
 
-/// Clients that share a key's provider tokens, and pushes through them in every way they know.
+/// Clients that share a key's provider tokens, and pushes through them in every way they offer.
 ///
-/// The server accepts whatever it gets. What APNs might say instead is put in its place on the way
-/// back, so that tokens are replaced and pushes go again.
+/// The server accepts whatever it gets. Its answers are replaced by possible refusals of APNs on
+/// the way back, so that tokens are replaced and pushes are sent again.
 final class ClientStress: Sendable {
     /// How much faster than the world the clock of the provider tokens runs: their 40 minutes are
     /// 0.12 s.
@@ -88,7 +88,8 @@ final class ClientStress: Sendable {
         }
     }
 
-    /// Ends all clients, each of them twice at once, when three quarters of the pushes were sent.
+    /// Ends all clients, each of them twice concurrently, when three quarters of the pushes were
+    /// sent.
     func shutDownUnderLoad() async {
         let start = book.count * 3 / 4
         await book.wait { taken, _ in taken >= start }
@@ -159,7 +160,7 @@ final class ClientStress: Sendable {
         random.chance(oneIn: 30) ? .milliseconds(2) : nil
     }
 
-    /// One in 16 goes to a device that the server does not know.
+    /// One in 16 goes to a device that is unknown to the server.
     private func push(_ number: Int) -> Push {
         let device = String(repeating: "0", count: 63) + (number % 16 == 0 ? "1" : "0")
         do {
@@ -172,7 +173,7 @@ final class ClientStress: Sendable {
     }
 }
 
-/// Puts refusals, which a client can mend, in the place of some answers.
+/// Replaces some answers by refusals that a client can fix.
 private final class Refusals: Sendable {
     private let seen = Atomic(0)
     private let spoilt = Atomic(0)

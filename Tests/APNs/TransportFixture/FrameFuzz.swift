@@ -6,11 +6,11 @@ import SeedKit
 /// Drives HTTP/2 sessions in memory with frames that are half right, for the sanitizers: what a
 /// server may do to the C side without a network in between.
 ///
-/// Each session is asked for requests, told frames in random pieces (some with a byte changed),
-/// cancelled, written in pieces, and ended at some point. The books must balance: every request
-/// that was started is finished or was cancelled.
+/// Each session starts requests, receives frames in random pieces (some with a byte changed), has
+/// requests cancelled, is written in pieces, and is ended at some point. The counts must match:
+/// every request that was started is finished or was cancelled.
 struct FrameFuzz {
-    /// Requests so far, and what became of them.
+    /// Requests so far, and their outcomes.
     private(set) var started = 0
     private(set) var finished = 0
     private(set) var cancelled = 0

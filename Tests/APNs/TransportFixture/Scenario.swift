@@ -59,9 +59,9 @@ final class Scenario: Sendable {
         if !isNative { say("hasResetGuard", try CurlLibrary.loaded().hasResetGuard ? 1 : 0) }
     }
 
-    /// `count` pushes, numbered from 1, one after the other or, with `together=1`, all at once but
-    /// for the first. Prints a line for each: its number, its outcome, and the milliseconds that it
-    /// took. `timeout` is that of the first; the later ones have `later` at the least.
+    /// `count` pushes, numbered from 1, one after the other or, with `together=1`, all together
+    /// except the first. Prints a line for each: its number, its outcome, and the milliseconds that
+    /// it took. `timeout` is that of the first; the later ones have `later` at the least.
     func outcomes() async throws {
         let clock = ContinuousClock()
         let ends = StateLock<[TransportRequest.ID: (label: String, at: ContinuousClock.Instant)]>(
@@ -147,7 +147,7 @@ final class Scenario: Sendable {
         try await elapse(.seconds(2))
         say("idleMicroseconds", ThisProcess.processorMicroseconds - before)
         if values["queue"] == 1 {
-            // The server was told not to answer any more: one is in flight, and the rest waits.
+            // The server stops answering from here on: one is in flight, and the rest waits.
             transport.replaceConnections()
             transport.submit((10..<20).map { push($0) })
             try await elapse(.milliseconds(200))
@@ -221,7 +221,7 @@ final class Scenario: Sendable {
         return ThisProcess.descriptors
     }
 
-    /// Every push goes to device token 0; its number is its id and stands in `apns-id`.
+    /// Every push goes to device token 0; its number is its id and is in `apns-id`.
     private func push(_ number: Int, timeout: Duration = .seconds(20)) -> TransportRequest {
         TransportRequest(
             id: UInt64(number),

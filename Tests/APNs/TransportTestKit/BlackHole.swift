@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// A port that answers no SYN: a listener that accepts nobody, its queue filled.
+/// A port that answers no SYN: a listener that accepts no connection, its queue filled.
 package struct BlackHole {
     package let port: Int
     private let sockets: [Int32]

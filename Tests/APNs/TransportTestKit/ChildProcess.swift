@@ -113,8 +113,8 @@ package struct MadeCertificate {
     }
 }
 
-/// Debian's `nghttpd`: an HTTP/2 server that is nobody's test double, with nghttp2's limit on
-/// resets.
+/// Debian's `nghttpd`: an HTTP/2 server that was not written as a test double, with nghttp2's limit
+/// on resets.
 package final class Nghttpd: Sendable {
     package let port: Int
     package let certificate: MadeCertificate

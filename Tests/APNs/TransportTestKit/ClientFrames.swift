@@ -47,8 +47,8 @@ package struct ClientFrames {
 }
 
 extension HostileServer.Peer {
-    /// Reads until the connection's first request has come with its whole body, so that nobody may
-    /// say from then on that it was not sent.
+    /// Reads until the connection's first request has come with its whole body, so that from then
+    /// on it must not be reported as not sent.
     package func awaitWholeRequest() -> Bool {
         var frames = ClientFrames()
         while let bytes = receive() {

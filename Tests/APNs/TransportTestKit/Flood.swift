@@ -9,8 +9,8 @@ package struct Flood: Sendable, CustomTestStringConvertible {
     package var opening: [UInt8] = []
     /// Said for ever.
     package let frame: [UInt8]
-    /// What may become of the push that was under way, where the transport closes the
-    /// connection because of it.
+    /// The possible outcomes of the push in flight, where the transport closes the connection
+    /// because of it.
     package var outcomes: Set<String> = ["connection-lost (unknown)"]
     package var testDescription: String { name }
 

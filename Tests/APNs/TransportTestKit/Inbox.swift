@@ -28,7 +28,7 @@ package final class Inbox: Sendable {
         { [self] batch in
             let ready = state.withLock { state in
                 for completion in batch {
-                    // Whatever the outcome: the submitter knows no other way to its push.
+                    // Whatever the outcome: the submitter has no other reference to its push.
                     if let context = completion.context as? TestPush.Context {
                         precondition(context.number == completion.id, "Contexts were mixed up.")
                     } else {

@@ -48,7 +48,7 @@ package final class Relay: Sendable {
                     socket, SOL_SOCKET, SO_LINGER, &linger,
                     socklen_t(MemoryLayout.size(ofValue: linger)))
                 // A reset follows from the close, but a reader in another thread holds the
-                // descriptor; disconnecting does it at once.
+                // descriptor; disconnecting does it immediately.
                 var nowhere = sockaddr(
                     sa_family: sa_family_t(AF_UNSPEC),
                     sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))

@@ -14,7 +14,7 @@ package enum Socket {
     }
 
     package static func port(of socket: Int32) -> Int {
-        // Where the port stands is the same for both families, and more is not asked for.
+        // The port's offset is the same for both families, and only the port is read.
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         withUnsafeMutablePointer(to: &address) {
@@ -25,7 +25,7 @@ package enum Socket {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// A port of 127.0.0.1, or of another IP address, on which nobody listens.
+    /// A port of 127.0.0.1, or of another IP address, without a listener.
     package static func freePort(on host: String = "127.0.0.1") -> Int {
         let made = listening(on: host)
         defer { close(made) }

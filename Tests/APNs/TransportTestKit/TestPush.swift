@@ -57,12 +57,12 @@ package enum TestPush {
             isUrgent: isUrgent)
     }
 
-    /// The `apns-id` of the push with that number, which stands in its last digits.
+    /// The `apns-id` of the push with that number, which is in its last digits.
     package static func id(_ number: UInt64) -> APNsID {
         APNsID(high: 0x4000, low: 0x8000_0000_0000_0000 | number)
     }
 
-    /// The same, as it stands in the header.
+    /// The same, as in the header.
     package static func apnsID(_ number: UInt64) -> String { id(number).description }
 
     package static func submission(

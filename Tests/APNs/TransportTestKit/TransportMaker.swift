@@ -10,7 +10,7 @@ package struct TransportMaker: Sendable, CustomTestStringConvertible {
     package let testDescription: String
     package let make:
         @Sendable (TransportConfiguration, @escaping CompletionSink) throws -> any PushTransport
-    /// Whether it knows for certain what the server refused, and sends that again by itself.
+    /// Whether it detects with certainty what the server refused, and sends that again by itself.
     package let knowsRefusals: Bool
 
     /// On libcurl.

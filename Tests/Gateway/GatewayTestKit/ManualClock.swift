@@ -5,7 +5,7 @@ import Synchronization
 import WaitKit
 package import WakeModel
 
-/// A clock that stands still until the test moves it.
+/// A clock that is stopped until the test moves it.
 package final class ManualClock: GatewayClock {
     private struct Sleeper {
         let instant: WallInstant
@@ -25,7 +25,7 @@ package final class ManualClock: GatewayClock {
 
     package func now() -> WallInstant { state.withLock { $0.now } }
 
-    /// Whether somebody sleeps until this instant.
+    /// Whether a sleeper waits for this instant.
     package func isAwaited(at instant: WallInstant) -> Bool {
         state.withLock { $0.sleepers.values.contains { $0.instant == instant } }
     }

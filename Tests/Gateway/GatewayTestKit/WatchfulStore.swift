@@ -5,8 +5,8 @@ import PayloadRules
 import Synchronization
 package import WakeModel
 
-/// A store in front of another one: it counts transactions, tells when a wake has ended, fails on
-/// demand, and can be cut off for good, as by the death of the process.
+/// A store in front of another one: it counts transactions, reports when a wake has ended, fails on
+/// demand, and can be cut off for good, as by a crash of the process.
 package final class WatchfulStore: WakeStore {
     private struct Spoiled {
         let tokens: Set<DeviceToken>
@@ -42,7 +42,7 @@ package final class WatchfulStore: WakeStore {
     package var admissions: [Int] { state.withLock { $0.admissions } }
 
     /// From now on every verb fails, or with `sparingReads` those only that certainly write, as on
-    /// a full disk where nothing is due or overdue; `nil` mends it.
+    /// a full disk where nothing is due or overdue; `nil` ends the failure.
     package func fail(with failure: StoreFailure?, sparingReads: Bool = false) {
         state.withLock { state in
             state.failure = failure

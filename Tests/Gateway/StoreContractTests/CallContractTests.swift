@@ -101,7 +101,7 @@ struct CallContractTests {
         arguments: StoreKind.allCases)
     func lateEnd(_ kind: StoreKind) async throws {
         try await kind.withCounter { (connection) async throws in
-            // The first is over, and nobody has noticed, when the call is asked for again.
+            // The first is over, but not yet recorded as ended, when the call is requested again.
             let first = try await connection.admitOne(call(1, at: connection.now))
             let later = connection.later(11)
             let second = try await later.admitOne(call(1, at: later.now))
@@ -188,7 +188,7 @@ struct CallContractTests {
             #expect(outcome.ended.allSatisfy { $0.end == .cancelled })
             #expect(try await connection.record(waiting).end == .cancelled)
             #expect(try await connection.claim().claims.isEmpty)
-            // They were not sent, so they count for nothing.
+            // They were not sent, so they do not count.
             #expect(try await connection.admitOne(call(1, at: connection.now)).decision == .send)
         }
     }

@@ -131,7 +131,7 @@ struct CancelContractTests {
             let claim = try #require(try await later.claim().claims.first)
             #expect(claim.id == ids[198])
             let numbers = try Self.numbers(claim)
-            // What came last can be told apart, and nothing is lost that was not cancelled.
+            // What came last is distinguishable, and nothing is lost that was not cancelled.
             #expect(!numbers.contains(199))
             #expect(numbers.isSuperset(of: Set(1..<199).subtracting([5])))
             #expect(try await later.record(ids[100]).carriedBy == ids[198])

@@ -49,7 +49,7 @@ struct DeviceContractTests {
                     Samples.freshID(), at: connection.now, under: connection.rules))
             #expect(unknown.isCancelled == nil)
             #expect(try await connection.later(60).claim().claims.isEmpty)
-            // The budget is as it was: the next wake may go at once.
+            // The budget is as it was: the next wake may be sent immediately.
             let claim = try await connection.claimOne(Samples.wake())
             let late = try await connection.store.perform(
                 CancelWake(
@@ -215,9 +215,9 @@ struct DeviceContractTests {
         }
     }
 
-    // A ledger's clock stands still after a small step back. Were a wake claimed meanwhile, the
-    // ledger would book the send later than the row says, and take it for one that came after the
-    // launch which its receipt confirms.
+    // A ledger's clock stops after a small step back. For a wake claimed meanwhile, the ledger
+    // would record a later send than the row, and treat it as one after the launch which its
+    // receipt confirms.
     @Test(
         "After a small step back of the clock a receipt still confirms its own send",
         arguments: StoreKind.allCases, [false, true])

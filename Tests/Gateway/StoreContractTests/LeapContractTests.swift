@@ -76,7 +76,7 @@ struct LeapContractTests {
             #expect(try await webhooks() == 0)
             _ = try await back.store.prune(order(now))
             #expect(try await webhooks() == 1)
-            // At once, or when the budget lets them: after a quarter of an hour.
+            // Immediately, or when the budget lets them: after a quarter of an hour.
             var claimed = Set(try await back.claim().claims.map(\.id))
             claimed.formUnion(try await back.later(905).claim().claims.map(\.id))
             #expect(claimed == [waits, wish, again.id])

@@ -29,7 +29,7 @@ struct ManyGatewaysTests {
             let claim: Claim
             /// Whether it can have reached the device.
             let mayHaveArrived: Bool
-            /// Whether nobody will ever know.
+            /// Whether the result will never be known.
             let isLeftBehind: Bool
         }
 
@@ -44,7 +44,7 @@ struct ManyGatewaysTests {
 
         var pushes: [Push] { state.withLock { $0.pushes } }
 
-        /// The kinds of the pushes that nobody will ever know of.
+        /// The kinds of the pushes whose outcome will never be known.
         var kindsLeftBehind: Set<WakeKind> {
             Set(pushes.filter(\.isLeftBehind).map(\.claim.kind))
         }
@@ -203,7 +203,7 @@ struct ManyGatewaysTests {
         #expect(count.isConserved && count.unended == 0)
         #expect(count.accepted >= accepted.count)
         #expect(accepted.count == Self.roundCount * Self.wakesPerRound)
-        // Another one, which knows nothing but the store.
+        // Another one, with no state but the store's.
         let stranger = sampleGateway(store: store, sender: ScriptedSender(), clock: clock)
         for id in accepted {
             let record = try #require(try await stranger.record(of: id))

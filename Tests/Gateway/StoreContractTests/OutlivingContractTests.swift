@@ -8,7 +8,7 @@ import WakeModel
 
 @Suite("What every store keeps to: wakes that outlive all that is known of their device")
 struct OutlivingContractTests {
-    /// What becomes of the wake that is still under way.
+    /// The course of the wake that is still in flight.
     enum Course: String, CaseIterable, CustomTestStringConvertible {
         case sent
         case undeliverable

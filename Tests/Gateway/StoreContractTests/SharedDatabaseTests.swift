@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 import WakeModel
 
-/// Gateways whose stores know nothing of each other, on one database.
+/// Gateways whose stores are independent of each other, on one database.
 @Suite("Several stores on one database", .timeLimit(.minutes(10)))
 struct SharedDatabaseTests {
     private static let now = Samples.start
@@ -39,7 +39,7 @@ struct SharedDatabaseTests {
         }
     }
 
-    /// Has both stores do the same at once; what they say.
+    /// Runs the same on both stores concurrently; returns their answers.
     private func both<Answer: Sendable>(
         _ stores: [PostgreSQLWakeStore],
         _ verb: @escaping @Sendable (PostgreSQLWakeStore) async throws -> Answer

@@ -23,7 +23,7 @@ struct SharedDutyTests {
             #expect(try await second.take(Self.duty, seconds: 60) == false)
             // Another endpoint's is another one.
             #expect(try await second.take(.webhooks(Samples.otherEndpoint), seconds: 60))
-            // Nobody gives back what is not his.
+            // A gateway cannot release another one's duty.
             try await second.giveBack(Self.duty)
             #expect(try await second.take(Self.duty, seconds: 60) == false)
             try await first.giveBack(Self.duty)

@@ -10,12 +10,12 @@ import Testing
 import WaitKit
 import WakeModel
 
-/// What readers and operators see of gateways that know of each other by the database alone.
+/// What readers and operators see of gateways that share nothing but the database.
 @Suite("Outcomes and standing of gateways on one database", .timeLimit(.minutes(10)))
 struct SharedFeedTests {
     private static let gatewayCount = 3
 
-    /// Hands gateways that send to nobody but APNs' good side to `body`, with their stores.
+    /// Calls `body` with gateways whose pushes all succeed, and with their stores.
     private func withThree(
         _ settings: PostgreSQLWakeStore.Settings = PostgreSQLWakeStore.Settings(),
         notice: @escaping @Sendable (String) -> Void = { _ in },
@@ -116,7 +116,7 @@ struct SharedFeedTests {
             let start = ContinuousClock.now
             _ = try await gateways[1].resume(Samples.app)
             #expect(try await waited?.state == .sent)
-            // A pause's end is seen within a second, an outcome within two looks.
+            // A pause's end is seen within a second, an outcome within two polls.
             #expect(start.duration(to: .now) < .seconds(6))
         }
     }

@@ -42,7 +42,7 @@ struct SharedHistoryTests {
             let wake: WakeID
             let kind: WakeKind
             let device: DeviceToken
-            /// What tells calls apart, whichever wake rings: the payload.
+            /// What distinguishes calls, whichever wake rings: the payload.
             let payload: [UInt8]
             /// Whether the device may have got it.
             let mayHaveArrived: Bool
@@ -216,7 +216,7 @@ struct SharedHistoryTests {
         withExtendedLifetime(standby) {}
     }
 
-    /// Wakes and calls of one round, to all gateways at once: the same calls at two of them.
+    /// Wakes and calls of one round, to all gateways together: the same calls at two of them.
     private func send(_ round: Int, _ members: [Member], _ history: History) async {
         await withTaskGroup(of: Void.self) { group in
             for (place, member) in members.enumerated() {
@@ -308,15 +308,14 @@ struct SharedHistoryTests {
         let accepted = history.accepted
         let sends = history.sends
         #expect(accepted.count > 100, "Hardly anything was admitted.")
-        // Nothing answered is lost, and each wake ends once: some were admitted of which nobody
-        // was answered.
+        // Nothing answered is lost, and each wake ends once: some were admitted without an answer.
         let ended = Set(feed.map(\.id))
         #expect(ended.count == feed.count)
         #expect(accepted.subtracting(ended).isEmpty)
         let count = try await store.perform(RecountWakes())
         #expect(count.isConserved && count.accepted == feed.count)
         #expect(zip(feed, feed.dropFirst()).allSatisfy { $0.cursor < $1.cursor })
-        // What was sent was kept, whoever was answered.
+        // What was sent was stored, whoever got the answer.
         #expect(Set(sends.map(\.wake)).isSubset(of: ended))
         // No phone rings twice for one call.
         let rings = Dictionary(
@@ -327,7 +326,7 @@ struct SharedHistoryTests {
         let pushes = Dictionary(
             grouping: sends.filter { $0.kind == .background && $0.mayHaveArrived }, by: \.device)
         #expect(pushes.values.allSatisfy { Set($0.map(\.wake)).count == 1 })
-        // What APNs accepted and nobody took over is told as sent.
+        // What APNs accepted and no gateway took over is reported as sent.
         let sentEnds = feed.filter { if case .sent = $0.end { true } else { false } }.map(\.id)
         #expect(Set(sentEnds).isSubset(of: Set(sends.map(\.wake))))
     }

@@ -91,8 +91,8 @@ struct SharedStoreTests {
     func lateResult(_ kind: StoreKind) async throws {
         try await GatewayLives.with(kind, clock: clock) { lives, store in
             let lines = RecordedLines()
-            // Were it booked, the device would be dead.
-            // Whoever takes the wake over, and if it is the same gateway.
+            // If it were recorded, the device would be unregistered, whichever gateway takes the
+            // wake over.
             let late = HeldSender(
                 Samples.refusal(410, .unregistered), then: Samples.accepted)
             let slow = lives.start(late, limits: narrow, logger: lines.logger)
@@ -131,7 +131,7 @@ struct SharedStoreTests {
             func reasons(_ life: GatewayLife) -> [String?] {
                 life.gateway.apps.compactMap(\.pause).map(\.reason)
             }
-            /// What was told of queues that stopped or go on.
+            /// The reports about queues that were held or released.
             func holds() async throws -> [Bool] {
                 let now = clock.now()
                 return try await store.perform(
@@ -142,7 +142,8 @@ struct SharedStoreTests {
                     if case .appHeld(let hold) = $0.event { hold.isHeld } else { nil }
                 }
             }
-            // Whoever has sent one has read the queues, and reads them again when it is time.
+            // A gateway that has sent one has read the queues, and reads them again when it is
+            // time.
             _ = try await accept(first, Samples.request(app: Samples.otherApp, device: 1))
             _ = try await accept(second, Samples.request(app: Samples.otherApp, device: 2))
             await sender.waitUntilSent(2)
@@ -160,7 +161,8 @@ struct SharedStoreTests {
             #expect(try await comesTrue { reasons(first).isEmpty })
             #expect(try await comesTrue { try await store.perform(FindWake(held))?.state == .sent })
             #expect(sender.sent.count == 4)
-            // Whoever was asked tells of it, a queue for each kind, and nobody else.
+            // The gateway that was called reports it, one queue for each kind, and no other gateway
+            // does.
             #expect(try await comesTrue { try await holds() == [true, true, false, false] })
         }
     }
@@ -203,7 +205,7 @@ struct SharedStoreTests {
                 let record = try await full.gateway.outcome(of: id, within: 60_000)
                 state.withLock { $0 = record?.state }
             }
-            // It looks before there is anybody else; if not, it hears of the end at once.
+            // It reads before there is another one; if not, it is notified of the end immediately.
             try await elapse(.milliseconds(100))
             _ = lives.start(ScriptedSender())
             #expect(try await comesTrue { try await store.perform(FindWake(id))?.state == .sent })
@@ -215,8 +217,8 @@ struct SharedStoreTests {
     }
 }
 
-/// Gives one result for everything it was handed, when the test says so; or for the first that it
-/// was handed, and another one at once for what comes then.
+/// Returns one result for all its claims, when the test triggers it; or for the first claim, and
+/// another one immediately for the later ones.
 final class HeldSender: WakeSender {
     private let result: Result<PushOutcome, SendFailure>
     private let nextResult: Result<PushOutcome, SendFailure>?

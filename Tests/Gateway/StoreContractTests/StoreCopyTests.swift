@@ -71,7 +71,7 @@ struct StoreCopyTests {
                 of: Samples.deviceToken(3),
                 in: [WakeQueueKey(app: Samples.app, kind: .background)], makes: false,
                 at: connection.now, under: connection.rules))
-        // Two requests that are told apart by what is stored of them.
+        // Two requests that differ in what is stored of them.
         _ = try await connection.admitOne(
             Samples.wake(dueIn: 60, device: 8, payload: #"{"aps":{"content-available":1},"k":1}"#))
         // Claimed when the gateway ends.

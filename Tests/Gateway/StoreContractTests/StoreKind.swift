@@ -68,8 +68,8 @@ enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
 }
 
 extension GatewayLives {
-    /// Hands an empty store, and nobody on it, to `body`; all that it started dies at the end,
-    /// because nobody moves the clock while a shutdown waits for answers.
+    /// Calls `body` with an empty, unused store; all that it started is stopped at the end, because
+    /// the clock does not move while a shutdown waits for answers.
     static func with(
         _ kind: StoreKind, clock: ManualClock,
         _ body: (GatewayLives, any WakeStore) async throws -> Void

@@ -10,9 +10,9 @@ import Testing
 import WakeBudget
 import WakeModel
 
-/// Takes two stores through the same random life and compares every answer. Both give the same
-/// ids, because numbers grow with the time that they are told and the rest is given with the wake.
-/// The numbers of webhooks and of entries of the feed are each store's own.
+/// Runs the same random commands on two stores and compares every answer. Both give the same ids,
+/// because numbers follow from the given time, and the rest is given with the wake. The numbers of
+/// webhooks and of entries of the feed are each store's own.
 struct StoreWalk {
     private let stores: [any WakeStore]
     private var generator: SeededGenerator

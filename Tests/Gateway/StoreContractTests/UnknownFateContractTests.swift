@@ -7,7 +7,7 @@ import Testing
 import WakeBudget
 import WakeModel
 
-/// A push of unknown fate may have arrived, so it costs the device what a push costs it.
+/// A push of unknown outcome may have arrived, so it costs the device what a push costs it.
 @Suite("What every store keeps to: pushes of unknown fate, and wakes that return")
 struct UnknownFateContractTests {
     private let lost = SendFailure(certainty: .unknown, description: "lost")

@@ -57,7 +57,7 @@ struct WebhookContractTests {
                     == WebhookBatch(backlogCount: 1))
             let last = try await claim(connection, at: at).items
             #expect(last.map(\.ticket.number) == again.map(\.ticket.number))
-            // Nobody listens: nothing is written.
+            // Without a subscriber nothing is written.
             try await connection.store.perform(NoteHold(hold, under: StoreRules()))
             try await settle(connection, last, .done)
             // Twice changes nothing.
@@ -100,7 +100,7 @@ struct WebhookContractTests {
             #expect(try await told() == nil)
             try await note(true)
             #expect(try await told() == connection.now)
-            // A pause is beside it, and who hears nothing learns nothing.
+            // A pause is independent of it, and endpoints that do not subscribe get nothing.
             let pause = QueuePause(at: connection.now, reason: nil)
             try await connection.store.perform(SetPause(pause, of: [queue]))
             try await connection.store.perform(SetPause(nil, of: [queue]))
@@ -182,7 +182,7 @@ struct WebhookContractTests {
             let full = try await claim(connection)
             #expect(full.items.count == 2 && full.backlogCount == 2 && full.droppedCount == 2)
             #expect(try await claim(connection, of: Samples.otherEndpoint).items.count == 4)
-            // Once there is room again, events are kept again.
+            // Below the limit, events are kept again.
             try await settle(connection, full.items, .done)
             try await connection.settleSent(try await connection.claimOne(Samples.wake(device: 5)))
             let next = try await claim(connection)

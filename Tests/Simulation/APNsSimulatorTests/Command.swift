@@ -20,7 +20,7 @@ enum Command {
             guard let stream = popen(line, "r") else { throw Failure(program: program) }
             var bytes: [UInt8] = []
             while case let byte = getc(stream), byte != EOF { bytes.append(UInt8(byte)) }
-            // The exit status stands in the second byte of what wait(2) gives.
+            // The exit status is in the second byte of what wait(2) gives.
             let status = pclose(stream) >> 8 & 0xff
             return Output(status: status, text: String(decoding: bytes, as: UTF8.self))
         }

@@ -10,7 +10,7 @@ import WakeModel
 
 @Suite("Control of modelled devices", .timeLimit(.minutes(1)))
 struct DeviceControlTests {
-    /// A control endpoint whose time stands still, with one push behind it.
+    /// A control endpoint whose time is stopped, with one push behind it.
     struct Bench {
         let router: ControlRouter
         let clock = TestClock()

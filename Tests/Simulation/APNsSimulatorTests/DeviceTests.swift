@@ -132,7 +132,7 @@ struct DeviceTests {
             #expect(simulator.fates(of: token).map(\.label)[1...] == ["expired", "expired"])
             #expect(simulator.fates(of: token)[2].decidedAt?.sinceStart == 10_800)
 
-            // A sleeping device takes priority 10 at once, and 5 when it wakes.
+            // A sleeping device accepts priority 10 immediately, and 5 when it wakes.
             simulator.apply(.online(true), to: token)
             simulator.apply(.locked(true), to: token)
             _ = try await client.push(Self.push(atSecond: 0))
@@ -259,7 +259,7 @@ struct DeviceTests {
             let client = try await RawClient.connect(to: simulator)
             for _ in 1...2 { _ = try await client.push(Push()) }
             let first = try #require(await deliveries.next())
-            // The second waits for 900 s; nobody asks after it again.
+            // The second waits for 900 s; it is not queried again.
             simulator.advanceDevices(bySeconds: 899)
             let second = try #require(await deliveries.next())
             #expect(second.decidedAt == first.decidedAt?.advanced(bySeconds: 900))

@@ -78,7 +78,7 @@ struct DeviceTimeTests {
                 device.take(push, priority: .powerConsiderate, expiration: nil, into: &news)
             }
             device.settle(before: Self.instant(200_000), into: &news)
-            // What was told agrees with what is remembered.
+            // The reports agree with the history.
             let told = news.compactMap { item -> ModelledPush? in
                 guard case .reachedApp(let push) = item else { return nil }
                 return push

@@ -6,10 +6,10 @@ import NIOHPACK
 import NIOPosix
 import NIOSSL
 
-/// An HTTP/2 client that sends whatever bytes it is told to, right or wrong, and shows every frame
-/// that comes back. It shares no code with the simulator's session.
+/// An HTTP/2 client that sends any given bytes, valid or not, and shows every frame that comes
+/// back. It shares no code with the simulator's session.
 final class RawClient {
-    /// A frame as it stood on the wire.
+    /// A frame as sent on the wire.
     struct Frame: Sendable {
         var type: UInt8
         var flags: UInt8
@@ -43,7 +43,7 @@ final class RawClient {
     private let channel: any Channel
     private var iterator: AsyncStream<Frame>.AsyncIterator
     private var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
-    /// Frames that somebody looked past.
+    /// Frames that were skipped while waiting for another one.
     private var backlog: [Frame] = []
     private(set) var nextStream = 1
 

@@ -5,8 +5,8 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// A small HTTP server that stands in for a gateway: it remembers requests, and answers what it is
-/// told to, then 204.
+/// A small HTTP server in place of a gateway: it records requests, and gives the configured
+/// answers, then 204.
 final class ReceiptServer: Sendable {
     struct Request: Hashable, Sendable {
         var method: String

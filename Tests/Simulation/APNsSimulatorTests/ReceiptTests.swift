@@ -19,7 +19,7 @@ struct ReceiptTests {
             SignalsBody.self, from: Data(try #require(request).body.utf8))
     }
 
-    /// Runs `body` against a simulator that tells a server of its own.
+    /// Runs `body` against a simulator that reports to a server of its own.
     static func withServer(
         answering statuses: [Int] = [], key: String? = "rk_secret", appsSync: Bool = true,
         _ body: (
@@ -64,7 +64,7 @@ struct ReceiptTests {
             #expect(signals.batteryPercent == 80)
             #expect(signals.backgroundAppRefresh)
 
-            // An app that does not run tells nothing; when it is opened, it tells that.
+            // An app that does not run reports nothing; when it is opened, it reports that.
             let token = try DeviceTests.token.get()
             simulator.apply(.battery(permille: 550), to: token)
             clock.advance(bySeconds: 5)
@@ -184,7 +184,7 @@ struct ReceiptTests {
         while let batch = reporter.nextBatch() { sizes.append(batch.count) }
         #expect(sizes == [100, 100, 50, 1, 10])
 
-        // What finds no room is lost, and counted.
+        // Reports beyond the limit are dropped, and counted.
         launch(1...GatewayReporter.maximumWaiting + 5)
         #expect(counters.snapshot.receiptsLost == 5)
         #expect(reporter.nextBatch()?.count == GatewayReporter.maximumBatch)

@@ -98,7 +98,7 @@ struct RandomWeek {
             parameters, seed: generator.next(), at: start.advanced(bySeconds: -172_800))
     }
 
-    /// Runs the week, and looks at the device between events so often (in milliseconds).
+    /// Runs the week, and queries the device between events at this interval (in milliseconds).
     mutating func run(advancingEvery pause: Int64? = nil) {
         var pushAt = start
         var lookAt = start

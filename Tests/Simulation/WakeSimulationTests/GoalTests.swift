@@ -5,8 +5,7 @@ import Testing
 import WakeBudget
 import WakeSimulation
 
-/// What the budget is for, on devices whose figures it does not know: the whole point of adapting
-/// it to receipts.
+/// What the budget is for, on devices with unknown figures: the purpose of adapting it to receipts.
 @Suite("Rouse's budget against sending everything")
 struct GoalTests {
     /// The oldest that the data may be on the devices of one profile, as a multiple of its age when

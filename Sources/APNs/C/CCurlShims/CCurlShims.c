@@ -50,7 +50,7 @@ const char *CCurl_error_name(int32_t code) { return curl_easy_strerror((CURLcode
 
 bool CCurl_has_reset_guard(void) {
     // The first definition in the process's global scope is the one that libcurl calls. It is the
-    // guard's unless it stands in libnghttp2 itself.
+    // guard's unless it is in libnghttp2 itself.
     Dl_info definition;
     const void *first = dlsym(RTLD_DEFAULT, "nghttp2_submit_rst_stream");
     return first && dladdr(first, &definition) && definition.dli_fname &&
@@ -67,7 +67,7 @@ int64_t CCurl_monotonic_milliseconds(void) {
 
 // MARK: - Waiting
 
-// A reactor knows its connections by a list, so that a turn can find the one whose timer is due.
+// A reactor keeps its connections in a list, so that a turn can find the one whose timer is due.
 // There are few: one for each HTTP/2 connection that is open or draining.
 struct CCurlReactor {
     int epoll;
@@ -350,8 +350,8 @@ CCurlConnection *CCurlConnection_create(CCurlReactor *reactor, const CCurlSettin
     curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, set_timer);
     curl_multi_setopt(multi, CURLMOPT_TIMERDATA, connection);
     curl_multi_setopt(multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
-    // One CURLM is one connection: libcurl tells neither which connection a transfer was on nor
-    // when a peer's limit shrank, but a CURLM of its own does.
+    // One CURLM is one connection: libcurl reports neither a transfer's connection nor a reduced
+    // limit of the peer, but with a separate CURLM both can be determined.
     curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 1L);
     curl_multi_setopt(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, 1L);
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, 1L);
@@ -376,8 +376,8 @@ void CCurlConnection_destroy(CCurlConnection *connection) {
 bool CCurlConnection_is_lost(const CCurlConnection *connection) {
     if (!connection->isEstablished) return false;
     if (connection->socketCount == 0) return true;
-    // While nothing is in flight libcurl does not watch the socket, so it is looked at here.
-    // Its end may stand behind bytes that nobody has read, such as a GOAWAY or TLS's close_notify.
+    // While nothing is in flight libcurl does not watch the socket, so it is polled here.
+    // Its end may follow unread bytes, such as a GOAWAY or TLS's close_notify.
     struct pollfd end = {.fd = connection->sockets[0], .events = POLLRDHUP};
     return poll(&end, 1, 0) > 0;
 }
@@ -473,8 +473,8 @@ static bool says(const char *text, size_t length, const char *words) {
     return memmem(text, length, words, strlen(words)) != NULL;
 }
 
-// What libcurl knows and has no option or number for, it says to whoever debugs it. Words that
-// another release chooses differently are not found, and what they stand for is then unknown.
+// Reads facts that libcurl reports in its debug output only. Messages that another release words
+// differently are not recognised, and the facts are then unknown.
 static void hear_words(CCurlExchange *exchange, const char *text, size_t length) {
     static const char goAway[] = "ived GOAWAY, error=";
     const char *found = memmem(text, length, goAway, sizeof goAway - 1);
@@ -512,7 +512,7 @@ static size_t give_body(char *buffer, size_t size, size_t count, void *context) 
     CCurlExchange *exchange = context;
     size_t left = exchange->bodyLength - exchange->bodyOffset;
     size_t room = size * count;
-    // libcurl knows the length and does not ask again. If it does, it lost what it took, and the
+    // libcurl has the length and does not ask again. If it does, it lost what it took, and the
     // request must not go out a second time.
     if (left == 0) return CURL_READFUNC_ABORT;
     size_t given = left < room ? left : room;
@@ -533,7 +533,7 @@ static int refuse_rewind(void *context, curl_off_t offset, int origin) {
 }
 
 // Called when the connection is up and before anything of a request is written. Without HTTP/2 by
-// ALPN libcurl would fall back to HTTP/1.1, and hand push and provider token to whoever that is.
+// ALPN libcurl would fall back to HTTP/1.1, and send push and provider token to an unknown peer.
 static int check_protocol(void *context, char *remoteAddress, char *localAddress, int remotePort,
                           int localPort) {
     (void)remoteAddress;
@@ -542,7 +542,7 @@ static int check_protocol(void *context, char *remoteAddress, char *localAddress
     (void)localPort;
     CCurlExchange *exchange = context;
     exchange->mayBegin = true;
-    // Later releases have other ways of writing, which nobody has looked at here.
+    // Later releases write in other ways, which were not reviewed for this.
     static const unsigned LAST_KNOWN = 0x075801;
     if (curl_version_info(CURLVERSION_NOW)->version_num > LAST_KNOWN &&
         exchange->connection->isEstablished)
@@ -603,7 +603,7 @@ static bool is_kept_header(const char *line, size_t length) {
 }
 
 // RFC 9113 §8.2.1 calls a field malformed whose value begins or ends with white space. libcurl 7.88
-// tells nghttp2 to let it pass, and writes each field as `name: value`.
+// configures nghttp2 to accept it, and writes each field as `name: value`.
 static bool has_space_round_value(const char *line, size_t length) {
     while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r')) length--;
     const char *colon = memchr(line, ':', length);
@@ -622,7 +622,7 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *context)
         exchange->responseHeadersLength = 0;
         exchange->responseHeadersEnded = false;
     }
-    // Later releases give each line at once, this one when nghttp2 took the whole block for right.
+    // Later releases pass each line immediately, this one after nghttp2 accepted the whole block.
     if (length == 2 && bytes[0] == '\r') exchange->responseHeadersEnded = true;
     size_t room = CCURL_RESPONSE_HEADERS_MAX - exchange->responseHeadersLength;
     if (length <= room && is_kept_header(bytes, length)) {
@@ -669,7 +669,7 @@ static void set_connection(CURL *easy, CCurlConnection *connection) {
     // While the connection is being made, further exchanges wait for it.
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    // Apple asks for a fresh look-up before each connection.
+    // Apple asks for a fresh lookup before each connection.
     curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)settings->connectTimeoutMilliseconds);
     curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)settings->maximumIdleSeconds);
@@ -846,7 +846,7 @@ CCurlReport CCurlExchange_report(const CCurlExchange *exchange) {
     curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(exchange->easy, CURLINFO_HTTP_VERSION, &version);
     curl_easy_getinfo(exchange->easy, CURLINFO_HTTP_CONNECTCODE, &proxyStatus);
-    // A handle keeps what its last transfer was told until libcurl begins the next one.
+    // A handle keeps the results of its last transfer until libcurl begins the next one.
     if (!exchange->responseBegan) status = version = 0;
     CCurlReport report = {
         .status = status,

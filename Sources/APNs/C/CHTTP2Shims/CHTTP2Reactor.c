@@ -102,7 +102,7 @@ int32_t CHTTP2Socket_connect(const void *address, uint32_t length) {
     int made = socket(target->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (made < 0) return -errno;
     const int one = 1;
-    // Frames are collected before they are written; what is written is to go at once.
+    // Frames are collected before they are written; what is written is sent immediately.
     setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     if (connect(made, target, length) != 0 && errno != EINPROGRESS) {
         const int failure = errno;

@@ -38,7 +38,7 @@ static bool open_session(CHTTP2Session *session) {
     const nghttp2_session_callbacks *callbacks = CHTTP2Session_callbacks();
     nghttp2_option *options;
     if (!callbacks || nghttp2_option_new(&options) != 0) return false;
-    // Closed streams are kept for priorities only, which nobody uses (facts §1.3).
+    // Closed streams are kept for priorities only, which are not used (facts §1.3).
     nghttp2_option_set_no_closed_streams(options, 1);
     const int code = nghttp2_session_client_new2(&session->session, callbacks, session, options);
     nghttp2_option_del(options);
@@ -330,7 +330,7 @@ CHTTP2Started CHTTP2Session_start(CHTTP2Session *session, uint32_t tag, const ui
     if (!submit(session, place) || !keep_rest_of_body(&session->streams[place])) {
         session->isBroken = true;
         session->starting = NO_STREAM;
-        // Whoever submitted it hears of it through -1, and nobody else does.
+        // Reported to its submitter by -1, and not in another way.
         stream->isCancelled = true;
         stream->body = NULL;
         stream->bodyLength = stream->bodyTaken = 0;

@@ -19,7 +19,7 @@ enum { METHODS = 3 };
 // The answer headers that fit a stream without an allocation.
 enum { INLINE_HEADERS = 232 };
 
-// One place in the table. nghttp2 knows it by its index, because the table may move when it grows.
+// One place in the table. nghttp2 refers to it by index, because the table may move when it grows.
 typedef struct Stream {
     int32_t id;
     uint32_t tag;
@@ -29,7 +29,7 @@ typedef struct Stream {
     uint16_t pendingStatus;  // of the block that is coming in
     bool isInUse;
     bool isFinished;   // closed, and not released yet
-    bool isCancelled;  // nobody waits for it
+    bool isCancelled;  // its answer is not wanted
     bool isWritten;    // its HEADERS, or their beginning, were handed to TLS
     bool isWhole;      // the answer's end came
     bool isTooLarge;

@@ -32,7 +32,7 @@ EXPORTED int nghttp2_submit_rst_stream(nghttp2_session *session, uint8_t flags, 
     SubmitReset *submit = atomic_load_explicit(&next, memory_order_relaxed);
     if (!submit) {
         submit = (SubmitReset *)dlsym(RTLD_NEXT, "nghttp2_submit_rst_stream");
-        // libcurl links libnghttp2 wherever this guard is of use; without it nobody calls here.
+        // libcurl links libnghttp2 wherever this guard is of use; without it this is not called.
         if (!submit) return NGHTTP2_ERR_INVALID_STATE;
         atomic_store_explicit(&next, submit, memory_order_relaxed);
     }

@@ -44,7 +44,7 @@ struct AuditFindings {
         stream.end()
     }
 
-    /// People are told in any case what could not be read.
+    /// Unreadable input is reported on standard error in any case.
     private func tell(_ problem: AuditReport.Problem, _ console: Console) {
         let place = problem.place
         let line = "\(place.file):\(place.line):\(place.column): \(problem.message)"

@@ -52,7 +52,7 @@ struct AuditSettings {
             options.config.map { SettingsSource.file($0) } ?? (options.noConfig ? .none : .nearest)
         do throws(LintProblem) {
             let known = target == nil ? options.baseline.baseline : nil
-            // A baseline of the command line stands over that of the settings.
+            // A baseline of the command line overrides that of the settings.
             var search = SettingsSearch(source, readsBaselines: target == nil && known == nil)
             let index = try search.index(forPath: paths.first ?? ".")
             found = search.found[index]

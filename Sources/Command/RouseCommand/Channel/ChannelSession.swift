@@ -46,8 +46,8 @@ struct ChannelSession {
         ChannelDocument(app: app.value, environment: environment?.rawValue)
     }
 
-    /// Asks, and tells what came of it: `tell` for a person, once it was done. Throws the exit code
-    /// of anything but success.
+    /// Sends the request and reports the result: `tell` prints it for a person, after success.
+    /// Throws the exit code of anything but success.
     func run(
         _ start: ChannelDocument? = nil,
         _ ask: (ChannelClient, BundleID, inout ChannelDocument) async throws(TransportFailure) ->

@@ -34,7 +34,7 @@ struct StatsDocument: Decodable {
     let intakeQueue: Int
     let byState: [String: Int]
     let oldestDueMilliseconds: [String: Int]
-    /// How the store stands, where gateways share it.
+    /// The status of a store that gateways share.
     let store: Store?
 
     struct Store: Codable {

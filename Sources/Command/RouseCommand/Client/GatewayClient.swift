@@ -9,7 +9,7 @@ import OpenSSLCrypto
 ///
 /// The API key comes from the environment or a file, never from an argument, which `ps` shows.
 struct GatewayClient: ~Copyable {
-    /// Where the gateway is unless somebody says.
+    /// The gateway's default address.
     static let usualAddress = "http://127.0.0.1:8080"
 
     private let caller: HTTPCaller
@@ -149,8 +149,8 @@ struct GatewayClient: ~Copyable {
             status, "\(problem.title). \(problem.detail)" + findings.joined())
     }
 
-    /// A key that the gateway does not take: which one it was, and not the header of the API,
-    /// which nobody here wrote.
+    /// The message for a refused key: which key it was, without the API's header, which the user
+    /// did not write.
     private func unauthorized(_ problem: ProblemDocument) -> String {
         guard let key else {
             return "\(problem.title). None was sent: give --key-file, "

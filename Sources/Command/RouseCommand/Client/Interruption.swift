@@ -3,9 +3,9 @@
 import Foundation
 import Synchronization
 
-/// What Ctrl-C (SIGINT) does while something is under way that waits for a server: it is told how
-/// it stands, and the process ends as by the signal, which is what a shell wants to see. Used by
-/// one task; the telling is done on a queue of its own, for the task itself may wait for long.
+/// What Ctrl-C (SIGINT) does while the command waits for a server: it reports the progress, and the
+/// process ends by the signal, as shells expect. Used by one task; the report is made on a queue of
+/// its own, because the task itself may wait for long.
 final class Interruption<Standing: Sendable> {
     /// What was noted last.
     private final class Note: Sendable {
@@ -21,8 +21,8 @@ final class Interruption<Standing: Sendable> {
     /// `nil` where the process was started to ignore the signal, as a script's `&` does.
     private let source: (any DispatchSourceSignal)?
 
-    /// Listens as long as the object is there. `tell` is given what was noted last, if anything
-    /// was.
+    /// Handles the signal as long as the object exists. `tell` gets the last noted value, if there
+    /// is one.
     init(_ tell: @escaping @Sendable (Standing) -> Void) {
         guard !isIgnored(SIGINT) else {
             source = nil
@@ -43,10 +43,10 @@ final class Interruption<Standing: Sendable> {
 
     deinit { source?.cancel() }
 
-    /// Notes how it stands, in case of a signal from now on.
+    /// Stores the progress to report, in case of a signal from now on.
     func note(_ standing: Standing) { latest.latest = standing }
 
-    /// From now on the signal tells nothing, and ends the process.
+    /// From now on the signal reports nothing, and ends the process.
     func end() { latest.latest = nil }
 }
 
@@ -55,11 +55,11 @@ private func isIgnored(_ number: CInt) -> Bool {
     // The one way to ask that is the same in every C library: to set it, and to set it back.
     let present = signal(number, SIG_IGN)
     signal(number, present)
-    // SAFETY: both are addresses of functions, or stand for none; they are only compared.
+    // SAFETY: both are addresses of functions, or constants that are none; they are only compared.
     return unsafeBitCast(present, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
 }
 
-/// Ends the process as if nobody had listened for the signal.
+/// Ends the process as the signal would without a handler.
 private func endBySignal(_ number: CInt) {
     signal(number, SIG_DFL)
     // The threads of a queue block signals.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A page as it fits a terminal: no row is wider, and all of it is seen at once.
+/// A page as it fits a terminal: no row is wider, and all rows fit.
 ///
 /// A row that the terminal breaks by itself, or one that scrolls away, would leave the next frame
 /// to begin in the wrong place.

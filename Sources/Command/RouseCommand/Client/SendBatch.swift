@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The wakes of one batch on their way to a gateway that may be too busy to take all at once.
+/// The wakes of one batch on their way to a gateway that may be too busy to accept all of them
+/// together.
 ///
-/// What it had no room for (429) was not kept, and is asked for again alone, under a key of its
-/// own: together with those that were taken it would find as little room as before. After a failure
-/// of the store (503) it is not known whether a wake was kept; then the same wakes go again under
+/// Wakes refused for overload (429) were not stored, and are sent again without the others, under a
+/// new key: together with the accepted ones they would be refused again. After a failure of the
+/// store (503) it is not known whether a wake was stored; then the same wakes are sent again under
 /// the same key, by which the gateway recognises those that were.
 struct SendBatch {
     /// The statuses of a wake that may be taken later.
@@ -29,7 +30,7 @@ struct SendBatch {
     /// The idempotency key of the next request.
     var key: String { round == 0 ? name : "\(name)-\(round)" }
 
-    /// Whether a wake still waits for room.
+    /// Whether a wake still has to be sent again.
     var isWaiting: Bool { !openPlaces.isEmpty }
 
     /// The places of the wakes that were not seen to be taken or refused for good, in order.

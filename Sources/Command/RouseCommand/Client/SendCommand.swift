@@ -90,7 +90,7 @@ struct SendCommand: AsyncParsableCommand {
 struct SendRun {
     /// The largest file that is read, in bytes.
     static let maximumByteCount = 1_073_741_824
-    /// How many refusals are told; the others are only counted.
+    /// The most refusals that are printed; the others are only counted.
     static let maximumToldCount = 100
     /// How often a batch without an answer is tried, and one of which nothing more is taken.
     static let maximumTries = 8
@@ -108,7 +108,7 @@ struct SendRun {
     let console: Console
     private(set) var summary: SendSummary
     private var toldCount = 0
-    /// Is told what the sums would be if the run ended there, before each wait for the gateway.
+    /// Gets the totals as if the run ended there, before each wait for the gateway.
     private let onStanding: (SendSummary) -> Void
 
     init(
@@ -224,7 +224,7 @@ struct SendRun {
                 pause = max(1, answer.retryAfterSeconds)
                 trouble = client.failure(answer)
             }
-            // Once is a moment without room; from then on somebody may wonder.
+            // One refusal for overload is normal; after the second the user sees why the run waits.
             if tries == 2, let trouble {
                 ProgressBar.wipe()
                 console.remark(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What became of the wakes of one run of `rouse send`; `--json` writes it.
+/// The results of the wakes of one run of `rouse send`; `--json` writes it.
 struct SendSummary: Encodable {
     /// The name of the run.
     let run: String
@@ -12,14 +12,14 @@ struct SendSummary: Encodable {
     var refused = 0
     /// How many wakes of those taken got each decision: a line for a user is one for each device.
     var decisions: [String: Int] = [:]
-    /// Lines of a batch that failed in its midst, for which the gateway had no room, or of which it
-    /// did not say what became of them; they are neither among those taken nor among those refused.
+    /// Lines of a batch that failed midway, that were refused for overload, or whose result is not
+    /// known; they are neither among those accepted nor among those refused.
     var openLines: [Int] = []
     /// The line to go on with, when a batch failed as a whole; the lines from there are neither
     /// among those taken nor among those refused.
     var nextLine: Int?
 
-    /// Counts the answers to a batch whose wakes stand in these lines, but for open ones.
+    /// Counts the answers to a batch whose wakes are in these lines, except open ones.
     mutating func book(_ batch: SendBatch, _ numbers: [Int]) {
         let open = Set(openLines)
         for (item, number) in zip(batch.items, numbers) where !open.contains(number) {
@@ -32,8 +32,8 @@ struct SendSummary: Encodable {
     /// What they are when the run ends in the midst of this batch; `later` is the first line behind
     /// it, if there is one.
     ///
-    /// What was answered before counts, and a repetition of the whole batch could double it; so
-    /// what was not is told, and only the next batch is as if unsent.
+    /// Answered wakes count, and a repetition of the whole batch could double them; so the
+    /// unanswered ones are listed, and only the next batch counts as unsent.
     func stopped(in batch: SendBatch, _ numbers: [Int], later: Int?) -> SendSummary {
         var summary = self
         guard batch.hasAnswers else {

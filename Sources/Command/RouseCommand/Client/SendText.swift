@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the sums of `rouse send` are told.
+/// The totals of `rouse send` as text.
 struct SendText: Sendable {
     let console: Console
     let isJSON: Bool

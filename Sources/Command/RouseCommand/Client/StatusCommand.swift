@@ -50,7 +50,7 @@ struct GatewayStatus {
     let apps: [AppListDocument.App]
     let webhooks: [WebhookListDocument.Endpoint]
 
-    /// Asks a gateway. One whose store fails still tells its readiness.
+    /// Queries a gateway. One whose store fails still returns its readiness.
     init(_ client: borrowing GatewayClient) throws(CommandFailure) {
         readiness = try client.ask("GET", "/readyz", accepting: [503])
             .decoded(ReadinessDocument.self)
@@ -67,7 +67,7 @@ struct GatewayStatus {
         for line in lines(console) { console.say(line) }
     }
 
-    /// It in lines, for a terminal. What matters most stands first, for a small one.
+    /// The status in lines, for a terminal. The most important ones come first, for a small one.
     func lines(_ console: Console) -> [String] {
         var lines = [
             row("Gateway", console.coloured(readiness.status, isReady ? .good : .bad))
@@ -207,7 +207,7 @@ struct StatusDocument: Encodable {
 }
 
 extension WebhookListDocument.Endpoint {
-    /// How the delivery stands, in a line.
+    /// The delivery state, in a line.
     fileprivate var words: String {
         var parts = [
             backlog.map { $0 == 0 ? "nothing waits" : "\($0) wait" } ?? "not looked at yet"

@@ -3,7 +3,7 @@
 import ArgumentParser
 import WakeModel
 
-/// `rouse wake`: what became of one wake.
+/// `rouse wake`: the record of one wake.
 struct WakeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wake",

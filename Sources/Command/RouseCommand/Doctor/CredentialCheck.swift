@@ -7,7 +7,7 @@ import WakeModel
 /// Looks at a key or a certificate: is it there, is it the right kind, is it still valid, and who
 /// else can read it?
 enum CredentialCheck {
-    /// How long before its end a certificate is worth a warning, in seconds: 30 days.
+    /// How long before its end a certificate causes a warning, in seconds: 30 days.
     private static let renewalSeconds: Int64 = 30 * 86_400
 
     /// What was found of the credential for an app, whose name is for a person.
@@ -65,7 +65,7 @@ extension CredentialSource {
         }
     }
 
-    /// The files that nobody else should read.
+    /// The files that only the owner should be able to read.
     fileprivate var secretPaths: [String] {
         switch self {
         case .key(.file(let path), _, _): [path]

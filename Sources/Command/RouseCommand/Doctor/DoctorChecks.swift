@@ -4,7 +4,7 @@ import APNsClient
 import PushTransport
 import WakeModel
 
-/// Everything that `rouse doctor` looks at, in the order in which it is told.
+/// All checks of `rouse doctor`, in the order of the report.
 struct DoctorChecks: Sendable {
     /// What was found.
     private(set) var findings: [Finding] = []
@@ -13,7 +13,7 @@ struct DoctorChecks: Sendable {
     struct Finding: Hashable, Sendable {
         /// What it is, in one word for a program: `libcurl`, `key`, `server`.
         let subject: String
-        /// How it stands.
+        /// Its state.
         let state: State
         /// What was found, as a sentence.
         let message: String
@@ -22,7 +22,7 @@ struct DoctorChecks: Sendable {
         /// How the command ends because of it.
         let status: ExitStatus
 
-        /// How a thing stands.
+        /// The result of a check.
         enum State: String, Hashable, Sendable {
             case fine
             case warning
@@ -72,7 +72,7 @@ struct DoctorChecks: Sendable {
         checkReceivers(command, settings, variables)
     }
 
-    /// How the command ends: what is wrong here stands before what is wrong elsewhere.
+    /// The exit status: local faults take precedence over faults elsewhere.
     var status: ExitStatus {
         let wrong = findings.map(\.status)
         if wrong.contains(.configuration) { return .configuration }
@@ -103,8 +103,8 @@ struct DoctorChecks: Sendable {
         findings += await Self.appFaults(configuration, variables)
     }
 
-    /// What else of the apps keeps a gateway from being started: what one app's own file cannot
-    /// tell, and whatever is found by doing as a start does.
+    /// Other faults of the apps that prevent a gateway's start: those not visible in one app's own
+    /// file, and those found by performing the steps of a start.
     private static func appFaults(
         _ configuration: ServeConfiguration, _ variables: Variables
     ) async -> [Finding] {
@@ -122,7 +122,7 @@ struct DoctorChecks: Sendable {
                 if !faults.contains(fault) { faults.append(fault) }
             }
         }
-        // Where an app's file is at fault, that was told already.
+        // A fault of an app's own file was reported already.
         guard faults.isEmpty, let apps = try? ServedApp.open(configuration, variables) else {
             return faults
         }

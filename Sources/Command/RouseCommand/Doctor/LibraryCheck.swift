@@ -47,7 +47,7 @@ enum LibraryCheck {
         ]
     }
 
-    /// The fault of libcurl 7.88.0 and 7.88.1, and what stands against it.
+    /// The fault of libcurl 7.88.0 and 7.88.1, and the protection against it.
     private static func resetGuard(_ library: CurlLibrary) -> DoctorChecks.Finding {
         switch (library.resetsFinishedStreams, library.hasResetGuard) {
         case (true, true):

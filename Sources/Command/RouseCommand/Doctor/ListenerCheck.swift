@@ -7,10 +7,10 @@ import WakeModel
 
 /// Looks at what a gateway's listener needs: API keys, an address, a certificate.
 enum ListenerCheck {
-    /// How long before its end a certificate is worth a warning, in seconds: 7 days. Programs that
-    /// renew it by themselves do so earlier.
+    /// How long before its end a certificate causes a warning, in seconds: 7 days. Automatic
+    /// renewal happens earlier.
     private static let renewalSeconds: Int64 = 7 * 86_400
-    /// How long before its end an API key is worth a warning, in seconds: 14 days.
+    /// How long before its end an API key causes a warning, in seconds: 14 days.
     private static let lapseSeconds: Int64 = 14 * 86_400
     /// The most bytes of a socket's path: `sun_path` with its final zero (unix(7)).
     private static let socketPathByteCount = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1

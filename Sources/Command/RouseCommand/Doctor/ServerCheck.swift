@@ -7,7 +7,7 @@ import WakeModel
 
 /// Looks at one server: name, TCP, proxy, TLS, HTTP/2, and what time it is there.
 struct ServerCheck {
-    /// From which difference on the clock is worth a warning, in seconds.
+    /// The clock difference from which on there is a warning, in seconds.
     private static let skewWarningSeconds: Int64 = 5
     /// From which difference on it is wrong, in seconds: provider tokens start to be refused long
     /// before their hour is over.
@@ -24,7 +24,7 @@ struct ServerCheck {
         timeout = .seconds(timeoutSeconds)
     }
 
-    /// Asks the server and tells what was found.
+    /// Queries the server and returns the findings.
     func findings() async -> [DoctorChecks.Finding] {
         let name = "\(transport.host):\(transport.port)"
         let result: Result<WireResponse, TransportFailure>

@@ -90,7 +90,7 @@ enum StoreCheck {
                 "store", "\(path) has no folder yet.",
                 "Make it for the gateway's user: install -d -m 0700 \(folder)", .notAllowed)
         }
-        // The lock and the log stand beside the file itself.
+        // The lock and the log are beside the file itself.
         let files = [path] + ["-wal", "-shm", ".lock"].map { path + $0 }
         let isWritable = files.allSatisfy { access($0, F_OK) != 0 || access($0, R_OK | W_OK) == 0 }
         guard access(folder, W_OK) == 0, isWritable else {

@@ -7,8 +7,8 @@ import WakeModel
 
 /// Looks at the receivers of webhooks: their secrets, and online whether they can be reached.
 enum WebhookCheck {
-    /// From how many bytes on Base64 looks like a secret (Standard Webhooks 1.0, "Signing
-    /// secrets").
+    /// The length from which on Base64 is recognised as a secret, in bytes (Standard Webhooks 1.0,
+    /// "Signing secrets").
     private static let secretByteCount = 24
     /// How long a receiver may take to answer, in milliseconds.
     private static let patienceMilliseconds = 10_000
@@ -56,7 +56,7 @@ enum WebhookCheck {
     /// Asks each receiver that is configured without a fault for the first page of its server.
     ///
     /// Not for the page that takes events, and without one: a receiver may act on any request
-    /// there. Whatever the answer, name, way, TLS and certificate are then known to work.
+    /// there. Whatever the answer, it proves that name, route, TLS and certificate work.
     static func onlineFindings(
         of configuration: ServeConfiguration, _ variables: Variables
     ) -> [DoctorChecks.Finding] {

@@ -10,8 +10,8 @@ import WakeModel
 struct KeyUses: Codable, Sendable {
     /// How long a use is not written down after another, in milliseconds.
     static let resolutionMilliseconds: Int64 = 60_000
-    /// How long the use of a secret is kept that the writer does not know, because another gateway
-    /// with the same keys' file may know it, in milliseconds: 90 days.
+    /// How long the use of an unknown secret is kept, because another gateway with the same keys'
+    /// file may have its key, in milliseconds: 90 days.
     static let strangerMilliseconds: Int64 = 90 * 86_400_000
 
     /// The format's version.
@@ -40,8 +40,8 @@ struct KeyUses: Codable, Sendable {
     /// The last use of a secret, as it was written down.
     subscript(sha256: String) -> String? { uses[sha256.lowercased()] }
 
-    /// Takes later uses over, and forgets secrets that are not among `known` and were not used for
-    /// long. Whether anything is worth writing down.
+    /// Takes over later uses, and drops secrets that are not in `known` and have not been used for
+    /// long. Returns whether the file has to be written.
     mutating func merge(_ later: [String: WallInstant], known: Set<String>) -> Bool {
         var isNews = false
         for (digest, instant) in later where known.contains(digest) {

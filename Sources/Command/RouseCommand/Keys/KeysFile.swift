@@ -10,14 +10,14 @@ import WakeModel
 /// Why a file of its own, and not the YAML or the store: the configuration is written by people and
 /// kept in repositories, where a program must not edit it, and keys come and go without a
 /// deployment; the store belongs to a running gateway alone, and a new store must not lock every
-/// caller out. Keys that a deployment knows beforehand can stand in the YAML instead (`api-keys`).
+/// caller out. Keys that are fixed by a deployment can be in the YAML instead (`api-keys`).
 ///
 /// It holds digests, never keys. A revoked key stays in it as a record of who made and ended it.
 struct KeysFile: Codable, Sendable {
     /// The largest file that is read, in bytes.
     static let maximumByteCount = 4_194_304
-    /// The format that this version writes. A gateway that does not know `apps` would let such keys
-    /// do everything, so that it must not read them: hence a number of its own.
+    /// The format that this version writes. A gateway without support for `apps` would give such
+    /// keys access to all apps, so it must not read them: hence a new number.
     static let formatVersion = 2
     /// The formats that this version reads.
     private static let knownVersions = 1...formatVersion
@@ -151,7 +151,7 @@ struct KeysFile: Codable, Sendable {
 
 extension KeysFile {
     /// Reads a file; one that does not exist is empty. Refuses a file that others can write, since
-    /// whoever can may let himself in.
+    /// they could add keys.
     init(path: String) throws(CommandFailure) { self = try Self.ifPresent(at: path) ?? KeysFile() }
 
     /// The same; `nil` for a file that does not exist.
@@ -199,8 +199,8 @@ extension KeysFile {
         return file
     }
 
-    /// Changes a file: nobody else changes it meanwhile, and who reads it sees the old or the new
-    /// one in whole, which survives a loss of power. It is changed once `confirm` has returned.
+    /// Changes a file: no other process changes it meanwhile, and readers see the complete old or
+    /// new one, which survives a loss of power. It is changed once `confirm` has returned.
     static func change<Value>(
         _ path: String, _ body: (inout KeysFile) throws(CommandFailure) -> Value,
         after confirm: (Value) throws(CommandFailure) -> Void = { _ in }

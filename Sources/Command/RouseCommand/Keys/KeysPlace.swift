@@ -79,8 +79,8 @@ struct KeysPlace {
             "A key in api-keys of the configuration is named \(name). Use another name.")
     }
 
-    /// The apps that were typed, once they are known to be apps, and configured where that can be
-    /// told; `nil` for all.
+    /// The given apps, after checking that they are valid, and configured where that can be
+    /// checked; `nil` for all.
     func apps(_ texts: [String]) throws(CommandFailure) -> [String]? {
         guard !texts.isEmpty else { return nil }
         let configured = configuration.map { Set($0.apps.map(\.bundleID)) }

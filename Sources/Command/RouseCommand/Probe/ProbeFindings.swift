@@ -12,7 +12,7 @@ struct ProbeFindings: Sendable {
     struct Answer: Sendable {
         /// The server's name.
         let name: String
-        /// The environment that it stands for, if known.
+        /// Its environment, if known.
         let environment: APNsEnvironment?
         /// Its answer, or why there is none.
         let result: Result<PushOutcome, TransportFailure>
@@ -26,11 +26,11 @@ struct ProbeFindings: Sendable {
         case alive(at: [String], environment: APNsEnvironment?)
         /// It worked once, at this server, and is dead; since when, if APNs said so.
         case dead(at: String, since: WallInstant?)
-        /// This server knows it, but for another topic.
+        /// The token is valid on this server, but for another topic.
         case otherTopic(at: String)
-        /// No server that was asked knows it. Both environments were asked.
+        /// The token is unknown to every server queried. Both environments were queried.
         case unknownEverywhere
-        /// The one server that was asked does not know it.
+        /// The token is unknown to the one server queried.
         case unknown(at: String)
         /// The answers are about the credential or the request, not about the token.
         case credentialRefused
@@ -43,7 +43,8 @@ struct ProbeFindings: Sendable {
         case unreachable
     }
 
-    /// What the answers add up to. What is certain of the token stands before what is not.
+    /// The verdict from all answers. What is certain about the token takes precedence over what is
+    /// not.
     var verdict: Verdict {
         let alive = answers.filter { $0.kind == .accepted }
         if !alive.isEmpty {

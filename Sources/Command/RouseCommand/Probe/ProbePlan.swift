@@ -25,7 +25,7 @@ struct ProbePlan {
 
     /// One server to ask.
     struct Server {
-        /// The environment that it stands for; `nil` for a server that was only named by its host.
+        /// Its environment; `nil` for a server that was only named by its host.
         let environment: APNsEnvironment?
         /// How it is reached.
         let transport: TransportConfiguration
@@ -62,7 +62,7 @@ struct ProbePlan {
                     transport: try settings.transport(for: environment))
             ]
         }
-        // A configuration's server stands for one environment only, so it is not asked here.
+        // A configuration's server has one environment only, so it is not queried here.
         var apple = settings
         apple.host = nil
         var servers: [Server] = []

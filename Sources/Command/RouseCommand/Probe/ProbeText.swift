@@ -120,7 +120,7 @@ struct ProbeDocument: Encodable {
 }
 
 extension ProbeCause.Place {
-    /// What stands before the first of its causes.
+    /// The heading before its first cause.
     fileprivate var title: String {
         switch self {
         case .server: "Server"

@@ -64,7 +64,7 @@ struct PushPlan {
         credential = try settings.requiredCredential().open(variables)
     }
 
-    /// How long APNs may keep trying: what was typed, else what the kind's pushes are worth.
+    /// How long APNs may keep trying: the given expiration, else the kind's default.
     private static func expiration(
         _ ttl: Int?, _ kind: WakeKind, _ now: WallInstant
     ) -> Expiration {
@@ -99,7 +99,7 @@ struct PushPlan {
         }
     }
 
-    /// Sends the push and tells what came of it. Throws the exit code of anything but success.
+    /// Sends the push and reports the result. Throws the exit code of anything but success.
     func run(console: Console, asJSON: Bool) async throws {
         if !asJSON { PushText(console).announce(self) }
         let reply = try await send()

@@ -11,7 +11,7 @@ struct SingleReply: Sendable {
     let result: Result<PushOutcome, TransportFailure>
     /// From the first byte of the connection to the answer.
     let elapsed: Duration
-    /// How far the server's clock is ahead, if it told the time.
+    /// How far the server's clock is ahead, if it sent the time.
     let clockSkew: Duration?
 
     /// Sends a push, waits for the answer, and closes the connection.

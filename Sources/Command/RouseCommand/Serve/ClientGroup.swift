@@ -17,7 +17,7 @@ struct ClientGroup: Sendable {
     /// The clients of channels, which connect when they are first asked.
     private var channelClients: [ServedApp.ConnectionGroup: ChannelClient] = [:]
     private var channelApps: [AppIdentity: ChannelClient] = [:]
-    /// The sources of provider tokens, each once, with what tells it apart.
+    /// The sources of provider tokens, each once, with its labels.
     private var tokens: [(source: ProviderTokenSource, labels: [(String, String)])] = []
 
     /// The clients for these apps. Those that `earlier` has for the same connections are kept.

@@ -3,7 +3,7 @@
 import Foundation
 import Synchronization
 
-/// What tells a file from another one that is put into its place.
+/// The values that detect a replaced file.
 struct FileStamp: Hashable, Sendable {
     private static let missing: Int64 = -1
 

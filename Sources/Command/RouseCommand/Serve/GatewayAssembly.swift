@@ -28,7 +28,7 @@ struct GatewayAssembly {
     private static let pauseReason = "rouse serve --paused"
 
     /// Serves until SIGTERM or SIGINT, then drains: no new wakes, then the answers to those in
-    /// flight, then the connections, then the store. `onListening` is told the address.
+    /// flight, then the connections, then the store. `onListening` gets the address.
     func run(
         onListening: @escaping @Sendable (ListenAddress) -> Void
     ) async throws(CommandFailure) {
@@ -187,7 +187,7 @@ extension CommandFailure {
 }
 
 extension ServePlan {
-    /// What the gateway is to know of it.
+    /// The part of it that configures the gateway.
     var gatewayConfiguration: GatewayConfiguration {
         var gateway = GatewayConfiguration(apps: apps.map(\.identity))
         for app in apps {

@@ -10,10 +10,10 @@ import WakeModel
 /// Takes what `rouse keys` changes while the gateway runs, without a signal, and writes down when
 /// keys were used.
 ///
-/// It looks at the keys' file every ``interval``, and at once when a secret comes that no key has:
-/// so a new key is taken with its first request, and a revoked one is refused after at most as long
-/// as a look takes to come. A look is one call of stat(2); the file is read when it is another one,
-/// or was written. Each change replaces the file, so its inode or its times differ.
+/// It checks the keys' file every ``interval``, and immediately when a request has an unknown
+/// secret: so a new key is accepted with its first request, and a revoked one is refused after at
+/// most one interval. A check is one call of stat(2); the file is read when it was replaced or
+/// written. Each change replaces the file, so its inode or its times differ.
 final class KeysFileWatcher: Service {
     /// How often the file is looked at.
     static let interval = Duration.milliseconds(250)
@@ -29,7 +29,7 @@ final class KeysFileWatcher: Service {
         /// Why the file was not read at the last look; `nil` when it was.
         var failure: String?
         var uses: KeyUses
-        /// Whether the last attempt to write uses down failed, which is told once.
+        /// Whether the last attempt to write uses failed, which is logged once.
         var cannotWriteUses = false
     }
 
@@ -79,8 +79,8 @@ final class KeysFileWatcher: Service {
 
     /// Looks whether the file has changed, and takes its keys then.
     ///
-    /// A file that could not be read is read again, whether it has changed or not: what it says may
-    /// be that a key is revoked, and what stood in the way may be gone.
+    /// A file that could not be read is read again, even if it has not changed: it may revoke a
+    /// key, and the obstacle may be gone.
     func look() {
         state.withLock { _ = look(&$0, by: "keys-file", readsAgain: $0.failure != nil) }
     }
@@ -132,7 +132,7 @@ final class KeysFileWatcher: Service {
         }
     }
 
-    /// Takes all keys but those of the file that a key of the configuration stands in the way of.
+    /// Uses all keys except those of the file that conflict with a key of the configuration.
     private func use(_ state: State, by actor: String) {
         var keys = state.configured + state.file
         let areTaken = APIKey.conflict(among: keys) == nil

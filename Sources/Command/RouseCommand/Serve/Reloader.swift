@@ -12,8 +12,8 @@ import WakeModel
 /// listener's certificate and the webhooks' endpoints. A file with a fault changes nothing: all is
 /// read and checked before anything is put to use.
 ///
-/// What a listener or a store is cannot change while they are open; such a change is told in the
-/// log and takes a restart.
+/// The settings of an open listener or store cannot change; such a change is logged and takes a
+/// restart.
 final class Reloader: Service {
     private let hangUps: UnixSignalsSequence
     private let reread: (@Sendable () throws(CommandFailure) -> ServePlan)?
@@ -128,7 +128,7 @@ final class Reloader: Service {
         }
     }
 
-    /// Tells what of the new configuration takes a restart.
+    /// Logs the settings of the new configuration that take a restart.
     private func warnOfRestart(_ new: ServeConfiguration) {
         var keys: [String] = []
         if new.listen != started.listen { keys.append("listen") }

@@ -26,7 +26,7 @@ struct ServedApp: Sendable {
         let port: Int
         let trust: TransportConfiguration.Trust
         let credential: CredentialSource
-        /// What tells the credential's files from later ones at the same place.
+        /// The values that detect later versions of the credential's files.
         let stamp: FileStamp
         /// Everything else that makes a connection what it is.
         let settings: ServeConfiguration.TransportSettings

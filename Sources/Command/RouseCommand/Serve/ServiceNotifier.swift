@@ -5,17 +5,17 @@ import Logging
 import ServiceLifecycle
 import WakeModel
 
-/// Tells the service manager that started this process how it goes: the protocol of sd_notify(3),
-/// one datagram of assignments to the socket that `NOTIFY_SOCKET` names.
+/// Reports the state of the service to the service manager that started this process, by the
+/// protocol of sd_notify(3), one datagram of assignments to the socket that `NOTIFY_SOCKET` names.
 ///
 /// As a service it says from time to time that the process is alive, if the manager asked for that
 /// (`WatchdogSec=`, systemd.service(5)), and says that it is stopping as soon as it is asked to
 /// shut down. It belongs last into a group, because a group shuts its last service down first.
 ///
-/// Without a manager nothing is said. A message that cannot be delivered is a warning in the log
-/// and nothing else: a gateway that works is not ended because nobody listens to its news.
+/// Without a manager nothing is sent. A message that cannot be delivered is a warning in the log
+/// and nothing else: a working gateway does not end because its messages are not received.
 struct ServiceNotifier: Sendable {
-    /// What the manager can be told.
+    /// The messages to the manager.
     enum News: Hashable, Sendable {
         /// Requests are answered from now on; also the end of `reloading`. With one line in words.
         case ready(String)
@@ -30,8 +30,8 @@ struct ServiceNotifier: Sendable {
     /// How long a manager that takes no messages may hold a message up, in seconds.
     static let sendTimeoutSeconds = 1
 
-    /// How often the manager wants to hear ``News/alive``; `nil` if it does not. Half the time
-    /// after which it acts, as sd_watchdog_enabled(3) recommends.
+    /// The interval for sending ``News/alive``; `nil` if the manager does not expect it. Half the
+    /// time after which it acts, as sd_watchdog_enabled(3) recommends.
     let aliveInterval: Duration?
 
     private let socketName: SocketName?
@@ -50,7 +50,7 @@ struct ServiceNotifier: Sendable {
         aliveInterval = try Self.interval(variables)
     }
 
-    /// Tells the manager something. Any thread may call it.
+    /// Sends the manager a message. Any thread may call it.
     func tell(_ news: News) {
         guard let socketName else { return }
         if let code = socketName.send(Self.message(news)) {
@@ -68,8 +68,8 @@ struct ServiceNotifier: Sendable {
             let line = String(words.map { $0.isNewline ? " " : $0 })
             return "READY=1\nSTATUS=\(line)"
         case .reloading:
-            // Type=notify-reload wants the moment with it, so that it can tell this reload from
-            // an earlier one. Other types disregard it.
+            // Type=notify-reload requires the time with it, to distinguish this reload from an
+            // earlier one. Other types ignore it.
             return "RELOADING=1\nMONOTONIC_USEC=\(monotonicMicroseconds())"
         case .stopping: return "STOPPING=1\nSTATUS=Draining."
         case .alive: return "WATCHDOG=1"

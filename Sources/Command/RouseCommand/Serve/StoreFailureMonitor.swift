@@ -6,8 +6,8 @@ import Logging
 import ServiceLifecycle
 import StoreSQLite
 
-/// Ends the gateway when its store has failed for good, so that whoever supervises the process
-/// starts it anew: only opening the store again can tell what the disk has kept.
+/// Ends the gateway when its store has failed for good, so that the supervisor restarts the
+/// process: only reopening the store shows what is on the disk.
 struct StoreFailureMonitor: Service {
     /// Gives the failure when it comes; see `SQLiteWakeStore.ends`.
     let failures: AsyncStream<StoreFailure>

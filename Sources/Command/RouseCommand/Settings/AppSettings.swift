@@ -108,7 +108,7 @@ struct AppSettings: Sendable {
         }
         guard fitting.count > 1 else { return fitting.first }
         guard mustChoose else { return nil }
-        // One app in both environments still tells its credential apart; two apps do not.
+        // One app in both environments still determines the credential; two apps do not.
         let apps = Set(fitting.map(\.bundleID))
         guard apps.count == 1 else {
             throw CommandFailure(

@@ -5,7 +5,7 @@ import PayloadLint
 import WakeModel
 import Yams
 
-/// One mapping of a configuration file: typed look-ups whose errors name line, field, problem and
+/// One mapping of a configuration file: typed lookups whose errors name line, field, problem and
 /// fix.
 struct ConfigurationMapping {
     /// The file, as it was named.

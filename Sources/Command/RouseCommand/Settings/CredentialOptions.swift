@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// How APNs knows the sender, as it was typed.
+/// The credential for APNs, from the options.
 struct CredentialOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

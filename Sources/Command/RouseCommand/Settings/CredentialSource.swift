@@ -46,7 +46,7 @@ enum CredentialSource: Hashable, Sendable {
         do throws(InvalidField) {
             return try PushCertificate(certificatePath: path, keyPath: keyPath, password: password)
         } catch {
-            // Where a password comes from is not the library's to know.
+            // The library does not know where a password comes from; the command adds it.
             guard error.problem.hasSuffix("password") else {
                 throw CommandFailure(.configuration, error)
             }
@@ -85,7 +85,7 @@ extension CredentialSource.KeyPlace {
         }
     }
 
-    /// The key id that a file's name tells, if it is the one that Apple gave it.
+    /// The key id in a file's name, if Apple's name was kept.
     var guessedKeyID: String? {
         guard case .file(let path) = self else { return nil }
         let name = URL(filePath: path).deletingPathExtension().lastPathComponent

@@ -8,8 +8,8 @@ import Yams
 ///
 /// Every key of the file with a single value has a variable: `ROUSE_` and the key's path in
 /// capitals, with `_` for hyphens and dots, as `ROUSE_BUDGET_HOURLY_SENDS` for
-/// `budget.hourly-sends`; three are shorter. The names are made from the keys that the reader
-/// knows, so that a new key has its variable. Lists are in the file alone.
+/// `budget.hourly-sends`; three are shorter. The names are derived from the reader's keys, so that
+/// a new key has its variable. Lists are in the file alone.
 struct OuterSettings {
     /// A key of the file with a single value.
     struct Key: Hashable, Sendable {
@@ -83,7 +83,7 @@ struct OuterSettings {
                         + (meant.map { "Did you mean \($0)?" }
                             ?? "Write it as in the file, as budget.hourly-sends=2."))
             }
-            // Whoever may list processes reads the command line.
+            // The command line is readable to every user that may list processes.
             guard !key.isSecret || !option.text.contains("@") else {
                 throw CommandFailure(
                     .usage,
@@ -147,8 +147,8 @@ struct OuterSettings {
         return key == "transport" && node.scalar != nil ? Node(kind) : nil
     }
 
-    /// Refuses a variable that is most likely misspelt: without it something would hold that
-    /// nobody meant.
+    /// Refuses a variable that is most likely misspelt: ignoring it would apply a setting that was
+    /// not intended.
     static func check(_ variables: Variables) throws(CommandFailure) {
         let known = Variable.allCases.map(\.rawValue) + keys.map(\.variable)
         for name in variables.names.sorted()

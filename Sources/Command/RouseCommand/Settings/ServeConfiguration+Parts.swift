@@ -12,7 +12,7 @@ import WakeModel
 // The parts of a configuration file. The table of all keys is in `ServeConfiguration+YAML.swift`.
 
 extension ServeConfiguration.Listen {
-    /// What the path of a socket stands behind.
+    /// The prefix of a socket's path.
     static let socketPrefix = "unix:"
 
     /// The same with a relative path begun in this folder.
@@ -139,7 +139,7 @@ extension ServeConfiguration.NamedKey {
 extension ServeConfiguration.Webhook {
     static let keys = ["url", "secret-file", "events", "apps", "ca-file"]
 
-    /// Reads what stands under `webhook` or under `webhooks`, once the apps are known.
+    /// Reads `webhook` or `webhooks`, after the apps.
     static func all(
         _ root: ConfigurationMapping, folder: URL, apps: [ServeConfiguration.App]
     ) throws(CommandFailure) -> [ServeConfiguration.Webhook] {

@@ -116,7 +116,7 @@ extension ServeConfiguration {
         logLevel = try root.choice("log-level") ?? logLevel
         logFormat = try root.choice("log-format") ?? logFormat
         retentionDays = try root.integer("retention-days", in: 1...365) ?? retentionDays
-        // What a key answers with stands beside the key, and the wake that it names in the store.
+        // The wake that a key's answer names must still be in the store.
         idempotencyHours =
             try root.integer("idempotency-hours", in: 1...retentionDays * 24) ?? idempotencyHours
         let budget = try BudgetMapping.settings(in: root, over: BudgetSettings())
@@ -165,7 +165,7 @@ extension ServeConfiguration {
         }
     }
 
-    /// A path as it stands in a file, from the file's folder.
+    /// A path in a file, relative to the file's folder.
     static func path(_ text: String, in folder: URL) -> String {
         text.hasPrefix("/") ? text : folder.appending(path: text).path(percentEncoded: false)
     }

@@ -120,7 +120,7 @@ struct ServeConfiguration: Hashable, Sendable {
 
     /// Where events are posted to.
     struct Webhook: Hashable, Sendable {
-        /// Where it stands in the file: `webhook`, or `webhooks[0]` and so on.
+        /// Its place in the file: `webhook`, or `webhooks[0]` and so on.
         var place: String
         /// The receiver.
         var url: String
@@ -148,7 +148,7 @@ struct ServeConfiguration: Hashable, Sendable {
         var budget = BudgetPolicy.standard
     }
 
-    /// A server that stands in for Apple's.
+    /// A server in place of Apple's.
     struct Server: Hashable, Sendable {
         /// Its name or address.
         var host: String
@@ -170,7 +170,7 @@ struct ServeConfiguration: Hashable, Sendable {
         var maximumQueued = 100_000
         /// How long connecting may take, in seconds.
         var connectTimeoutSeconds = 10
-        /// Apple's port: 443, or 2197. A server that stands in for Apple's has its own.
+        /// Apple's port: 443, or 2197. A server in place of Apple's has its own.
         var port = 443
         /// The age at which a connection takes nothing new, in seconds.
         var connectionAgeSeconds = 12 * 3600

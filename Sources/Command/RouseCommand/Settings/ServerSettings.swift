@@ -45,9 +45,9 @@ struct ServerSettings: Hashable, Sendable {
         if let path = certificateAuthorityPath { try InputFile.check(path, "CA file") }
     }
 
-    /// The transport unless one was asked for: libcurl behind a proxy, because it knows every kind,
-    /// and where it is new enough to report every stream that was refused, because the distribution
-    /// keeps it up to date; else the native one.
+    /// The default transport: libcurl behind a proxy, because it supports every kind, and where it
+    /// is new enough to report every stream that was refused, because the distribution keeps it up
+    /// to date; else the native one.
     private static func usualTransport(
         _ proxy: TransportConfiguration.Proxy, _ lookUp: (String) -> String?,
         _ hasNewLibcurl: () -> Bool
@@ -83,7 +83,7 @@ struct ServerSettings: Hashable, Sendable {
         if let port { transport.port = port }
         if let path = certificateAuthorityPath { transport.trust = .file(path: path) }
         transport.proxy = proxy
-        // One push is worth waiting for a connection as long as for its answer.
+        // One push may wait for a connection as long as for its answer.
         transport.connectTimeout = .seconds(timeoutSeconds)
         transport.userAgent = "rouse/\(RouseVersion.current)"
         return transport

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A file that a command is told to write, with the exit code that fits each way to fail.
+/// An output file of a command, with the exit code that fits each way to fail.
 struct OutputFile: Sendable {
     /// Which file it is; `nil` for what is no regular file, such as a pipe or a terminal.
     let identity: FileIdentity?

@@ -2,7 +2,7 @@
 
 import WakeSimulation
 
-/// One scenario's result as a picture: what became of the pushes, one day of one device, and how
+/// One scenario's result as a picture: the outcomes of the pushes, one day of one device, and how
 /// stale events became.
 struct ResultPicture {
     static let width = 960.0
@@ -34,7 +34,7 @@ struct ResultPicture {
     }
 }
 
-/// What became of the pushes: a bar for each way to send.
+/// The outcomes of the pushes: a bar for each way to send.
 struct PushBars {
     private static let barHeight = 20.0
     private static let rowHeight = 30.0

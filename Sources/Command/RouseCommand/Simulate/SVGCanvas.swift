@@ -77,8 +77,8 @@ struct SVGCanvas {
     /// A coordinate: two decimals.
     private func n(_ number: Double) -> String { Figures.decimal(number, digits: 2) }
 
-    /// Colours that those see apart who see few (Okabe and Ito, 2008), and beside colour the shape
-    /// or the dashes tell things apart.
+    /// Colours that are distinguishable with colour blindness (Okabe and Ito, 2008); shapes and
+    /// dashes also distinguish the series.
     private static let styles = """
         text{font-family:system-ui,-apple-system,'DejaVu Sans',sans-serif;font-size:12px}\
         .page{fill:#fff}.title{fill:#1d1d1f;font-size:17px;font-weight:600}\

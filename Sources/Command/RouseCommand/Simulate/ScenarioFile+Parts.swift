@@ -103,7 +103,7 @@ extension SendingStrategy {
     }
 }
 
-/// The keys under `policy`: the settings of Rouse's budget that a simulation can tell apart.
+/// The keys under `policy`: the settings of Rouse's budget that affect a simulation.
 enum BudgetKeys {
     private typealias Path = WritableKeyPath<BudgetSettings, Int> & Sendable
     private static let settings: [(key: String, path: any Path)] = [

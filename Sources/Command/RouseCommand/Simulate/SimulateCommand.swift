@@ -4,7 +4,7 @@ import ArgumentParser
 import Foundation
 import WakeSimulation
 
-/// `rouse simulate`: what would become of the pushes?
+/// `rouse simulate`: predicts the outcomes of pushes.
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",

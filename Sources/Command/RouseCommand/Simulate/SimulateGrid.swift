@@ -3,7 +3,7 @@
 import Foundation
 import WakeSimulation
 
-/// `rouse simulate --grid`: the default budget on devices that nobody measured.
+/// `rouse simulate --grid`: the default budget on unmeasured devices.
 ///
 /// With `--json` it writes one line for each row of the table, and then the same for each family
 /// under each workload:

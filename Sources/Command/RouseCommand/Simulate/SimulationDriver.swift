@@ -9,8 +9,8 @@ public import WakeSimulation
 public struct SimulationDriver: Sendable {
     /// The most threads that may be asked for.
     public static let maximumThreads = 256
-    /// Devices in one portion of work: enough that handing it out costs nothing, few enough that
-    /// the last portion keeps nobody waiting.
+    /// Devices in one portion of work: enough that dispatching it is cheap, few enough that the
+    /// last portion does not delay the end.
     static let devicesPerPortion = 16
 
     private let simulation: Simulation
@@ -38,7 +38,7 @@ public struct SimulationDriver: Sendable {
         }
     }
 
-    /// Runs all devices. `progress` is told how many are done.
+    /// Runs all devices. `progress` gets how many are done.
     func run(
         trace: OutputFile?, progress: (Int) -> Void = { _ in }
     ) async throws -> SimulationResult {

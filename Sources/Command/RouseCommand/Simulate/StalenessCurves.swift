@@ -9,7 +9,7 @@ struct StalenessCurves {
     private static let height = 230.0
     /// The styles that there are for curves; more contenders than that share the last.
     private static let styles = ["s0", "s1", "s2", "s3", "s4", "s5"]
-    /// The ends of the logarithmic axis, in milliseconds, and what stands at it.
+    /// The ends of the logarithmic axis, in milliseconds, and its labels.
     private static let times = 1_000.0...604_800_000.0
     private static let ticks: [(milliseconds: Double, words: String)] = [
         (1_000, "1 s"), (10_000, "10 s"), (60_000, "1 min"), (600_000, "10 min"),

@@ -13,7 +13,7 @@ struct DeviceProfileName: ExpressibleByArgument {
 
     static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 
-    /// What stands behind each device token.
+    /// The device model of each device token.
     let setup: DeviceSetup
 
     init?(argument: String) {

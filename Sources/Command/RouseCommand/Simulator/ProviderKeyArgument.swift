@@ -17,7 +17,7 @@ struct ProviderKeyArgument: ExpressibleByArgument {
 
     static var defaultCompletionKind: CompletionKind { .file() }
 
-    /// `nil` without a team id or a file, and for a file that does not tell its key id.
+    /// `nil` without a team id or a file, and for a file whose name has no key id.
     init?(argument: String) {
         let parts = argument.split(
             separator: ":", maxSplits: 1, omittingEmptySubsequences: false)

@@ -4,7 +4,7 @@ import Foundation
 
 /// Where a command writes: what was asked for to standard output, remarks to standard error.
 ///
-/// Nothing in a text moves a cursor or rings a bell, whoever it came from: see
+/// No text moves the cursor or sounds the bell, whatever its source: see
 /// ``Swift/String/printable``. What cannot be written is ``StandardOutput/failure``.
 struct Console: Sendable {
     /// The widest line of wrapped text, in characters.
@@ -55,7 +55,7 @@ struct Console: Sendable {
         writeRaw(Self.printableLines(line, withColours: usesColour) + "\n")
     }
 
-    /// Writes a label and a text, wrapped so that its lines stand under each other.
+    /// Writes a label and a text, wrapped so that its lines are aligned.
     func say(_ label: String, _ text: String, _ colour: Colour? = nil) {
         for (index, line) in Self.wrapped(text.printableLines).enumerated() {
             let start = index == 0 ? label : ""
@@ -101,7 +101,7 @@ struct Console: Sendable {
     }
 
     /// Writes a JSON document to standard output: keys in order, and in snake case where a standard
-    /// does not name them. One of several, or of a command that runs on, stands on one line, so
+    /// does not name them. One of several, or of a command that keeps running, takes one line, so
     /// that a reader knows where it ends.
     func write(
         _ document: some Encodable, inSnakeCase: Bool = true, onOneLine: Bool = false

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Files that a command is told to read, with the exit code that fits each way to fail.
+/// Input files of a command, with the exit code that fits each way to fail.
 enum InputFile {
     /// The largest file of certificates that is read, in bytes. Those of distributions have a
     /// quarter of a megabyte.

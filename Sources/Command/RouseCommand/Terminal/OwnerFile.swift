@@ -4,9 +4,9 @@ import Foundation
 
 /// Files for the eyes of their owner: signing keys, digests of API keys.
 ///
-/// Each is written whole under a name beside its own, then put into place: who reads it sees the
-/// old or the new one, also after a loss of power. None is ever written through a link, which
-/// somebody else may have laid there.
+/// Each is written whole under a name beside its own, then put into place: readers see the old or
+/// the new one, also after a loss of power. None is ever written through a link, which another user
+/// may have placed there.
 struct OwnerFile {
     /// The mode of each.
     static let mode: mode_t = 0o600

@@ -3,7 +3,7 @@
 extension String {
     /// The text with U+FFFD in place of each character that a terminal would obey instead of
     /// showing it: control characters (C0, DEL and C1), line ends included, and those that reorder
-    /// what stands around them (UAX #9, explicit directional formatting).
+    /// the surrounding text (UAX #9, explicit directional formatting).
     var printable: String { replacingControls(keepingLines: false) }
 
     /// As ``printable``, with line feeds left in.

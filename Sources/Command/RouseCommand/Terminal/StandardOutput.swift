@@ -31,7 +31,7 @@ enum StandardOutput {
         }
     }
 
-    /// Why output is missing; `nil` when all was written, or nobody wanted the rest.
+    /// Why output is missing; `nil` when all was written, or the reader closed the output.
     static var failure: CommandFailure? {
         guard let code = firstError.withLock({ $0 }), code != EPIPE else { return nil }
         return CommandFailure(

@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// The environment variables that Rouse reads. They stand over a configuration file and under the
-/// options of the command line.
+/// The environment variables that Rouse reads. They override a configuration file, and the options
+/// of the command line override them.
 enum Variable: String, CaseIterable, Sendable {
     /// The signing key itself, as PEM text. Secret.
     case key = "ROUSE_KEY"
@@ -54,8 +54,7 @@ enum Variable: String, CaseIterable, Sendable {
     /// The API key that a simulator's devices send with their receipts. Secret.
     case receiptsKey = "ROUSE_RECEIPTS_KEY"
 
-    /// Those that say something about a gateway with a configuration file, and stand over no key of
-    /// it.
+    /// Those that apply to a gateway with a configuration file without overriding a key of it.
     static let ofFile: [Variable] = [.configuration, .webhookSecret]
 
     /// What it is, in words for the documentation.

@@ -29,12 +29,12 @@ struct TokenCheck: Sendable {
         var teamID: DeveloperID?
     }
 
-    /// What is wrong, in the order of the token's parts. Empty for a token that APNs would take, as
-    /// far as the token tells.
+    /// What is wrong, in the order of the token's parts. Empty for a token that APNs would accept,
+    /// as far as the token shows.
     private(set) var faults: [TokenFault] = []
     /// What APNs takes although it is against the rules, in the same order.
     private(set) var warnings: [TokenWarning] = []
-    /// What is not wrong, but worth knowing.
+    /// Remarks that are not faults.
     private(set) var notes: [String] = []
     /// `kid`, if it is a text.
     private(set) var keyID: String?
@@ -42,7 +42,7 @@ struct TokenCheck: Sendable {
     private(set) var teamID: String?
     /// `iat`, in whatever form it could be understood.
     private(set) var issuedAt: WallInstant?
-    /// Whether the signature is the expected key's; `nil` when there was no key to tell by.
+    /// Whether the signature is the expected key's; `nil` without a key.
     private(set) var isSignatureValid: Bool?
 
     /// Checks `text`, which may have `authorization:` and `bearer` before the token, as of `now`.
@@ -60,7 +60,7 @@ struct TokenCheck: Sendable {
 
     // MARK: The parts
 
-    /// The token without the words that stand before it in a request.
+    /// The token without the words before it in a request.
     private mutating func unwrap(_ text: String) -> Substring {
         var rest = text[...].drop(while: \.isWhitespace)
         while rest.last?.isWhitespace == true { rest.removeLast() }

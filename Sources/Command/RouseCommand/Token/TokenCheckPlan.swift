@@ -12,8 +12,8 @@ struct TokenCheckPlan {
     private let text: String
     private let expectation: TokenCheck.Expectation
 
-    /// Reads the JWT, and the key if one is named. Neither the environment's key nor a
-    /// configuration's counts: a token of somebody else is not to be blamed for them.
+    /// Reads the JWT, and the key if one is named. The environment's and a configuration's keys are
+    /// not used: the token may belong to another key.
     init(_ command: TokenCommand, variables: Variables) throws(CommandFailure) {
         let path = command.credential.key
         expectation = TokenCheck.Expectation(
@@ -49,7 +49,7 @@ struct TokenCheckPlan {
         }
     }
 
-    /// Checks the token and tells what is wrong with it.
+    /// Checks the token and reports its faults.
     func run(_ console: Console, asJSON: Bool) throws(CommandFailure) -> ExitStatus {
         let check = TokenCheck(text, now: WakeClock.system.now(), expecting: expectation)
         if asJSON {

@@ -24,7 +24,7 @@ struct ValidateInputOptions: ParsableArguments {
         }
     }
 
-    /// The platforms that the rules tell apart.
+    /// The platforms that the rules distinguish.
     enum Target: String, CaseIterable, ExpressibleByArgument {
         case ios
         case watchos
@@ -128,7 +128,7 @@ struct ValidateOutputOptions: ParsableArguments {
     }
 }
 
-/// What is mended.
+/// The options for fixes.
 struct ValidateFixOptions: ParsableArguments {
     @Flag(help: "Fix what has one right answer, and report the rest.")
     var fix = false

@@ -80,7 +80,7 @@ struct ValidateRun {
     }
 
     /// The gravest of what happened: an input that could not be checked outweighs findings, because
-    /// nobody knows what is in it.
+    /// its contents are not known.
     private static func status(_ result: LintResult) -> ExitStatus {
         let statuses = Set(result.problems.map { ExitStatus($0.kind) })
         for status in [ExitStatus.configuration, .notAllowed, .noInput, .data]

@@ -36,7 +36,7 @@ static bool is_p256(EVP_PKEY *key, CCryptoFault *fault) {
     return true;
 }
 
-// No prompt: a command that waits for a password on a terminal nobody watches never ends.
+// No prompt: a command that waits for a password on an unattended terminal never ends.
 static int refuse_password(char *buffer, int size, int writing, void *context) {
     (void)buffer;
     (void)size;

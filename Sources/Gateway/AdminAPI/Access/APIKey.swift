@@ -49,8 +49,8 @@ public struct APIKey: Hashable, Sendable, CustomStringConvertible {
     /// A key by the SHA-256 of its characters in UTF-8, in hexadecimal. `previous` is taken beside
     /// it, so that callers can change to the new secret one after the other.
     ///
-    /// Throws ``WakeModel/InvalidField`` when `name` cannot stand in a log line, when there is no
-    /// scope or an empty set of apps, or when a digest is none.
+    /// Throws ``WakeModel/InvalidField`` when `name` is not valid in a log line, when there is no
+    /// scope or an empty set of apps, or when a digest is malformed.
     public init(
         name: String, sha256: some StringProtocol, scopes: Set<Scope> = Scope.usual,
         apps: Set<BundleID>? = nil, rate: RequestRate? = nil, expiresAt: WallInstant? = nil,
@@ -98,8 +98,8 @@ public struct APIKey: Hashable, Sendable, CustomStringConvertible {
         return digest
     }
 
-    /// Why keys cannot be taken together: two have one name, by which logs, rates and idempotency
-    /// tell callers apart, or one secret. `nil` for keys that can.
+    /// Why keys cannot be used together: two have the same name, by which logs, rates and
+    /// idempotency distinguish callers, or the same secret. `nil` if they can.
     public static func conflict(among keys: [APIKey]) -> String? {
         var names: Set<String> = []
         var owners: [[UInt8]: String] = [:]
@@ -128,8 +128,8 @@ public struct APIKey: Hashable, Sendable, CustomStringConvertible {
     /// The name alone.
     public var description: String { name }
 
-    /// Throws for a name that is empty, too long, or has a character that is none of
-    /// `A–Z a–z 0–9 . _ -`: it stands in logs and in digests.
+    /// Throws for a name that is empty, too long, or has a character other than `A–Z a–z 0–9 . _
+    /// -`: it is used in logs and in digests.
     public static func check(name: String) throws(InvalidField) {
         guard !name.isEmpty, name.utf8.count <= maximumNameLength else {
             throw InvalidField(
@@ -154,8 +154,7 @@ public struct APIKey: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The key among `keys` that has this secret, and the secret. Every secret is compared in
-    /// whole, so that the time taken tells nothing of where a difference lies, nor which key it
-    /// was.
+    /// whole, so that the time taken does not reveal where a difference is, nor which key it was.
     static func match(_ text: Substring, among keys: [APIKey]) -> (key: APIKey, secret: Secret)? {
         var bytes = Array(text.utf8)
         defer { bytes.cleanse() }

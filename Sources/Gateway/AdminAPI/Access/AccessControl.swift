@@ -3,9 +3,9 @@
 import HTTPTypes
 import Hummingbird
 
-/// Lets a request pass that shows an API key (RFC 6750 §2.1) with the scope that its route asks
-/// for, and with room in its rate. It looks at the head of a request only: whoever may not call is
-/// answered before a byte of the body is read.
+/// Admits requests with an API key (RFC 6750 §2.1) that has the route's scope and is within its
+/// rate. It reads the head of a request only: an unauthorized caller is answered before a byte of
+/// the body is read.
 struct AccessControl: Sendable {
     let authentication: AdminConfiguration.Authentication
 

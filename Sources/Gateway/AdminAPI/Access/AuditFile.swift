@@ -3,7 +3,7 @@
 import Foundation
 public import WakeModel
 
-/// A change that somebody made, as it stands in an audit log.
+/// A change made by a caller, as recorded in an audit log.
 public struct AuditEntry: Sendable {
     /// Names and values, in the order in which they are written.
     let members: [(name: String, value: String)]
@@ -68,7 +68,7 @@ public struct AuditFile: Sendable {
     }
 
     private func open() throws(Failure) -> Int32 {
-        // Neither a link nor a pipe: whoever may write the folder must not choose where it goes.
+        // Neither a link nor a pipe: a user who may write the folder must not choose where it goes.
         let flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
         let descriptor = Foundation.open(path, flags, 0o600)
         guard descriptor >= 0 else { throw failure(errno) }

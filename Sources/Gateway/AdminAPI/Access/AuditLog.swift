@@ -3,8 +3,8 @@
 public import Gateway
 public import Logging
 
-/// One entry for each change that somebody made: who, from where, what, to what, and when. It goes
-/// to a file of its own (``AuditFile``) or, without one, to the log.
+/// One entry for each change made by a caller: who, from where, what, to what, and when. It goes to
+/// a file of its own (``AuditFile``) or, without one, to the log.
 ///
 /// Changes are pauses, cancellations, forgotten devices, channels made and deleted, API keys that
 /// come, go or change, and reloads. Wakes, receipts and what apps report of their devices are no
@@ -16,8 +16,8 @@ public struct AuditLog: Sendable {
     private let clock: any GatewayClock
 
     /// An audit log that writes to this file. Without one, and where the file fails, it writes
-    /// where the logger does, at `notice`. What level the logger has does not matter: whoever wants
-    /// fewer lines of the gateway's doings still wants each of these.
+    /// where the logger does, at `notice`. The logger's level does not apply: a quieter log must
+    /// still have these.
     public init(
         _ logger: Logger, file: AuditFile? = nil, clock: any GatewayClock = SystemGatewayClock()
     ) {

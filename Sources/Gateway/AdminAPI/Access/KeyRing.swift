@@ -11,9 +11,9 @@ public import WakeModel
 public final class KeyRing: Sendable {
     /// What a shown secret amounts to.
     enum Verdict {
-        /// A key, with room in its rate.
+        /// A key that is within its rate.
         case known(KeyGrant)
-        /// A key that has used up its rate; how many seconds until there is room.
+        /// A key that has used up its rate, and in how many seconds a request is possible.
         case tooMany(APIKey, retryAfterSeconds: Int)
         /// A key that was refused from this instant on, or a secret of it.
         case expired(APIKey, at: WallInstant)
@@ -40,7 +40,7 @@ public final class KeyRing: Sendable {
         var buckets: [String: TokenBucket] = [:]
         /// By digest.
         var uses: [[UInt8]: WallInstant] = [:]
-        /// Who goes on with a grant, and looks at its term when the keys change.
+        /// Holders of a grant, which check its validity when the keys change.
         var holders: [Int: AsyncStream<Void>.Continuation] = [:]
         var nextHolder = 0
         /// Looks for keys that are new, before a secret is refused as unknown.
@@ -176,7 +176,7 @@ public final class KeyRing: Sendable {
                     guard now < end else { break waiting }
                     let next = min(end, now.advanced(byMilliseconds: Self.lookMilliseconds))
                     group.addTask {
-                        // A cancelled sleep is one that nobody waits for any more.
+                        // A cancelled sleep is no longer waited for.
                         try? await clock.sleep(until: next)
                         look.yield()
                     }
@@ -189,7 +189,7 @@ public final class KeyRing: Sendable {
     }
 
     /// Takes so many more requests from the rate of a key, even if that is more than it has left.
-    /// Returns `nil`, or, when nothing was left before, in how many seconds there will be room.
+    /// Returns `nil`, or, when nothing was left before, in how many seconds a request is possible.
     func debit(_ key: APIKey, for count: Int) -> Int? {
         let now = nanoseconds
         return state.withLock { state in

@@ -15,7 +15,7 @@ public struct KeySecret: Sendable, CustomStringConvertible {
     /// A key made from 256 random bits, given as four words.
     public init(_ words: (UInt64, UInt64, UInt64, UInt64)) {
         var bytes: [UInt8] = []
-        // Room for all at once: an array that grows leaves its bytes behind.
+        // Capacity for all bytes: an array that grows leaves its old bytes in freed memory.
         bytes.reserveCapacity(Self.bitCount / 8)
         defer { bytes.cleanse() }
         for word in [words.0, words.1, words.2, words.3] {

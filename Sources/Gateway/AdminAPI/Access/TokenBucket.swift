@@ -2,8 +2,8 @@
 
 public import WakeModel
 
-/// How many requests a caller may make: so many a second in the long run, and so many at once. Each
-/// item of a batch counts as a request.
+/// How many requests a caller may make: an average per second, and a burst. Each item of a batch
+/// counts as a request.
 public struct RequestRate: Hashable, Sendable {
     /// The rates that can be set, in requests a second.
     public static let perSecondRange = 1...100_000
@@ -12,7 +12,7 @@ public struct RequestRate: Hashable, Sendable {
 
     /// Requests a second.
     public let perSecond: Int
-    /// Requests at once, after a pause.
+    /// Requests in a burst, after a pause.
     public let burst: Int
 
     /// A rate; the burst is two seconds' worth unless it is given. Throws

@@ -4,8 +4,8 @@ import Foundation
 import HTTPTypes
 import OpenSSLCrypto
 
-/// The dashboard as one HTML document: its style and its scripts stand inside it, so that it asks
-/// for nothing but figures.
+/// The dashboard as one HTML document: its style and scripts are inline, so that it requests
+/// nothing but figures.
 ///
 /// It holds no data, and so needs no key; every figure is fetched by its scripts with the key that
 /// a person types.
@@ -87,8 +87,8 @@ extension DashboardFiles {
         return text
     }
 
-    /// The text of a file as it can stand in an element: nothing in it ends the element, or begins
-    /// what browsers read as a comment in it.
+    /// The text of a file made safe for an element: nothing in it ends the element, or begins a
+    /// comment there.
     fileprivate func inlined(_ name: String, in element: String) -> String {
         let text = "\n" + text(name)
         precondition(

@@ -3,8 +3,8 @@
 import WakeBudget
 import WakeModel
 
-/// The body of `PUT /v1/devices/{token}/signals`: what an app knows of its device (facts §6.2).
-/// That of `PUT /v1/devices/signals` names the device too.
+/// The body of `PUT /v1/devices/{token}/signals`: what an app reports about its device (facts
+/// §6.2). That of `PUT /v1/devices/signals` names the device too.
 struct SignalsBody {
     let deviceToken: DeviceToken
     let signals: [DeviceSignal]

@@ -47,7 +47,7 @@ struct JSONReader {
         throw JSONFault(offset: start, problem: "A string has no end")
     }
 
-    /// One value of any kind, as it stands.
+    /// One value of any kind, verbatim.
     mutating func value() throws(JSONFault) -> ArraySlice<UInt8> {
         let start = index
         switch peek {

@@ -27,8 +27,8 @@ enum JSONText {
         return String(validating: decoded, as: UTF8.self)
     }
 
-    /// Whether a text stands between quotes as it is. Almost every text does, so all of it is
-    /// looked at without a branch: faster than to stop at the first byte that does not.
+    /// Whether a text needs no escaping. Nearly all need none, so all of it is checked without a
+    /// branch: faster than to stop at the first byte that needs some.
     static func isPlain(_ text: some Collection<UInt8>) -> Bool {
         func check(_ bytes: some Collection<UInt8>) -> Bool {
             var special: UInt8 = 0

@@ -13,7 +13,7 @@ enum JSONValue: Sendable {
     case number(Double)
     case boolean(Bool)
     case null
-    /// JSON text as it stands.
+    /// JSON text, verbatim.
     case raw([UInt8])
     case array([JSONValue])
     case object([(String, JSONValue?)])

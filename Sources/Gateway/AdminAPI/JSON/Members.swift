@@ -23,7 +23,7 @@ struct Members {
     /// Whether the member is there.
     func has(_ name: String) -> Bool { raw(name) != nil }
 
-    /// The bytes of a member as they stand; `nil` when it is missing.
+    /// The bytes of a member, verbatim; `nil` when it is missing.
     func raw(_ name: String) -> ArraySlice<UInt8>? {
         members.first { $0.name == name }?.value
     }
@@ -65,7 +65,7 @@ struct Members {
     func integer(_ name: String) throws(InvalidField) -> Int64? {
         guard let value = raw(name) else { return nil }
         let text = String(decoding: value, as: UTF8.self)
-        // JSON knows one kind of number only: 60.0 and 6e1 are whole (RFC 8259 §6).
+        // JSON has one kind of number only: 60.0 and 6e1 are whole (RFC 8259 §6).
         guard value.first == UInt8(ascii: "-") || value.first.map(Self.isDigit) == true,
             let number = Int64(text) ?? Double(text).flatMap(Int64.init(exactly:))
         else {

@@ -6,7 +6,7 @@ import HTTPTypes
 import Synchronization
 
 /// What the API counts of itself. Timers are kept by route and kind of status, so that counting a
-/// request looks nothing up by text.
+/// request needs no lookup by text.
 final class AdminMetrics: Sendable {
     private struct Key: Hashable {
         let route: String
@@ -60,8 +60,8 @@ final class AdminMetrics: Sendable {
         Gauge(label: metric.rawValue, dimensions: labels, factory: registry).record(value)
     }
 
-    /// Sets all gauges of a metric; those with other labels go, because what they tell of, an app
-    /// or a key, is not configured any more.
+    /// Sets all gauges of a metric; those with other labels are removed, because their app or key
+    /// is not configured any more.
     func setAll(_ metric: Metric, _ gauges: [(labels: [(String, String)], value: Double)]) {
         registry.removeGauges(metric.rawValue, exceptFor: gauges.map(\.labels))
         for gauge in gauges { set(metric, gauge.value, gauge.labels) }

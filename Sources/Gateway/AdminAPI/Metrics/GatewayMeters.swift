@@ -5,10 +5,10 @@ public import Gateway
 import Synchronization
 import WakeModel
 
-/// Counts for `/metrics` what a gateway tells of itself.
+/// Counts the gateway's events for `/metrics`.
 ///
 /// Handlers are looked up once for each set of labels and then kept, so that counting a batch costs
-/// a look-up in a small table. May be used from any thread.
+/// a lookup in a small table. May be used from any thread.
 public final class GatewayMeters: GatewayMetrics {
     private struct Key: Hashable {
         let metric: Metric

@@ -128,8 +128,8 @@ enum Metric: String, CaseIterable, Sendable {
         }
     }
 
-    /// The names of its labels, in the order of the alphabet. A provider token's key and team stand
-    /// only where a key signs, and not with a certificate.
+    /// The names of its labels, in alphabetical order. A provider token's key and team are present
+    /// only where a key signs, not with a certificate.
     var labels: [String] {
         switch self {
         case .coalesced, .queueAge: ["kind"]

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A gauge that is read when somebody asks for the metrics: what only those know who put the
-/// gateway together.
+/// A gauge that is read when the metrics are requested, for values outside the gateway.
 public struct MetricReading: Sendable {
     /// What can be read so.
     public enum Gauge: Sendable, CaseIterable {
@@ -24,7 +23,7 @@ public struct MetricReading: Sendable {
 
     /// What was read.
     public let gauge: Gauge
-    /// What tells it apart; a bounded number of values, such as one for each configured key.
+    /// Its labels; a bounded number of values, such as one for each configured key.
     public let labels: [(String, String)]
     /// The value.
     public let value: Double

@@ -7,8 +7,8 @@ import WakeModel
 /// The last hour of what the dashboard draws, for a page that was opened only now. It is in memory,
 /// and begins anew with the process. May be used from any thread.
 ///
-/// It keeps totals since the start, as `/metrics` has them: whoever draws takes the differences,
-/// and one that is missing costs no more than its point.
+/// It keeps totals since the start, as `/metrics` has them: a chart takes the differences, and a
+/// missing one costs no more than its point.
 final class MetricsHistory: Sendable {
     /// From one point to the next, in seconds.
     static let intervalSeconds = 10

@@ -138,7 +138,7 @@ public final class MetricsRegistry: MetricsFactory {
         }
     }
 
-    /// Keeps a new series if there is room; without room it is used and never shown.
+    /// Keeps a new series up to the limit; one beyond it is usable but never shown.
     private static func keep<Series>(
         _ series: Series, _ state: inout State, _ insert: (inout State, Series) -> Void
     ) -> Series {

@@ -77,7 +77,7 @@ struct OpenAPIDocument {
         ])
     }
 
-    /// Routes of one path stand together, in the order of the table.
+    /// Routes of one path are grouped, in the order of the table.
     private var paths: [(String, JSONValue?)] {
         var order: [String] = []
         var operations: [String: [(String, JSONValue?)]] = [:]

@@ -93,7 +93,7 @@ struct Problem: Error {
 }
 
 extension Diagnostic {
-    /// The finding as it stands in answers.
+    /// The finding as JSON for answers.
     var json: JSONValue {
         .object([
             ("rule", .string(rule.rawValue)),

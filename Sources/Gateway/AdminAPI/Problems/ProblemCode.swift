@@ -55,7 +55,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     case bodyTooLarge = "body-too-large"
     /// The body is not of a media type that the route reads.
     case unsupportedMediaType = "unsupported-media-type"
-    /// The API key has used up its rate; `Retry-After` says when there is room.
+    /// The API key has used up its rate; `Retry-After` says when a request is possible again.
     case rateLimited = "rate-limited"
     /// Too many requests wait; what was accepted is kept. `Retry-After` says when to come back.
     case overloaded

@@ -59,7 +59,7 @@ struct ProblemMiddleware: RouterMiddleware {
             default: break
             }
         }
-        // The error's own text may quote the request, so only its type is told.
+        // The error's own text may quote the request, so only its type is logged.
         context.logger.warning("a request failed", metadata: ["error": "\(type(of: error))"])
         return Problem(.internalError, "The log has more under this request's id.")
     }

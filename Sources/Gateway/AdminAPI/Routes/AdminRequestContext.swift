@@ -43,7 +43,8 @@ struct AdminRequestContext: RequestContext {
         channel = source.channel
     }
 
-    /// Takes so many bytes of a budget until the request has ended. Whether there was room.
+    /// Takes so many bytes of a budget until the request has ended. Returns whether the budget had
+    /// them.
     func takeBodyBytes(_ count: Int, of budget: BodyBudget) -> Bool {
         slot.share.withLock { share in
             let present = share ?? BodyShare(of: budget)

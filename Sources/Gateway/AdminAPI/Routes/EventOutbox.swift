@@ -25,10 +25,10 @@ final class EventOutbox: Sendable {
     }
 
     private let load = Mutex(Load())
-    /// Rings when something waits. One that rang while nobody listened is heard later.
+    /// Signals that an event waits. A signal without a listener is kept.
     private let arrivals = AsyncStream.makeStream(
         of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    /// Rings when there is room again.
+    /// Signals that the buffer is below its limit again.
     private let room = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     /// Adds an event as soon as there is room for it. A cancelled task adds nothing.

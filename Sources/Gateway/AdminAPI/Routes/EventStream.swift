@@ -77,7 +77,7 @@ struct EventStream: Sendable {
             clock.cancel()
             ender.cancel()
         }
-        // A reader that is gone is found out at once, and not by the next pulse.
+        // A disconnected reader is detected immediately, and not by the next pulse.
         try await presence.watched {
             outbox.end()
         } _: {

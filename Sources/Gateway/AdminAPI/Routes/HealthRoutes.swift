@@ -92,7 +92,8 @@ struct HealthRoutes {
             .webhookFailing, health.map { ($0, seconds(since: $1.failingSince)) })
     }
 
-    /// Where the store does not answer, these keep what they had: readiness tells of it.
+    /// Where the store does not answer, these keep their last values: readiness reports the
+    /// failure.
     private func setGatewayGauges() async {
         guard let stats = try? await services.gateway.stats() else { return }
         let metrics = services.metrics

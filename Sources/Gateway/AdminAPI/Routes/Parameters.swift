@@ -56,8 +56,8 @@ extension Query {
 }
 
 extension AdminRequestContext {
-    /// Refuses an app that the caller's key may not use, before anybody looks whether there is such
-    /// an app: the answer is the same for one that is not configured.
+    /// Refuses an app that the caller's key may not use, before checking whether the app is
+    /// configured: the answer is the same for one that is not.
     func checkAccess(to app: BundleID, field: String) throws(Problem) {
         guard let caller, let apps = caller.apps, !apps.contains(app) else { return }
         var problem = Problem(
@@ -67,7 +67,7 @@ extension AdminRequestContext {
         throw problem
     }
 
-    /// Refuses figures of all apps together to a key that may know of some only.
+    /// Refuses figures of all apps together to a key that is limited to some.
     func checkAccessToAllApps() throws(Problem) {
         guard let caller, caller.apps != nil else { return }
         throw Problem(

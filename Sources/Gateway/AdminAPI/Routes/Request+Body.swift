@@ -6,10 +6,9 @@ import NIOCore
 import NIOHTTPTypes
 
 extension Request {
-    /// Reads the body of a request, of one of these media types, up to `limit` bytes. How long it
-    /// may take is the ``ConnectionGuard``'s to watch; a body of more than
-    /// ``AdminConfiguration/bodyByteCount`` takes its room from `budget`, and gives it back when
-    /// the request has ended.
+    /// Reads the body of a request, of one of these media types, up to `limit` bytes. The
+    /// ``ConnectionGuard`` limits how long it may take; a body of more than
+    /// ``AdminConfiguration/bodyByteCount`` is charged to `budget` until the request has ended.
     ///
     /// A body may take minutes: a key that was revoked meanwhile gets 401.
     ///
@@ -26,8 +25,8 @@ extension Request {
             guard budget?.hasRoom(for: length) ?? true else { throw Problem.noRoomForBody }
         }
         if headers[.expect]?.lowercased() == "100-continue" {
-            // The caller waits for this word before it sends what may be a large body (RFC 9110
-            // §10.1.1); whoever may not call has been answered by now.
+            // The caller waits for this answer before it sends a possibly large body (RFC 9110
+            // §10.1.1); an unauthorized one has been answered by now.
             context.channel.writeAndFlush(
                 HTTPResponsePart.head(HTTPResponse(status: .continue)), promise: nil)
         }

@@ -4,8 +4,8 @@ import Gateway
 import Hummingbird
 import WakeModel
 
-/// The query of a request, each parameter asked for by the type it must have. That a parameter is
-/// known, and stands there once, has been checked.
+/// The query of a request, each parameter read as the type it must have. It was checked that every
+/// parameter is known and given once.
 struct Query {
     private let request: Request
 
@@ -99,8 +99,8 @@ func parsing<Value>(
     }
 }
 
-/// Does what parses a value, and lets what is wrong with it name the field as its caller writes it;
-/// and say `remedy`, where the type cannot know what helps.
+/// Runs `body`, which parses a value, and makes its error name the field as the caller wrote it;
+/// with `remedy`, where the type has no suitable one.
 func naming<Value>(
     _ name: String, remedy: String? = nil, _ parse: () throws(InvalidField) -> Value
 ) throws(InvalidField) -> Value {

@@ -40,7 +40,7 @@ struct Route: Sendable {
     /// Every problem that the route can answer with: its own, and what comes with a key or a body.
     var problems: Set<ProblemCode> {
         var codes = Set(operation.problems)
-        // A query that the route does not know is an invalid field of any route.
+        // A query parameter that the route does not define is an invalid field of any route.
         codes.formUnion([
             .malformedRequest, .invalidField, .requestTimeout, .headersTooLarge, .internalError,
             .foreignOrigin, .unavailable,

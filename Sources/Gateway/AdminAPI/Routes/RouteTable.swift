@@ -53,7 +53,7 @@ struct RouteTable: Sendable {
                     try Self.checkQuery(request, route)
                     return try await route.handler(request, context)
                 } catch let problem as Problem where problem.code == .unauthorized {
-                    // Whoever had a key and has it no more is a stranger again.
+                    // A caller whose key was removed is unauthenticated again.
                     connection?.isAuthenticated = false
                     throw problem
                 }
@@ -66,7 +66,7 @@ struct RouteTable: Sendable {
     func methods(for path: String) -> [String] {
         let segments = path.split(separator: "/")
         let matching = routes.filter { $0.matches(segments) }
-        // A literal path stands before one with parameters, as it does for the router.
+        // A literal path takes precedence over one with parameters, as it does for the router.
         let literal = matching.filter { !$0.path.contains("{") }
         let methods = (literal.isEmpty ? matching : literal).map(\.method.rawValue)
         return Set(methods + (methods.contains("GET") ? ["HEAD"] : [])).sorted()
@@ -82,8 +82,8 @@ struct RouteTable: Sendable {
             }
     }
 
-    /// Refuses a query parameter that the route does not know: it is most likely misspelt, and a
-    /// list without its filter would be another answer than the one asked for.
+    /// Refuses a query parameter that the route does not define: it is most likely misspelt, and a
+    /// list without its filter would be a wrong answer.
     private static func checkQuery(_ request: Request, _ route: Route) throws(Problem) {
         guard request.uri.query != nil else { return }
         let known = route.operation.parameters.filter { $0.place == .query }.map(\.name)

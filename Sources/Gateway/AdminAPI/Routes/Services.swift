@@ -20,7 +20,7 @@ struct Services: Sendable {
     let readings: @Sendable () -> [MetricReading]
     /// What asks APNs about channels; `nil` where nothing does.
     let channels: @Sendable () -> (any ChannelService)?
-    /// How the delivery to each webhook endpoint stands.
+    /// The delivery state of each webhook endpoint.
     let webhooks: @Sendable () -> [WebhookHealth]
     /// What else an operator should know, in sentences.
     let warnings: @Sendable () -> [String]

@@ -4,7 +4,7 @@ import Gateway
 import WakeModel
 
 extension SharedStoreStatus {
-    /// How it stands, as a part of `GET /v1/stats`.
+    /// The status, as a part of `GET /v1/stats`.
     var json: JSONValue {
         .object([
             ("engine", .string("postgresql")), ("server_version", .string(versionText)),

@@ -25,8 +25,8 @@ struct WakeRoutes {
             .idempotencyConflict,
         ] + ProblemCode.ofStore
 
-    /// The header by which a repetition is recognised; `conflict` says what becomes of a request
-    /// that is another.
+    /// The header by which a repetition is recognised; `conflict` describes the answer to a
+    /// different request with the same key.
     static func idempotencyKey(
         _ configuration: AdminConfiguration, conflict: String
     ) -> Operation.Parameter {
@@ -314,7 +314,7 @@ struct WakeRoutes {
 }
 
 extension WakeRecord {
-    /// Whether its fate is known: its own end, or that of the wake that carries it.
+    /// Whether its outcome is known: its own end, or that of the wake that carries it.
     var hasOutcome: Bool {
         if case .coalesced = end { return carrierEnd != nil }
         return end != nil

@@ -5,7 +5,7 @@ import HTTPTypes
 import PayloadRules
 import WakeModel
 
-/// A wake that the gateway took, as an answer tells it.
+/// A wake that the gateway accepted, for an answer.
 struct AcceptedWake {
     let wake: AdmittedWake
 

@@ -16,7 +16,7 @@ struct AcceptedWakeText {
         var text: [UInt8]
     }
 
-    /// A decision, and the deadline that its message tells.
+    /// A decision, and the deadline of its message.
     private struct DecisionUntil: Equatable {
         let decision: WakeDecision
         let deadline: WallInstant

@@ -90,7 +90,7 @@ struct Batch {
         }
     }
 
-    /// How many users are looked up at once.
+    /// How many users are looked up concurrently.
     private static let resolvedAtOnce = 64
 
     private static let tooManyDevices = Problem(

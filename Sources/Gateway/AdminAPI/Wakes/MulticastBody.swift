@@ -14,7 +14,7 @@ struct MulticastBody {
 
     /// What all of its wakes have in common.
     let terms: WakeTerms
-    /// The elements of `device_tokens`, as they stand.
+    /// The elements of `device_tokens`, verbatim.
     private let tokens: [ArraySlice<UInt8>]
     /// A digest of all of the body but its tokens. A repetition is recognised by it and by one
     /// token, so that a request with thousands of them is not read thousands of times.

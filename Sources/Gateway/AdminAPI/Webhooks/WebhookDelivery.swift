@@ -10,10 +10,10 @@ import Synchronization
 /// with dispatch, but the store; so a receiver that is slow or down delays its own events only.
 /// Of gateways that share a store, one at a time delivers to an endpoint.
 ///
-/// A request carries up to 100 events as `{"events": […]}`, with the headers of Standard
-/// Webhooks 1.0. Any 2xx means that all of them were taken; anything else is tried again by
-/// `WebhookSchedule`. An event may come twice, with other events under another `webhook-id`; its
-/// own `id` tells.
+/// A request carries up to 100 events as `{"events": […]}`, with the headers of Standard Webhooks
+/// 1.0. Any 2xx means that all of them were accepted; anything else is retried by
+/// `WebhookSchedule`. An event may arrive twice, with other events under another `webhook-id`; its
+/// own `id` identifies it.
 public final class WebhookDelivery: Service {
     /// How long a receiver may take to answer, in milliseconds.
     public static let patienceMilliseconds = 15_000
@@ -70,7 +70,7 @@ public final class WebhookDelivery: Service {
         changes.continuation.yield()
     }
 
-    /// How the delivery to each endpoint stands, in the order of their names.
+    /// The delivery state of each endpoint, ordered by name.
     public var health: [WebhookHealth] {
         state.withLock { $0.workers.values.map(\.health) }.sorted { $0.endpoint < $1.endpoint }
     }

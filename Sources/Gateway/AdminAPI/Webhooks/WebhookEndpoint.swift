@@ -62,7 +62,7 @@ public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
         return scheme + host
     }
 
-    /// What stands between the scheme and the path (RFC 3986 §3.2).
+    /// The authority of a URL, between the scheme and the path (RFC 3986 §3.2).
     private static func authority(of url: String) -> Substring {
         let start = url.range(of: "://")?.upperBound ?? url.startIndex
         return url[start...].prefix { !"/?#".contains($0) }

@@ -3,7 +3,7 @@
 import WakeModel
 
 extension WebhookHealth {
-    /// How the delivery stands, as an entry of `GET /v1/webhooks`.
+    /// The delivery state, as an entry of `GET /v1/webhooks`.
     func json(at now: WallInstant) -> JSONValue {
         .object([
             ("endpoint", .string(endpoint)), ("backlog", backlogCount.map { .integer(Int64($0)) }),

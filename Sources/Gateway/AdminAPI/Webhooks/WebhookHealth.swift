@@ -4,9 +4,9 @@ import Gateway
 import Synchronization
 public import WakeModel
 
-/// How the delivery to a webhook endpoint stands, as far as this process has seen.
+/// The delivery state of a webhook endpoint, as this process has seen it.
 public struct WebhookHealth: Hashable, Sendable {
-    /// For how long a receiver may take nothing before it is worth a warning, in seconds.
+    /// How long a receiver may accept nothing before a warning is due, in seconds.
     static let patienceSeconds: Int64 = 60
     /// Of so many events that wait, the share from which on there is a warning: beyond all of them,
     /// events are dropped.
@@ -37,7 +37,7 @@ public struct WebhookHealth: Hashable, Sendable {
 
     init(endpoint: String) { self.endpoint = endpoint }
 
-    /// What an operator should know at this instant, as a sentence; `nil` if all is well.
+    /// The warning for an operator at this instant, as a sentence; `nil` if there is none.
     ///
     /// Readiness stays green: the gateway takes and sends wakes as before, and a load balancer that
     /// takes it out would stop those too.
@@ -76,7 +76,7 @@ final class WebhookRecord: Sendable {
 
     init(endpoint: String) { state = Mutex(State(health: WebhookHealth(endpoint: endpoint))) }
 
-    /// How the delivery stands.
+    /// The delivery state.
     var health: WebhookHealth { state.withLock(\.health) }
 
     /// Notes what the store gave to deliver, and how many of the endpoint's events were dropped
@@ -90,7 +90,7 @@ final class WebhookRecord: Sendable {
         }
     }
 
-    /// Notes what became of a round; `givenUp` are those that are not tried again.
+    /// Records the results of a round; `givenUp` are the items that are not retried.
     func note(_ round: WebhookRound, givenUp: [WebhookItem], at now: WallInstant) {
         state.withLock { state in
             for item in round.taken + givenUp { state.untaken[item.ticket.number] = nil }

@@ -41,8 +41,8 @@ enum WebhookAnswer: Equatable {
 /// The requests for one batch: all items together if the receiver takes them so. One that it
 /// cannot take is found by halves, so that it does not hold up the others.
 ///
-/// A half is every other item, so that the first ones to go alone come from all over the batch, and
-/// say something of the rest. A round only keeps the counts: it posts nothing and knows no time.
+/// A half is every other item, so that the first ones sent alone are spread over the batch, and are
+/// representative of the rest. A round only counts: it posts nothing and has no clock.
 struct WebhookRound {
     /// How many items that went alone fail in a row before the receiver is left alone: each might
     /// be at fault itself, so many are not.

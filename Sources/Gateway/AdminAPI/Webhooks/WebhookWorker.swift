@@ -16,8 +16,7 @@ final class WebhookWorker: Sendable {
     static let leaseSeconds = 60
     /// How long it sleeps when nothing rings, in seconds.
     static let sleepSeconds: Int64 = 30
-    /// How often it looks for what is due again while events wait, in seconds: no signal fires
-    /// then.
+    /// How often it polls for events that are due again, in seconds: no signal fires then.
     static let lookSeconds: Int64 = 2
     /// How soon it looks again while events wait and another gateway has the duty, in milliseconds;
     /// each time it finds that so, twice as long, up to ``lookSeconds``.
@@ -51,7 +50,7 @@ final class WebhookWorker: Sendable {
         self.logger = logger
     }
 
-    /// How the delivery stands.
+    /// The delivery state.
     var health: WebhookHealth { record.health }
 
     /// Delivers with another secret or other authorities from now on; with `nil` it ends, and from
@@ -143,8 +142,8 @@ final class WebhookWorker: Sendable {
         }
     }
 
-    /// Whether this gateway may post: the duty is its own for longer than a request may take, which
-    /// is seen to by a clock that nobody sets.
+    /// Whether this gateway may post: the duty is its own for longer than a request may take,
+    /// measured by a clock that cannot be set.
     private func hasDuty() async throws(StoreFailure) -> Bool {
         let patience = Duration.milliseconds(WebhookDelivery.patienceMilliseconds)
         // Before it is asked for, so that it ends here before it does in the store.
@@ -215,7 +214,7 @@ final class WebhookWorker: Sendable {
         return WebhookAnswer(result)
     }
 
-    /// What becomes of the items of a round, which is counted and told.
+    /// The settlements of a round's items, which are also counted and logged.
     private func settlements(of round: WebhookRound) -> [WebhookSettlement] {
         meters.delivered.increment(by: round.taken.count)
         let now = gateway.now

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// SQLite's methods for Unix write 131 071 bytes at once, and of a larger piece a wrong part.
+/// SQLite's methods for Unix write 131 071 bytes in one call, and of a larger piece a wrong part.
 enum { capacity = 120 * 1024 };
 
 /// A frame is a header and a page, and its header has so many bytes. No page is as small.
@@ -43,7 +43,7 @@ static int pass(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 
 }
 
 /// Writes what was gathered. After a failure it is forgotten, and so the transaction that it
-/// belongs to must be undone: whoever owns the connection does that after each error.
+/// belongs to must be undone: the connection's owner does that after each error.
 static int flush(sqlite3_file *file) {
     Gatherer *self = gatherer(file);
     int count = self->count;
@@ -51,7 +51,7 @@ static int flush(sqlite3_file *file) {
     return count == 0 ? SQLITE_OK : pass(file, self->bytes, count, self->start);
 }
 
-/// The header of a transaction's last page tells the size of the database, every other one 0.
+/// The header of a transaction's last page has the size of the database, every other one 0.
 static bool is_of_last_page(const unsigned char *header) {
     static const unsigned char none[4];
     return memcmp(header + commit_field, none, sizeof none) != 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The room in flight that an admission under way may use, and the number under which
-/// ``HeldLeases`` knows of the leases that it may give.
+/// The in-flight slots that a running admission may use, and the number under which ``HeldLeases``
+/// records the leases that it may grant.
 struct AdmissionGrant: Sendable {
     let room: ClaimGrant
     let promise: Int

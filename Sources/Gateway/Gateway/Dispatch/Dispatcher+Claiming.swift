@@ -131,9 +131,9 @@ extension Dispatcher {
         }
     }
 
-    /// When to look again if nothing rings before: the next due time in a queue that may send and
-    /// has room, the next probe, or the next housekeeping. Other queues get room by a settlement
-    /// only, which rings.
+    /// When to check again without a signal: the next due time in a queue that may send and has
+    /// free slots, the next probe, or the next housekeeping. Other queues get slots by a settlement
+    /// only, which signals.
     private func nextInstant() async throws(StoreFailure) -> WallInstant {
         let now = clock.now()
         let (queues, earliest) = state.withLock { state in
@@ -163,7 +163,7 @@ extension Dispatcher.State {
             of: holds.shares(of: queues, limit: limit, now: now), limit: limit, at: now)
     }
 
-    /// The queues of a kind that nobody paused, beginning with another one each time, so that none
+    /// The queues of a kind that are not paused, beginning with another one each time, so that none
     /// always comes last.
     fileprivate mutating func open(_ path: KeyPath<Self, [WakeQueueKey]>) -> [WakeQueueKey] {
         let queues = self[keyPath: path].filter { paused[$0.app] == nil }

@@ -5,10 +5,9 @@ import Synchronization
 import WakeModel
 
 extension Dispatcher {
-    /// When it is time: learns of pauses that another gateway set, ends overdue wakes, and takes
-    /// lapsed leases back. In steps of a bounded size; a full step is followed by the next one
-    /// soon. A step that fails is tried again when it is time; it holds up neither the others nor
-    /// any claim.
+    /// At intervals: reads pauses that another gateway set, ends overdue wakes, and reclaims lapsed
+    /// leases. In steps of a bounded size; a full step is followed by the next one soon. A failed
+    /// step is retried at the next interval; it delays neither the others nor any claim.
     func keepHouse() async {
         let now = clock.now()
         let isDue = state.withLock { state in

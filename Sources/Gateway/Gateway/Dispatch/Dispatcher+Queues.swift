@@ -5,8 +5,8 @@ import Synchronization
 import WakeModel
 
 extension Dispatcher {
-    /// Learns from the store which apps are paused, and which send receipts: another gateway on the
-    /// same store may have been told. The queues as they stand there; `nil` when this gateway set a
+    /// Reads from the store which apps are paused, and which send receipts: another gateway on the
+    /// same store may have recorded it. Returns the stored queues; `nil` when this gateway set a
     /// pause meanwhile, so that it is not known which is newer, and no pause was taken over.
     @discardableResult
     func readQueues() async throws(StoreFailure) -> [WakeQueueRow]? {
@@ -22,13 +22,13 @@ extension Dispatcher {
         return rows
     }
 
-    /// Says once, after a start and after each reload, for which apps wakes wait that are not
-    /// configured: somebody mistyped one, or took it away too early.
+    /// Logs once, after a start and after each reload, which unconfigured apps have waiting wakes:
+    /// one was misspelt, or removed too early.
     private func tellOfStrangers(_ rows: [WakeQueueRow]) async throws(StoreFailure) {
         let strangers = state.withLock { $0.strangers(among: rows) }
         for queue in strangers {
-            // What a dead process had in hand is not among them until it is taken back, so one for
-            // which nothing waits is looked at again.
+            // Leases of a dead process are not included until they are reclaimed, so a queue
+            // without pending wakes is checked again.
             guard try await context.perform(NextDue(in: [queue])) != nil else { continue }
             state.withLock { _ = $0.knownStrangers.insert(queue) }
             context.logger.warning(
@@ -38,7 +38,7 @@ extension Dispatcher {
 }
 
 extension Dispatcher.State {
-    /// Queues of the store that are not configured, and were not told of since the reload.
+    /// Queues of the store that are not configured, and were not reported since the reload.
     fileprivate func strangers(among rows: [WakeQueueRow]) -> [WakeQueueKey] {
         guard rows.count > knownStrangers.count else { return [] }
         let known = knownStrangers.union(voipQueues).union(backgroundQueues)
@@ -51,9 +51,9 @@ extension Dispatcher.State {
         let isPaused: Bool
     }
 
-    /// Takes over what the store says of the queues, of pauses unless this gateway has set one
-    /// since the reading began: then `nil`. Whoever set a pause has told of it; here it only
-    /// counts.
+    /// Takes over the state of the queues from the store; pauses only if this gateway has set none
+    /// since the reading began, otherwise `nil`. The gateway that set a pause has reported it; here
+    /// it only takes effect.
     fileprivate mutating func take(_ rows: [WakeQueueRow], readAfter set: Int?) -> [Change]? {
         for row in rows where row.confirmsLaunches { confirming.insert(row.queue) }
         guard pausesUnderWay == 0, set == pausesSet else { return nil }

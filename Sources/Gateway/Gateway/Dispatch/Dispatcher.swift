@@ -8,17 +8,17 @@ import WakeModel
 
 /// Takes due wakes from the store to the sender, and results back.
 ///
-/// Wakes come to it by two ways: one loop claims what is due, in batches, while there is room in
-/// flight; and what may go at once is claimed in the transaction that admits it, and handed over.
-/// The loop sleeps until something happens: a wake was admitted that is due earlier than it knew,
-/// room came free, a wake is due, a held queue may probe, or it is time for housekeeping.
+/// Wakes reach it in two ways: one loop claims due wakes in batches while there are free in-flight
+/// slots; and wakes that may be sent immediately are claimed in the transaction that admits them,
+/// and passed to it. The loop sleeps until a wake with an earlier due time was admitted, a slot
+/// became free, a wake is due, a held queue may probe, or housekeeping is due.
 final class Dispatcher: Sendable {
     struct State {
         /// How many wakes of each queue are in flight, and may be.
         var shares: QueueShares
         var holds: HeldQueues
         var silences: UnresponsiveQueues
-        /// What this gateway has in hand.
+        /// The leases that this gateway holds.
         var leases = HeldLeases()
         var paused: [AppIdentity: QueuePause] = [:]
         /// How many pauses are being set by this gateway, and how many it has set: what was read
@@ -26,7 +26,7 @@ final class Dispatcher: Sendable {
         var pausesUnderWay = 0
         var pausesSet = 0
         var confirming: Set<WakeQueueKey> = []
-        /// Queues that are not configured, once it was told that wakes wait for them.
+        /// Unconfigured queues with waiting wakes that were already reported.
         var knownStrangers: Set<WakeQueueKey> = []
         /// Queues in which older wakes may be due: new ones must not overtake them.
         var unfinished: Set<WakeQueueKey>
@@ -45,9 +45,9 @@ final class Dispatcher: Sendable {
         var generation = 0
         var isStopping = false
         var nextHousekeeping = WallInstant(millisecondsSinceEpoch: .min)
-        /// Queues that the loop did not look at last, because they had no room.
+        /// Queues that the loop last skipped because they had no free slots.
         var withoutRoom: Set<WakeQueueKey> = []
-        /// Queues of which it was told that they are unresponsive, and since when they are.
+        /// Queues that were reported as unresponsive, and since when they are.
         var toldUnresponsive: [WakeQueueKey: WallInstant] = [:]
         /// When the loop will look next.
         var nextLook = WallInstant(millisecondsSinceEpoch: .max)
@@ -140,8 +140,8 @@ final class Dispatcher: Sendable {
 
     // MARK: Admission
 
-    /// What an admission of submissions of one kind may claim at once, and what keeps their queues
-    /// from sending; room in flight is reserved for it until ``admitted(_:under:)``.
+    /// What an admission of submissions of one kind may claim immediately, and what keeps their
+    /// queues from sending; in-flight slots are reserved for it until ``admitted(_:under:)``.
     func makeGrant(for submissions: [WakeSubmission]) -> AdmissionGrant? {
         var counts: [WakeQueueKey: Int] = [:]
         for submission in submissions { counts[submission.queue, default: 0] += 1 }
@@ -150,7 +150,7 @@ final class Dispatcher: Sendable {
         return state.withLock { state in
             var slots: [WakeQueueKey: Int] = [:]
             var obstacles: [WakeQueueKey: DelayReasons] = [:]
-            // Those with the fewest first: room that one has reserved is none for the next.
+            // Those with the fewest first: slots that one reserves are not available to the next.
             for (queue, count) in counts.sorted(by: { $0.value < $1.value }) {
                 let found = state.obstacles(of: queue, at: now)
                 if !found.isEmpty { obstacles[queue] = found }
@@ -177,9 +177,9 @@ final class Dispatcher: Sendable {
         }
     }
 
-    /// Whether what waits at intake need not wait for room in flight: some of it has room, or
-    /// waiting would bring none, because its queue is held, paused or unresponsive. Of each caller
-    /// it is told the queue of the first wake, and how many wakes wait.
+    /// Whether wakes at intake need not wait for in-flight slots: some of them have slots, or
+    /// waiting would free none, because their queue is held, paused or unresponsive. For each
+    /// caller, the queue of the first wake and the number of waiting wakes are passed.
     func hasRoom(for waiting: [(queue: WakeQueueKey, count: Int)]) -> Bool {
         let now = clock.now()
         let most = max(1, limits.inFlightCount - limits.voipReserveCount)
@@ -193,7 +193,7 @@ final class Dispatcher: Sendable {
         }
     }
 
-    /// Takes over what an admission claimed, and gives the room back that it did not use, for which
+    /// Takes over what an admission claimed, and returns the slots that it did not use, for which
     /// due wakes of other queues or the drain may wait.
     func admitted(_ answer: AdmitAnswer?, under grant: AdmissionGrant?) {
         let claims = answer?.claims ?? []
@@ -209,7 +209,7 @@ final class Dispatcher: Sendable {
             state.leases.take(claims)
             if let grant { state.leases.promiseEnded(grant.promise) }
             guard let answer, let nextDue = answer.nextDue else { return isAwaited }
-            // Until the loop has looked, new ones must not overtake those.
+            // Until the loop has read them, new ones must not overtake those.
             state.unfinished.formUnion(answer.leftDue)
             return isAwaited || nextDue < state.nextLook
         }
@@ -217,7 +217,7 @@ final class Dispatcher: Sendable {
         if rings { signal.ring() }
     }
 
-    /// Settlements were written: room came free, and something may be due again.
+    /// Settlements were written: slots became free, and something may be due again.
     func settled(_ settlements: [Settlement], nextDue: WallInstant?) {
         let now = clock.now()
         let rings = state.withLock { state in
@@ -306,7 +306,7 @@ final class Dispatcher: Sendable {
             $0.note(decision.signal, on: claim.queue, generation: generation, now: now)
         }
         announce(change, decision.signal, claim.queue, now: now)
-        // It has more room now than what waits for the next settlement knows.
+        // It has more free slots now than a waiting loop assumes.
         if responds { signal.ring() }
         announce(silence, claim.queue)
         context.logger.debug(
@@ -338,7 +338,7 @@ final class Dispatcher: Sendable {
         }
     }
 
-    /// A queue is silent, or is no more: says so in the log.
+    /// Logs that a queue became unresponsive, or is no longer.
     private func announce(_ change: UnresponsiveQueues.Change, _ queue: WakeQueueKey) {
         switch change {
         case .began(let silence):
@@ -368,9 +368,9 @@ extension Dispatcher.State {
         }
     }
 
-    /// What came of an attempt with the sender of a generation. What a sender that was replaced
-    /// hears says nothing of the key and the topics that there are now; and the app may be gone,
-    /// or have gone between its claim and its sending.
+    /// The result of an attempt with the sender of a generation. An answer to a replaced sender
+    /// does not concern the current key and topics; and the app may have been removed, also between
+    /// the claim and the sending.
     fileprivate mutating func note(
         _ signal: RetryPolicy.QueueSignal, on queue: WakeQueueKey, generation: Int, now: WallInstant
     ) -> (HeldQueues.Change, UnresponsiveQueues.Change, responds: Bool) {
@@ -409,7 +409,7 @@ final class SendQueue: Sendable {
         signal.ring()
     }
 
-    /// No more claims come; what waits is still handed out.
+    /// No more claims are accepted; waiting ones are still passed on.
     func close() {
         state.withLock { $0.isClosed = true }
         signal.ring()

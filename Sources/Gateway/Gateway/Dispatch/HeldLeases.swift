@@ -4,16 +4,16 @@ import WakeModel
 
 /// The leases that this gateway holds, and when they end.
 ///
-/// A gateway takes lapsed leases back whoever held them: the holder may be dead. Its own it leaves
-/// alone, however long the store failed or the clock jumped, because what came of them is known
-/// here, or about to be.
+/// A gateway reclaims lapsed leases of any holder: the holder may be dead. It leaves its own alone,
+/// however long the store failed or the clock jumped, because their outcome is known here, or will
+/// be.
 struct HeldLeases: Sendable {
     private var held: [Claim.Ticket: (queue: WakeQueueKey, end: WallInstant)] = [:]
     /// The earliest end of the leases that each admission under way may give.
     private var promised: [Int: WallInstant] = [:]
     private var nextPromise = 0
 
-    /// Nothing is in hand yet.
+    /// Holds no leases.
     init() {}
 
     /// An admission began, which may give leases that end then or later. Returns its number, for
@@ -32,7 +32,7 @@ struct HeldLeases: Sendable {
         for claim in claims { held[claim.ticket] = (claim.queue, claim.leaseUntil) }
     }
 
-    /// What came of these was written. How many of each queue they were.
+    /// The results of these were written. Returns their count by queue.
     mutating func letGo(_ settlements: [Settlement]) -> [WakeQueueKey: Int] {
         var counts: [WakeQueueKey: Int] = [:]
         for settlement in settlements {
@@ -42,7 +42,7 @@ struct HeldLeases: Sendable {
         return counts
     }
 
-    /// The wakes that are in hand. Linear in their number.
+    /// The wakes whose leases are held. Linear in their number.
     var wakes: Set<WakeID> { Set(held.keys.lazy.map(\.id)) }
 
     /// The wakes whose leases have ended; `nil` while an admission under way may have given some

@@ -53,7 +53,7 @@ struct HeldQueues: Sendable {
     /// Whether the queue is held back, a probe or not.
     func isHeld(_ queue: WakeQueueKey) -> Bool { !holds.isEmpty && holds[queue] != nil }
 
-    /// How the queue stands.
+    /// The state of the queue's circuit.
     func circuit(of queue: WakeQueueKey) -> Circuit {
         guard let hold = holds[queue] else { return .closed }
         return hold.isProbing
@@ -61,8 +61,8 @@ struct HeldQueues: Sendable {
             : .open(reason: hold.reason, since: hold.since, probeAt: hold.probeAt)
     }
 
-    /// Ends the holds of these queues: whatever they were refused for may have been mended. Returns
-    /// those that were held.
+    /// Ends the holds of these queues: the cause of the refusal may have been fixed. Returns those
+    /// that were held.
     mutating func reset(_ queues: [WakeQueueKey]) -> [WakeQueueKey] {
         queues.filter { holds.removeValue(forKey: $0) != nil }
     }
@@ -83,7 +83,7 @@ struct HeldQueues: Sendable {
         holds[queue]?.isProbing = true
     }
 
-    /// What came of an attempt. Returns whether a hold began or ended by it.
+    /// Records the result of an attempt. Returns whether a hold began or ended by it.
     @discardableResult
     mutating func note(
         _ signal: RetryPolicy.QueueSignal, on queue: WakeQueueKey, now: WallInstant

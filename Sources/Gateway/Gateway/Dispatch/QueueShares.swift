@@ -3,7 +3,7 @@
 import WakeModel
 
 /// How many wakes of each queue (app, environment, push type) may be in flight, so that one queue
-/// whose pushes are not answered does not take the room of the others.
+/// whose pushes are not answered does not occupy the slots of the others.
 ///
 /// - All queues share a pool (``GatewayLimits/inFlightCount``), and one that is alone may use all
 ///   of it. Among queues with due wakes the one with the fewest in flight is served first.
@@ -18,7 +18,7 @@ import WakeModel
 /// A pure value: time is an argument. Linear in the number of queues that are in use.
 struct QueueShares: Sendable {
     private struct Queue {
-        /// Wakes that are claimed and not settled, and room that an admission has reserved.
+        /// Wakes that are claimed and not settled, and slots reserved by an admission.
         var inFlight = 0
         /// How many may be in flight, as far as its answers say.
         var window: Int
@@ -34,7 +34,7 @@ struct QueueShares: Sendable {
 
     private let limits: GatewayLimits
     private var queues: [WakeQueueKey: Queue] = [:]
-    /// How many wakes of all queues are in flight, and room that admissions have reserved.
+    /// How many wakes of all queues are in flight, and slots reserved by admissions.
     private(set) var inFlight = 0
 
     /// Nothing is in flight.
@@ -48,7 +48,7 @@ struct QueueShares: Sendable {
     }
 
     /// How many of each queue a claim may take, the queue with the fewest in flight first; queues
-    /// without room are left out. `limit` is how many it may take in all.
+    /// without free slots are left out. `limit` is how many it may take in all.
     func order(
         of shares: [ClaimOrder.Share], limit: Int, at now: WallInstant
     ) -> (shares: [ClaimOrder.Share], limit: Int) {
@@ -134,8 +134,8 @@ struct QueueShares: Sendable {
         .filter { $0 > now }.min()
     }
 
-    /// Whether waiting a moment would give a batch of this queue the room to leave at once, of
-    /// which `count` is enough.
+    /// Whether a short wait would give a batch of this queue slots to be sent immediately; `count`
+    /// of them are enough.
     func mayGetRoom(for key: WakeQueueKey, count: Int, at now: WallInstant) -> Bool {
         if let queue = queues[key] {
             if isUnresponsive(queue, at: now) { return false }
@@ -146,7 +146,7 @@ struct QueueShares: Sendable {
 
     // MARK: Counting
 
-    /// So many wakes of a queue were claimed, or room was reserved for them.
+    /// So many wakes of a queue were claimed, or slots were reserved for them.
     mutating func take(_ count: Int, of key: WakeQueueKey, at now: WallInstant) {
         guard count > 0 else { return }
         inFlight += count
@@ -169,7 +169,7 @@ struct QueueShares: Sendable {
         }
     }
 
-    /// So many wakes of a queue were settled, or reserved room was not used.
+    /// So many wakes of a queue were settled, or reserved slots were not used.
     mutating func giveBack(_ count: Int, of key: WakeQueueKey) {
         guard count > 0, var queue = queues[key] else { return }
         inFlight -= count
@@ -183,12 +183,13 @@ struct QueueShares: Sendable {
 
     // MARK: Answers
 
-    /// Wakes of a queue were handed to the sender.
+    /// Wakes of a queue were passed to the sender.
     mutating func sent(_ key: WakeQueueKey, at now: WallInstant) {
         if queues[key]?.unansweredSince == nil { queues[key]?.unansweredSince = now }
     }
 
-    /// What came of a push. Whether the queue was unresponsive until then and is no longer.
+    /// Records the result of a push. Returns whether the queue was unresponsive until then and is
+    /// no longer.
     mutating func note(
         _ signal: RetryPolicy.QueueSignal, on key: WakeQueueKey, at now: WallInstant
     ) -> Bool {

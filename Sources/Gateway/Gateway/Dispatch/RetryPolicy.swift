@@ -44,7 +44,7 @@ public struct RetryPolicy: Hashable, Sendable {
         }
         // A lease begins with the acceptance, and its transaction may have taken so long that the
         // push could outlast it. Another gateway may have the wake by then, so it is not sent under
-        // this lease; the fencing number tells whether it comes back.
+        // this lease; the fencing token decides whether it is queued again.
         if claim.leaseUntil <= now.advanced(bySeconds: Int64(sendSeconds)) {
             return Settlement(ticket: claim.ticket, at: now, attempt: nil, effect: .release)
         }

@@ -7,7 +7,7 @@ import WakeModel
 /// The way out: settlements that arrive while a transaction is being written share the next one.
 ///
 /// A settlement is never dropped: when the store fails, it is tried again until it is written or
-/// the gateway is gone. Doing it twice changes nothing, because the store knows each lease.
+/// the gateway is gone. Writing it twice changes nothing, because the store identifies each lease.
 final class SettlementWriter: Sendable {
     private struct State {
         var queue: [Settlement] = []
@@ -90,8 +90,8 @@ final class SettlementWriter: Sendable {
     }
 
     /// A task of its own, because the settler outlives the cancellation of the gateway: in a
-    /// cancelled task a sleep returns at once, and asking a dead store without a pause would take
-    /// a thread from those that still have to report.
+    /// cancelled task a sleep returns immediately, and retrying on a failed store without a pause
+    /// would take a thread from tasks that still have to report.
     private func pause() async {
         let instant = clock.now().advanced(byMilliseconds: Int64(limits.storePauseMilliseconds))
         await Task { [clock] in try? await clock.sleep(until: instant) }.value

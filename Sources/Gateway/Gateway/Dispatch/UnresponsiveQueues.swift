@@ -2,10 +2,10 @@
 
 import WakeModel
 
-/// Which queues APNs has not answered for a while: there is no way to it, or it says nothing.
+/// The queues that APNs has not answered for a while: it is unreachable, or does not respond.
 ///
-/// Nothing is held back for that, because each wake is tried again by itself. It is told, because
-/// the wakes alone do not show it: each of them is due later, again and again.
+/// Nothing is held because of it, because each wake is retried by itself. It is reported, because
+/// the wakes alone do not show it: each of them is only due later, again and again.
 struct UnresponsiveQueues: Sendable {
     /// A queue without answers.
     struct Silence: Hashable, Sendable {
@@ -15,11 +15,11 @@ struct UnresponsiveQueues: Sendable {
         var latest: WallInstant
         /// How, in words.
         var failure: String
-        /// Whether it has lasted long enough to be told.
+        /// Whether it has lasted long enough to be reported.
         var isTold: Bool
     }
 
-    /// What changed for those who are told.
+    /// A change that is reported.
     enum Change: Hashable {
         case began(Silence)
         case ended
@@ -32,8 +32,8 @@ struct UnresponsiveQueues: Sendable {
     /// No queue is silent.
     init(limits: GatewayLimits) { patienceMilliseconds = Int64(limits.silenceSeconds) * 1000 }
 
-    /// The silence of a queue, while it is told. One of which nothing was tried lately is over: a
-    /// gateway that is not ready because of it might not be given anything to try.
+    /// The silence of a queue, while it is reported. One of which nothing was tried recently is
+    /// over: a gateway that is not ready because of it might receive nothing to try.
     func silence(of queue: WakeQueueKey, at now: WallInstant) -> Silence? {
         guard let silence = silences[queue], silence.isTold, !isOver(silence, at: now) else {
             return nil
@@ -45,12 +45,12 @@ struct UnresponsiveQueues: Sendable {
         abs(now.milliseconds(since: silence.latest)) >= 3 * patienceMilliseconds
     }
 
-    /// The queues that are told as silent.
+    /// The queues that are reported as unresponsive.
     func told(at now: WallInstant) -> [(queue: WakeQueueKey, silence: Silence)] {
         silences.keys.compactMap { queue in silence(of: queue, at: now).map { (queue, $0) } }
     }
 
-    /// What came of an attempt.
+    /// Records the result of an attempt.
     mutating func note(
         _ signal: RetryPolicy.QueueSignal, on queue: WakeQueueKey, now: WallInstant
     ) -> Change {

@@ -4,13 +4,13 @@ public import WakeModel
 
 /// Who takes claimed wakes to APNs.
 public protocol WakeSender: Sendable {
-    /// Sends a batch, and hands over each result as soon as it is known, so that one slow push
-    /// holds up no other.
+    /// Sends a batch, and reports each result as soon as it is known, so that one slow push delays
+    /// no other.
     ///
-    /// `report` may be called from any thread, once for each claim; a claim that has no report
-    /// when the call returns counts as ``WakeModel/Certainty/unknown``, and a second report is
-    /// disregarded. Each push must be answered or given up before its ``Claim/leaseUntil``. When
-    /// the task is cancelled, the call reports what it knows and returns soon.
+    /// `report` may be called from any thread, once for each claim; a claim that has no report when
+    /// the call returns counts as ``WakeModel/Certainty/unknown``, and a second report is ignored.
+    /// Each push must be answered or cancelled before its ``Claim/leaseUntil``. When the task is
+    /// cancelled, the call reports the outcomes it has and returns soon.
     func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async
 }
 

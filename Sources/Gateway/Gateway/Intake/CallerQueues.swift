@@ -3,9 +3,9 @@
 /// What waits at intake, in a queue for each caller, and who is served next.
 ///
 /// A batch is shared evenly between the callers that wait: each gets as much as the others, or all
-/// that it has, the one with the least first. So what a caller asks for is never behind more of
-/// another caller's requests than fit beside it in one batch. Within a queue the order is that of
-/// arrival. Callers are API keys, so the configuration bounds their number.
+/// that it has, the one with the least first. So a caller's request never waits for more of another
+/// caller's requests than fit beside it in one batch. Within a queue the order is that of arrival.
+/// Callers are API keys, so the configuration bounds their number.
 ///
 /// A pure value: time is an argument.
 struct CallerQueues<Item> {
@@ -40,13 +40,13 @@ struct CallerQueues<Item> {
     private var turns: [String] = []
     /// When each caller had items here last.
     private var lastSeen: [String: ContinuousClock.Instant] = [:]
-    /// How many items wait or are in hand.
+    /// How many items wait or are being processed.
     private(set) var count = 0
 
     /// Whether nothing waits.
     var isEmpty: Bool { turns.isEmpty }
 
-    /// How many items of a caller wait or are in hand.
+    /// How many items of a caller wait or are being processed.
     func count(of caller: String) -> Int {
         queues[caller].map { $0.waiting + $0.inHand } ?? 0
     }

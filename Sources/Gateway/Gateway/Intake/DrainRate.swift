@@ -23,9 +23,9 @@ struct DrainRate {
         latest = end
     }
 
-    /// After how many seconds so many are gone, rounded up and within the bounds. Time in which
-    /// nothing was taken out counts, if there was something: a queue that stands still will not be
-    /// empty sooner than that.
+    /// After how many seconds so many are gone, rounded up and within the bounds. Time without
+    /// removals counts if the queue was not empty: a stalled queue will not be empty sooner than
+    /// that.
     func secondsToDrain(
         _ waiting: Int, at now: ContinuousClock.Instant, bounds: ClosedRange<Int>
     ) -> Int {

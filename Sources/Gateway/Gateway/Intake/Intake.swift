@@ -5,13 +5,13 @@ import WakeModel
 
 /// The way in: requests that arrive while a transaction is being written share the next one.
 ///
-/// A commit costs a disk flush, whatever it holds; sharing it is what makes durable acceptance
-/// cheap. Calls have a queue of their own, and so have requests for few wakes, which do not wait
-/// behind batches of other callers. What one caller asked for beside calls is written in the order
-/// in which it came, so that the newest payload for a device is the last one asked for: its small
-/// requests stay behind its own batch, and its batch behind its small requests. A transaction is
-/// shared evenly between callers (``CallerQueues``), and a caller's queue is bounded: when it is
-/// full, that is said at once.
+/// A commit costs a disk flush, whatever its size; sharing it makes durable acceptance cheap. Calls
+/// have a queue of their own, and so have requests for few wakes, which do not wait behind batches
+/// of other callers. One caller's requests other than calls are written in the order of their
+/// arrival, so that the newest payload for a device is the last one requested: its small requests
+/// stay behind its own batch, and its batch behind its small requests. A transaction is shared
+/// evenly between callers (``CallerQueues``), and a caller's queue is bounded: when it is full,
+/// requests are refused immediately.
 final class Intake: Sendable {
     /// Submissions that came together and are answered together.
     fileprivate struct Parcel {
@@ -97,8 +97,8 @@ final class Intake: Sendable {
             return callers.count > 1
         }
 
-        /// What is said to a caller for whom there is no room. A call is worth nothing a minute
-        /// later, so it is told the least.
+        /// The answer to a caller whose queue is full. A call is useless a minute later, so it gets
+        /// the shortest retry interval.
         func refusal(_ caller: String, areCalls: Bool) -> AdmissionResult {
             guard !isClosed else { return Intake.closed }
             let bounds = AdmissionResult.overloadPauseSeconds
@@ -124,9 +124,9 @@ final class Intake: Sendable {
     private let hasRoom: @Sendable ([(queue: WakeQueueKey, count: Int)]) -> Bool
     private let write: @Sendable ([WakeSubmission]) async -> Result<[AdmissionResult], StoreFailure>
 
-    /// An intake that hands each batch to `write`, which answers when it is on disk. `hasRoom` says
-    /// whether waiting a moment would not help a batch to leave at once; of each caller that waits
-    /// it is told the queue of the first wake, and how many wait.
+    /// An intake that passes each batch to `write`, which returns when it is on disk. `hasRoom`
+    /// returns whether a short wait would not help a batch to be sent immediately; for each waiting
+    /// caller it gets the queue of the first wake, and how many wait.
     init(
         limits: GatewayLimits,
         hasRoom: @escaping @Sendable ([(queue: WakeQueueKey, count: Int)]) -> Bool = { _ in true },
@@ -220,7 +220,7 @@ final class Intake: Sendable {
 
     private func run(_ line: any WritableKeyPath<State, Line> & Sendable) async {
         let signal = signal(of: line)
-        // Since when the next batch waits for room.
+        // Since when the next batch waits for in-flight slots.
         var waitsSince: ContinuousClock.Instant?
         let patience = Duration.milliseconds(limits.intakePatienceMilliseconds)
         let sharing = Duration.milliseconds(limits.intakeSharingMilliseconds)
@@ -241,10 +241,10 @@ final class Intake: Sendable {
             } else if !isHurried, waitsSince.map({ $0.duration(to: .now) < patience }) ?? true,
                 !hasRoom(waiting)
             {
-                // A wake that is due and finds no room in flight is written as waiting, and again
-                // when it is claimed: more than twice the work of one that leaves at once, and that
-                // work takes from those in flight the time to come back. So a batch waits for room,
-                // though not for long.
+                // A due wake without a free in-flight slot is written as waiting, and again when it
+                // is claimed: more than twice the work of one that is sent immediately, and that
+                // work delays the settlement of those in flight. So a batch waits for slots, though
+                // not for long.
                 let start = waitsSince ?? .now
                 waitsSince = start
                 await signal.wait(until: start.advanced(by: patience))

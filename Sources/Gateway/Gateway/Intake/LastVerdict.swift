@@ -10,7 +10,7 @@ struct LastVerdict {
     private static let instantCount = 64
 
     private let validator: WakeValidator
-    /// The most findings that are told of a request.
+    /// The most findings that are returned for a request.
     private let findingCount: Int
     private var last: (request: WakeRequest, now: WallInstant, verdict: Verdict)?
     /// The verdicts on the last request as of other instants.

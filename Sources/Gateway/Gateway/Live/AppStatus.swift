@@ -2,21 +2,21 @@
 
 public import WakeModel
 
-/// How an app stands.
+/// The status of an app.
 public struct AppStatus: Hashable, Sendable {
     /// The app.
     public let app: AppIdentity
-    /// Why it is paused, if somebody paused it.
+    /// Why it is paused; `nil` if it is not.
     public let pause: QueuePause?
     /// Its queues.
     public let queues: [QueueStatus]
 }
 
-/// How a queue stands.
+/// The status of a queue.
 public struct QueueStatus: Hashable, Sendable {
     /// The kind of push.
     public let kind: WakeKind
-    /// Why its app is paused, if somebody paused it.
+    /// Why its app is paused; `nil` if it is not.
     public let pause: QueuePause?
     /// Whether APNs takes what it sends.
     public let circuit: Circuit
@@ -42,7 +42,7 @@ public enum Circuit: Hashable, Sendable {
     case probing(reason: String, since: WallInstant)
 }
 
-/// Nothing is answered of what a queue sends: there is no way to APNs, or it says nothing.
+/// A queue's pushes are not answered: APNs is unreachable, or does not respond.
 public struct Silence: Hashable, Sendable {
     /// When the first of those failed.
     public let since: WallInstant
@@ -50,8 +50,8 @@ public struct Silence: Hashable, Sendable {
     public let failure: String
 }
 
-/// APNs answers nothing of what a queue sends, so only a few probes of it are in flight until an
-/// answer comes, and the other queues have the room.
+/// APNs answers none of a queue's pushes, so only a few probes of it are in flight until an answer
+/// comes, and its slots are left to the other queues.
 public struct Unresponsiveness: Hashable, Sendable {
     /// When the first push was sent that nothing was answered after.
     public let since: WallInstant
@@ -69,16 +69,16 @@ public struct Unresponsiveness: Hashable, Sendable {
 public struct GatewayStats: Hashable, Sendable {
     /// Wakes accepted since the store began.
     public let accepted: Int
-    /// How many of them ended in each state; those that wait or are in hand count as pending.
+    /// How many of them ended in each state; those that wait or are claimed count as pending.
     public let byState: [WakeState: Int]
-    /// Wakes that wait or are in hand.
+    /// Wakes that wait or are claimed.
     public let unended: Int
-    /// Wakes that were handed to the sender and are not settled.
+    /// Wakes that were passed to the sender and are not settled.
     public let inFlight: Int
     /// Requests that wait to be written.
     public let intakeQueue: Int
     /// How long the longest due wake of each kind is due already, in milliseconds; 0 when none is.
     public let oldestDueMilliseconds: [WakeKind: Int64]
-    /// How the store stands, if gateways share it.
+    /// The status of the store, if gateways share it.
     public let store: SharedStoreStatus?
 }

@@ -3,8 +3,8 @@
 import Synchronization
 import WakeModel
 
-/// Wakes one waiting task. Ringing before anybody waits is remembered once, so a ring is never
-/// lost, and many rings are one.
+/// Resumes one waiting task. A signal without a waiting task is kept, once, so none is lost, and
+/// several are one.
 final class AsyncSignal: Sendable {
     private enum State {
         case quiet
@@ -47,13 +47,13 @@ final class AsyncSignal: Sendable {
         }
     }
 
-    /// Returns when the signal fires, at the instant, or at once when the task is cancelled,
+    /// Returns when the signal fires, at the instant, or immediately when the task is cancelled,
     /// whichever comes first.
     func wait(until instant: WallInstant, clock: any GatewayClock) async {
         await wait { try await clock.sleep(until: instant) }
     }
 
-    /// Returns when the signal fires, at the instant, or at once when the task is cancelled,
+    /// Returns when the signal fires, at the instant, or immediately when the task is cancelled,
     /// whichever comes first.
     func wait(until instant: ContinuousClock.Instant) async {
         await wait { try await Task.sleep(until: instant) }

@@ -3,7 +3,7 @@
 import Logging
 import Synchronization
 
-/// Logs and counts the rows of the store that cannot be read, each once in the life of the process.
+/// Logs and counts the rows of the store that cannot be read, each once per process.
 final class DamageWatch: Sendable {
     /// The most rows that are logged and known by name. More of them are counted whenever they are
     /// met, and the log says once that there are more.

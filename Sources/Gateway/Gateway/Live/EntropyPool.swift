@@ -6,7 +6,7 @@ import Synchronization
 /// Random words of the system, fetched 32 at a time: a system call for each word of each id was a
 /// noticeable part of what a wake costs.
 public final class EntropyPool: Sendable {
-    /// As many words as `getentropy` gives at once.
+    /// How many words one call of `getentropy` returns.
     private static let wordCount = 32
 
     /// The pool of this process.

@@ -7,11 +7,11 @@ import WakeModel
 public struct GatewayConfiguration: Sendable {
     /// How long ended wakes are kept, in seconds: seven days.
     public static let defaultRetentionSeconds = 604_800
-    /// The shortest retention, in seconds: a wake of unknown fate must be there when its receipt
-    /// comes.
+    /// The shortest retention, in seconds: a wake of unknown outcome must still be stored when its
+    /// receipt comes.
     public static let minimumRetentionSeconds = 60
-    /// How long a device is remembered without any life, in seconds: 90 days. It goes with the next
-    /// walk through all devices, of which there is one a day or more.
+    /// How long a device is kept without any activity, in seconds: 90 days. It is removed in the
+    /// next walk through all devices, of which there is one a day or more.
     public static let defaultDeviceRetentionSeconds = 7_776_000
 
     /// How an app proves to APNs who it is, which decides on the push types that it may send.
@@ -32,7 +32,7 @@ public struct GatewayConfiguration: Sendable {
     public var webhooks: [WebhookSubscription]
     /// How long ended wakes and the feedback feed are kept, in seconds, at least.
     public var retentionSeconds: Int
-    /// How long a device is remembered without any life, in seconds; at least as long as wakes.
+    /// How long a device is kept without any activity, in seconds; at least as long as wakes.
     public var deviceRetentionSeconds: Int
 
     /// How long the sender may take for a push, in seconds, its waiting included. A lease lasts
@@ -48,7 +48,7 @@ public struct GatewayConfiguration: Sendable {
         deviceRetentionSeconds = Self.defaultDeviceRetentionSeconds
     }
 
-    /// Traps on a configuration that nobody should have let in.
+    /// Traps on an invalid configuration, which is the caller's bug.
     func check() {
         precondition(Set(apps).count == apps.count, "An app is configured twice.")
         precondition(

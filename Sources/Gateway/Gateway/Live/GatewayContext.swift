@@ -5,8 +5,8 @@ import PayloadRules
 import Synchronization
 import WakeModel
 
-/// What all parts of a gateway share: the store behind its watch, the rules of the present
-/// configuration, and those who are told of each transaction.
+/// What all parts of a gateway share: the monitored store, the rules of the current configuration,
+/// and the listeners that are called for each transaction.
 final class GatewayContext: Sendable {
     let store: any WakeStore
     let watch: StoreWatch
@@ -23,7 +23,7 @@ final class GatewayContext: Sendable {
     private let holds = Mutex<[AppHold]>([])
     private let listener = Mutex<SettlementListener?>(nil)
 
-    /// Who is told of settlements.
+    /// A listener for settlements.
     ///
     /// Not the closure by itself: a lock, which is generic, keeps a closure in another form than
     /// who calls it, and puts it back wrapped twice more each time it is looked at.
@@ -59,7 +59,7 @@ final class GatewayContext: Sendable {
 
     var rules: StoreRules { current.withLock { $0.rules } }
 
-    /// From now on `body` is told of each transaction that settled: what it wrote, and when the
+    /// From now on `body` is called for each settling transaction, with what it wrote and when the
     /// first of the wakes that wait again is due.
     func whenSettled(_ body: @escaping @Sendable ([Settlement], WallInstant?) -> Void) {
         listener.withLock { $0 = SettlementListener(tell: body) }
@@ -96,7 +96,7 @@ final class GatewayContext: Sendable {
             case .failure(let failure):
                 if !failure.isOfSomeRows { obstacle = failure }
                 guard halving.failed(part, mayHalve: failure.isOfSomeRows) else { continue }
-                // What fails as a whole by now is no fault of these wakes.
+                // A failure of the whole transaction is not caused by these wakes.
                 let admission: AdmissionResult =
                     failure.isOfSomeRows
                     ? .damaged(failure.message) : AdmissionResult(failure)
@@ -166,7 +166,7 @@ final class GatewayContext: Sendable {
                 answer.verdicts += part.map { _ in .damaged }
             }
         }
-        // A store that takes nothing at all may be mended; what is in hand is not given up for it.
+        // A store that refuses every write may recover; pending settlements are kept for that.
         guard isAnyWritten || failure.kind == .damaged else { return nil }
         if !lost.isEmpty { listener.withLock { $0 }?.tell(lost, nil) }
         return answer
@@ -211,15 +211,15 @@ final class GatewayContext: Sendable {
         return reclaimed
     }
 
-    /// Writes something only to see whether that works, when it did not work last. What is not
-    /// ready is sent nothing, and where nothing is due, nothing else would tell.
+    /// Writes a probe when the last write failed. A gateway that is not ready receives no requests,
+    /// and where nothing is due, nothing else would detect the recovery.
     func tryWritingAgain() async throws(StoreFailure) {
         guard watch.failsToWrite else { return }
         try await perform(TryWriting())
     }
 
-    /// Why nothing can be written; `nil` where something can. Of one damaged row nobody knows
-    /// whether the rest of the store is damaged too.
+    /// Why nothing can be written; `nil` where something can. One damaged row does not show whether
+    /// the rest of the store is damaged too.
     private func failureToWrite() async -> StoreFailure? {
         do throws(StoreFailure) {
             try await store.perform(TryWriting())
@@ -244,7 +244,7 @@ final class GatewayContext: Sendable {
 
     // MARK: Telling
 
-    /// Tells who waits, and counts.
+    /// Notifies waiting tasks, and counts.
     func tell(_ ended: [EndedWake]) {
         guard !ended.isEmpty else { return }
         var counts: [EndLabel: Int] = [:]
@@ -295,7 +295,7 @@ final class GatewayContext: Sendable {
         return true
     }
 
-    /// Names the holds that could not be written, when nobody will try again.
+    /// Logs the holds that could not be written and will not be retried.
     func giveUpHolds() {
         let lost = holds.withLock { holds in
             defer { holds = [] }
@@ -355,7 +355,8 @@ final class GatewayContext: Sendable {
 }
 
 extension WebhookSubscription {
-    /// Whether it may have been told of this end, or of what the end says of the device token.
+    /// Whether it may have been notified of this end, or of what the end says about the device
+    /// token.
     fileprivate func mayListen(to wake: EndedWake) -> Bool {
         let app = wake.queue.app
         return switch wake.end {

@@ -7,8 +7,8 @@ public struct GatewayLimits: Hashable, Sendable {
     /// The most requests that wait to be written; one more is refused with "too busy".
     public var intakeQueueCount = 10_000
     /// How many of one caller's requests may wait to be written even when those of others fill
-    /// ``intakeQueueCount``; never more than a quarter of that. A caller is an API key, or all that
-    /// asks within the process.
+    /// ``intakeQueueCount``; never more than a quarter of that. A caller is an API key, or all
+    /// callers within the process.
     public var intakeCallerReserveCount = 1_000
     /// The most wakes of a request that is not behind batches at intake.
     public var intakeSmallCount = 8
@@ -24,12 +24,12 @@ public struct GatewayLimits: Hashable, Sendable {
     public var intakeRestPercent = 100 / max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1)
     /// The longest such rest.
     public var intakeRestMaximumMilliseconds = 20
-    /// How long a batch waits at intake for room in flight, so that it may leave at once.
+    /// How long a batch waits at intake for in-flight slots, so that it can be sent immediately.
     public var intakePatienceMilliseconds = 20
-    /// The most findings that are told of a wake that is asked for by itself, errors first.
+    /// The most findings that are returned for a single wake, errors first.
     public var findingCount = 100
-    /// The most findings that are told of each of several wakes, errors first: all of them are in
-    /// memory at a time.
+    /// The most findings that are returned for each wake of a batch, errors first: all of them are
+    /// in memory together.
     public var batchFindingCount = 5
     /// The most settlements that share one transaction.
     public var settleBatchCount = 512
@@ -59,8 +59,8 @@ public struct GatewayLimits: Hashable, Sendable {
     /// How long a lease lasts at least. A push is answered, or given up, within its lease: one that
     /// may take longer (``GatewayConfiguration/sendSeconds``) has a longer lease.
     public var leaseSeconds = 120
-    /// How much longer a lease lasts than a push may take, at least: the time for the way to the
-    /// sender, and for what came of it to be written.
+    /// How much longer a lease lasts than a push may take, at least: the time until it is sent, and
+    /// until its result is written.
     public var leaseMarginSeconds = 30
     /// How often a wake may be tried by attempts that may have reached APNs.
     public var triesCount = 12
@@ -72,10 +72,10 @@ public struct GatewayLimits: Hashable, Sendable {
     public var holdPauseSeconds = 30
     /// The longest such pause.
     public var holdPauseMaximumSeconds = 600
-    /// How long pushes of a queue fail without any answer until that is told, and the gateway is
-    /// not ready.
+    /// How long pushes of a queue fail without any answer until that is reported, and the gateway
+    /// is not ready.
     public var silenceSeconds = 60
-    /// The longest that the dispatcher sleeps before it looks for expired wakes and lapsed leases.
+    /// The longest that the dispatcher sleeps before it checks for expired wakes and lapsed leases.
     public var housekeepingMilliseconds = 1_000
     /// The most wakes expired or taken back in one step. What is admitted or claimed meanwhile
     /// waits for one step and not for all that is overdue.
@@ -92,17 +92,16 @@ public struct GatewayLimits: Hashable, Sendable {
     public var eventSubscriberCount = 100
     /// The most of them that one caller may have.
     public var eventSubscriberCountOfCaller = 25
-    /// How often a gateway looks into the store for outcomes that others have written, while
-    /// somebody reads them or waits for one.
+    /// How often a gateway polls the store for outcomes written by others, while outcomes are read
+    /// or waited for.
     public var outcomeLookMilliseconds = 100
-    /// The longest pause between two looks for the outcome of one wake.
+    /// The longest pause between two polls for the outcome of one wake.
     public var outcomeLookMaximumMilliseconds = 2_000
-    /// The pause after the store failed, before it is asked again.
+    /// The pause after the store failed, before it is used again.
     public var storePauseMilliseconds = 250
-    /// How far the wall clock may step at a time without being a leap, which is not followed at
-    /// once.
+    /// The largest step of the wall clock that is followed immediately; a larger one is a leap.
     public var clockToleranceMilliseconds = 5_000
-    /// How long a wall clock must stand where it leapt to until the gateway follows it.
+    /// How long a wall clock must stay where it leapt to until the gateway follows it.
     public var clockLeapSeconds = 60
     /// How long webhooks are kept for an endpoint that is not configured any more: a mistyped
     /// configuration shall not cost them.

@@ -3,8 +3,8 @@
 import Synchronization
 import WakeModel
 
-/// Wakes those who wait for the outcome of one wake: at once when this gateway has written it, and
-/// after a look into the store when another one has.
+/// Resumes the tasks that wait for the outcome of one wake: immediately when this gateway has
+/// written it, and after a poll of the store when another one has.
 final class OutcomeBroadcaster: Sendable {
     private struct State {
         var waiters: [WakeID: Awaited] = [:]
@@ -15,13 +15,13 @@ final class OutcomeBroadcaster: Sendable {
 
     private struct Awaited {
         var signals: [(key: Int, signal: AsyncSignal)] = []
-        /// When it is looked for in the store.
+        /// When the store is polled for it.
         var look: WallInstant
-        /// After how long it is looked for again.
+        /// The interval until the next poll.
         var pause: Int64
     }
 
-    /// The most wakes of one look.
+    /// The most wakes of one poll.
     private static let lookCount = 500
 
     private let state = Mutex(State())
@@ -58,7 +58,7 @@ final class OutcomeBroadcaster: Sendable {
         }
     }
 
-    /// Nobody waits at this signal any more.
+    /// Drops a signal that is not waited for any more.
     func release(_ key: Int, for id: WakeID) {
         state.withLock { state in
             guard var awaited = state.waiters[id] else { return }
@@ -87,8 +87,8 @@ final class OutcomeBroadcaster: Sendable {
         for signal in signals { signal.ring() }
     }
 
-    /// Looks for what others have ended, for as long as somebody waits: at each wake ever more
-    /// seldom, so that those who wait for long cost little.
+    /// Polls for ends written by other gateways while tasks wait: for each wake at growing
+    /// intervals, so that long waits cost little.
     private func lookForEnds() async {
         while true {
             let now = clock.now()
@@ -112,7 +112,8 @@ final class OutcomeBroadcaster: Sendable {
             if !due.isEmpty,
                 let ended = try? await store.perform(FindEnded(among: Set(due.keys)))
             {
-                // One that fails is made up for by the next; whoever waits reads for himself.
+                // A failed poll is made up for by the next; each waiting task reads the record
+                // itself.
                 ring(ended.compactMap { due[$0] })
             }
             guard due.count < Self.lookCount else { continue }

@@ -12,7 +12,7 @@ public struct OutcomeEvents: AsyncSequence, Sendable {
     let subscription: OutcomeSubscription
     /// The cursor behind which the events begin.
     public let start: Int64
-    /// Whether outcomes behind the cursor that was asked for may have been removed by their age.
+    /// Whether outcomes after the requested cursor may have been removed by their age.
     public let mayHaveMissed: Bool
 
     /// A cursor up to which the reader has all events: it has come back for the one behind the last

@@ -6,9 +6,9 @@ import WakeModel
 /// The store's feed of outcomes, for the readers that this gateway has.
 ///
 /// The feed is in the store, numbered as it is committed, so each gateway reads the same one. While
-/// there is a reader, one task follows the end of the feed for all of them: it looks when this
-/// gateway has written an outcome, and else at intervals. Readers that are behind what it keeps of
-/// that read from the store themselves.
+/// there is a reader, one task follows the end of the feed for all of them: it reads when this
+/// gateway has written an outcome, and otherwise at intervals. Readers that are behind its buffer
+/// read from the store themselves.
 final class OutcomeFeed: Sendable {
     private struct State {
         var subscribers: [Int: Subscriber] = [:]
@@ -26,7 +26,7 @@ final class OutcomeFeed: Sendable {
         let signal: AsyncSignal
     }
 
-    /// The most entries of one look.
+    /// The most entries of one read.
     private static let pageCount = 500
     /// The most outcomes that are kept for readers at the end of the feed.
     private static let tailCount = 4_096
@@ -197,12 +197,12 @@ final class OutcomeFeed: Sendable {
     }
 
     private func pause(milliseconds: Int) async {
-        // A cancelled sleep ends the pause, which is what its caller asks next.
+        // A cancelled sleep ends the pause, which its caller checks next.
         try? await clock.sleep(until: clock.now().advanced(byMilliseconds: Int64(milliseconds)))
     }
 }
 
-/// A reader's place in the feed of outcomes, given back when nobody holds it.
+/// A reader's position in the feed of outcomes, released with its last reference.
 final class OutcomeSubscription: Sendable {
     let apps: Set<BundleID>?
     let position = Atomic<Int64>(0)

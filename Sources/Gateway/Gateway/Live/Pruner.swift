@@ -32,7 +32,7 @@ struct Pruner: Sendable {
         tell(&removedWebhooks)
     }
 
-    /// Tells of events that nobody will hear of, in one line for all steps that removed them.
+    /// Logs the undelivered events that were removed, in one line for all steps.
     private func tell(_ removedWebhooks: inout Int) {
         guard removedWebhooks > 0 else { return }
         context.logger.notice(
@@ -41,7 +41,7 @@ struct Pruner: Sendable {
         removedWebhooks = 0
     }
 
-    /// Tells, once for each time, of events that wait for an endpoint which is not configured.
+    /// Logs, once for each time, events that wait for an unconfigured endpoint.
     private func tellWaiting(_ pruned: Pruned, _ told: inout WallInstant?) {
         context.metrics.webhooksWaitUnconfigured(pruned.waitingWebhooks)
         defer { told = pruned.waitingUntil }
@@ -76,8 +76,8 @@ struct Pruner: Sendable {
 }
 
 extension GatewayConfiguration {
-    /// How long wakes, and what stands in feeds, are kept after their acceptance, in seconds: the
-    /// longest that any of the apps' wakes may wait is added.
+    /// How long wakes, and feed entries, are kept after their acceptance, in seconds: the longest
+    /// that any of the apps' wakes may wait is added.
     var keptSeconds: Int {
         retentionSeconds
             + (apps.map { (policies[$0] ?? .standard).settings.holdSeconds }.max() ?? 0)

@@ -2,12 +2,12 @@
 
 /// Whether the gateway can do its work.
 public struct Readiness: Hashable, Sendable {
-    /// What stands in its way, each as a sentence; empty when it is ready.
+    /// The reasons why it is not ready, each as a sentence; empty when it is.
     public let obstacles: [String]
 
     /// Names the obstacles.
     public init(obstacles: [String]) { self.obstacles = obstacles }
 
-    /// Whether nothing stands in its way.
+    /// Whether there are no obstacles.
     public var isReady: Bool { obstacles.isEmpty }
 }

@@ -4,16 +4,15 @@ import Logging
 import Synchronization
 import WakeModel
 
-/// The gateway's time while somebody sets the wall clock.
+/// The gateway's time while the wall clock is being set.
 ///
-/// What is decided at a wrong time is hard to undo: a clock that is 400 days ahead for a second
-/// would expire all that waits, prune the whole history and put new wakes a year off. So a leap of
-/// the wall clock, which shows against the clock since boot that nobody sets, is not followed at
-/// once: the gateway keeps its own time until the wall clock comes back, or has stood where it is
-/// for ``GatewayLimits/clockLeapSeconds``. Small steps are followed, as time servers make them.
+/// Decisions at a wrong time are hard to undo: a clock that is 400 days ahead for a second would
+/// expire all that waits, prune the whole history and schedule new wakes a year ahead. So a leap of
+/// the wall clock, which is detected against the clock since boot, is not followed immediately: the
+/// gateway keeps its own time until the wall clock comes back, or has kept its new time for
+/// ``GatewayLimits/clockLeapSeconds``. Small steps are followed, as time servers make them.
 ///
-/// A base clock that does not know the time since boot is passed on as it is. May be used from any
-/// thread.
+/// A base clock without the time since boot is used unchanged. May be used from any thread.
 final class SteadyClock: GatewayClock {
     /// A leap that lasts.
     struct Leap: Hashable {
@@ -24,7 +23,7 @@ final class SteadyClock: GatewayClock {
     }
 
     private struct State {
-        /// What the wall clock is ahead of the clock since boot, as far as that is believed.
+        /// How far the wall clock is ahead of the clock since boot, as far as accepted.
         var offset: Int64?
         /// What it is in a leap, since when by the clock since boot, and the leap itself.
         var leap: (offset: Int64, beganAt: Int64, leap: Leap)?

@@ -15,17 +15,17 @@ public final class WebhookSignal: Sendable {
         self.clock = clock
     }
 
-    /// Rings; may be called from anywhere. A ring before anybody waits is remembered.
+    /// Signals; may be called from anywhere. A signal without a waiting task is kept.
     public func ring() { signal.ring() }
 
-    /// Returns when it rings, or rang since the last wait; at the instant; or at once when the task
-    /// is cancelled. One task waits at a time.
+    /// Returns when it rings, or rang since the last wait; at the instant; or immediately when the
+    /// task is cancelled. One task waits at a time.
     public func wait(until instant: WallInstant) async {
         await signal.wait(until: instant, clock: clock)
     }
 }
 
-/// The signals of all endpoints. A signal counts for as long as somebody holds it.
+/// The signals of all endpoints. A signal exists while a reference to it does.
 final class WebhookSignals: Sendable {
     private struct Entry {
         weak var signal: WebhookSignal?

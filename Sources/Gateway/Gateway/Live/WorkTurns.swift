@@ -3,10 +3,9 @@
 import Glibc
 import Synchronization
 
-/// Turns on the processors for those who go through long lists, so that no list keeps a short
-/// request waiting: fewer turns at a time than there are processors, and none longer than a moment
-/// while others wait. Whoever has more to do gets behind the others, in the order in which they
-/// came.
+/// Turns on the processors for tasks that process long lists, so that no list delays a short
+/// request: fewer turns at a time than there are processors, and only short ones while others wait.
+/// A task with more work queues again behind the others, in order of arrival.
 ///
 /// May be used from any thread.
 public final class WorkTurns: Sendable {
@@ -42,14 +41,14 @@ public final class WorkTurns: Sendable {
         return WorkTurn(self)
     }
 
-    /// Gets behind those who wait for a turn; where nobody does, behind other tasks.
+    /// Queues behind the tasks that wait for a turn; if there are none, yields to other tasks.
     fileprivate func yield() async {
         await withCheckedContinuation { continuation in
             let next = state.withLock { state in
                 state.waiting.append(continuation)
                 return state.waiting.removeFirst()
             }
-            // This task itself, where nobody waited.
+            // This task itself, if no other waited.
             next.resume()
         }
         await Task.yield()

@@ -3,11 +3,11 @@
 public import PayloadRules
 public import WakeModel
 
-/// What became of a request for a wake at its admission: the answer of the store, of the intake and
-/// of the gateway. An answer to a request, and nothing of what becomes of the wake later.
+/// The result of a request for a wake at its admission, from the store, the intake or the gateway.
+/// The wake's later outcome is not part of it.
 public enum AdmissionResult: Hashable, Sendable {
-    /// The shortest and the longest that an overloaded gateway asks its callers to wait, in
-    /// seconds; between them it is as long as what waits now takes to be written.
+    /// The bounds of `Retry-After` of an overloaded gateway, in seconds; between them it is the
+    /// time until the waiting requests are written.
     public static let overloadPauseSeconds = 1...60
 
     /// The wake is kept, and ends, or has ended, in exactly one recorded outcome; or it is one that

@@ -21,8 +21,8 @@ public struct AppIdentity: Hashable, Sendable, CustomStringConvertible {
 
 /// All wakes of one kind for one app: the unit that is claimed, and held back, as a whole.
 ///
-/// VoIP has queues of its own, so that no background backlog stands before a call; and every app
-/// has its own, so that one app's refused key or long queue does not delay another.
+/// VoIP has queues of its own, so that no background backlog delays a call; and every app has its
+/// own, so that one app's refused key or long queue does not delay another.
 public struct WakeQueueKey: Hashable, Sendable, CustomStringConvertible {
     /// The app.
     public let app: AppIdentity

@@ -18,7 +18,7 @@ public struct DeviceView: Hashable, Sendable {
     public let pending: WakeRecord?
     /// The latest wakes, the newest first.
     public let recent: [WakeRecord]
-    /// Since when APNs holds the token for dead, if it does.
+    /// Since when APNs reports the token as unregistered; `nil` if it does not.
     public let deadSince: WallInstant?
     /// When the app registered the token, as far as was reported.
     public let registeredAt: WallInstant?
@@ -57,14 +57,13 @@ public enum DeviceReport: Hashable, Sendable {
     /// The app registered the token with APNs at this instant: it is alive, whatever an older 410
     /// says. It may say whose the device is.
     case registered(at: WallInstant, UserChange = .kept)
-    /// Somebody asks to forget the device: its pending wake ends as cancelled, its ledger begins
-    /// anew.
+    /// The device is to be forgotten: its pending wake ends as cancelled, and its ledger is reset.
     case forget
 }
 
 /// The answer to a report.
 public enum DeviceAnswer: Hashable, Sendable {
-    /// It is booked; these wakes ended by it.
+    /// It is recorded; these wakes ended by it.
     case done(ended: [WakeID])
     /// No such app is configured.
     case unknownApp
@@ -78,7 +77,7 @@ public struct Receipt: Hashable, Sendable {
     public enum Subject: Hashable, Sendable {
         /// By its id, which is also its `apns-id`.
         case wake(WakeID)
-        /// By its caller's name for it, which stood in the payload, and the device that got it.
+        /// By its caller's name for it, which was in the payload, and the device that received it.
         case ref(WakeRef, DeviceToken)
     }
 
@@ -111,7 +110,7 @@ public struct Receipt: Hashable, Sendable {
 
 /// The answer to a receipt.
 public enum ReceiptAnswer: String, Hashable, Sendable, CaseIterable {
-    /// It is booked.
+    /// It is recorded.
     case recorded
     /// The same wake was confirmed before; nothing changed.
     case repeated

@@ -2,23 +2,23 @@
 
 public import WakeModel
 
-/// What an entry of the feedback feed tells.
+/// The kinds of entries of the feedback feed.
 public enum FeedbackKind: String, Hashable, Sendable, CaseIterable {
     /// The device token is dead: remove it.
     case tokenDead = "token-dead"
-    /// APNs does not know the token in this environment: it belongs to the other one, or to none
-    /// (facts §3.3, BadDeviceToken).
+    /// The token is not valid in this environment: it belongs to the other one, or to none (facts
+    /// §3.3, BadDeviceToken).
     case environmentMismatch = "environment-mismatch"
     /// The token belongs to another topic (facts §3.3, DeviceTokenNotForTopic).
     case wrongTopic = "wrong-topic"
 }
 
-/// One entry of the feedback feed: what a provider should know of a device token.
+/// One entry of the feedback feed: a fact about a device token for its provider.
 public struct FeedbackEntry: Hashable, Sendable {
     /// Its place in the feed, growing with time; the cursor. Below 2^53 until the year 2039, so
     /// that any reader of JSON takes it as it is.
     public let number: Int64
-    /// What it tells.
+    /// Its kind.
     public let kind: FeedbackKind
     /// The app.
     public let app: AppIdentity
@@ -28,7 +28,7 @@ public struct FeedbackEntry: Hashable, Sendable {
     public let deviceToken: DeviceToken
     /// When it became known.
     public let at: WallInstant
-    /// What APNs said, with the time since when it holds the token for dead.
+    /// APNs' answer, with the time since when it reports the token as unregistered.
     public let refusal: Refusal
     /// The wake that met it.
     public let wake: WakeID

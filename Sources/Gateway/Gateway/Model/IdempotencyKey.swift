@@ -8,7 +8,7 @@ public struct IdempotencyKey: Hashable, Sendable {
     public let key: [UInt8]
     /// A digest of the request's body, 32 bytes.
     public let request: [UInt8]
-    /// Until when the key is remembered.
+    /// When the key expires.
     public let expiresAt: WallInstant
     /// The key of the first wake of the request, for another one of it; see
     /// ``ofDevice(_:count:)``.

@@ -5,12 +5,12 @@ public import WakeModel
 
 /// A request for a wake, with what its caller says beside it.
 public struct Inquiry: Sendable {
-    /// What is asked for; nothing of it is checked yet.
+    /// The request, not validated yet.
     public var request: WakeRequest
     /// The environment of the device token; may be left out when the app is configured for one
     /// only.
     public var environment: APNsEnvironment?
-    /// How much it matters. Calls have none.
+    /// Its urgency. Calls have none.
     public var urgency: Urgency
     /// How it merges into a wake that waits for the same device.
     public var coalescing: Coalescing
@@ -18,8 +18,8 @@ public struct Inquiry: Sendable {
     public var ref: WakeRef?
     /// What recognises a repetition of the request, if the caller gave a key.
     public var idempotency: IdempotencyKey?
-    /// Whether the expiration was asked for as a span from now: a repetition then asks for the
-    /// same, although it ends later.
+    /// Whether the expiration was given as a span from now: a repetition is then the same request,
+    /// although it expires later.
     public var hasLifetime: Bool
 
     /// Creates a value.

@@ -16,7 +16,7 @@ public struct OutcomeEvent: Hashable, Sendable {
     public let app: AppIdentity
     /// What it is.
     public let kind: WakeKind
-    /// Its device; `nil` when the store does not know it any more.
+    /// Its device; `nil` when it is no longer stored.
     public let deviceToken: DeviceToken?
     /// How it ended.
     public let end: WakeEnd

@@ -42,7 +42,8 @@ public struct UserID: Hashable, Sendable, CustomStringConvertible {
         value.unicodeScalars.count <= 4 ? "…" : String(value.prefix(2)) + "…"
     }
 
-    /// The same bytes, not the same characters: é has two spellings, and a store tells them apart.
+    /// The same bytes, not the same characters: é has two spellings, and a store distinguishes
+    /// them.
     public static func == (one: UserID, other: UserID) -> Bool {
         one.value.utf8.elementsEqual(other.value.utf8)
     }
@@ -57,7 +58,7 @@ public struct UserID: Hashable, Sendable, CustomStringConvertible {
 public enum UserChange: Hashable, Sendable {
     /// Nothing.
     case kept
-    /// It is nobody's from now on.
+    /// It belongs to no user from now on.
     case removed
     /// It is this user's from now on, and no other's.
     case user(UserID)

@@ -3,11 +3,11 @@
 import WakeBudget
 public import WakeModel
 
-/// How everything stands that keeps wakes back, at one time: what ``WaitExplanation`` is made from.
+/// Everything that delays wakes, at one time: the source of ``WaitExplanation``.
 public struct WaitContext: Sendable {
     /// The present instant.
     public let now: WallInstant
-    /// How the queues stand; one that is not configured is not among them.
+    /// The status of the queues; unconfigured ones are not included.
     let queues: [WakeQueueKey: QueueStatus]
     /// The wakes that this gateway has with its sender.
     let ownLeases: Set<WakeID>
@@ -110,7 +110,7 @@ extension Refusal {
 public enum QueueState: String, Hashable, Sendable, CaseIterable {
     /// It sends what is due.
     case sending
-    /// Somebody paused its app.
+    /// Its app is paused.
     case paused
     /// APNs refuses its key, topic or certificate.
     case held
@@ -175,7 +175,7 @@ extension QueueStatus {
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 
-    /// How it stands and what becomes of its wakes, in sentences.
+    /// Its state and the consequences for its wakes, in sentences.
     public var message: String {
         guard !reasons.isEmpty else { return "It sends what is due." }
         let noun =

@@ -3,8 +3,8 @@
 public import WakeBudget
 public import WakeModel
 
-/// Why a wake has not been sent yet, or when the next one for a device may be: from all reasons at
-/// once. Whatever the API, the commands and the dashboard say of that is said here and by
+/// Why a wake has not been sent yet, or when the next one for a device may be: from all reasons
+/// together. The wording of the API, the commands and the dashboard comes from here and from
 /// ``WakeDecision/message(until:)``.
 ///
 /// A pure value: time is an argument.
@@ -34,7 +34,7 @@ public struct WaitExplanation: Hashable, Sendable {
         case claimed
         /// The wake that waits for a device.
         case pending(WakeKind)
-        /// A wake that nobody has asked for yet.
+        /// A hypothetical wake, not requested yet.
         case next(WakeKind)
     }
 
@@ -69,7 +69,7 @@ public struct WaitExplanation: Hashable, Sendable {
         reasons.reduce(into: []) { $0.insert(DelayReasons($1.kind)) }
     }
 
-    /// Whether nobody knows for how long it waits: not before ``earliest``, but maybe later.
+    /// Whether the wait has no known end: not before ``earliest``, but maybe later.
     public var isOpenEnded: Bool { delayReasons.areOpenEnded }
 
     /// Whether it cannot be sent before its deadline, as things are.
@@ -137,13 +137,13 @@ extension WaitExplanation.Subject {
 }
 
 extension DelayReasons {
-    /// Those that end with something that nobody can foretell.
+    /// Those whose end cannot be predicted.
     private static let openEnded: DelayReasons = [
         DelayReasons(.paused), DelayReasons(.held), DelayReasons(.unresponsive),
         DelayReasons(.stopping), DelayReasons(.leasedElsewhere),
     ]
 
-    /// Whether nobody knows when all of them have ended.
+    /// Whether their end is not known.
     var areOpenEnded: Bool { !isDisjoint(with: Self.openEnded) }
 
     /// Whether a report or a receipt of the device can end one of them before its time.

@@ -5,16 +5,17 @@ public import WakeModel
 
 /// What the budget decided on a request, with the wake that it concerns.
 public enum WakeDecision: Hashable, Sendable {
-    /// It may leave at once: nothing keeps it back, and it is sent when there is room in flight.
+    /// It may be sent immediately: nothing delays it, and it is sent when there is a free in-flight
+    /// slot.
     case send
     /// It waits until this instant, as far as is known now, for these reasons; for none when it
     /// only waits for the next whole second, in which budgets are counted. Its app may be paused or
-    /// its queue held: then nobody knows for how long.
+    /// its queue held: then the end of the wait is not known.
     case deferred(until: WallInstant, because: DelayReasons)
     /// It merged into the wake that waits for the same device, which carries it from now on, and
     /// is due at this instant because of these rules.
     case coalesced(into: WakeID, Coalescing, until: WallInstant, because: DelayReasons)
-    /// VoIP: the same call was asked for within the deadline. This is that wake; nothing new is
+    /// VoIP: the same call was requested within the deadline. This is that wake; nothing new is
     /// kept.
     case sameCall(WakeID)
     /// It ended: it cannot be sent before its expiry. The earliest instant at which the rules
@@ -73,7 +74,7 @@ public enum WakeDecision: Hashable, Sendable {
 }
 
 extension WakeDecision {
-    /// The same in retrospect, of a wake whose present is told beside it.
+    /// The same in retrospect, for a wake whose current state is shown beside it.
     public func pastMessage(until deadline: WallInstant) -> String {
         switch self {
         case .send: return "When it was accepted, nothing kept it back."
@@ -87,11 +88,11 @@ extension WakeDecision {
 
 /// Why a wake is not sent at all.
 public enum WakeSuppression: Hashable, Sendable {
-    /// Background App Refresh was reported off; believed until this instant.
+    /// Background App Refresh was reported off; the report counts until this instant.
     case backgroundAppRefreshOff(until: WallInstant)
     /// VoIP: too many calls in an hour; from this instant on another is let through.
     case tooManyCalls(until: WallInstant)
-    /// APNs holds the device token for dead since this instant.
+    /// APNs reports the device token as unregistered since this instant.
     case deviceTokenDead(since: WallInstant)
 
     /// The same as the budget says it.
@@ -125,7 +126,8 @@ public enum WakeSuppression: Hashable, Sendable {
 }
 
 extension DelayReasons {
-    /// Whether none of them says when a wake is due: then only what nobody can foretell keeps it.
+    /// Whether none of them has a due time: the wake is then delayed only by what cannot be
+    /// predicted.
     fileprivate var haveNoTime: Bool {
         !isEmpty && all.allSatisfy { DelayReasons($0).areOpenEnded }
     }

@@ -46,11 +46,11 @@ extension WakeID {
         max(1, (instant.millisecondsSinceEpoch & 0xffff_ffff_ffff) << 12)
     }
 
-    /// When the wake was accepted, as its number says: exactly, unless more wakes than the counter
-    /// tells apart came within a millisecond, or the clock was set back.
+    /// When the wake was accepted, from its number: exact, unless more wakes than the counter can
+    /// number came within a millisecond, or the clock was set back.
     var acceptedAt: WallInstant { WallInstant(millisecondsSinceEpoch: number >> 12) }
 
-    /// The number that the id stands for: its time and counter.
+    /// The number that the id encodes: its time and counter.
     public var number: Int64 {
         Int64(bitPattern: (apnsID.high >> 16) << 12 | (apnsID.high & 0x0fff))
     }

@@ -17,8 +17,8 @@ public struct WakeQuery: Hashable, Sendable {
     public var apps: Set<BundleID>?
     /// Only those in these states; `nil` for all.
     public var states: Set<WakeState>?
-    /// Only those that their caller named so. There is no index of names: of a device whose token
-    /// is given, or of the latest wakes, they are found at once, and others page by page.
+    /// Only those with this caller's name. Names are not indexed: within a given device, or among
+    /// the latest wakes, they are found directly, and others page by page.
     public var ref: WakeRef?
     /// Only those of devices with this digest (``WakeModel/DeviceToken/digest``), by which logs and
     /// answers name a device. There is no index of digests either.
@@ -52,12 +52,12 @@ public struct WakeQuery: Hashable, Sendable {
             && (environment == nil || environment == app.environment)
     }
 
-    /// Whether a wake of these apps is asked for.
+    /// Whether a wake belongs to these apps.
     func includes(_ wake: WakeRow) -> Bool {
         (states?.contains(wake.state) ?? true) && (ref == nil || wake.ref == ref)
     }
 
-    /// How many rows one page looks at, at most, for wakes that are asked for: what it costs.
+    /// How many rows one page reads at most, for a query of wakes.
     package var rowCount: Int {
         let isByDevice = deviceToken != nil
         guard states == nil, ref == nil, digest == nil,
@@ -87,7 +87,7 @@ public struct WakePage: Hashable, Sendable {
 public enum CancelAnswer: Hashable, Sendable {
     /// It was pending and has ended. What had merged into it has ended with it.
     case cancelled(WakeRecord)
-    /// It is in hand already, or has ended.
+    /// It is claimed already, or has ended.
     case tooLate(WakeRecord)
     /// No wake has this id.
     case unknown

@@ -3,7 +3,7 @@
 public import WakeBudget
 public import WakeModel
 
-/// All that the store knows of one wake, except its payload.
+/// The stored data of one wake, except its payload.
 public struct WakeRecord: Hashable, Sendable {
     /// Its name.
     public let id: WakeID
@@ -15,7 +15,7 @@ public struct WakeRecord: Hashable, Sendable {
     public let kind: WakeKind
     /// The device. Shown to people as a digest only.
     public let deviceToken: DeviceToken
-    /// Where it is in its life.
+    /// Its state.
     public let state: WakeState
     /// When it was accepted.
     public let acceptedAt: WallInstant
@@ -23,7 +23,7 @@ public struct WakeRecord: Hashable, Sendable {
     public let decision: WakeDecision
     /// The value of `apns-priority`.
     public let priority: Priority
-    /// How much it matters, with what merged into it.
+    /// Its urgency, with what merged into it.
     public let urgency: Urgency
     /// When it was, or is, due.
     public let dueAt: WallInstant
@@ -54,7 +54,7 @@ public struct WakeRecord: Hashable, Sendable {
     /// Its attempts, the oldest first; at most ``AttemptRecord/maximumKept`` of the latest.
     public let attempts: [AttemptRecord]
 
-    /// The record of a row, with what stands beside it.
+    /// The record of a row, with the rows that belong to it.
     public init(
         _ row: WakeRow, queue: WakeQueueKey, deviceToken: DeviceToken, attempts: [AttemptRecord],
         carrier: WakeRow? = nil
@@ -113,6 +113,6 @@ public struct StoreCount: Hashable, Sendable {
     public var unended: Int { byState[.pending, default: 0] + byState[.claimed, default: 0] }
     /// Wakes that have ended, those that were pruned included.
     public var ended: Int { pruned + byState.values.reduce(0, +) - unended }
-    /// The law: accepted = ended + pending, those in hand included.
+    /// The invariant: accepted = ended + pending, claimed ones included.
     public var isConserved: Bool { accepted == ended + unended }
 }

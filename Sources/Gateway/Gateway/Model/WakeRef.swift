@@ -3,7 +3,8 @@
 public import WakeModel
 
 /// A caller's own name of a wake. iOS does not tell an app the `apns-id` of the push that launched
-/// it; a name that stands in the payload too can come back with the receipt. Names need not differ.
+/// it; a name that is also in the payload can be returned with the receipt. Names need not be
+/// unique.
 public struct WakeRef: Hashable, Sendable, CustomStringConvertible {
     /// The most characters.
     public static let maximumCount = 64

@@ -2,9 +2,9 @@
 
 public import WakeModel
 
-/// Where a wake is in its life: waiting, in hand, or ended in one of several ways.
+/// The state of a wake: waiting, claimed, or ended in one of several ways.
 public enum WakeState: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
-    /// Kept, and waiting for its time or for room.
+    /// Stored, and waiting for its due time or a free slot.
     case pending
     /// Handed to the sender under a lease.
     case claimed
@@ -24,7 +24,7 @@ public enum WakeState: String, Hashable, Sendable, CaseIterable, CustomStringCon
     case undeliverable
     /// Ended: given up.
     case failed
-    /// Ended: somebody asked for it.
+    /// Ended on request.
     case cancelled
     /// Ended: its row, or its device's, cannot be read any more.
     case damaged
@@ -54,7 +54,7 @@ public enum WakeEnd: Hashable, Sendable {
     case undeliverable(Refusal)
     /// It was given up.
     case failed(FailureCause)
-    /// Somebody asked for it.
+    /// On request.
     case cancelled
     /// Its row in the store, or that of its device, cannot be read any more, so it is not sent.
     case damaged
@@ -82,7 +82,7 @@ public struct Refusal: Hashable, Sendable {
     public let status: Int
     /// The reason, verbatim; `nil` when the answer held none.
     public let reason: RejectionReason?
-    /// With 410: since when APNs holds the device token for dead.
+    /// With 410: since when APNs reports the device token as unregistered.
     public let tokenDeadSince: WallInstant?
 
     /// Creates a refusal.

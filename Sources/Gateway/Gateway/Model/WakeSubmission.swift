@@ -4,10 +4,9 @@ public import PayloadRules
 public import WakeBudget
 public import WakeModel
 
-/// A valid wake on its way into the store, with what its caller says beside it, and the key that
-/// recognises its repetition.
+/// A valid wake to be stored, with its caller's options and the key that recognises its repetition.
 public struct WakeSubmission: Sendable {
-    /// What was asked for, found valid.
+    /// The request, validated.
     public let wake: ValidWake
     /// The environment of its device token.
     public let environment: APNsEnvironment
@@ -15,7 +14,7 @@ public struct WakeSubmission: Sendable {
     public let acceptedAt: WallInstant
     /// Not to be sent before this instant, whatever the budget allows; `nil` for no such wish.
     public let notBefore: WallInstant?
-    /// How much it matters. Calls have none.
+    /// Its urgency. Calls have none.
     public let urgency: Urgency
     /// How it merges into a wake that waits.
     public let coalescing: Coalescing

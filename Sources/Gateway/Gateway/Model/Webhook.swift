@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// What a webhook may tell.
+/// The kinds of webhook events.
 public enum WebhookKind: String, Hashable, Sendable, CaseIterable {
     /// How a wake ended.
     case outcome
@@ -12,7 +12,7 @@ public enum WebhookKind: String, Hashable, Sendable, CaseIterable {
     case appHeld = "app-held"
 }
 
-/// What one webhook tells.
+/// The event of one webhook.
 public enum WebhookEvent: Hashable, Sendable {
     /// A wake has ended; its record at the time of asking.
     case outcome(WakeRecord)
@@ -31,12 +31,12 @@ public enum WebhookEvent: Hashable, Sendable {
     }
 }
 
-/// A queue of an app was held, because APNs refuses its key, topic or certificate, or paused by
-/// somebody; or it goes on.
+/// A queue of an app was held, because APNs refuses its key, topic or certificate, or paused by an
+/// operator; or it was released.
 public struct AppHold: Hashable, Sendable {
     /// The app and the kind.
     public let queue: WakeQueueKey
-    /// Whether it stands still from now on.
+    /// Whether it is held or paused from now on.
     public let isHeld: Bool
     /// Why, as a sentence.
     public let reason: String
@@ -73,7 +73,7 @@ public struct WebhookItem: Hashable, Sendable {
 
     /// Proof of the lease.
     public let ticket: Ticket
-    /// What to tell.
+    /// The event to report.
     public let event: WebhookEvent
     /// When it came to be.
     public let createdAt: WallInstant
@@ -89,7 +89,7 @@ public struct WebhookItem: Hashable, Sendable {
     }
 }
 
-/// What became of one delivery.
+/// The result of one delivery.
 public struct WebhookSettlement: Hashable, Sendable {
     /// What to do with the item.
     public enum Effect: Hashable, Sendable {

@@ -2,8 +2,8 @@
 
 public import WakeModel
 
-/// The name of a webhook endpoint in the store: the same for as long as the endpoint is the same,
-/// wherever it stands in a configuration. Whoever configures endpoints chooses it; not 0.
+/// The id of a webhook endpoint in the store: stable while the endpoint is the same, regardless of
+/// its position in a configuration. Chosen by the configuration; not 0.
 public struct WebhookEndpointID: RawRepresentable, Hashable, Sendable {
     /// The number.
     public let rawValue: Int64
@@ -11,26 +11,24 @@ public struct WebhookEndpointID: RawRepresentable, Hashable, Sendable {
     /// An id with this number.
     public init(rawValue: Int64) { self.rawValue = rawValue }
 
-    /// Whose events are that were written when there was one endpoint without a name. Nobody
-    /// configures it.
+    /// The owner of events written when there was one endpoint without a name. Never configured.
     public static let unnamed = WebhookEndpointID(rawValue: 0)
 }
 
-/// What one webhook endpoint is told, and how much is kept for it.
+/// The events that one webhook endpoint receives, and how much is kept for it.
 ///
-/// Each endpoint has events of its own in the store: one that is down keeps its own waiting, and
-/// nobody else's.
+/// Each endpoint has events of its own in the store: one that is down delays only its own.
 public struct WebhookSubscription: Hashable, Sendable {
     /// The most events that are kept for one endpoint, 94 bytes of the file each.
     public static let maximumBacklogCount = 1_000_000
-    /// The most endpoints: an event is a row for each one that is told of it.
+    /// The most endpoints: an event is a row for each one that receives it.
     public static let maximumEndpointCount = 8
 
     /// The endpoint.
     public let endpoint: WebhookEndpointID
-    /// What it is told.
+    /// The kinds of events that it receives.
     public let kinds: Set<WebhookKind>
-    /// The apps that it is told about, in all environments; `nil` for all.
+    /// The apps whose events it receives, in all environments; `nil` for all.
     public let apps: Set<BundleID>?
     /// The most events that are kept for it; when there are so many, later ones are dropped.
     public let backlogCount: Int
@@ -46,13 +44,13 @@ public struct WebhookSubscription: Hashable, Sendable {
         self.backlogCount = backlogCount
     }
 
-    /// Whether it is told of such an event of an app.
+    /// Whether it receives such an event of an app.
     func listens(to kind: WebhookKind, of app: AppIdentity) -> Bool {
         kinds.contains(kind) && apps?.contains(app.bundleID) ?? true
     }
 }
 
-/// Webhooks of one endpoint that were claimed, and how the endpoint stands.
+/// Claimed webhooks of one endpoint, and the endpoint's state.
 public struct WebhookBatch: Hashable, Sendable {
     /// What to deliver.
     public var items: [WebhookItem]

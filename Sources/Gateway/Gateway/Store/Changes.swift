@@ -10,7 +10,7 @@ public import WakeModel
 public struct Changes: Sendable {
     /// A change of one device.
     public struct DeviceChange: Sendable {
-        /// What becomes of the row.
+        /// The kind of change to the row.
         public enum Kind: Hashable, Sendable {
             /// It gets its first row.
             case made
@@ -22,7 +22,7 @@ public struct Changes: Sendable {
 
         /// The row.
         public var row: DeviceRow
-        /// What becomes of it.
+        /// The kind of change.
         public var kind: Kind
         /// The version on which it was decided.
         public let version: Int64
@@ -86,7 +86,7 @@ public struct Changes: Sendable {
 
     /// A change of a webhook under a lease.
     public struct WebhookChange: Sendable {
-        /// What becomes of it.
+        /// The kinds of change.
         public enum Kind: Hashable, Sendable {
             /// It gets another lease, which ends at this instant; it was tried once more.
             case leased(until: WallInstant)
@@ -100,7 +100,7 @@ public struct Changes: Sendable {
         public let number: Int64
         /// The fencing token on which it was decided.
         public let fence: Int64
-        /// What becomes of it.
+        /// The kind of change.
         public let kind: Kind
     }
 
@@ -136,7 +136,7 @@ public struct Changes: Sendable {
     /// The last number that was given to a wake.
     public internal(set) var lastNumber: Int64 = 0
 
-    /// Where a wake stands among ``wakes``.
+    /// The index of a wake in ``wakes``.
     private var places: [Int64: Int] = [:]
 
     /// Whether nothing is changed.
@@ -180,7 +180,7 @@ public struct Changes: Sendable {
         }
     }
 
-    /// Where a new wake stands: numbers are given in their order.
+    /// The index of a new wake: numbers are assigned in order.
     private func newPlace(_ number: Int64) -> Int? {
         guard let first = newWakes.first, number >= first.number else { return nil }
         var range = newWakes.indices

@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// A lease on one due wake: whoever holds it may send the wake until the lease ends.
+/// A lease on one due wake: its holder may send the wake until the lease ends.
 ///
 /// It carries all that a request to APNs needs, so that encoding it cannot fail.
 public struct Claim: Hashable, Sendable {

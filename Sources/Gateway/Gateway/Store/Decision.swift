@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What came of deciding on a command over loaded rows.
+/// The result of deciding on a command over loaded rows.
 public enum Decision<Answer: Sendable>: Sendable {
     /// It is decided.
     case made(Answer, Changes)
@@ -11,7 +11,7 @@ public enum Decision<Answer: Sendable>: Sendable {
 }
 
 extension StoreCommand {
-    /// Decides over loaded rows. `note` is told of rows that are found damaged.
+    /// Decides over loaded rows. `note` is called for rows that are found damaged.
     public func decide(
         over rows: LoadedRows, noting note: (DamagedRow) -> Void
     ) -> Decision<Answer> {

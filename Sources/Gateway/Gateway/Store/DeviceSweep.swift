@@ -2,12 +2,12 @@
 
 import WakeModel
 
-/// How the walk through all devices stands.
+/// The state of the walk through all devices.
 ///
 /// An index of the devices by their age would be written with every wake. Instead all devices are
-/// looked at so often that one is kept only little longer than it must be: the walks of one
-/// retention are many, and each is as quick as its steps follow each other. So what is kept has a
-/// bound, whatever the number of devices: as many as came in that time and a little more.
+/// walked so often that each is kept only a little longer than required: there are many walks in
+/// one retention period, each as quick as its steps follow each other. So the number of kept
+/// devices is bounded: those that came in that time and a few more.
 package struct DeviceSweep {
     /// How many walks there are in the time for which devices are kept.
     static let walksPerRetention: Int64 = 8
@@ -16,7 +16,7 @@ package struct DeviceSweep {
 
     /// When the last walk began; `nil` before the first.
     private var beganAt: WallInstant?
-    /// The number of the device that was looked at last; `nil` when no walk is under way.
+    /// The number of the device that was read last; `nil` when no walk is under way.
     package var reached: Int64?
 
     /// No walk yet.
@@ -29,7 +29,7 @@ package struct DeviceSweep {
         let interval = min(kept / Self.walksPerRetention, Self.longestIntervalSeconds * 1000)
         if let beganAt {
             let elapsed = order.now.milliseconds(since: beganAt)
-            // After the clock was set back nobody knows how long ago it was.
+            // After the clock was set back the elapsed time is not known.
             guard elapsed < 0 || elapsed >= interval else { return nil }
         }
         beganAt = order.now

@@ -20,8 +20,8 @@ public actor InMemoryWakeStore: WakeStore, StoreEngine {
     /// An empty store.
     public init() { self.init { nil } }
 
-    /// An empty store, which asks `trouble` before each write what befalls it, and gives these
-    /// numbers to wakes.
+    /// An empty store, which calls `trouble` before each write for the failure to simulate, and
+    /// assigns these numbers to wakes.
     package init(
         numbers: NumberSeries = .all, trouble: @escaping @Sendable () -> WriteTrouble?
     ) {
@@ -65,7 +65,7 @@ public actor InMemoryWakeStore: WakeStore, StoreEngine {
         case .conflict: return .conflict
         case .unknown(let isDone):
             writeCount += 1
-            // What cannot be written is not, whatever becomes of the answer.
+            // A write that the engine cannot do is not done, whatever outcome is reported.
             if isDone, rows.write(changes) { doneWrites.insert(writeCount) }
             return .unknown(UnknownWrite(writer: 0, sequence: writeCount))
         case nil: return rows.write(changes) ? .done : .conflict
@@ -83,7 +83,7 @@ public actor InMemoryWakeStore: WakeStore, StoreEngine {
 
 /// What an engine that gateways share has to cope with.
 package enum WriteTrouble: Hashable, Sendable {
-    /// Somebody else was first.
+    /// Another writer changed a row first.
     case conflict
     /// The write is done or not, and at first that is not known.
     case unknown(isDone: Bool)

@@ -12,7 +12,7 @@ public struct LoadedRows: Sendable {
     public enum DeviceFact: Sendable {
         /// It is there.
         case found(DeviceRow, version: Int64)
-        /// It is not; one that is made gets the number under which the fact stands.
+        /// It is absent; a new one gets the number of this entry.
         case absent
         /// It cannot be read; what is left of it, with an empty ledger, if its token is known.
         case damaged(StoreFailure, rest: DeviceRow?)
@@ -42,7 +42,7 @@ public struct LoadedRows: Sendable {
     public struct DueWakes: Sendable {
         /// At which instant they are due.
         public let now: WallInstant
-        /// The most that were looked for.
+        /// The limit of the query.
         public let limit: Int
         /// Their numbers, the longest due first.
         public let numbers: [Int64]
@@ -65,7 +65,7 @@ public struct LoadedRows: Sendable {
     public var users: [ReadSet.UserName: [Int64]] = [:]
     /// Wakes by their numbers.
     public var wakes: [Int64: WakeFact] = [:]
-    /// What idempotency keys stand for; `nil` for nothing.
+    /// The entries of idempotency keys; `nil` for none.
     public var keys: [[UInt8]: KnownKey?] = [:]
     /// The attempts of wakes, the oldest first.
     public var attempts: [Int64: [AttemptRecord]] = [:]
@@ -106,7 +106,7 @@ public struct LoadedRows: Sendable {
     }
 }
 
-/// All queues of a store: they are few, and known to every decision.
+/// All queues of a store: they are few, and loaded for every decision.
 public struct QueueTable: Sendable {
     private var rows: [Int64: WakeQueueRow] = [:]
     private var numbers: [WakeQueueKey: Int64] = [:]
@@ -138,7 +138,7 @@ public struct QueueTable: Sendable {
     public mutating func reserve(_ number: Int64) { lastNumber = max(lastNumber, number) }
 }
 
-/// What an idempotency key stands for.
+/// The entry of an idempotency key.
 public struct KnownKey: Hashable, Sendable {
     /// A digest of the request's body.
     public let request: [UInt8]
@@ -147,7 +147,7 @@ public struct KnownKey: Hashable, Sendable {
     /// What was answered; `nil` where an earlier version of the store did not keep it, or it cannot
     /// be read.
     public let answer: AdmittedWake?
-    /// Until when the key is remembered.
+    /// When the key expires.
     public let expiresAt: WallInstant
 
     /// Creates a known key.

@@ -2,8 +2,8 @@
 
 import WakeModel
 
-/// Rows in dictionaries. What the hot path asks for by name is found by it, so that a batch of ten
-/// thousand is no matter; the queues are found by looking at all that waits.
+/// Rows in dictionaries. Lookups by name on the hot path take constant time, so that a batch of ten
+/// thousand is cheap; due wakes of queues are found by a scan of all pending ones.
 final class MemoryRows: RetainedRows {
     private(set) var queueTable = QueueTable()
     private var devices: [Int64: DeviceRow] = [:]
@@ -37,7 +37,7 @@ final class MemoryRows: RetainedRows {
 
     init() {}
 
-    /// The same rows, which change no more with these.
+    /// A copy of the rows, independent of the original.
     init(copying other: MemoryRows) {
         queueTable = other.queueTable
         devices = other.devices
@@ -103,7 +103,7 @@ final class MemoryRows: RetainedRows {
         if let known = rows.deviceNumbers[name] ?? deviceNumbers[name] {
             number = known
         } else {
-            // Never given again, whatever becomes of the decision.
+            // Never reused, whatever the outcome of the decision.
             lastDevice += 1
             number = lastDevice
         }

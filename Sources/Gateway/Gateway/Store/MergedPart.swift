@@ -3,8 +3,8 @@
 public import WakeBudget
 public import WakeModel
 
-/// What one request, or several that are not told apart any more, give to the wake that carries
-/// them. By its parts a wake can do without one of them, when that is cancelled.
+/// The contribution of one request, or of several that are no longer distinguished, to the wake
+/// that carries them. Parts allow one of them to be removed when it is cancelled.
 public struct MergedPart: Hashable, Sendable {
     /// The most parts of a wake. With more the oldest two become one.
     public static let maximumCount = 16
@@ -24,7 +24,7 @@ public struct MergedPart: Hashable, Sendable {
     public var expiration: Expiration
     /// The collapse id, if any.
     public var collapseID: CollapseID?
-    /// How much it matters.
+    /// Its urgency.
     public var urgency: Urgency
     /// How it merges with what is older.
     public var coalescing: Coalescing
@@ -83,7 +83,7 @@ extension WakeRow {
         for index in all.indices where surplus > 0 {
             let count = min(surplus, all[index].wakes.count)
             all[index].wakes.removeFirst(count)
-            // Nobody can name it any more, so nobody can take it out.
+            // It can no longer be named, so it can no longer be removed.
             if all[index].wakes.isEmpty { all[index].isFolded = true }
             surplus -= count
         }
@@ -96,8 +96,8 @@ extension WakeRow {
         parts[index].isFolded = true
     }
 
-    /// Takes a wake's request out of its parts, as far as it can be told apart; whether it was
-    /// there. What the push carries is then what is left.
+    /// Takes a wake's request out of its parts, as far as it is distinguishable; returns whether it
+    /// was there. The push then carries what is left.
     mutating func withdraw(_ wake: WakeID) -> Bool {
         guard let index = parts.firstIndex(where: { $0.wakes.contains(wake) }) else { return false }
         guard !parts[index].isFolded else {

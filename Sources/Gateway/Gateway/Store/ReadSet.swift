@@ -155,7 +155,7 @@ public struct ReadSet: Sendable {
         wakes[number, default: []].formUnion(parts)
     }
 
-    /// Adds the counters by which the rules know whether an endpoint's webhooks are too many.
+    /// Adds the counters by which the rules limit an endpoint's webhooks.
     mutating func addBacklogs(of rules: StoreRules) {
         for subscription in rules.webhooks { counters.insert(.webhooks(subscription.endpoint)) }
     }

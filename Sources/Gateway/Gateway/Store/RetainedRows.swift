@@ -51,9 +51,9 @@ public protocol RetainedRows: AnyObject {
         of endpoint: WebhookEndpointID, limit: Int
     ) throws(StoreFailure) -> Int
 
-    /// A step of the walk through all devices in the order of their numbers: looks at so many
-    /// behind a number, and removes those without any life since an instant, unless a wake of one
-    /// is still there or another device cannot be found without it.
+    /// A step of the walk through all devices in the order of their numbers: reads so many after a
+    /// number, and removes those without any activity since an instant, unless one still has a wake
+    /// or another device cannot be found without it.
     func sweepDevices(
         after number: Int64, untouchedSince instant: WallInstant, limit: Int
     ) throws(StoreFailure) -> SweptDevices
@@ -77,7 +77,7 @@ public protocol RetainedRows: AnyObject {
 public struct SweptDevices: Hashable, Sendable {
     /// How many devices were removed.
     public let removed: Int
-    /// The number of the last device that was looked at; `nil` when there is none behind it.
+    /// The number of the last device that was read; `nil` when there is none behind it.
     public let last: Int64?
 
     /// Creates a step.
@@ -115,7 +115,7 @@ public enum StoreCounter: Hashable, Sendable {
 public struct FeedbackRow: Hashable, Sendable {
     /// Its number; 0 before it has one.
     public var number: Int64 = 0
-    /// What it tells.
+    /// Its kind.
     public let kind: FeedbackKind
     /// The queue's number.
     public let queue: Int64

@@ -40,10 +40,10 @@ public struct Retention {
         return pruned
     }
 
-    /// A number below which everything is as old as what is pruned, though it does not look so: a
-    /// clock that was ahead gave numbers which those after them follow, because numbers never go
-    /// back. So while they are ahead, one is noted with the time, again and again, and what is
-    /// below it is known to have come before. 0 where no such number is known.
+    /// A number below which everything is old enough to be pruned, even if its own time says
+    /// otherwise: a clock that was ahead produced numbers which later ones follow, because numbers
+    /// never decrease. So while numbers are ahead, the current one is recorded with the time at
+    /// intervals, and everything below it was written before. 0 without such a record.
     private func numberAhead(under order: PruneOrder) throws(StoreFailure) -> Int64 {
         let next = rows.makeNumber(at: order.now)
         let noted = try rows.value(of: .aheadNumber)
@@ -61,12 +61,12 @@ public struct Retention {
         return since < order.wakesBefore ? Int64(noted) : 0
     }
 
-    /// Makes a counter stand at this.
+    /// Sets a counter to a value.
     private func set(_ counter: StoreCounter, to value: Int) throws(StoreFailure) {
         rows.add(value - (try rows.value(of: counter)), to: counter)
     }
 
-    /// Since when a queue is paused, or was told as held, is not in the future.
+    /// No queue is paused, or was reported as held, in the future.
     private func pullBackQueues(_ order: PruneOrder) throws(StoreFailure) {
         for queue in try rows.queues() {
             var row = queue
@@ -93,10 +93,10 @@ public struct Retention {
 
     // MARK: Endpoints that are gone
 
-    /// Removes webhooks of endpoints that nobody configures any more, in one step of pruning, once
-    /// their grace is over. Those that were written before endpoints had names become the only
-    /// endpoint's, if there is only one: with several nobody knows whom they are for, and they must
-    /// not come to a stranger.
+    /// Removes webhooks of endpoints that are no longer configured, in one step of pruning, once
+    /// their grace period is over. Those written before endpoints had names are assigned to the
+    /// only endpoint, if there is only one: with several the right one is not known, and no other
+    /// may receive them.
     private func removeWebhooks(
         _ order: PruneOrder, _ pruned: inout Pruned
     ) throws(StoreFailure) {
@@ -162,7 +162,7 @@ public struct Retention {
         }
     }
 
-    /// What a webhook tells, and of which app; `nil` when what it is about has had its time.
+    /// The kind and app of a webhook's event; `nil` when its subject has been pruned.
     private func origin(
         of subject: WebhookSubject
     ) throws(StoreFailure) -> (kind: WebhookKind, app: AppIdentity)? {

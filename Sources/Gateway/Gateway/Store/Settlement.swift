@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// What becomes of a claimed wake.
+/// The new state of a claimed wake.
 public struct Settlement: Hashable, Sendable {
     /// The effect on the wake.
     public enum Effect: Hashable, Sendable {
@@ -19,7 +19,7 @@ public struct Settlement: Hashable, Sendable {
     public let ticket: Claim.Ticket
     /// When this was known.
     public let at: WallInstant
-    /// What came of the attempt; `nil` when none was made.
+    /// The result of the attempt; `nil` when none was made.
     public let attempt: AttemptResult?
     /// The effect.
     public let effect: Effect
@@ -48,7 +48,7 @@ public enum SettlementVerdict: Hashable, Sendable {
     case damaged
 }
 
-/// What came of one attempt to send.
+/// The result of one attempt to send.
 public enum AttemptResult: Hashable, Sendable {
     /// APNs took the push.
     case accepted(apnsUniqueID: String?)
@@ -56,7 +56,7 @@ public enum AttemptResult: Hashable, Sendable {
     case refused(Refusal)
     /// No answer came.
     case unanswered(SendFailure)
-    /// The gateway that held the lease never said what came of it.
+    /// The gateway that held the lease never recorded a result.
     case abandoned
 }
 

@@ -2,23 +2,23 @@
 
 public import WakeModel
 
-/// How a store stands that gateways share, as one of them saw it last.
+/// The status of a store that gateways share, as this gateway last saw it.
 public struct SharedStoreStatus: Hashable, Sendable {
     /// A gateway that works on the store, or did in the last hour.
     public struct Member: Hashable, Sendable {
         /// Its name, another one after each start.
         public let name: String
-        /// Whether it is the one that looked.
+        /// Whether it is the one that made the survey.
         public let isThis: Bool
         /// Since when it works on the store.
         public let beganAt: WallInstant
-        /// How long it has given no sign of life, in milliseconds.
+        /// The time since its last heartbeat, in milliseconds.
         public let silentMilliseconds: Int64
         /// How many writers it has.
         public let writerCount: Int
-        /// How many leases on wakes it held with its last sign of life.
+        /// How many leases on wakes it held at its last heartbeat.
         public let leaseCount: Int
-        /// Whether its signs of life are recent enough for it to keep its writers.
+        /// Whether its heartbeats are recent enough for it to keep its writers.
         public let isAlive: Bool
 
         /// Creates a member.
@@ -54,7 +54,7 @@ public struct SharedStoreStatus: Hashable, Sendable {
     public struct OpenTransaction: Hashable, Sendable {
         /// How to end it, as SQL.
         public let ending: String
-        /// Whose it is: role, program and state, as far as this role may know.
+        /// Whose it is: role, program and state, as far as this role may read them.
         public let owner: String
         /// How long it has been open, in seconds.
         public let seconds: Int64
@@ -73,22 +73,22 @@ public struct SharedStoreStatus: Hashable, Sendable {
         }
     }
 
-    /// When it was looked at.
+    /// The time of the survey.
     public let at: WallInstant
     /// The server's version, such as 150018 for 15.18.
     public let serverVersion: Int64
-    /// The gateways, the one that looked first.
+    /// The gateways, the surveying one first.
     public let members: [Member]
     /// Transactions that have been open for long, the oldest first.
     public let openTransactions: [OpenTransaction]
     /// By how many bytes of log the standby that is farthest behind lags; `nil` without a standby,
-    /// or where the role may not know it.
+    /// or where the role may not read it.
     public let standbyLagBytes: Int64?
     /// How much the database's clock is ahead of this machine's, in milliseconds.
     public let clockOffsetMilliseconds: Int64
     /// What commands have cost, by their names.
     public let verbs: [String: Verb]
-    /// How many conflicts of versions this gateway met a second since it looked before.
+    /// How many conflicts of versions this gateway met per second since the previous survey.
     public let conflictsPerSecond: Double
 
     /// Creates a status.

@@ -32,8 +32,8 @@ public struct EndedWake: Hashable, Sendable {
     }
 }
 
-/// Leave to claim wakes in the transaction that admits them, so that a wake which may go at once
-/// is written once and not twice.
+/// Permission to claim wakes in the transaction that admits them, so that a wake which may be sent
+/// immediately is written once and not twice.
 public struct ClaimGrant: Hashable, Sendable {
     /// The queues whose wakes may go now, and that have no older ones waiting, each with the most
     /// wakes to claim from it.
@@ -44,7 +44,7 @@ public struct ClaimGrant: Hashable, Sendable {
     public private(set) var calls: Int
     /// How long the leases last, in seconds.
     public let leaseSeconds: Int
-    /// What keeps queues from sending at once, where something does: part of what is decided.
+    /// The reasons why queues do not send now: part of the decision.
     public let obstacles: [WakeQueueKey: DelayReasons]
 
     /// Creates a grant with room for each queue.
@@ -62,7 +62,7 @@ public struct ClaimGrant: Hashable, Sendable {
         self.leaseSeconds = leaseSeconds
     }
 
-    /// Creates a grant whose queues share its room.
+    /// Creates a grant whose queues share its slots.
     public init(queues: Set<WakeQueueKey>, background: Int, calls: Int, leaseSeconds: Int) {
         slots = Dictionary(
             uniqueKeysWithValues: queues.map { ($0, $0.kind.isImmediate ? calls : background) })
@@ -83,11 +83,11 @@ public struct ClaimGrant: Hashable, Sendable {
     }
 }
 
-/// What came of admitting wakes.
+/// The result of admitting wakes.
 public struct AdmitAnswer: Sendable {
     /// The answers, one by one, in order.
     public var admissions: [AdmissionResult] = []
-    /// The wakes among them that were claimed at once.
+    /// The wakes among them that were claimed immediately.
     public var claims: [Claim] = []
     /// All that ended in this transaction: new ones, and older ones that were found to be over.
     public var ended: [EndedWake] = []
@@ -99,7 +99,7 @@ public struct AdmitAnswer: Sendable {
     /// Nothing yet.
     public init() {}
 
-    /// Adds what came of the submissions behind these.
+    /// Adds the results of the submissions after these.
     mutating func append(_ other: AdmitAnswer) {
         admissions += other.admissions
         claims += other.claims
@@ -109,7 +109,7 @@ public struct AdmitAnswer: Sendable {
     }
 }
 
-/// What came of a claim.
+/// The result of a claim.
 public struct ClaimAnswer: Sendable {
     /// The claimed wakes.
     public var claims: [Claim] = []
@@ -124,7 +124,7 @@ public struct ClaimAnswer: Sendable {
     public init() {}
 }
 
-/// What came of settling.
+/// The result of settling.
 public struct SettleAnswer: Sendable {
     /// The verdicts, one by one, in order.
     public var verdicts: [SettlementVerdict] = []
@@ -141,8 +141,8 @@ public struct SettleAnswer: Sendable {
 public struct Reclaimed: Hashable, Sendable {
     /// Wakes that are pending again; the lost attempt counts as a try.
     public var returned: [WakeID] = []
-    /// Those that ended: calls and others that are not repeated, whose fate is unknown, and wakes
-    /// that another carries by now.
+    /// Those that ended: calls and others that are not repeated, whose outcome is unknown, and
+    /// wakes that another carries by now.
     public var ended: [EndedWake] = []
 
     /// Nothing yet.
@@ -152,7 +152,7 @@ public struct Reclaimed: Hashable, Sendable {
     public var count: Int { returned.count + ended.count }
 }
 
-/// What came of a cancellation.
+/// The result of a cancellation.
 public struct CancelOutcome: Sendable {
     /// Whether it took effect; `nil` for an unknown wake.
     public let isCancelled: Bool?
@@ -166,7 +166,7 @@ public struct CancelOutcome: Sendable {
     }
 }
 
-/// What came of a device's report.
+/// The result of a device's report.
 public struct ReportOutcome: Sendable {
     /// How many of the token's queues it reached.
     public let devices: Int
@@ -184,7 +184,7 @@ public struct ReportOutcome: Sendable {
     }
 }
 
-/// What came of receipts.
+/// The result of receipts.
 public struct ReceiptOutcome: Sendable {
     /// The answers, one by one, in order.
     public var answers: [ReceiptAnswer] = []
@@ -207,12 +207,12 @@ public struct Pruned: Hashable, Sendable {
     public var feedback = 0
     /// Entries of the feed of outcomes, as many as a transaction made counting as one.
     public var outcomes = 0
-    /// Devices that had nothing to remember.
+    /// Devices without any state.
     public var devices = 0
     /// Whether the walk through all devices has not come to its end.
     public var isSweeping = false
-    /// Webhooks that nobody is told of any more: their endpoint is gone, or they were written
-    /// before endpoints had names, and no heir asks for them.
+    /// Webhooks without a receiver: their endpoint was removed, or they were written before
+    /// endpoints had names, and no endpoint takes them over.
     public var webhooks = 0
     /// Webhooks without an endpoint that the only one inherited.
     public var inheritedWebhooks = 0
@@ -225,7 +225,7 @@ public struct Pruned: Hashable, Sendable {
     public init() {}
 
     /// Whether some table gave as many as the step may take, or the walk through the devices goes
-    /// on, so that more may follow at once.
+    /// on, so that another step may follow immediately.
     public func isFull(_ limit: Int) -> Bool {
         isSweeping || max(wakes, marks, feedback, outcomes, webhooks + inheritedWebhooks) >= limit
     }
@@ -237,14 +237,14 @@ public struct PruneOrder: Hashable, Sendable {
     public let now: WallInstant
     /// Ended wakes that were accepted before this instant, and feedback that is as old.
     public let wakesBefore: WallInstant
-    /// Devices without any life since this instant, whose wakes have gone.
+    /// Devices without any activity since this instant, whose wakes were removed.
     public let devicesBefore: WallInstant
     /// Who listens to webhooks; those of other endpoints go after the grace. Gateways that share a
     /// store have the same ones.
     public let webhooks: [WebhookSubscription]
     /// How long webhooks are kept for an endpoint that is not among them, in seconds.
     public let webhookGraceSeconds: Int
-    /// The most rows of one table; of devices, the most that are looked at.
+    /// The most rows of one table; of devices, the most that are read.
     public let limit: Int
 
     /// Creates an order.
@@ -268,15 +268,14 @@ extension PruneOrder {
     /// The latest instant at which anything can have happened, as clocks are.
     package var latest: WallInstant { now.advanced(byMilliseconds: Self.toleratedMilliseconds) }
 
-    /// An instant to which nothing is put off, and until which nothing is remembered: two days more
-    /// than what is longest kept.
+    /// An instant after every due time and expiry: two days more than the longest retention.
     package var farthest: WallInstant {
         now.advanced(byMilliseconds: max(0, now.milliseconds(since: wakesBefore)))
             .advanced(bySeconds: 2 * 86_400)
     }
 }
 
-/// A queue's standing in the store.
+/// The stored row of a queue.
 public struct WakeQueueRow: Hashable, Sendable {
     /// The queue's number in the store, from 1.
     public let number: Int64
@@ -284,12 +283,12 @@ public struct WakeQueueRow: Hashable, Sendable {
     public let queue: WakeQueueKey
     /// Whether the app ever sent a receipt: from then on missing ones count.
     public var confirmsLaunches: Bool
-    /// Since when somebody has paused it; `nil` when it is not paused.
+    /// Since when it is paused; `nil` when it is not.
     public var pausedAt: WallInstant?
     /// Why, if it was said.
     public var pauseReason: String?
-    /// Since when those who listen to webhooks have been told that it is held; `nil` when they
-    /// were told nothing, or that it goes on.
+    /// Since when webhooks have reported it as held; `nil` when nothing was reported, or its
+    /// release.
     public var heldToldAt: WallInstant?
 
     /// Creates a queue.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One verb of a store, as a value: what is asked for, and what becomes of the rows.
+/// One verb of a store, as a value: its request, and its changes to the rows.
 ///
 /// Each verb is written once, here in the core, and every engine works by it. ``decide(on:)`` has
 /// no clock and does no I/O of its own: time is a part of the command. It runs within one
@@ -23,7 +23,7 @@ public protocol StoreCommand<Answer>: Sendable {
     func decide(on rows: WorkingSet) throws(RowFault) -> Answer
 
     /// The answer, if reading alone shows that there is nothing to decide. An engine with one
-    /// writer asks this first, beside the writer.
+    /// writer calls this first, outside the writer.
     func idleAnswer(on rows: WorkingSet) throws(RowFault) -> Answer?
 
     /// Whether ``idleAnswer(on:)`` is to be asked.
@@ -58,7 +58,7 @@ public struct CommandProfile: Hashable, Sendable {
 
     /// Who asked for it.
     public enum Origin: Hashable, Sendable {
-        /// A loop of the gateway, which waits for one command before it asks for the next.
+        /// A loop of the gateway, which waits for one command before it runs the next.
         case gateway
         /// A caller; nothing bounds how many of them there are.
         case caller
@@ -74,7 +74,7 @@ public struct CommandProfile: Hashable, Sendable {
     public var isUrgent = false
     /// Whether it makes the store hold more, and can be refused for that.
     public var addsWork = false
-    /// Whether its answer is shown to somebody, and so must be durable.
+    /// Whether its answer is shown to a caller, and so must be durable.
     public var isShown = false
     /// Whether it reads all rows of a table.
     public var isLinear = false

@@ -24,7 +24,7 @@ public protocol StoreEngine: Sendable {
     func note(_ row: DamagedRow)
 }
 
-/// What became of a write.
+/// The result of a write.
 public enum WriteOutcome: Hashable, Sendable {
     /// It is done, and durable.
     case done
@@ -49,8 +49,8 @@ public struct UnknownWrite: Hashable, Sendable {
 }
 
 extension StoreEngine {
-    /// Carries out a command: loads, decides and writes, anew after each conflict. Nobody is
-    /// answered before it is known whether the write was done.
+    /// Carries out a command: loads, decides and writes, anew after each conflict. No answer is
+    /// given before it is known whether the write was done.
     package func carryOut<Command: StoreCommand>(
         _ command: Command
     ) async throws(StoreFailure) -> Command.Answer {

@@ -2,8 +2,8 @@
 
 public import WakeBudget
 
-/// What a store must know of the configuration to decide: a value, given with each verb, so that
-/// a reload changes it from one transaction to the next and every gateway may have its own.
+/// The part of the configuration that a store needs to decide: a value, passed with each verb, so
+/// that a reload changes it from one transaction to the next and every gateway may have its own.
 public struct StoreRules: Sendable {
     /// The budget of each app; `BudgetPolicy.standard` for one that is not here.
     public var policies: [AppIdentity: BudgetPolicy]

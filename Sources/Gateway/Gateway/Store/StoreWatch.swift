@@ -5,7 +5,7 @@ import Synchronization
 
 /// Remembers whether the store fails, for readiness, and logs each change.
 ///
-/// On a full disk all reading works. So a write that failed stays in mind until one has worked.
+/// On a full disk all reading works. So a failed write is recorded until one has succeeded.
 final class StoreWatch: Sendable {
     private struct Failures {
         var reading: StoreFailure?
@@ -46,11 +46,11 @@ final class StoreWatch: Sendable {
         }
     }
 
-    /// Takes note of how a command went: of its failure, or that it worked. One that writes only
-    /// when it finds something to do has shown that reading works, and perhaps no more.
+    /// Records the result of a command. The success of one that writes only when it finds something
+    /// to do proves that reading works, and possibly no more.
     func note(_ access: CommandProfile.Access, _ new: StoreFailure?) {
-        // A store that has too much to do says nothing of whether it works, and one damaged row
-        // nothing of the others.
+        // An overloaded store does not show whether it works, and one damaged row nothing about the
+        // others.
         guard new?.kind != .overloaded, new?.kind != .damaged else { return }
         let (new, isNew) = failures.withLock { failures in
             let old = failures.current

@@ -12,9 +12,8 @@ struct WakeContent {
     /// The collapse id, if any.
     let collapseID: CollapseID?
 
-    /// The content that an older one and this one make together, in the way that this one asks
-    /// for, and how that came out: what cannot be united is replaced; see
-    /// ``WakeBudget/PayloadUnion``.
+    /// The content merged from an older one and this one, by this one's coalescing mode, and the
+    /// result: what cannot be united is replaced; see ``WakeBudget/PayloadUnion``.
     func merged(
         behind older: WakeContent, _ coalescing: Coalescing
     ) -> (content: WakeContent, outcome: Coalescing) {

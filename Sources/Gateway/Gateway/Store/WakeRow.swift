@@ -24,9 +24,9 @@ public struct WakeRow: Hashable, Sendable {
     public let ref: WakeRef?
     /// VoIP: the call; `nil` for others.
     public let call: CallFingerprint?
-    /// How much it matters.
+    /// Its urgency.
     public var urgency: Urgency
-    /// Where it is in its life.
+    /// Its state.
     public var state: WakeState
     /// Pending: when it is due.
     public var dueAt: WallInstant
@@ -70,7 +70,7 @@ public struct WakeRow: Hashable, Sendable {
     /// When the app was launched by it.
     public var launchedAt: WallInstant?
 
-    /// A wake that waits, or has ended at once.
+    /// A wake that waits, or has ended immediately.
     public init(
         id: WakeID, device: Int64, queue: Int64, previous: Int64, acceptedAt: WallInstant,
         decision: WakeDecision, coalescing: Coalescing, ref: WakeRef? = nil,
@@ -136,7 +136,7 @@ public struct DeviceRow: Hashable, Sendable {
     public var calls: [CountedCall] = []
     /// When the app registered the token, as far as was reported.
     public var registeredAt: WallInstant?
-    /// Since when APNs holds the token for dead.
+    /// Since when APNs reports the token as unregistered.
     public var deadSince: WallInstant?
     /// When the last receipt came.
     public var lastReceiptAt: WallInstant?

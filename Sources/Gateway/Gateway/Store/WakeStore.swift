@@ -4,7 +4,7 @@ public import WakeModel
 
 /// Where accepted wakes are kept: a durable queue with leases, and the ledgers of the devices.
 ///
-/// Every ``StoreCommand`` is one transaction, and when it returns, its effect survives the death of
+/// Every ``StoreCommand`` is one transaction, and when it returns, its effect survives a crash of
 /// the process. Nothing here assumes that one process owns all wakes: leases end by themselves,
 /// fencing numbers keep the holder of an old lease from settling, and all that one command changes
 /// for a wake belongs to one device, so that a store may be divided by device. `InMemoryWakeStore`
@@ -14,8 +14,8 @@ public import WakeModel
 /// with the commands. So the clocks of gateways that share a store must agree, to within what a
 /// lease lasts longer than a push may take.
 ///
-/// All members may be called from any task. None of them gives up because the calling task was
-/// cancelled: what was asked happens, or fails with a reason.
+/// All members may be called from any task. None of them stops because the calling task was
+/// cancelled: the command is carried out, or fails with a reason.
 public protocol WakeStore: Sendable {
     /// Carries out a command. All of its changes are made or, when it throws, none.
     func perform<Command: StoreCommand>(
@@ -25,9 +25,9 @@ public protocol WakeStore: Sendable {
     /// Removes what has had its time, in one step of a bounded size.
     func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned
 
-    /// From now on `tell` is told of each row that cannot be read, whenever one is met, so of the
-    /// same one again and again. It is called from any thread, within transactions, and returns
-    /// quickly. For one listener; a store whose rows cannot be damaged never calls it.
+    /// From now on `tell` is called for each unreadable row whenever it is read, so repeatedly for
+    /// the same one. It is called from any thread, within transactions, and returns quickly. For
+    /// one listener; a store whose rows cannot be damaged never calls it.
     func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void)
 
     /// Takes a duty that one gateway at a time has, or keeps it, for so many seconds from now on;
@@ -35,11 +35,11 @@ public protocol WakeStore: Sendable {
     /// have it.
     func take(_ duty: StoreDuty, seconds: Int) async throws(StoreFailure) -> Bool
 
-    /// Gives a duty back, which the next gateway then has at once.
+    /// Releases a duty, so that the next gateway can take it immediately.
     func giveBack(_ duty: StoreDuty) async throws(StoreFailure)
 
-    /// How a store stands that gateways share, as it was seen last; `nil` for one that belongs to
-    /// one gateway, and before the first look. Costs nothing.
+    /// The status of a store that gateways share, as last seen; `nil` for a store of one gateway,
+    /// and before the first check. Does no I/O.
     var sharedStatus: SharedStoreStatus? { get }
 }
 
@@ -84,9 +84,9 @@ public struct QueuePause: Hashable, Sendable {
     }
 }
 
-/// Why a store could not do what it was asked.
+/// Why a store could not carry out a command.
 public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kinds of failure that a caller tells apart.
+    /// The kinds of failure that callers distinguish.
     public enum Kind: String, Hashable, Sendable {
         /// No space is left.
         case full
@@ -94,12 +94,12 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case readOnly = "read-only"
         /// The file is damaged, or is no store.
         case corrupt
-        /// What was asked for needs a row whose contents cannot be read. The file is whole, and so
-        /// are the other rows.
+        /// The command needs a row whose contents cannot be read. The file is whole, and so are the
+        /// other rows.
         case damaged
         /// Another process owns the store.
         case inUse = "in-use"
-        /// Too much waits for the store; nothing was changed. It is no fault of the store.
+        /// Too much waits for the store; nothing was changed. It is not a failure of the store.
         case overloaded
         /// Anything else.
         case unavailable

@@ -3,13 +3,13 @@
 import WakeBudget
 import WakeModel
 
-// A call is known again by its key: each call that a device's ledger counts stands in the device's
-// own row with the id of its wake (``DeviceRow/calls``). So the answer "the same call" never
-// depends on how many wakes came since, nor on whether the wake's own row is still there.
+// A repeated call is recognised by its key: each call that a device's ledger counts is in the
+// device's own row with the id of its wake (``DeviceRow/calls``). So the answer "the same call"
+// never depends on how many wakes came since, nor on whether the wake's own row is still there.
 
 extension WorkingSet {
     /// Counts a call that is to be sent, after its ledger did, and drops what counts no more. What
-    /// still waits stays, whatever its ledger forgot over a leap of the clock.
+    /// still waits stays, even if its ledger dropped it after a leap of the clock.
     func keepCall(
         _ wake: borrowing WakeRow, _ call: CallFingerprint, on device: inout DeviceRow,
         at now: WallInstant
@@ -33,7 +33,7 @@ extension WorkingSet {
     }
 
     /// The answer to a request for a call that the ledger says was counted within its deadline.
-    /// Nothing is sent for it, whatever became of that wake.
+    /// Nothing is sent for it, whatever that wake's outcome.
     func sameCall(
         _ call: CallFingerprint, on device: borrowing DeviceRow, _ queue: SeenQueue
     ) throws(RowFault) -> AdmittedWake? {

@@ -3,9 +3,9 @@
 import WakeBudget
 import WakeModel
 
-// A debit is booked as final when a wake is claimed, and taken back when it turns out that the wake
-// certainly was not sent. So the outcome that most wakes have changes no ledger, and a device is
-// written once for a wake and not twice.
+// A debit is recorded as final when a wake is claimed, and refunded when the wake certainly was not
+// sent. So the most frequent outcome changes no ledger, and a device is written once for a wake and
+// not twice.
 
 extension WorkingSet {
     /// From now on missing receipts count in this queue. Whether this is new.
@@ -17,7 +17,7 @@ extension WorkingSet {
 
     // MARK: Ends
 
-    /// Ends a wake: its row, the counter, and the webhook if somebody listens.
+    /// Ends a wake: its row, the counter, and the webhook if an endpoint subscribes to it.
     func finish(
         _ wake: inout WakeRow, _ end: WakeEnd, at now: WallInstant, _ queue: SeenQueue
     ) throws(RowFault) -> EndedWake {

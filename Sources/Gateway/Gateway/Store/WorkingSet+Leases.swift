@@ -15,8 +15,8 @@ extension WorkingSet {
     }
 
     /// Ends a wake whose device is gone, as an earlier version could leave one, or cannot be read.
-    /// Of one that is gone nobody knows the token any more, so the wake has the end of what waits
-    /// for a device that is forgotten.
+    /// The token of a removed device is not known any more, so its wake ends like those of a
+    /// forgotten device.
     func finishForgotten(
         _ wake: inout WakeRow, at now: WallInstant, _ queue: SeenQueue
     ) throws(RowFault) -> EndedWake {

@@ -4,13 +4,13 @@ import WakeBudget
 import WakeModel
 
 extension WorkingSet {
-    /// How many of a device's wakes one transaction looks at for those that wait, when it is
+    /// How many of a device's wakes one transaction searches for pending ones, when it is
     /// forgotten.
     static let forgottenPushCount = 4_096
 
     /// Ends the plain pushes that wait for a device, because it is forgotten: those among as many
-    /// as one transaction looks at, the newest first. `rest` becomes the number of the wake with
-    /// which the next one goes on, 0 if there is none.
+    /// as one transaction reads, the newest first. `rest` becomes the number of the wake with which
+    /// the next one goes on, 0 if there is none.
     ///
     /// Any number may wait, so no row lists them; they are found along the chain of the device's
     /// wakes, which goes back no further than a wake may wait.

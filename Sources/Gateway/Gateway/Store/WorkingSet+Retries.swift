@@ -24,10 +24,11 @@ extension WorkingSet {
         guard let debit = wake.debit else {
             return try comeBackUncharged(&wake, &device, queue, at: now)
         }
-        // What may have arrived stays charged, whatever becomes of the wake from here on: the hour
-        // and the day count each attempt. Alone, it is sent again as the same push, with the same
-        // apns-id, and the spacing does not hold it back from its own lost attempt, or a crash
-        // would cost every wake in flight a quarter of an hour. Another wake keeps its distance.
+        // What may have arrived stays charged, whatever happens to the wake from here on: the hour
+        // and the day count each attempt. Without another pending wake it is sent again as the same
+        // push, with the same apns-id, and the spacing after its own lost attempt does not apply,
+        // or a crash would delay every wake in flight by a quarter of an hour. Another wake waits
+        // for the spacing.
         let place = device.ledger.settle(debit, as: fate, returns: true)
         wake.debit = nil
         switch place {
@@ -49,7 +50,7 @@ extension WorkingSet {
         }
     }
 
-    /// A wake that was sent although its ledger knew nothing of it.
+    /// A wake that was sent without a debit in its ledger.
     private func comeBackUncharged(
         _ wake: inout WakeRow, _ device: inout DeviceRow, _ queue: SeenQueue, at now: WallInstant
     ) throws(RowFault) -> EndedWake? {

@@ -18,7 +18,7 @@ extension WorkingSet {
         }
     }
 
-    /// How an endpoint stands, without any items.
+    /// The state of an endpoint, without any items.
     func webhookStanding(
         of endpoint: WebhookEndpointID
     ) throws(RowFault) -> WebhookBatch {

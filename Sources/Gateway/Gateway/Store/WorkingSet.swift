@@ -5,8 +5,8 @@ import WakeModel
 
 /// Why a decision cannot have a row.
 public enum RowFault: Error, Hashable, Sendable {
-    /// It was not loaded. It is asked for in ``WorkingSet/missing``, and the decision is made again
-    /// when it is there.
+    /// It was not loaded. It is added to ``WorkingSet/missing``, and the decision is repeated after
+    /// loading it.
     case notLoaded
     /// It, or what it needs, cannot be read.
     case damaged(StoreFailure)
@@ -15,8 +15,8 @@ public enum RowFault: Error, Hashable, Sendable {
 /// The rows of one decision: what was loaded, and over that what the decision changes.
 ///
 /// What was changed is read back. A row that was not loaded stops the decision with
-/// ``RowFault/notLoaded``; so a row that is known only by another one needs no code of its own.
-/// Not `Sendable`: a working set lives for as long as one decision is made.
+/// ``RowFault/notLoaded``; so a row that is known only by another one needs no code of its own. Not
+/// `Sendable`: a working set exists for one decision only.
 public final class WorkingSet {
     let loaded: LoadedRows
     let rules: StoreRules
@@ -28,7 +28,7 @@ public final class WorkingSet {
     private var queueTable: QueueTable
     /// Queues that the decision has seen, with their policies.
     private var seen: [SeenQueue] = []
-    /// Where new idempotency keys stand among the changes.
+    /// The indexes of new idempotency keys in the changes.
     private var newKeys: [[UInt8]: Int] = [:]
     /// When the first wake is due that the decision leaves waiting.
     private(set) var nextDue: WallInstant?
@@ -60,7 +60,7 @@ public final class WorkingSet {
         }
     }
 
-    /// What `look` finds, or `nil` when what it looks at cannot be read.
+    /// The result of `look`, or `nil` when a row that it reads is damaged.
     func readable<Row>(_ look: () throws(RowFault) -> Row?) throws(RowFault) -> Row? {
         do throws(RowFault) {
             return try look()
@@ -160,15 +160,15 @@ public final class WorkingSet {
         return numbers
     }
 
-    /// The token of the device with this number, whatever became of its ledger; `nil` when the
+    /// The token of the device with this number, even if its ledger is damaged; `nil` when the
     /// device is gone.
     func token(ofDevice number: Int64) throws(RowFault) -> DeviceToken? {
         if case .damaged(_, let rest?) = loaded.devices[number] { return rest.token }
         return try device(number)?.token
     }
 
-    /// A device whose ledger cannot be read, with an empty one, for whoever forgets it; `nil` for
-    /// every other device.
+    /// A device whose ledger cannot be read, with an empty one, for a command that forgets it;
+    /// `nil` for every other device.
     func damagedDevice(_ token: DeviceToken, queue: Int64) throws(RowFault) -> DeviceRow? {
         let number = try number(of: token, queue: queue)
         guard changes.devices[number] == nil else { return nil }
@@ -192,7 +192,7 @@ public final class WorkingSet {
     }
 
     /// Removes a device, unless a wake of it is still there or another device cannot be found
-    /// without it; then its row, which says no more than its token, is written.
+    /// without it; then its row is written with the token only.
     func forget(_ device: inout DeviceRow) {
         device.touchedAt = WallInstant(millisecondsSinceEpoch: 0)
         change(device, .forgotten)
@@ -288,8 +288,8 @@ public final class WorkingSet {
         try readable { () throws(RowFault) in try queue(number) }
     }
 
-    /// Ends a wake that cannot be sent because it, or its queue, cannot be read. Nobody is told of
-    /// its end, since it is not known whose it is.
+    /// Ends a wake that cannot be sent because it, or its queue, cannot be read. Its end is not
+    /// reported, since its owner is not known.
     func quarantine(_ number: Int64) {
         guard !changes.damagedWakes.contains(number) else { return }
         let hasEnded: Bool
@@ -303,8 +303,8 @@ public final class WorkingSet {
         add(1, to: .ended(.damaged))
     }
 
-    /// A wake that does not stand where it belongs: another process wrote to the same rows, or the
-    /// row is damaged. It stays what it is, and stands where it belongs again.
+    /// A wake in the wrong place: another process wrote to the same rows, or the row is damaged.
+    /// Its state is kept, and its place is corrected.
     func misplaced(_ wake: borrowing WakeRow) {
         update(wake, wake.state.isEnd ? .end : .schedule)
     }
@@ -370,7 +370,7 @@ public final class WorkingSet {
 
     // MARK: Idempotency keys
 
-    /// What an idempotency key stands for, if its time is not over.
+    /// The entry of an idempotency key, if it has not expired.
     func known(_ key: [UInt8], at now: WallInstant) throws(RowFault) -> KnownKey? {
         if let place = newKeys[key] {
             let new = changes.keys[place]
@@ -383,7 +383,7 @@ public final class WorkingSet {
         return known
     }
 
-    /// Reserves a key, and remembers the answer to its request.
+    /// Reserves a key, and stores the answer to its request.
     func reserve(_ key: IdempotencyKey, for answer: AdmittedWake) {
         let replaced = loaded.keys[key.key].flatMap(\.self)?.expiresAt
         newKeys[key.key] = changes.keys.count

@@ -6,9 +6,9 @@ import WakeModel
 
 /// The wakes that this gateway claimed with their admission, and whose outcome is awaited.
 ///
-/// Most wakes go at once and end a few milliseconds later. Two entries in an index for so short a
-/// life would be a good part of what it costs; so such a lease is *fresh*: it stands in its row and
-/// here, but in no place. What a gateway leaves behind is found again by its writers' floors: no
+/// Most wakes are sent immediately and end a few milliseconds later. Two index entries for so short
+/// a time would be a good part of their cost; so such a lease is *fresh*: it is in its row and
+/// here, but in no place. Fresh leases of a stopped gateway are found by its writers' floors: no
 /// wake with a smaller number of a writer's slot has a fresh lease.
 final class FreshLeases: Sendable {
     private struct State {
@@ -79,7 +79,7 @@ final class FreshLeases: Sendable {
         state.withLock { $0.ends.filter { $0.value.at > bound }.keys.sorted() }
     }
 
-    /// Forgets those that stand in their place now.
+    /// Removes those that are in a place now.
     func remove(_ numbers: [Int64]) {
         state.withLock { state in for number in numbers { state.ends[number] = nil } }
     }

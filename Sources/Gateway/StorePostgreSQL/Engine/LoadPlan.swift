@@ -4,8 +4,8 @@ import Gateway
 import StoreRows
 import WakeModel
 
-/// The queries of one load, and what becomes of their results: as many as there are kinds of
-/// things that are needed, however many things those are.
+/// The queries of one load, and the use of their results: one per kind of row needed, however many
+/// rows those are.
 struct LoadPlan {
     /// Takes one result over into the rows.
     typealias Reader = (StoredColumns, inout LoadedRows) -> Void

@@ -14,8 +14,8 @@ struct PartitionPlan: Hashable {
     static let daysAhead: Int64 = 3
     /// How far the database's clock and this machine's may differ for either to be believed.
     static let toleratedMilliseconds: Int64 = dayMilliseconds
-    /// How many days a clock may be behind the last partition without a look at it for some time:
-    /// a store whose gateways all stood still, or a clock that has leapt.
+    /// How many days a clock may be behind the last partition without a recent check: all gateways
+    /// of the store were stopped, or a clock has leapt.
     static let unquestionedDays: Int64 = 8
     private static let dayMilliseconds: Int64 = 86_400_000
 
@@ -45,7 +45,7 @@ struct PartitionPlan: Hashable {
     }
 }
 
-/// What a gateway knows of partitions from one look to the next.
+/// A gateway's view of the partitions between two checks.
 struct PartitionWatch {
     /// How long it is until the next look.
     static let pause = Duration.seconds(60)
@@ -57,7 +57,7 @@ struct PartitionWatch {
     /// Since when days have followed on partitions that ended long ago.
     var leapSince: ContinuousClock.Instant?
 
-    /// Whether partitions are to be made after such a look.
+    /// Whether partitions are to be created after such a check.
     mutating func allows(_ plan: PartitionPlan, at now: ContinuousClock.Instant) -> Bool {
         guard plan.hasLeapt else {
             leapSince = nil

@@ -27,7 +27,7 @@ extension PostgreSQLWakeStore {
 
 /// One audit, on a connection of its own.
 private struct SharedAudit {
-    /// How many rows one look reads.
+    /// How many rows one query reads.
     private static let pageCount = 4_096
     /// How long the counting may take.
     private static let limit = Duration.seconds(86_400)
@@ -85,8 +85,8 @@ private struct SharedAudit {
             damagedCount: damaged.count)
     }
 
-    /// The wakes of each state; how many of them wait where nobody looks; and how many are claimed
-    /// where neither their writer's floor nor a place leads to them.
+    /// The wakes of each state; how many of them wait in no place; and how many are claimed without
+    /// a place or a writer's floor by which they are found.
     private static let states = Statement(
         """
         SELECT state, count(*), count(*) FILTER (WHERE state = 0 AND place IS NULL),
@@ -111,8 +111,8 @@ private struct SharedAudit {
         ) AS both_sides
         GROUP BY name HAVING sum(counted) <> sum(kept)
         """)
-    /// What the server itself knows to be broken: indexes that are not valid, and pages whose
-    /// checksum was wrong when they were read.
+    /// Damage that the server itself reports: indexes that are not valid, and pages whose checksum
+    /// was wrong when they were read.
     private static let structure = Statement(
         """
         SELECT 'The index ' || index.relname || ' is not valid: REINDEX INDEX rouse.'
@@ -175,7 +175,7 @@ private struct SharedAudit {
     /// The columns in the order in which ``StoredColumns`` wants them.
     private static func columns(of table: CopiedTable) -> String {
         switch table {
-        // A wake's queue stands in `rest`; its payload is nobody's but its app's.
+        // A wake's queue is in `rest`; its payload is private to its app.
         case .wake: StoredColumns.wake("wake")
         case .device: StoredColumns.device("device")
         case .attempt:

@@ -24,8 +24,8 @@ extension PostgreSQLWakeStore {
     /// holds wakes or devices already; `corrupt` when the tables are missing or of another version,
     /// or when what is read again is not what was written.
     ///
-    /// `progress` is told how many rows were written, or read again and compared, and how many that
-    /// will be in all: each row counts twice.
+    /// `progress` receives how many rows were written, or read again and compared, and the total:
+    /// each row counts twice.
     package static func copy(
         _ source: some CopiedStore, url: String, settings: Settings = Settings(),
         progress: @escaping @Sendable (_ done: Int64, _ all: Int64) -> Void = { _, _ in }
@@ -44,7 +44,7 @@ extension PostgreSQLWakeStore {
 
 /// One copy, on a connection of its own.
 private struct StoreCopy<Source: CopiedStore> {
-    /// How many rows one look reads, and one statement writes.
+    /// How many rows one query reads, and one statement writes.
     private var pageCount: Int { 1_000 }
     /// How long one part of the transaction may take: counting at the end is the longest.
     private var limit: Duration { .seconds(86_400) }

@@ -21,16 +21,15 @@ public final class PostgreSQLWakeStore: WakeStore {
         public var acceptsLoss = false
         /// How many commands of this gateway write at the same time.
         public var writerCount = 2
-        /// How many looks there are at the same time.
+        /// How many reads run concurrently.
         public var readerCount = 4
-        /// After how long without a sign of life another gateway's writers are replaced, in
+        /// After how long without a heartbeat another gateway's writers are replaced, in
         /// seconds.
         public var takeoverSeconds = 30.0
-        /// How often a gateway gives a sign of life, and looks after those that give none, in
+        /// The interval of a gateway's heartbeats, and of its checks for others without one, in
         /// seconds.
         public var heartbeatSeconds = 5.0
-        /// For how long a transaction of the database has to be open until operators are told, in
-        /// seconds.
+        /// How long a transaction of the database may be open before it is reported, in seconds.
         public var longTransactionSeconds = 60
         /// This machine's wall clock, in milliseconds since the epoch; a test gives a wrong one.
         package var machineClock: @Sendable () -> Int64 = { StoreLink.localMilliseconds }
@@ -73,8 +72,8 @@ public final class PostgreSQLWakeStore: WakeStore {
     /// Gateways that share a store must agree on the time; so a gateway adds this to its own.
     public var clockOffsetMilliseconds: Int64? { link.clockOffset }
 
-    /// Gives back what others may take over at once, and closes the connections. The store must not
-    /// be used afterwards.
+    /// Releases what others can take over immediately, and closes the connections. The store must
+    /// not be used afterwards.
     public func close() async {
         await upkeep.stop()
         await link.release()
@@ -87,7 +86,7 @@ public final class PostgreSQLWakeStore: WakeStore {
         await link.shutDown()
     }
 
-    /// Tells of rows that cannot be read; see ``Gateway/WakeStore/whenDamaged(_:)``.
+    /// Reports rows that cannot be read; see ``Gateway/WakeStore/whenDamaged(_:)``.
     public func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void) {
         link.listen(tell)
     }
@@ -118,7 +117,7 @@ public final class PostgreSQLWakeStore: WakeStore {
         }
     }
 
-    /// How the store stands; see ``Gateway/WakeStore/sharedStatus``. Looked at with each heartbeat.
+    /// The store's status; see ``Gateway/WakeStore/sharedStatus``. Updated with each heartbeat.
     public var sharedStatus: SharedStoreStatus? { link.survey.status }
 
     /// Takes a duty, or keeps it; see ``Gateway/WakeStore/take(_:seconds:)``.

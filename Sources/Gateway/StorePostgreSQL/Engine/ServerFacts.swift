@@ -2,7 +2,7 @@
 
 import Gateway
 
-/// Something in how a shared store's database is set up, of which an operator should know.
+/// A finding about the setup of a shared store's database, for operators.
 public struct DatabaseRemark: Hashable, Sendable {
     /// What follows from it.
     public enum Weight: Hashable, Sendable, CaseIterable {

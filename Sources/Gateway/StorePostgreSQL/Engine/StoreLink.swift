@@ -6,7 +6,7 @@ import StoreRows
 import Synchronization
 import WakeModel
 
-/// A writer: the row that stands for a connection that writes, and the numbers that are its own.
+/// A writer: the row of a writing connection, and the numbers reserved for it.
 struct WriterIdentity: Hashable, Sendable {
     /// How many writers a store has at most: the numbers of a millisecond are shared among them.
     static let slotCount: Int64 = 64
@@ -130,7 +130,7 @@ final class StoreLink: Sendable {
     /// Looks at the tables, and reads what is needed before anything else.
     func begin() async throws(StoreFailure) {
         pool.giveBack(try await take(.reader, within: Self.openingLimit))
-        // Before the tables are looked at: a role that may not read them is told which.
+        // Before the tables are read: a role without access to them gets an error that names them.
         try await checkServer()
         let version = try await StoreMigration.version { query throws(StoreFailure) in
             try await run([query], transaction: .none)[0]
@@ -145,7 +145,7 @@ final class StoreLink: Sendable {
         state.withLock { $0.hash = TokenHash(key0, key1) }
         _ = try await queueTable()
         pool.giveBack(try await take(.writer, within: Self.openingLimit))
-        // So that it is known to others, and knows the time, before the first command.
+        // So that others see it, and it has the database's time, before the first command.
         try await beat()
     }
 
@@ -303,7 +303,7 @@ final class StoreLink: Sendable {
         return .failure(.overloaded)
     }
 
-    /// How often somebody else may take the slot that was found free.
+    /// How often a slot that was found free may be taken by another gateway.
     private static let registrationLimit = 64
 
     private static let registration = Statement(
@@ -343,7 +343,7 @@ final class StoreLink: Sendable {
             } catch {
                 guard error.kind != .corrupt, !state.withLock({ $0.isClosing }) else { throw error }
             }
-            // Nobody may be answered before it is known; a task that is cancelled asks at once.
+            // No answer may be given before it is known; a cancelled task retries without a pause.
             try? await Task.sleep(for: rest)
             rest = min(rest * 2, .seconds(1))
         }
@@ -417,7 +417,7 @@ final class StoreLink: Sendable {
     }
 }
 
-/// Who is told of rows that cannot be read.
+/// The listener for rows that cannot be read.
 private final class DamageHearer: Sendable {
     /// Not the closure by itself: a lock keeps a closure in another form than its caller does.
     private struct Listener: Sendable {
@@ -452,8 +452,8 @@ private struct DeviceSearch {
         }
     }
 
-    /// Takes over what was found. What stands where another device is looked for sends it to the
-    /// next place.
+    /// Takes over what was found. A device that occupies another one's place moves that one's
+    /// search to the next place.
     mutating func take(_ found: [Int64: StoredColumns.FoundDevice], _ rows: inout LoadedRows) {
         wanted = [:]
         for (name, search) in open {

@@ -4,7 +4,7 @@ import Gateway
 import Synchronization
 import WakeModel
 
-/// What a gateway knows of the shared store beside its rows, from heartbeat to heartbeat.
+/// A gateway's view of the shared store beside its rows, updated with each heartbeat.
 final class StoreSurvey: Sendable {
     private struct State {
         var verbs: [String: SharedStoreStatus.Verb] = [:]
@@ -12,7 +12,7 @@ final class StoreSurvey: Sendable {
         var conflicts = 0
         var lookedAt = ContinuousClock.now
         var status: SharedStoreStatus?
-        /// The transactions of which was told.
+        /// The transactions that were reported.
         var told: Set<String> = []
         /// When each lease that this gateway has taken ends.
         var leases: [Int64: WallInstant] = [:]
@@ -20,7 +20,7 @@ final class StoreSurvey: Sendable {
 
     private let state = Mutex(State())
 
-    /// How it stood at the last look; `nil` before the first.
+    /// The status at the last heartbeat; `nil` before the first.
     var status: SharedStoreStatus? { state.withLock { $0.status } }
 
     // MARK: Counting
@@ -60,7 +60,7 @@ final class StoreSurvey: Sendable {
 
     // MARK: Looking
 
-    /// The statements of a look, behind the heartbeat.
+    /// The statements of a survey, sent after the heartbeat.
     static func queries(gateway: String, longSeconds: Int) -> [Query] {
         [
             Query(members, .text(gateway)), Query(openTransactions, .int8(Int64(longSeconds))),
@@ -92,7 +92,7 @@ final class StoreSurvey: Sendable {
             AND xact_start < clock_timestamp() - $1 * interval '1 s'
         ORDER BY xact_start LIMIT 10
         """, .int8)
-    /// Of those that were prepared to be committed by name nobody is left who could end them.
+    /// Prepared transactions, which no session will end by itself.
     private static let preparedTransactions = Statement(
         """
         SELECT gid, owner::text, extract(epoch FROM clock_timestamp() - prepared)::bigint
@@ -113,8 +113,8 @@ final class StoreSurvey: Sendable {
     /// The database's time in the results of ``queries(gateway:longSeconds:)``.
     static func databaseTime(in results: [QueryResult]) -> Int64? { results[3].int64(0, 2) }
 
-    /// Takes over the results of ``queries(gateway:longSeconds:)``. Returns what is new of
-    /// transactions that nobody ends.
+    /// Takes over the results of ``queries(gateway:longSeconds:)``. Returns newly found long
+    /// transactions.
     func take(
         _ results: [QueryResult], at now: WallInstant, clockOffset: Int64, takeoverSeconds: Double
     ) -> [SharedStoreStatus.OpenTransaction] {

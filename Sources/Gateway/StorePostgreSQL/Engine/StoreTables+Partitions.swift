@@ -4,9 +4,9 @@
 /// table, which costs the same however many they are and leaves no dead rows.
 ///
 /// A wake's number begins with the milliseconds of its acceptance, so a day is a range of numbers.
-/// What no day has room for stands in the default partition: numbers of a clock that was wrong, of
-/// a day whose partition could not be made in time, and wakes that outlived their day. From there
-/// rows are deleted one by one.
+/// What belongs to no day's partition is in the default partition: numbers of a clock that was
+/// wrong, of a day whose partition could not be made in time, and wakes that outlived their day.
+/// From there rows are deleted one by one.
 extension StoreTables {
     static let partitions = """
         -- Of large tables a fifth would be dead before anybody cleared up.

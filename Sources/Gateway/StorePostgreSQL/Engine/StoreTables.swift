@@ -10,12 +10,12 @@ import WakeModel
 /// For reading by eye there are views: `wakes`, `devices`, `users` and `queues`.
 ///
 /// Instants are milliseconds since the epoch. A wake's `number` is what its id begins with. `place`
-/// says where it stands: the number of its queue while it is pending, 0 while it is claimed after
-/// it has waited, else NULL; `at` is when it is due there, or when its lease ends. A wake that was
-/// claimed with its admission stands in no place (see `FreshLeases`), so that its end changes no
-/// column of an index, and the row is written on the page where it was (a HOT update). Only wakes
-/// that stand in a place are in the indexes, so that nothing on the hot path grows with what lies
-/// behind; and a device's wakes are a chain through `previous`, which costs no index at all.
+/// is the number of its queue while it is pending, 0 while it is claimed after it has waited, else
+/// NULL; `at` is when it is due there, or when its lease ends. A wake that was claimed with its
+/// admission is in no place (see `FreshLeases`), so that its end changes no column of an index, and
+/// the row is written on the page where it was (a HOT update). Only wakes in a place are indexed,
+/// so that nothing on the hot path grows with the number of ended wakes; and a device's wakes are a
+/// chain through `previous`, which costs no index at all.
 enum StoreTables {
     /// The migrations, each a list of statements: those of version 1 come first.
     static let migrations: [[String]] = [
@@ -34,7 +34,7 @@ enum StoreTables {
 
     /// The state of an error by which a statement says that rows are not what they were.
     static let conflictState = "RW409"
-    /// The state of an error by which a writer is told that its slot was taken over.
+    /// The error state for a writer whose slot was taken over.
     static let fencedState = "RW410"
 
     private static let conflict = """
@@ -124,8 +124,8 @@ enum StoreTables {
         CREATE INDEX queue_changed ON rouse.queue (changed);
         """
 
-    /// The number is a keyed hash of queue and token, so that one look finds a device; two with the
-    /// same hash stand at neighbouring numbers.
+    /// The number is a keyed hash of queue and token, so that one lookup finds a device; two with
+    /// the same hash have adjacent numbers.
     private static let devices = """
         CREATE TABLE rouse.device (
             number bigint PRIMARY KEY,
@@ -163,7 +163,7 @@ enum StoreTables {
         CREATE INDEX wake_deadline ON rouse.wake (deadline, number) WHERE deadline IS NOT NULL;
         """
 
-    /// Attempts that did not end in success; a successful one stands in the wake's own row.
+    /// Attempts that did not end in success; a successful one is in the wake's own row.
     private static let attempts = """
         CREATE TABLE rouse.attempt (
             wake bigint NOT NULL,
@@ -227,8 +227,8 @@ enum StoreTables {
         """
 
     /// Under which user a device is registered; NULL for none. From now on a `payload` may have
-    /// parts (`StoredPayload`), which a gateway of before would send as they stand: without the
-    /// function that it calls in each transaction it writes nothing, and so sends nothing.
+    /// parts (`StoredPayload`), which a gateway of an earlier version would send verbatim: without
+    /// the function that it calls in each transaction it writes nothing, and so sends nothing.
     private static let users = """
         ALTER FUNCTION rouse.expect_writer(bigint) RENAME TO require_writer;
         ALTER TABLE rouse.device ADD COLUMN user_id text;
@@ -241,8 +241,8 @@ enum StoreTables {
         WHERE device.user_id IS NOT NULL;
         """
 
-    /// A row for each gateway, for those who want to know which ones there are. Nothing depends on
-    /// it: what may be taken over is known by the writers.
+    /// A row for each gateway, for information only. Nothing depends on it: takeovers are decided
+    /// by the writers' rows.
     private static let gateways = """
         CREATE TABLE rouse.gateway (
             name text PRIMARY KEY,
@@ -262,9 +262,8 @@ enum StoreTables {
         );
         """
 
-    /// For whoever opens the database with `psql`: times, numbers as words, tokens in hexadecimal,
-    /// and of payloads their lengths only. The program reads none of them. `id` is how a wake's id
-    /// begins.
+    /// For use with `psql`: times, numbers as words, tokens in hexadecimal, and of payloads their
+    /// lengths only. The program reads none of them. `id` is how a wake's id begins.
     private static let views = """
         CREATE FUNCTION rouse.instant(milliseconds bigint) RETURNS timestamptz
         LANGUAGE sql IMMUTABLE AS $$ SELECT to_timestamp(milliseconds / 1000.0) $$;
@@ -306,7 +305,7 @@ enum StoreTables {
         """
 
     /// Wakes of all push types. Their queues have numbers for kinds, and their rows a part, that
-    /// earlier versions do not know; for reading by eye the view has the kinds' names.
+    /// earlier versions do not support; for readability the view has the kinds' names.
     private static let pushTypes = """
         CREATE OR REPLACE VIEW rouse.queues AS
         SELECT number, bundle_id, environment, CASE kind \(kindWords) END AS kind,

@@ -3,8 +3,8 @@
 import Gateway
 import WakeModel
 
-/// What a gateway does from time to time, beside all commands: it gives a sign of life, replaces
-/// writers that give none, and has their leases stand where everybody finds them.
+/// A gateway's periodic work beside commands: it sends heartbeats, replaces writers without one,
+/// and puts their fresh leases into the place for leases, where every gateway finds them.
 final class StoreUpkeep: Sendable {
     private let task: Task<Void, Never>
 
@@ -50,7 +50,7 @@ final class StoreUpkeep: Sendable {
     static let endPresence = Statement("DELETE FROM rouse.gateway WHERE name = $1", .text)
     static let forgetGateways = Statement(
         "DELETE FROM rouse.gateway WHERE seen_at < clock_timestamp() - interval '1 day'")
-    /// Ends the writers of gateways that give no sign of life.
+    /// Ends the writers of gateways without a heartbeat.
     static let endSilent = Statement(
         """
         UPDATE rouse.writer SET ended = true
@@ -62,8 +62,7 @@ final class StoreUpkeep: Sendable {
     /// Ends a writer once its transaction, if one is under way, has ended; how far it had come.
     static let endWriter = Statement(
         "UPDATE rouse.writer SET ended = true WHERE id = $1 RETURNING sequence", .int8)
-    /// Gives the fresh leases of writers that have ended their place. A wake's number tells its
-    /// writer's slot.
+    /// Gives the fresh leases of ended writers a place. A wake's number contains its writer's slot.
     static let recoverLeases = Statement(
         """
         WITH gone AS (
@@ -86,7 +85,7 @@ final class StoreUpkeep: Sendable {
 }
 
 extension StoreLink {
-    /// A sign of life, and a look after those who give none.
+    /// A heartbeat, and a check for writers without one.
     func beat() async throws(StoreFailure) {
         let old = fresh.beat(olderThan: StoreUpkeep.freshBeats)
         var queries = [
@@ -121,7 +120,7 @@ extension StoreLink {
             StoreSurvey.queries(
                 gateway: gateway, longSeconds: settings.longTransactionSeconds),
             transaction: .snapshot)
-        // One that writes nothing, or nothing yet, knows the time by this.
+        // A writer that writes nothing, or nothing yet, gets the time from this.
         note(
             databaseTime: StoreSurvey.databaseTime(in: results), between: start,
             and: settings.machineClock())

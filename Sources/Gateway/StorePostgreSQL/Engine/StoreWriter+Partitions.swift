@@ -56,8 +56,8 @@ extension StoreWriter {
         """)
     private static let make = Statement("SELECT rouse.make_partitions($1, $2)", .int8, .int8)
 
-    /// Tables are changed at once or not at all for now: whoever waits for a table's lock has all
-    /// others wait behind it.
+    /// A table's lock is taken immediately or not at all for now: a waiting lock request blocks all
+    /// later ones.
     private static let patience = Statement(
         "SELECT set_config('lock_timeout', '500ms', true)")
 

@@ -5,7 +5,7 @@ import StoreRows
 import Synchronization
 import WakeModel
 
-/// What a step of pruning has to know before it changes anything.
+/// The data that a step of pruning needs before it changes anything.
 private struct PruneView {
     var counters: [StoreCounter: Int] = [:]
     /// The endpoints that have webhooks.
@@ -162,7 +162,8 @@ extension StoreWriter {
 
     // MARK: Endpoints that are gone
 
-    /// Removes webhooks of endpoints that nobody configures any more, once their grace is over.
+    /// Removes webhooks of endpoints that are not configured any more, once their grace period is
+    /// over.
     private func removeWebhooks(
         _ order: PruneOrder, _ view: PruneView, _ step: inout PruneStep
     ) {
@@ -206,7 +207,7 @@ private struct PruneStep {
         self.slot = slot
     }
 
-    /// Makes a counter stand at another value.
+    /// Sets a counter to another value.
     mutating func set(_ counter: StoreCounter, from value: Int, to new: Int) {
         if new != value { counters[counter, default: 0] += new - value }
     }
@@ -291,8 +292,8 @@ private struct PruneStep {
         add(Query(Self.removeOutcomes, .int8(number), .int8(limit)), counting: \.outcomes)
     }
 
-    /// Of those that stand in no day's partition the old ones are the first. One that has not ended
-    /// after so long stays, and the few of its kind do not stand in the way.
+    /// In the default partition the oldest come first. One that has not ended after so long stays;
+    /// they are too few to delay the others.
     private static let removeWakes = Statement(
         """
         WITH old AS (

@@ -29,8 +29,8 @@ final class StoreWriter: StoreEngine {
 
     // MARK: Loading
 
-    /// Loads rows. Whoever looks for what is due takes turns with the other writers, so that no two
-    /// decide on the same rows; so does who met a conflict.
+    /// Loads rows. Loads of due rows take turns with the other writers, so that no two decide on
+    /// the same rows; so do loads after a conflict.
     func load(_ reads: ReadSet, locks: Bool) async throws(StoreFailure) -> LoadedRows {
         guard let writer = link.writer(of: session) else { throw lose("it has no writer") }
         try await takeTurns(Self.turns(of: reads, afterConflict: locks), of: writer.identity)
@@ -64,8 +64,8 @@ final class StoreWriter: StoreEngine {
         return turns
     }
 
-    /// Waits until these turns are this writer's. A turn is no lock: it lasts a moment, and whoever
-    /// holds it longer meets a conflict at worst.
+    /// Waits until these turns are this writer's. A turn is not a lock: it is short, and holding it
+    /// longer causes a conflict at worst.
     private func takeTurns(
         _ names: Set<String>, of writer: WriterIdentity
     ) async throws(StoreFailure) {
@@ -82,7 +82,7 @@ final class StoreWriter: StoreEngine {
             case .refused(let refusal): throw StoreFailure(refusal)
             case .lost(let message, _): throw lose(message)
             }
-            // A task that is cancelled asks again at once.
+            // A cancelled task retries without a pause.
             if !open.isEmpty { try? await Task.sleep(for: .milliseconds(4)) }
         }
     }
@@ -118,7 +118,7 @@ final class StoreWriter: StoreEngine {
         if hasTurns.load(ordering: .acquiring) {
             plan.append(Query(Self.endTurns, .int8(writer.identity.id)))
         }
-        // Whatever becomes of the write: what was given is not given again.
+        // Whatever the result of the write: numbers that were assigned are not reused.
         link.keep(writer, of: session)
         let (outcome, _) = try await write(plan, of: writer)
         if outcome == .done {
@@ -147,7 +147,7 @@ final class StoreWriter: StoreEngine {
             link.keep(writer, of: session)
             return (.done, results)
         case .refused(let refusal) where refusal.isFenced:
-            // Somebody took this gateway for dead. It goes on as another writer.
+            // Another gateway considered this one dead. It continues as another writer.
             link.notice("A writer of this gateway was replaced, because it gave no sign of life.")
             guard case .success = await link.register(session) else { throw lose("fenced") }
             return (.conflict, [])

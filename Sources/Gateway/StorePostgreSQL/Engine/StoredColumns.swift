@@ -7,7 +7,7 @@ import WakeModel
 
 /// Reads rows from the columns of a result.
 struct StoredColumns {
-    /// The columns of a wake, behind the name of its table. The payload stands behind them.
+    /// The columns of a wake, qualified with the name of its table. The payload follows them.
     static func wake(_ table: String) -> String {
         columns(["number", "version", "device", "at", "state", "rest"], of: table)
     }
@@ -31,7 +31,7 @@ struct StoredColumns {
 
     let result: QueryResult
     let queues: QueueTable
-    /// Is told of rows that cannot be read.
+    /// Called for rows that cannot be read.
     let note: (DamagedRow) -> Void
 
     // MARK: Wakes
@@ -48,7 +48,8 @@ struct StoredColumns {
             var wake = try reader.wake(
                 number: number, state: try WakeState(number: state),
                 device: result.int64(row, column + 2))
-            // Where it stands it is due, or its lease ends: a clock that was wrong has both moved.
+            // The column `at` decides when it is due, or its lease ends: after a wrong clock both
+            // are moved there.
             if let at = instant(row, column + 3) {
                 switch wake.state {
                 case .pending: wake.dueAt = at
@@ -198,7 +199,7 @@ struct StoredColumns {
             result: attempt)
     }
 
-    /// What the idempotency key in these columns stands for: key, request, wake, answer and expiry.
+    /// The entry of an idempotency key in these columns: key, request, wake, answer and expiry.
     func known(_ row: Int) -> (key: [UInt8], known: KnownKey) {
         let key = result.bytes(row, 0) ?? []
         let wake = result.int64(row, 2) ?? 0

@@ -130,7 +130,7 @@ extension WritePlan {
         .int8Array, .textArray, .boolArray, .int8)
 }
 
-/// What a new webhook is about, as it stands in its row.
+/// A new webhook's event, as columns of its row.
 private struct WebhookColumns {
     let kind: WebhookKind
     let subject: Int64

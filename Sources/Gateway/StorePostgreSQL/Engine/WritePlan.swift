@@ -117,8 +117,8 @@ struct WritePlan {
         }
     }
 
-    /// Locks the count of changes until the commit, so that nobody who knows a change has missed
-    /// one before it.
+    /// Locks the count of changes until the commit, so that a reader that has seen a change has
+    /// seen all before it.
     static let queueChange = Statement(
         "UPDATE rouse.property SET value = value + 1 WHERE name = 'queue changes'")
     /// The count of changes, which the running transaction has raised.
@@ -140,7 +140,7 @@ struct WritePlan {
     private static let toldHeld = Statement(
         "UPDATE rouse.queue SET held_told_at = $2, changed = \(changed) WHERE number = $1",
         .int8, .int8)
-    /// Has no queue be paused, or told as held, in the future.
+    /// Prevents queues from being paused, or reported as held, in the future.
     static let pullBackQueues = Statement(
         """
         UPDATE rouse.queue SET changed = \(changed),
@@ -278,14 +278,14 @@ struct WritePlan {
         """, .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .int8Array, .int2Array,
         .bytesArray, .bytesArray)
 
-    /// What a change does to the place where a wake stands.
+    /// The effect of a change on a wake's place.
     enum Placement: Int16 {
         /// Nothing.
         case kept = 0
-        /// It stands where its state says.
+        /// It is in the place of its state.
         case set = 1
-        /// It stands in no place. When it was due there, or its lease ended, is left alone: for
-        /// one that stood in none, no column of an index changes.
+        /// It is in no place. `at` is left unchanged: for a wake that was in no place, no indexed
+        /// column changes.
         case left = 2
     }
 
@@ -333,7 +333,7 @@ struct WritePlan {
         """, .int8Array, .int8Array, .int2Array, .int8Array, .int8Array, .int8Array, .int2Array,
         .bytesArray, .bytesArray, .int8)
 
-    /// The damaged bytes stay, for whoever wants to know what happened to them.
+    /// The damaged bytes are kept for diagnosis.
     private mutating func addDamaged(_ numbers: [Int64]) {
         guard !numbers.isEmpty else { return }
         queries.append(
@@ -444,7 +444,7 @@ struct WritePlan {
 }
 
 extension WakeRow {
-    /// Where it stands: its queue, 0 for a lease, or no place.
+    /// Its place: its queue, 0 for a lease, or none.
     fileprivate var place: Int64? {
         switch state {
         case .pending: queue

@@ -23,7 +23,7 @@ struct OpenedConnection: @unchecked Sendable {
 
         /// Has libpq call it for each notice of a connection, on the thread that reads from it.
         func receive(from connection: OpaquePointer) {
-            // SAFETY: not retained; whoever has the connection has this too, and libpq calls it
+            // SAFETY: not retained; the owner of the connection owns this too, and libpq calls it
             // only while it is used for that connection.
             let argument = Unmanaged.passUnretained(self).toOpaque()
             PQsetNoticeReceiver(
@@ -45,10 +45,10 @@ struct OpenedConnection: @unchecked Sendable {
 /// Opens connections, each on a thread of its own.
 ///
 /// libpq blocks while it resolves names, asks Kerberos, and reads certificates and password files,
-/// also where it is asked not to; and only its blocking call goes on to the next host after
-/// `connect_timeout`. So nothing of that is done by the loop, and no connection waits for the
-/// opening of another. An opening cannot be called off; one that nobody waits for any more ends by
-/// itself, at the latest `connect_timeout` for each address after the resolver has answered.
+/// even in its non-blocking calls; and only its blocking call continues with the next host after
+/// `connect_timeout`. So none of that is done by the loop, and no connection waits for the opening
+/// of another. An opening cannot be cancelled; an abandoned one ends by itself, at the latest
+/// `connect_timeout` for each address after the resolver has answered.
 enum ConnectionOpening {
     typealias Outcome = Result<OpenedConnection, OpeningFailure>
 

@@ -50,7 +50,7 @@ package struct ConnectionSettings: Sendable {
         setDefault("connect_timeout", "PGCONNECT_TIMEOUT", "5")
         setDefault("gssencmode", "PGGSSENCMODE", "disable")
         setDefault("application_name", "PGAPPNAME", applicationName)
-        // No variable of the environment stands for these.
+        // No environment variable sets these.
         setDefault("keepalives_idle", "", "10")
         setDefault("keepalives_interval", "", "5")
         setDefault("keepalives_count", "", "3")
@@ -124,7 +124,7 @@ package struct ConnectionSettings: Sendable {
         (list ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// Whether nobody is between the gateway and this host: a socket, or a loopback address.
+    /// Whether this host is reached without a network: a socket, or a loopback address.
     static func isLocal(_ host: String) -> Bool {
         if host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") { return true }
         if host.lowercased() == "localhost" || host == "::1" { return true }
@@ -133,7 +133,7 @@ package struct ConnectionSettings: Sendable {
             && UInt32(bigEndian: address.s_addr) >> 24 == 127
     }
 
-    /// The system's certificate authorities, unless the user has a file where libpq looks for one.
+    /// The system's certificate authorities, unless the user has a file where libpq expects one.
     private static func systemAuthorities(home: String?) -> String? {
         if let home, access("\(home)/.postgresql/root.crt", R_OK) == 0 { return nil }
         let file = "/etc/ssl/certs/ca-certificates.crt"

@@ -10,7 +10,7 @@ internal import Glibc
 /// `COMMIT` and a synchronization point. The server aborts all that follows an error, `COMMIT` too,
 /// and leaves the transaction open and failed; `ROLLBACK` is then sent in a pipeline of its own.
 final class Link {
-    /// Where an established connection stands.
+    /// The state of an established connection.
     enum Phase {
         /// No connection is to be opened before this time.
         case resting(until: Int64)
@@ -80,7 +80,7 @@ final class Link {
         phase = .greeting
     }
 
-    /// Closes the connection. Returns the run that was under way, with what became of it.
+    /// Closes the connection. Returns the unfinished run, with its outcome.
     func close(_ message: String) -> (PipelineRun, PipelineOutcome)? {
         opened?.close()
         opened = nil
@@ -231,7 +231,7 @@ final class Link {
 
     // MARK: Receiving
 
-    /// Reads what has come. Returns the run that is over, with what became of it.
+    /// Reads the available input. Returns the finished run, with its outcome.
     func receive() throws(Broken) -> (PipelineRun, PipelineOutcome)? {
         guard PQconsumeInput(connection) == 1 else {
             // What came before the end may be an answer.
@@ -252,7 +252,7 @@ final class Link {
         while nextStep < steps.count, PQisBusy(connection) == 0 {
             guard let result = PQgetResult(connection) else {
                 if PQstatus(connection) != CONNECTION_OK { throw broken() }
-                // One stands between the answers to two queries.
+                // An empty result separates the answers to two queries.
                 emptyCount += 1
                 if emptyCount > 1 { return nil }
                 continue
@@ -302,7 +302,7 @@ final class Link {
     }
 
     /// Leaves a commit in doubt that did not wait for its standby: a failover may forget it.
-    /// Whoever resolves the doubt commits too, and that commit waits for the standby and for all
+    /// Resolving the doubt takes a commit too, which waits for the standby and for all commits
     /// before it.
     private func checkReplication() throws(Broken) {
         guard opened?.notices.hasGivenUpStandby == true else { return }

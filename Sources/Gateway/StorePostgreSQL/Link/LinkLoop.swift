@@ -126,8 +126,8 @@ final class LinkLoop {
         }
     }
 
-    /// Ends a connection, or an attempt to get one. The next is opened at once if this one had been
-    /// of use, and after a rest if not.
+    /// Ends a connection, or an attempt to get one. The next is opened immediately if this one had
+    /// been usable, and after a pause if not.
     private func end(_ link: Link, _ message: String) {
         mailbox.remove(link.sessionID)
         let over = link.close(message)

@@ -14,7 +14,7 @@ final class LinkMailbox: Sendable {
         case greeted(Session.ID, Result<Void, Unavailable>)
     }
 
-    /// Somebody who waits for a session.
+    /// A caller that waits for a session.
     private struct Waiter {
         let due: Int64
         let continuation: CheckedContinuation<Result<Session, Unavailable>, Never>
@@ -82,7 +82,7 @@ final class LinkMailbox: Sendable {
                 if let failure = line.failure { return .failure(.disconnected(failure)) }
                 guard line.waiting.count < waitLimit else { return .failure(.overloaded) }
                 line.waiting.append(Waiter(due: due, continuation: continuation))
-                // From now on the loop looks after its time.
+                // From now on the loop watches its deadline.
                 wake(&state)
                 return nil
             }
@@ -90,7 +90,7 @@ final class LinkMailbox: Sendable {
         }
     }
 
-    /// Gives a session back, to whoever has waited longest.
+    /// Returns a session, to the longest-waiting caller.
     func giveBack(_ session: Session) {
         let waiter: Waiter? = state.withLock { state in
             var line = state.lines[session.id.role, default: Line()]
@@ -175,7 +175,7 @@ final class LinkMailbox: Sendable {
         }
     }
 
-    /// Whether the loop may sleep, and whether somebody waits whose time it must look after.
+    /// Whether the loop may sleep, and whether there are waiters whose deadlines it must watch.
     func fallAsleep() -> (mayWait: Bool, hasWaiters: Bool) {
         state.withLock { state in
             let hasWaiters = state.lines.values.contains { !$0.waiting.isEmpty }
@@ -203,8 +203,8 @@ final class LinkMailbox: Sendable {
         }
     }
 
-    /// An attempt to connect failed. Unless others of the role are established, nobody waits for
-    /// them any longer.
+    /// An attempt to connect failed. Unless others of the role are established, all waiters for the
+    /// role fail.
     func didFail(_ role: Session.Role, _ message: String) {
         let waiting: Deque<Waiter> = state.withLock { state in
             var line = state.lines[role, default: Line()]

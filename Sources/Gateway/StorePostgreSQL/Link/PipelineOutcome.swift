@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What became of the queries of one pipeline.
+/// The outcome of the queries of one pipeline.
 package enum PipelineOutcome: Sendable {
     /// All are done, and committed if they were a transaction; one result for each.
     case done([QueryResult])
@@ -39,7 +39,7 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, ExpressibleByStri
     package static let deadlock: SQLState = "40P01"
     /// A lock that was not free within `lock_timeout`.
     package static let lockNotAvailable: SQLState = "55P03"
-    /// A query that was ended by `statement_timeout`, or by somebody.
+    /// A query that was ended by `statement_timeout`, or by a cancel request.
     package static let queryCanceled: SQLState = "57014"
     /// A transaction that failed before.
     package static let failedTransaction: SQLState = "25P02"
@@ -51,7 +51,7 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, ExpressibleByStri
     package static let insufficientPrivilege: SQLState = "42501"
     /// A feature that is not there, or a plan whose result type changed.
     package static let featureNotSupported: SQLState = "0A000"
-    /// A prepared statement that the server does not know.
+    /// A prepared statement that does not exist on the server.
     package static let unknownStatement: SQLState = "26000"
     /// A prepared statement whose name is taken.
     package static let duplicateStatement: SQLState = "42P05"
@@ -59,7 +59,7 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, ExpressibleByStri
     package static let diskFull: SQLState = "53100"
     /// An administrator ended the connection, or the server.
     package static let adminShutdown: SQLState = "57P01"
-    /// The session stood too long inside a transaction.
+    /// The session was idle in a transaction for too long.
     package static let idleInTransaction: SQLState = "25P03"
 }
 

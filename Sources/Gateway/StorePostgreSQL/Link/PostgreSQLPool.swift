@@ -3,14 +3,14 @@
 /// Connections to a PostgreSQL server, on one thread of their own.
 ///
 /// Connections are opened by themselves, and again when they are lost, until the pool is shut down.
-/// Whoever has queries takes a session, runs them on it and gives it back.
+/// A caller takes a session, runs its queries on it and returns it.
 package final class PostgreSQLPool: Sendable {
     /// Prepares a new session before anybody can take it, such as by taking a writer's slot. On a
     /// failure the connection is closed and another one opened after a rest.
     package typealias Establisher =
         @Sendable (Session) async -> Result<Void, Unavailable>
 
-    /// The time that somebody waits for a session by default.
+    /// The default limit of waiting for a session.
     package static let waitLimit = Duration.seconds(5)
 
     private let mailbox: LinkMailbox
@@ -34,8 +34,8 @@ package final class PostgreSQLPool: Sendable {
 
     deinit { mailbox.requestShutdown(due: .min) }
 
-    /// Takes a session, waits until one is free, or learns why there is none. It must be given
-    /// back. While the server cannot be reached, the answer comes at once.
+    /// Takes a session, waits until one is free, or returns why there is none. It must be returned.
+    /// While the server cannot be reached, the call returns immediately.
     package func take(
         _ role: Session.Role, within limit: Duration = waitLimit
     ) async -> Result<Session, Unavailable> {

@@ -5,7 +5,7 @@ internal import CLibpq
 /// The rows that a query returned, in PostgreSQL's binary form.
 ///
 /// `@unchecked`: libpq's result is never changed once it is here, and may then be read by several
-/// threads at once, as libpq's manual says of results; the last owner frees it.
+/// threads concurrently, as libpq's manual documents; the last owner frees it.
 package final class QueryResult: @unchecked Sendable {
     private let result: OpaquePointer
     /// The number of rows returned.

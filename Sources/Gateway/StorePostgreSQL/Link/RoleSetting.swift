@@ -3,8 +3,8 @@
 /// A setting that each session of a gateway needs, and that belongs to its role.
 ///
 /// Not in the startup packet: PgBouncer refuses `options` there, or ignores them, and forgets `SET`
-/// in transaction mode. What a role is given with `ALTER ROLE … SET` holds for each connection that
-/// the server sees, whoever opened it. It holds from the next connection on.
+/// in transaction mode. What a role is given with `ALTER ROLE … SET` holds for each connection to
+/// the server, through a pooler too. It holds from the next connection on.
 package struct RoleSetting: Hashable, Sendable {
     /// Its name.
     package let name: String
@@ -26,10 +26,10 @@ package struct RoleSetting: Hashable, Sendable {
         // What is first in an index is read in its order and no further, by one process.
         RoleSetting("enable_bitmapscan", "off"),
         RoleSetting("max_parallel_workers_per_gather", "0"),
-        // What cannot do without a sequential scan looks so dear then that the server would compile
-        // it, at each execution.
+        // A query that needs a sequential scan is then so expensive by estimate that the server
+        // would compile it, at each execution.
         RoleSetting("jit", "off"),
-        // A gateway that stands still in a transaction must not stop the others for long.
+        // A gateway that stalls in a transaction must not stop the others for long.
         RoleSetting("lock_timeout", "2s"),
         RoleSetting("statement_timeout", "10s"),
         RoleSetting("idle_in_transaction_session_timeout", "5s"),

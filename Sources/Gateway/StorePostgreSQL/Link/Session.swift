@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An established connection to the database, as whoever took it from the pool sees it.
+/// An established connection to the database, as taken from the pool.
 ///
 /// It never moves to another connection: once its connection has ended, each run is lost.
 package struct Session: Sendable {
@@ -39,15 +39,15 @@ package struct Session: Sendable {
         case write
         /// `BEGIN` … `COMMIT` with one snapshot for all (repeatable read), without changes.
         case snapshot
-        /// `BEGIN` and the first part of a transaction of several runs, which stays open. Whoever
-        /// begins one closes it, or the session; after a refusal it is rolled back.
+        /// `BEGIN` and the first part of a transaction of several runs, which stays open. The
+        /// caller must end it or close the session; after an error it is rolled back.
         case opening
         /// A further part of it, which stays open.
         case within
         /// Its last part, and `COMMIT`.
         case closing
 
-        /// Whether a commit stands at the end.
+        /// Whether it ends with a commit.
         var commits: Bool { self == .write || self == .snapshot || self == .closing }
         /// Whether the transaction is open behind the run.
         var staysOpen: Bool { self == .opening || self == .within }
@@ -72,7 +72,7 @@ package struct Session: Sendable {
     }
 }
 
-/// A run that somebody waits for.
+/// A run with a waiting caller.
 struct PipelineRun {
     let session: Session.ID
     let queries: [Query]

@@ -133,14 +133,14 @@ struct BuildSettings {
         let operators: [Substring]
         let rest: Substring
 
-        /// Reads a reference at the beginning of a text; `nil` if none stands there.
+        /// Reads a reference at the beginning of a text; `nil` if there is none.
         init?(_ text: Substring) {
             let open = text.dropFirst().first
             guard open == "(" || open == "{" else {
                 let name = text.dropFirst().prefix {
                     $0.isASCII && ($0.isUppercase || $0.isNumber || $0 == "_")
                 }
-                // In capitals, as Xcode's own names are: a dollar sign stands for itself elsewhere.
+                // In capitals, as Xcode's own names are: a dollar sign is literal elsewhere.
                 guard let first = name.first, !first.isNumber else { return nil }
                 whole = text[..<name.endIndex]
                 self.name = name
@@ -166,7 +166,7 @@ struct BuildSettings {
             rest = text[text.index(after: end)...]
         }
 
-        /// What stands for a setting that is not set.
+        /// The value of a setting that is not set.
         var fallback: String? {
             operators.first { $0.hasPrefix("default=") }.map {
                 String($0.dropFirst("default=".count))

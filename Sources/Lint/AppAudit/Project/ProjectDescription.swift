@@ -16,7 +16,7 @@ protocol ProjectDescription {
         of target: XcodeTarget, in configuration: String, files: SettingsFiles
     ) -> BuildSettings
 
-    /// Where a target's settings of this configuration stand.
+    /// The place of a target's settings of this configuration.
     func settingsPlace(of target: XcodeTarget, in configuration: String) -> AppPlace
 
     /// The path of a file that a build setting names.

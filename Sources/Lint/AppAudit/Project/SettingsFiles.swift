@@ -6,7 +6,7 @@ import PayloadRules
 struct SettingsFiles {
     /// Reads a file; `nil` if that cannot be done.
     let read: (String) -> [UInt8]?
-    /// The name, which no setting can have, that stands for a file that is not there.
+    /// The name, which no setting can have, for a missing file.
     static let missing = "\0missing"
 
     /// The settings of a file and of those that it includes. A file that is not there has none.

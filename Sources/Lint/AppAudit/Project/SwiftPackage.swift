@@ -49,8 +49,8 @@ struct SwiftPackage {
         }
     }
 
-    /// The folders of the targets, below that of the manifest; `nil` where they cannot be told. A
-    /// folder of sources that holds one target's alone stands for it.
+    /// The folders of the targets, below that of the manifest; `nil` where they cannot be
+    /// determined. A source folder with the files of one target only counts as that target's.
     private static func targetFolders(in text: SourceText) -> [String]? {
         let kinds = ["target", "executableTarget", "macro"]
         var folders: Set<String> = []

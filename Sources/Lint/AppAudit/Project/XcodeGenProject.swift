@@ -27,7 +27,7 @@ struct XcodeGenProject {
     private var configurationNames: [String] = []
     private var packages: [String: Specification] = [:]
 
-    /// A part of the text, and the file and folder that it stands in.
+    /// A part of the text, and its file and folder.
     struct Specification {
         let node: Node
         let file: String

@@ -17,7 +17,7 @@ struct XcodeProject {
     let name: String
     private let objects: [String: AppProperty]
     private let root: AppProperty
-    /// The group that an object stands in.
+    /// The group that contains an object.
     private let parents: [String: String]
     /// The targets by the file that each makes.
     let targetsByProduct: [String: XcodeTarget]
@@ -147,7 +147,7 @@ struct XcodeProject {
     }
 
     /// The path of a file that a build setting names: relative to the project's folder, or from the
-    /// root. One that begins at `$(SRCROOT)` is told as the project's own files are.
+    /// root. One that begins at `$(SRCROOT)` is shown as the project's own files are.
     func path(ofSetting text: String) -> String {
         let path = Paths.join(sourceRoot, text)
         let start = sourceRoot == "/" ? "/" : sourceRoot + "/"
@@ -155,7 +155,7 @@ struct XcodeProject {
             ? Paths.join(folder, String(path.dropFirst(start.count))) : path
     }
 
-    /// Where a target's settings of this configuration stand.
+    /// The place of a target's settings of this configuration.
     func settingsPlace(of target: XcodeTarget, in configuration: String) -> AppPlace {
         configurationObjects(of: target.object).first { $0["name"]?.string == configuration }?[
             "buildSettings"]?.place ?? target.object.place
@@ -228,7 +228,7 @@ struct XcodeTarget {
     }
 
     /// What it builds. A separate WatchKit extension has the background modes of its app, so that
-    /// it stands for the app (Apple, UIBackgroundModes).
+    /// it counts as the app (Apple, UIBackgroundModes).
     var role: AppFacts.Bundle.Role {
         let prefix = "com.apple.product-type."
         guard productType.hasPrefix(prefix) else { return .other }

@@ -2,7 +2,7 @@
 
 import PayloadRules
 
-/// Why a file could not be understood: where, and what stands there.
+/// Why a file could not be parsed: the position, and the text there.
 struct ReadingFailure: Error, Hashable, Sendable {
     /// Where.
     let place: AppPlace

@@ -178,7 +178,7 @@ struct CompletionPaths {
     ) -> Int {
         guard let (open, body, next) = text.block(after: start, range), open + 1 <= range.upperBound
         else { return start + 1 }
-        // What stands before the brace is worked out on every path.
+        // The code before the brace is executed on every path.
         if keyword != "defer", mentions(start..<open) { isSettled = true }
         switch keyword {
         case "defer":

@@ -8,7 +8,7 @@ struct ConstantReference: Hashable, Sendable {
     let type: String?
 }
 
-/// The text that an expression stands for, as far as one file can tell.
+/// The text of an expression, as far as one file determines it.
 enum ConstantExpression: Hashable, Sendable {
     case literal(String)
     case reference(ConstantReference)
@@ -67,7 +67,7 @@ enum ConstantExpression: Hashable, Sendable {
 struct SourceConstants {
     /// By name alone, and by type and name.
     private var values: [String: Set<String>] = [:]
-    /// The names that stand outside of all types, so that they can be used without one.
+    /// The names declared outside of all types, so that they can be used without one.
     private var global: Set<String> = []
 
     /// Adds the constants of a file, or only those with a wanted name.
@@ -112,8 +112,8 @@ struct SourceConstants {
         return token.text
     }
 
-    /// The value of a constant of the type that is named or stands around it, or of one outside of
-    /// all types whose name nothing else has; `nil` for anything else, such as what is inherited.
+    /// The value of a constant of the named or enclosing type, or of a global one with a unique
+    /// name; `nil` for anything else, such as what is inherited.
     func value(of reference: ConstantReference) -> String? {
         if let type = reference.type, let found = values[type + "." + reference.name] {
             return found.count == 1 ? found.first : nil

@@ -201,7 +201,7 @@ extension SourceReader {
         return text.sees(":", "nil", at: label + 1) || text.sees(":", "{", "}", at: label + 1)
     }
 
-    /// The words of the closure that runs when the time is up, where it stands in the call.
+    /// The words of the closure that runs when the time is up, where it is part of the call.
     private func assertionExpiration(_ index: Int) -> Range<Int>? {
         if text.isObjectiveC {
             return (index..<index + 12).lazy.compactMap { text.sees(":", "^", at: $0) ? $0 : nil }
@@ -236,7 +236,7 @@ extension SourceReader {
         return (name.text, isLocal)
     }
 
-    /// Follows the paths behind the call, in the function that it stands in.
+    /// Follows the paths after the call, in the enclosing function.
     private mutating func readAssertionPaths(
         _ index: Int, _ strictness: CompletionPaths.Strictness, needsEnd: Bool = false,
         settles: @escaping (Int) -> Bool

@@ -2,7 +2,7 @@
 
 import PayloadRules
 
-/// What becomes of device tokens.
+/// Uses of device tokens.
 extension SourceReader {
     /// Whether a name or a text speaks of a token to push to, and not of one to sign in with.
     private static func namesDeviceToken(_ name: String) -> Bool {
@@ -28,7 +28,7 @@ extension SourceReader {
         }
     }
 
-    /// Whether a name stands behind `credentials.`: PushKit's `token` is a device token too.
+    /// Whether a name follows `credentials.`: PushKit's `token` is a device token too.
     private func isOfCredentials(_ index: Int) -> Bool {
         guard text[index - 1]?.isMark(".") == true, let owner = text[index - 2], owner.isName else {
             return false

@@ -4,7 +4,7 @@ import PayloadRules
 
 /// Handlers of pushes.
 extension SourceReader {
-    /// Calls that tell the system about a call.
+    /// Calls that report a phone call to the system.
     private static let reports: Set = [
         "reportNewIncomingCall", "reportNewIncomingConversation",
         "reportNewIncomingVoIPPushPayload", "reportNewIncomingCallWithUUID",
@@ -37,7 +37,7 @@ extension SourceReader {
         // One of another name is called by a handler, which may answer for it.
         guard ["application", "didReceiveRemoteNotification"].contains(head.name) else { return }
         guard let completion else { return }
-        // One handler, one fault: its first gap stands for the others.
+        // One handler, one fault: only its first gap is reported.
         if let gap = CompletionPaths(text, handler: completion.name, body: scope).gaps.min() {
             see(.pathWithoutCompletion, at: gap)
         } else if let gap = gapInHelper(of: scope, completion.name) {
@@ -385,7 +385,7 @@ extension SourceReader {
     }
 
     /// Where the message of Objective-C begins that a word is a part of: each part of a selector
-    /// looks as a call.
+    /// looks like a call.
     func message(around index: Int) -> Int? {
         guard text.isObjectiveC else { return nil }
         return text.tokens.indices[..<index].suffix(AuditLimits.headWords).last {
@@ -393,7 +393,7 @@ extension SourceReader {
         }
     }
 
-    /// Whether a call tells CallKit the end or a change of a call that it knows, which reports no
+    /// Whether a call reports the end or an update of an existing call to CallKit, rather than a
     /// new one: `reportCall(with:endedAt:reason:)`, `reportCall(with:updated:)`.
     private func speaksOfKnownCall(_ index: Int) -> Bool {
         // A wrapper around it that another file holds.
@@ -419,8 +419,8 @@ extension SourceReader {
 
     private static let logWords: Set = ["log", "logger", "logging", "analytics", "crashlytics"]
 
-    /// What reports no call, whatever it is asked to do: types of the system, and libraries that
-    /// only tell a script of a push, which does something after the handler has returned.
+    /// Types whose methods report no call: system types, and libraries that only pass a push to a
+    /// script, which acts after the handler has returned.
     private static let idleOwners: Set = [
         "RNVoipPushNotificationManager", "FlutterVoipPushNotificationPlugin",
         "UserDefaults", "NSUserDefaults", "UNUserNotificationCenter", "JSONSerialization",
@@ -454,7 +454,7 @@ extension SourceReader {
         "respondsToSelector", "alloc", "init", "new", "sharedApplication", "sharedInstance",
         "length", "count", "integerValue", "boolValue", "description", "copy", "selector",
         "sizeof", "currentNotificationCenter", "date", "UUID", "UUIDString", "class",
-        // What these run later is read where it stands.
+        // Closures that these run later are read in place.
         "async", "asyncAfter", "dispatch_async", "dispatch_after", "dispatch_time",
         "dispatch_get_main_queue", "dispatch_get_global_queue",
         // A notification is no call.
@@ -463,8 +463,8 @@ extension SourceReader {
         "requestAuthorizationWithOptions", "setNotificationCategories",
     ]
 
-    /// Whether a report waits for something: it stands behind an `await` of an earlier line, or in
-    /// a closure that runs later.
+    /// Whether a report is delayed: it follows an `await` of an earlier line, or is in a closure
+    /// that runs later.
     private func isLate(_ report: Int, in handler: SourceScope, _ body: Range<Int>) -> Bool {
         for scope in text.scopes(around: report) {
             if scope.open == handler.open { break }

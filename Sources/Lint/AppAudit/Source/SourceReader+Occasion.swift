@@ -2,7 +2,7 @@
 
 import PayloadRules
 
-/// When a piece of code runs, as far as its surroundings tell.
+/// When a piece of code runs, as far as its surroundings show.
 extension SourceReader {
     private static let viewCallees: Set = ["onAppear", "task", "onChange", "onReceive"]
     private static let viewFunctions: Set = [
@@ -71,14 +71,14 @@ extension SourceReader {
         let flags: Set = ["isRegisteredForRemoteNotifications", "UserDefaults", "AppStorage"]
         let asksForFlag = range.prefix(AuditLimits.headWords).contains { word in
             text.tokens[word].isName && flags.contains(text.tokens[word].text)
-                // Whether the system knows a function says nothing of an earlier call.
+                // A check whether the system has a function says nothing about an earlier call.
                 && !text.sees("selector", "(", at: word - 2)
         }
         return asksForFlag ? .flag : nil
     }
 
-    /// Whether a word stands in the case of those who allow alerts: `switch granted { case true:`,
-    /// `switch settings.authorizationStatus { case .authorized:`.
+    /// Whether a word is in the case of granted permission: `switch granted { case true:`, `switch
+    /// settings.authorizationStatus { case .authorized:`.
     private func isGranted(caseOf index: Int, in scope: SourceScope) -> Bool {
         let inside = text.scopeIndices[scope.open + 1]
         guard
@@ -146,7 +146,7 @@ extension SourceReader {
         return names
     }
 
-    /// Whether a `guard` on the permission stands before a word in the same scope.
+    /// Whether a `guard` on the permission precedes a word in the same scope.
     private func followsGuard(_ index: Int, in scope: SourceScope) -> Bool {
         let words = (scope.open + 1..<max(index, scope.open + 1)).suffix(AuditLimits.headWords)
         for word in words where text.tokens[word].isName("guard") {

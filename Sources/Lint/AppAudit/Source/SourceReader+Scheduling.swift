@@ -122,7 +122,7 @@ extension SourceReader {
         return text.sees("self", ".", at: index - 4) ? index - 4 : index - 2
     }
 
-    /// Whether a call stands in a `do` whose only `catch` does nothing.
+    /// Whether a call is in a `do` whose only `catch` does nothing.
     private func isCaughtByNothing(_ index: Int) -> Bool {
         for scope in text.scopes(around: index) {
             guard case .control("do") = scope.kind else {
@@ -178,7 +178,7 @@ extension SourceReader {
         }
     }
 
-    /// The product of numbers that stands at a word and ends at a comma or a bracket.
+    /// The product of numbers that begins at a word and ends at a comma or a bracket.
     func product(at start: Int) -> Double? {
         var result: Double?
         var index = start

@@ -2,7 +2,7 @@
 
 import PayloadRules
 
-/// Looks for what the rules want to know in the source text of one file.
+/// Collects the observations that the rules need from one source file.
 struct SourceReader {
     let text: SourceText
     /// The functions of the file by name; of those that share one, the first.
@@ -169,7 +169,7 @@ struct SourceReader {
         return subjects
     }()
 
-    /// All words for which a file is worth being looked at. Others hold nothing for a rule.
+    /// All words for which a file is examined. Others contain nothing for a rule.
     static let words: Set<String> = Set(subjects.keys).union([
         "registerForRemoteNotifications", "forTaskWithIdentifier",
         "registerForTaskWithIdentifier", "backgroundTask", "BGAppRefreshTaskRequest",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands between a brace and its counterpart.
+/// The text between a brace and its counterpart.
 struct SourceScope {
     /// What a scope is.
     enum Kind {

@@ -11,7 +11,7 @@ struct SourceText {
     let isObjectiveC: Bool
     /// The words.
     let tokens: [SwiftToken]
-    /// For each bracket its counterpart's index; -1 otherwise, and for a bracket that stands alone.
+    /// For each bracket its counterpart's index; -1 otherwise, and for an unmatched bracket.
     let partners: [Int]
     /// The scopes, in the order of their opening braces.
     let scopes: [SourceScope]
@@ -35,7 +35,7 @@ struct SourceText {
             switch token.text {
             case "(", "[", "{", "\\(": open.append(index)
             case ")", "]", "}":
-                // A bracket that another kind of bracket interrupts stands alone.
+                // A bracket closed by another kind of bracket is unmatched.
                 guard
                     let match = open.suffix(3).lastIndex(where: {
                         closing(tokens[$0].text) == token.text
@@ -63,7 +63,7 @@ struct SourceText {
         tokens.indices.contains(index) ? tokens[index] : nil
     }
 
-    /// Whether these words stand at an index, as names or marks.
+    /// Whether these words are at an index, as names or marks.
     func sees(_ words: String..., at index: Int) -> Bool {
         guard index >= 0, index + words.count <= tokens.count else { return false }
         return words.indices.allSatisfy { offset in
@@ -89,7 +89,7 @@ struct SourceText {
         return index + 1..<partners[index]
     }
 
-    /// Where a word stands.
+    /// The place of a word.
     func place(of index: Int) -> AppPlace { AppPlace(file: path, tokens[index].position) }
 
     /// The scopes around a word, the innermost first.
@@ -102,7 +102,7 @@ struct SourceText {
         .prefix(AuditLimits.scopeDepth)
     }
 
-    /// The type that a word stands in.
+    /// The type that contains a word.
     func type(around index: Int) -> SourceScope.TypeHead? {
         for scope in scopes(around: index) {
             if case .type(let head) = scope.kind { return head }

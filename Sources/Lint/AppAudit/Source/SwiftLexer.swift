@@ -22,7 +22,7 @@ struct SwiftToken: Hashable, Sendable {
     let text: String
     /// Where it begins.
     let position: TextCursor.Position
-    /// Whether it stands between `#if` and `#endif`.
+    /// Whether it is between `#if` and `#endif`.
     let isConditional: Bool
 
     /// Whether this is a name or a keyword.
@@ -216,7 +216,7 @@ struct SwiftLexer {
         if name == "endif" { conditionDepth = max(0, conditionDepth - 1) }
     }
 
-    /// `#/…/#`: there is nothing in it that a rule looks for.
+    /// `#/…/#`: rules need nothing in it.
     private mutating func skipRegularExpression(hashes: Int) {
         cursor.advance(by: hashes + 1)
         while !cursor.isAtEnd {

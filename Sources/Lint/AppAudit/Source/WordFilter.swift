@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds out quickly whether a text holds one of some words, so that the others need not be taken
-/// apart. It knows no comments and no literals: a word in one counts.
+/// Checks quickly whether a text contains one of some words, so that other texts need not be
+/// parsed. It does not recognise comments and literals: a word in one counts.
 struct WordFilter: Sendable {
     /// The words of the rules, and whatever could name a device token.
     static let rules = WordFilter(SourceReader.words, findsTokens: true)
@@ -22,7 +22,7 @@ struct WordFilter: Sendable {
         self.findsTokens = findsTokens
     }
 
-    /// Whether one of the words stands in a text.
+    /// Whether one of the words is in a text.
     func finds(in bytes: [UInt8]) -> Bool {
         var index = 0
         while index < bytes.count {
@@ -54,8 +54,8 @@ struct WordFilter: Sendable {
         return false
     }
 
-    /// `.background(withIdentifier:)`, whose type the text may leave out. The label alone stands in
-    /// too many files.
+    /// `.background(withIdentifier:)`, whose type the text may leave out. The label alone is in too
+    /// many files.
     private static let call = Array("background(".utf8)
     private static let label = Array("withIdentifier".utf8)
 

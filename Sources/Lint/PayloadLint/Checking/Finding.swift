@@ -19,7 +19,7 @@ package struct Finding: Hashable, Sendable {
     package let column: Int
     /// The JSON pointer in the file, or in the line of a file of lines.
     package let pointer: String
-    /// A header that does not stand in the file.
+    /// A header that is not in the file.
     package let header: String?
     /// The line in the file, where a report shows it.
     package var source: [UInt8]?
@@ -27,8 +27,8 @@ package struct Finding: Hashable, Sendable {
     package var target: String?
     /// The build configurations that show it; empty where there are none.
     package var configurations: [String] = []
-    /// What tells the finding from others of its rule in one file, beside pointer, header and
-    /// target. It may not change while the lines around it move.
+    /// The property that distinguishes the finding from others of its rule in one file, beside
+    /// pointer, header and target. It must not change when the lines around it move.
     package var detail = ""
 
     /// Creates a finding.

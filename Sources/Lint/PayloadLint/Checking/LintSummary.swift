@@ -16,7 +16,7 @@ public struct LintSummary: Hashable, Sendable {
     public internal(set) var notes = 0
     /// How many payloads were judged by what they hold, by the push type that they look like.
     public internal(set) var inferredTypes: [String: Int] = [:]
-    /// The files that were mended, or would be.
+    /// The files that were fixed, or would be.
     public internal(set) var mendedFiles = 0
     /// The files with errors, or with warnings where those count.
     public internal(set) var failedFiles = 0
@@ -26,9 +26,9 @@ public struct LintSummary: Hashable, Sendable {
     public internal(set) var filesWithoutPush = 0
     /// Files in folders that the settings exclude.
     public internal(set) var excludedFiles = 0
-    /// Findings that are not told because a comment in their file says so.
+    /// Findings that are not reported because a comment in their file ignores them.
     public internal(set) var ignoredFindings = 0
-    /// Findings that are not told because they stand in the baseline.
+    /// Findings that are not reported because they are in the baseline.
     public internal(set) var knownFindings = 0
 
     /// Nothing checked.

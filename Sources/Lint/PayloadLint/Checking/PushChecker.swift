@@ -7,7 +7,7 @@ struct PushChecker: Sendable {
     let validator: PushValidator
     let policy: RulePolicy
     let reader: DocumentReader
-    /// The findings that are known and not told.
+    /// The known findings, which are not reported.
     let baseline: Baseline?
     /// Whether findings carry their source lines.
     let showsSource: Bool
@@ -21,13 +21,13 @@ struct PushChecker: Sendable {
         var isInferred = false
         /// How many findings a comment of the document ignores.
         var ignoredCount = 0
-        /// How many findings stand in the baseline.
+        /// How many findings are in the baseline.
         var knownCount = 0
         /// How many pushes were checked; a document with faults counts as one.
         var pushCount = 0
         /// The types of all pushes.
         var types = PushTypeTally.none
-        /// The types that were told from what a payload holds.
+        /// The types that were inferred from payloads.
         var inferredTypes: [String] = []
 
         /// Notes the type of one more push.
@@ -39,7 +39,7 @@ struct PushChecker: Sendable {
         }
     }
 
-    /// The rules that speak where no payload could be read: then it looks like nothing.
+    /// The rules about unreadable payloads, whose type cannot be inferred.
     private static let unreadable: Set<RuleID> = ["G001", "G002", "G005", "G009"]
 
     /// Checks a document that was read from `text`.
@@ -56,7 +56,7 @@ struct PushChecker: Sendable {
     ) {
         let report = validator.report(on: item.draft)
         guard !item.isAddressed || !Self.isRequest(report) else { return }
-        // A push for the simulator looks as what another service has sent.
+        // A push for the simulator has the form that another service sent.
         let diagnostics = report.diagnostics.filter { kind != .apns || $0.rule != "G016" }
         let isUnreadable =
             item.draft.payload.count > WakeValidator.maximumReadBytes
@@ -70,8 +70,8 @@ struct PushChecker: Sendable {
         }
     }
 
-    /// Whether something without `aps` that says to whom it goes is a request of a service: then it
-    /// looks like no type that does without.
+    /// Whether something without `aps` but with a recipient is a request of a service: then it does
+    /// not look like a type without `aps`.
     private static func isRequest(_ report: PushReport) -> Bool {
         report.pushTypeIsInferred && !["voip", "mdm", "fileprovider"].contains(report.pushType)
     }
@@ -102,8 +102,8 @@ struct PushChecker: Sendable {
         return text.ignores.cover(diagnostic.rule, line: text.position(of: place).line)
     }
 
-    /// Findings by weight, and those of one weight by their place in the file, whose headers can
-    /// stand in any order and behind the payload; those of one place stay as they are.
+    /// Findings by weight, and those of one weight by their place in the file, whose headers can be
+    /// in any order and after the payload; those of one place keep their order.
     private static func inOrder(_ findings: [Finding]) -> [Finding] {
         guard findings.count > 1 else { return findings }
         return findings.enumerated().sorted { first, second in
@@ -120,7 +120,7 @@ struct PushChecker: Sendable {
         return result
     }
 
-    /// Takes the findings that stand in the baseline out of a result.
+    /// Removes the baseline's findings from a result.
     func leaveOutKnown(from result: inout Result, at path: String, isManyLines: Bool = false) {
         guard let baseline, !result.findings.isEmpty else { return }
         let unknown = baseline.unknown(result.findings, at: path, isManyLines: isManyLines)
@@ -191,7 +191,7 @@ struct PushChecker: Sendable {
                 nil
             )
         }
-        // The last one, which is the offending one where a header stands twice.
+        // The last one, which is the offending one where a header is repeated.
         if let header = places.headers.last(where: { $0.name == name.lowercased() }) {
             return (header.place, header.pointer, nil)
         }

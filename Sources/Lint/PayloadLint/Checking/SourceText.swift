@@ -29,7 +29,7 @@ struct SourceText: Sendable {
         return bytes[offset] == UInt8(ascii: "$") || bytes[offset] == UInt8(ascii: "`")
     }
 
-    /// Whether a text stands at a place.
+    /// Whether a text is at a place.
     func has(_ text: StaticString, at place: FilePlace) -> Bool {
         guard case .offset(let offset) = place, offset < bytes.count else { return false }
         return text.withUTF8Buffer { bytes[offset...].starts(with: $0) }

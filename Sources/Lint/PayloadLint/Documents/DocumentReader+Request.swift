@@ -7,7 +7,7 @@ struct RequestMembers {
     var headers: (key: Int, value: Int)?
     var payload: (key: Int, value: Int)?
 
-    /// Whether headers and payload stand side by side.
+    /// Whether both headers and payload are there.
     var areComplete: Bool { headers != nil && payload != nil }
 
     /// Notes what a member is.

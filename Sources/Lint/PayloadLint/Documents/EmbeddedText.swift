@@ -2,13 +2,13 @@
 
 import PayloadRules
 
-/// A text that was taken out of a file, in pieces, and where each of them stands.
+/// A text that was taken out of a file, in pieces, and the place of each.
 struct EmbeddedText: Sendable {
     /// The text.
     private(set) var bytes: [UInt8] = []
-    /// Where its pieces stand in the file.
+    /// The places of its pieces in the file.
     private(set) var segments: [PlaceMap.Segment] = []
-    /// Whether escapes were resolved on the way.
+    /// Whether escapes were resolved.
     private(set) var isDecoded = false
 
     /// An empty text.
@@ -20,7 +20,7 @@ struct EmbeddedText: Sendable {
         segments = [PlaceMap.Segment(payloadStart: 0, fileStart: 0)]
     }
 
-    /// Where the text stands, for what was found in it.
+    /// The place of the text, for findings in it.
     var places: PlaceMap.Payload { isDecoded ? .quoted(segments) : .segments(segments) }
 
     /// The offset in the file of a byte.
@@ -51,7 +51,7 @@ struct EmbeddedText: Sendable {
         isDecoded = isDecoded || other.isDecoded
     }
 
-    /// Appends what does not stand in the file, and stands for what does stand at an offset.
+    /// Appends text that is not in the file, in place of what is at an offset there.
     mutating func append(_ text: String, standingAt offset: Int) {
         segments.append(
             PlaceMap.Segment(payloadStart: bytes.count, fileStart: offset, isCopied: false))
@@ -77,7 +77,7 @@ struct EmbeddedText: Sendable {
         return part
     }
 
-    /// The text of a JSON string in this text, by what stands between its quotes.
+    /// The text of a JSON string in this text, by its content between the quotes.
     func unquoted(_ content: Range<Int>) -> EmbeddedText {
         let text = QuotedText(content, of: bytes)
         var part = EmbeddedText()

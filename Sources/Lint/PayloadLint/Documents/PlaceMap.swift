@@ -8,15 +8,15 @@ enum FilePlace: Hashable, Sendable {
     case position(line: Int, column: Int)
 }
 
-/// Where the parts of a push stand in the file that it was read from.
+/// The places of a push's parts in the file that it was read from.
 struct PlaceMap: Sendable {
-    /// Payload bytes that stand in the file as they are.
+    /// Payload bytes that are in the file verbatim.
     struct Segment: Hashable, Sendable {
         /// The offset of the first one in the payload.
         let payloadStart: Int
         /// Its offset in the file.
         let fileStart: Int
-        /// Whether the bytes stand in the file; otherwise all of them stand for that offset.
+        /// Whether the bytes are in the file; otherwise all of them have that one offset.
         var isCopied = true
     }
 
@@ -30,10 +30,10 @@ struct PlaceMap: Sendable {
 
     /// Where the payload's bytes come from.
     enum Payload: Sendable {
-        /// They stand in the file, in pieces, and may be changed there.
+        /// They are in the file, in pieces, and may be changed there.
         case segments([Segment])
-        /// They stand in the file as the text of a string, whose escapes a change would have to
-        /// know.
+        /// They are in the file as the text of a string, whose escapes a change would have to
+        /// respect.
         case quoted([Segment])
         /// They are a translation.
         case marks([Mark])
@@ -48,17 +48,17 @@ struct PlaceMap: Sendable {
         let pointer: String
     }
 
-    /// Where the payload stands.
+    /// The place of the payload.
     var payload: Payload = .segments([Segment(payloadStart: 0, fileStart: 0)])
     /// The JSON pointer of the payload in the file.
     var pointer = ""
-    /// The headers that stand in the file.
+    /// The headers that are in the file.
     var headers: [Header] = []
     /// Where missing headers would be, and its JSON pointer; `nil` for a bare payload.
     var missingHeaders: (place: FilePlace, pointer: String)?
 
-    /// Values of the payload that do not stand below ``pointer`` in the file, by their pointers in
-    /// the payload: where they do.
+    /// The places of values of the payload that are not below ``pointer`` in the file, by their
+    /// pointers in the payload.
     var origins: [String: String] = [:]
 
     /// The JSON pointer in the file for one in the payload.
@@ -88,7 +88,7 @@ struct PlaceMap: Sendable {
         }
     }
 
-    /// The same range in the file, if it stands there in one piece and may be changed.
+    /// The same range in the file, if it is in one piece there and may be changed.
     func editableRange(_ range: Range<Int>) -> Range<Int>? {
         guard case .segments(let segments) = payload else { return nil }
         let index = Self.lastIndex(segments.count) { segments[$0].payloadStart <= range.lowerBound }

@@ -3,18 +3,18 @@
 import PayloadRules
 public import WakeModel
 
-/// A push as it stands in a file, and where its parts are.
+/// A push in a file, and the places of its parts.
 struct PushItem: Sendable {
     /// The push.
     var draft: PushDraft
-    /// Where its parts stand.
+    /// The places of its parts.
     var places: PlaceMap
     /// Whether it reaches APNs through Firebase.
     var isForFirebase = false
-    /// Whether it stands in a script, which may work out parts of it.
+    /// Whether it is in a script, which may compute parts of it.
     var isInScript = false
-    /// Whether it says to whom it goes, and has nothing of Apple's: then it is rather a request of
-    /// a service that is not known here, unless it looks like a push without `aps`.
+    /// Whether it has a recipient and no key of Apple's: then it is probably a request of an
+    /// unsupported service, unless it looks like a push without `aps`.
     var isAddressed = false
 }
 
@@ -41,7 +41,7 @@ struct PushDocument: Sendable {
     /// Whether nothing in the text says that it is about a push: JSON and YAML are used for much
     /// else, so that only a file that was named is judged then.
     var isForeign = false
-    /// Whether the text could not be read at all, so that nobody knows what it is about.
+    /// Whether the text could not be read at all, so that its kind is unknown.
     var isBroken = false
     /// Whether the text's format has comments.
     var hasComments = false
@@ -75,7 +75,7 @@ public struct PushAssumptions: Hashable, Sendable {
             payload: payload, headers: headers, target: isForWatch ? .watchOS : .phone, now: now)
     }
 
-    /// A push of which some headers are known; what sends it knows the others.
+    /// A push of which some headers are known; its sender adds the others.
     func draft(payload: [UInt8], knownHeaders: [PushDraft.Header]) -> PushDraft {
         var draft = self.draft(payload: payload)
         let known = Set(knownHeaders.map { $0.name.lowercased() })

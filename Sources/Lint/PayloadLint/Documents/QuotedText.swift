@@ -7,7 +7,7 @@ struct QuotedText {
     /// Where its pieces come from.
     private(set) var segments: [PlaceMap.Segment] = []
 
-    /// Reads what stands between the quotes of a string that the scanner has accepted.
+    /// Reads the content between the quotes of a string that the scanner has accepted.
     init(_ content: Range<Int>, of file: [UInt8]) {
         var index = content.lowerBound
         begin(at: index)
@@ -26,7 +26,7 @@ struct QuotedText {
         segments.append(PlaceMap.Segment(payloadStart: bytes.count, fileStart: index))
     }
 
-    /// Appends what an escape stands for, and says how long it is.
+    /// Appends the character of an escape, and returns the escape's length.
     private mutating func appendEscape(at index: Int, in file: ArraySlice<UInt8>) -> Int {
         switch file[index + 1] {
         case UInt8(ascii: "u"):

@@ -2,7 +2,7 @@
 
 import Yams
 
-/// What a scalar stands for, by YAML 1.2's core schema (YAML 1.2.2 §10.3.2).
+/// The value of a scalar by YAML 1.2's core schema (YAML 1.2.2 §10.3.2).
 enum YAMLScalar: Hashable {
     case text(String)
     /// A number, boolean or null, as JSON writes it.

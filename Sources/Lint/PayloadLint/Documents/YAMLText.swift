@@ -11,12 +11,12 @@ struct YAMLFault: Error {
     }
 }
 
-/// YAML text, and the JSON that it stands for.
+/// YAML text, and the JSON that it represents.
 ///
 /// Plain scalars are read by YAML 1.2's core schema: `yes` and `1:30` are texts. A number keeps its
 /// digits, so that the rules see what was written.
 enum YAMLText {
-    /// JSON, and where its values stand in the YAML text.
+    /// JSON, and the places of its values in the YAML text.
     struct JSON {
         var bytes: [UInt8] = []
         var marks: [PlaceMap.Mark] = []
@@ -69,7 +69,7 @@ enum YAMLText {
         return try json(node)
     }
 
-    /// The JSON that a node stands for.
+    /// The JSON that a node represents.
     static func json(_ node: Node) throws(YAMLFault) -> JSON {
         var json = JSON()
         try append(node, to: &json)

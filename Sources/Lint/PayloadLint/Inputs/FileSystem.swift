@@ -15,7 +15,7 @@ enum PathKind: Hashable, Sendable {
     /// A pipe, a terminal, a device: read as it comes.
     case stream
 
-    /// What stands at a path, symbolic links followed; `nil` where nothing does.
+    /// The kind of file at a path, symbolic links followed; `nil` where there is none.
     init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A pattern of paths as shells know it: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, and `**` for any
-/// number of folders.
+/// A pattern of paths as in shells: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, and `**` for any number
+/// of folders.
 package struct GlobPattern: Hashable, Sendable {
     /// One part of a path.
     enum Component: Hashable, Sendable {
@@ -31,7 +31,7 @@ package struct GlobPattern: Hashable, Sendable {
         text.utf8.contains { "*?[{".utf8.contains($0) }
     }
 
-    /// Reads a pattern. Every text is one; a bracket or brace that is not closed stands for itself.
+    /// Reads a pattern. Every text is one; a bracket or brace that is not closed is literal.
     package init(_ text: String) {
         isAbsolute = text.hasPrefix("/")
         alternatives = Self.withoutBraces(text).map { alternative in
@@ -62,7 +62,7 @@ package struct GlobPattern: Hashable, Sendable {
         path.split(separator: "/").filter { $0 != "." }.map(String.init)
     }
 
-    /// Goes through the parts once, with all numbers of names that the parts before can stand for.
+    /// Goes through the parts once, with all numbers of names that the previous parts can match.
     private static func matches(_ components: [Component], _ names: ArraySlice<String>) -> Bool {
         var reached = [Bool](repeating: false, count: names.count + 1)
         reached[0] = true
@@ -80,7 +80,7 @@ package struct GlobPattern: Hashable, Sendable {
         return reached[names.count]
     }
 
-    /// The texts that braces stand for: `a.{x,y}` is `a.x` and `a.y`.
+    /// The expansions of braces: `a.{x,y}` is `a.x` and `a.y`.
     private static func withoutBraces(_ text: String) -> [String] {
         var finished: [String] = []
         var waiting = [text]
@@ -123,7 +123,7 @@ package struct GlobPattern: Hashable, Sendable {
 }
 
 extension GlobPattern.Component {
-    /// Whether this part stands for a name. A wildcard does not stand for the dot that hides a
+    /// Whether this part matches a name. A wildcard does not match the leading dot of a hidden
     /// file.
     func matches(_ name: String) -> Bool {
         switch self {
@@ -157,7 +157,7 @@ extension GlobPattern.Component {
         return pattern[p...].allSatisfy { $0 == "*" }
     }
 
-    /// The place in the pattern behind what stands for one character, or `nil`.
+    /// The place in the pattern after the part that matches one character, or `nil`.
     private static func step(
         _ pattern: [Unicode.Scalar], _ place: Int, _ character: Unicode.Scalar
     ) -> Int? {

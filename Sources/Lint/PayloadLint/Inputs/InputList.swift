@@ -5,18 +5,18 @@ struct LintInput: Hashable, Sendable {
     /// The path as reports show it: as it was named, or from the folder that was named. `-` is
     /// standard input.
     let path: String
-    /// Whether somebody named this file, rather than a folder or a pattern that it belongs to.
+    /// Whether this file was given by name, rather than by a folder or a pattern.
     let isNamed: Bool
     /// Whether it can be read only once: standard input, a pipe.
     var isStream = false
-    /// The folder it stands in, from which its settings are looked for.
+    /// Its folder, from which its settings are searched.
     var folder: String {
         guard path != "-", let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }
 
-/// The files that paths, folders and patterns stand for, in a stable order and each once.
+/// The files that paths, folders and patterns expand to, in a stable order and each once.
 struct InputList {
     /// The folder that is never looked into unless it is named: other people's files.
     static let foreignFolder = "node_modules"
@@ -31,7 +31,7 @@ struct InputList {
     /// The folder that was named, or that a pattern begins in, without symbolic links.
     private var boundary: String?
 
-    /// Looks for what the arguments stand for.
+    /// Expands the arguments.
     init(_ arguments: [String]) {
         for argument in arguments { add(argument) }
     }

@@ -46,8 +46,8 @@ struct OpenFile: ~Copyable {
         return bytes
     }
 
-    /// All bytes that are left, but not many more than `limit`: a caller that sees more than
-    /// `limit` knows that there are too many.
+    /// All bytes that are left, but not many more than `limit`: more than `limit` bytes mean that
+    /// there are too many.
     func readAll(limit: Int) throws(LintProblem) -> [UInt8] {
         var size = 16_384
         var status = stat()

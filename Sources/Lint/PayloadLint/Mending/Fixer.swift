@@ -2,7 +2,7 @@
 
 import PayloadRules
 
-/// What of the findings is to be mended.
+/// The findings to fix.
 public enum FixMode: Hashable, Sendable {
     /// Nothing.
     case nothing
@@ -12,8 +12,7 @@ public enum FixMode: Hashable, Sendable {
     case all
 }
 
-/// Mends documents: makes the repairs of the findings that are reported, and leaves every other
-/// byte alone.
+/// Fixes documents: applies the repairs of the reported findings, and changes no other byte.
 struct Fixer: Sendable {
     let checker: PushChecker
     let mode: FixMode

@@ -8,12 +8,12 @@ import Musl
 import Darwin
 #endif
 
-/// A file that takes the place of another in one step: whoever opens the path sees either the old
-/// text or the whole new one.
+/// A file that takes the place of another in one step: readers of the path see either the old text
+/// or the whole new one.
 ///
-/// The new file stands beside the old one until ``commit()``, has its permissions and, where the
-/// system allows it, its owner. A symbolic link stays one: the file that it leads to is replaced.
-/// Without a commit the new file is gone with the object. Used by one task.
+/// The new file is beside the old one until ``commit()``, has its permissions and, where the system
+/// allows it, its owner. A symbolic link stays one: the file that it leads to is replaced. Without
+/// a commit the new file is removed with the object. Used by one task.
 final class ReplacementFile {
     private let target: String
     private let temporary: String

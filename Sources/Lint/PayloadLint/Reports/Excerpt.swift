@@ -4,7 +4,7 @@
 struct Excerpt: Hashable {
     /// The part. Tabs are spaces, and what would steer the terminal is U+FFFD.
     let line: String
-    /// How many cells stand before the column's character.
+    /// How many cells precede the column's character.
     let caretIndent: Int
 
     /// Takes the part of a line that has a column, counted from 1 in Unicode scalars.
@@ -45,7 +45,7 @@ struct Excerpt: Hashable {
     }
 
     /// How many cells a character takes: two for those that are wide in East Asian texts and for
-    /// most emoji, none for marks that stand on the one before.
+    /// most emoji, none for combining marks.
     private static func cells(_ scalar: Unicode.Scalar) -> Int {
         switch scalar.value {
         case 0x20..<0x300: return 1

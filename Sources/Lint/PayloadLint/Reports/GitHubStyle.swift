@@ -22,7 +22,7 @@ struct GitHubStyle: ReportStyle {
         return "::error \(place ?? "")title=Not read::\(Self.message(problem.message))\n"
     }
 
-    /// Lines of the job's log: an annotation would stand in every pull request.
+    /// Lines of the job's log: an annotation would appear in every pull request.
     func closing(_ totals: ReportTotals) -> String {
         totals.statements.map { Self.message($0) + "\n" }.joined()
     }

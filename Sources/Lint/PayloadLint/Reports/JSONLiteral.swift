@@ -2,7 +2,7 @@
 
 /// Texts as JSON writes them.
 enum JSONLiteral {
-    /// A text in quotes. What a terminal would obey is escaped, everything else stands as it is.
+    /// A text in quotes. Control characters are escaped, everything else is verbatim.
     static func string(_ text: String) -> String {
         var literal = "\""
         literal.reserveCapacity(text.utf8.count + 2)

@@ -11,13 +11,13 @@ import PayloadRules
 ///  "summary":{"files","errors","warnings","notes"}}
 /// ```
 ///
-/// `target` and `configurations` stand there where a target of an app's project shows the finding,
+/// `target` and `configurations` are present where a target of an app's project shows the finding,
 /// `pushType` where the file is a push. `problems` are what could not be read, and `notJudged` says
-/// what was passed over and why.
+/// what was skipped and why.
 ///
-/// `pushType` is null where a file's pushes have several. Where it was told from what the payload
-/// holds, `"pushTypeInferred":true` stands behind it. In a file of lines it stands behind the
-/// diagnostics, which are written before all lines are read.
+/// `pushType` is null where a file's pushes have several. Where it was inferred from the payload,
+/// `"pushTypeInferred":true` follows it. In a file of lines it follows the diagnostics, which are
+/// written before all lines are read.
 struct JSONStyle: ReportStyle {
     var findingSeparator: String { "," }
     var fileSeparator: String { ",\n" }

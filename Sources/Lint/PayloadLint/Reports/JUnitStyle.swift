@@ -6,7 +6,7 @@ import WakeModel
 /// JUnit XML, as the schemas of Apache Ant and of Jenkins' xUnit plugin have it: one suite, and a
 /// test case for each file, which fails where the file would fail the command.
 ///
-/// The counts stand in front, so the report is held until all files are checked.
+/// The counts come first, so the report is buffered until all files are checked.
 struct JUnitStyle: ReportStyle {
     /// The command that the suite is called after.
     let command: String

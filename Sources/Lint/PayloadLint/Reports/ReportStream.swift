@@ -42,7 +42,7 @@ package struct ReportStream {
     package mutating func say(notJudged sentence: String) { totals.notJudged.append(sentence) }
 
     /// Counts files without findings that are not in the report, files that are passed over, and
-    /// findings that are not told.
+    /// findings that are not reported.
     package mutating func count(
         cleanFiles: Int = 0, foreignFiles: Int = 0, excludedFiles: Int = 0,
         ignoredFindings: Int = 0, knownFindings: Int = 0

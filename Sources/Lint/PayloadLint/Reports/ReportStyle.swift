@@ -37,7 +37,7 @@ package struct ReportedFile: Sendable {
     package let kind: String
     /// What it was judged as, where that is known before its findings are.
     let types: PushTypeTally
-    /// Whether ``types`` was told from what the payload holds.
+    /// Whether ``types`` was inferred from the payload.
     let isInferred: Bool
     /// Whether the file holds pushes.
     let isPush: Bool
@@ -68,27 +68,27 @@ package struct ReportedFile: Sendable {
 /// One way to write findings. All parts are texts, so that workers can write findings while the
 /// report is put together in order.
 protocol ReportStyle: Sendable {
-    /// What stands between two findings.
+    /// The text between two findings.
     var findingSeparator: String { get }
-    /// What stands between two files.
+    /// The text between two files.
     var fileSeparator: String { get }
-    /// Whether the findings of all files stand in one list.
+    /// Whether the findings of all files are in one list.
     var joinsFiles: Bool { get }
     /// How many findings of a file are kept until the file's end, and the report until the summary
     /// is known; `nil` where everything is written as it comes.
     var heldFindings: Int? { get }
 
-    /// What stands in front of everything; has the totals where the report is held.
+    /// The text before everything; gets the totals where the report is buffered.
     func opening(_ totals: ReportTotals) -> String
-    /// What stands in front of a file's findings.
+    /// The text before a file's findings.
     func beginning(of file: ReportedFile) -> String
     /// The findings of a file, or of some of its lines.
     func texts(of findings: [Finding], in file: ReportedFile) -> [String]
-    /// What stands behind a file's findings, which it gets where they are held.
+    /// The text after a file's findings, which it gets where they are buffered.
     func ending(of file: ReportedFile, _ tally: FileTally, held: String) -> String
     /// What could not be read, between two files; empty where ``closing(_:)`` says it.
     func text(of problem: ReportProblem) -> String
-    /// What stands behind everything.
+    /// The text after everything.
     func closing(_ totals: ReportTotals) -> String
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What could not be read, as reports tell it.
+/// Unreadable input, as shown in reports.
 package struct ReportProblem: Hashable, Sendable {
     /// The path; `nil` for a problem of no file.
     package let path: String?
@@ -29,7 +29,8 @@ package struct ReportTotals: Sendable {
     /// What was not judged and why, as sentences.
     package internal(set) var notJudged: [String] = []
 
-    /// All that was not judged, or is not told, and why: the counts of the summary, then the rest.
+    /// All that was not judged, or is not reported, and why: the counts of the summary, then the
+    /// rest.
     var statements: [String] {
         var statements: [String] = []
         let files = { (count: Int) in count == 1 ? "1 file" : "\(count) files" }

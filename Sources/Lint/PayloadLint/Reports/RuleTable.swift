@@ -19,7 +19,7 @@ package struct RuleTable: Sendable {
     let command: String
     /// The rules, by id.
     let entries: [Entry]
-    /// Where each rule stands in ``entries``.
+    /// The index of each rule in ``entries``.
     let indices: [RuleID: Int]
 
     private init(_ command: String, _ entries: [Entry]) {

@@ -21,7 +21,7 @@ struct FileChecker: Sendable {
         case failed(LintProblem)
     }
 
-    /// The bytes of an input as far as they are needed to tell what it is.
+    /// The bytes of an input as far as they are needed to determine its kind.
     enum Reading: ~Copyable {
         case document([UInt8])
         case lines([UInt8])
@@ -29,7 +29,7 @@ struct FileChecker: Sendable {
         case longLines(head: [UInt8], OpenFile)
     }
 
-    /// Reads an input and tells what it is.
+    /// Reads an input and determines its kind.
     func read(_ path: String) throws(LintProblem) -> Reading {
         let file = try OpenFile(path: path)
         var bytes = try file.readAll(limit: LintLimits.headBytes)
@@ -51,7 +51,7 @@ struct FileChecker: Sendable {
         }
     }
 
-    /// Checks a file, and mends it.
+    /// Checks a file, and fixes it.
     func check(_ input: LintInput, by checker: PushChecker) -> Outcome {
         do throws(LintProblem) {
             switch try read(input.path) {
@@ -68,7 +68,7 @@ struct FileChecker: Sendable {
         }
     }
 
-    /// Whether lines that nobody named have nothing to do with pushes.
+    /// Whether a file of lines that was not given by name has nothing to do with pushes.
     private func isForeign(_ lines: [UInt8], _ input: LintInput) -> Bool {
         !input.isNamed && forcedKind == nil && !DocumentReader.mentionsPush(lines)
     }
@@ -143,9 +143,9 @@ struct FileChecker: Sendable {
     }
 }
 
-/// What became of a file's repairs.
+/// The result of a file's repairs.
 struct Change: Sendable {
-    /// Whether there was something to mend.
+    /// Whether there was something to fix.
     var isMendable = false
     /// Whether the file was replaced.
     var isMade = false

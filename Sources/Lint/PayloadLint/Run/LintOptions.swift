@@ -8,7 +8,7 @@ public struct LintOptions: Sendable {
     public var paths: [String] = []
     /// A log of sent pushes, for the rules that look at several.
     public var log: String?
-    /// What every input is; `nil` to tell by its content.
+    /// The kind of every input; `nil` to determine it by its content.
     public var kind: InputKind?
     /// What bare payloads will be sent as.
     public var assumptions = PushAssumptions()
@@ -26,7 +26,7 @@ public struct LintOptions: Sendable {
     public var baseline: String?
     /// The file that the findings are to be written to as a baseline, which the caller does.
     public var newBaseline: String?
-    /// What is to be mended.
+    /// The findings to fix.
     public var fixes = FixMode.nothing
     /// Whether changes are shown as a diff instead of being made.
     public var showsDiff = false
@@ -56,7 +56,7 @@ public struct LintOutput {
     public var write: (String) -> Void
     /// Takes a line about what could not be checked.
     public var remark: (String) -> Void
-    /// Hears how many files of how many are done, and how many bytes of lines; called often.
+    /// Gets how many files are done, of how many, and how many bytes of lines; called often.
     public var progress: (_ files: Int, _ of: Int, _ lineBytes: Int) -> Void
 
     /// Three takers.

@@ -76,8 +76,8 @@ extension DocumentReader {
         "x-apns-topic": "apns-topic", "x-apns-collapse-id": "apns-collapse-id",
     ]
 
-    /// A file that a script sends, if it stands in the script's folder or below: what a script
-    /// names elsewhere is not read.
+    /// A file that a script sends, if it is in the script's folder or below: files elsewhere are
+    /// not read.
     private static func file(_ path: String, besideScript name: String) -> [UInt8]? {
         let folder = LintInput(path: name, isNamed: true).folder
         guard !path.isEmpty, path.utf8.allSatisfy({ $0 >= 0x20 }),

@@ -2,8 +2,8 @@
 
 import PayloadRules
 
-/// The findings that a team knows of and has put off, in a file that is committed: only findings
-/// that do not stand there are told.
+/// The findings that a team has deferred, in a committed file: only findings not listed there are
+/// reported.
 ///
 /// The file is JSON: `version` 1 and `findings`, each with `path`, `rule` and `fingerprint` in a
 /// line. Paths begin in the file's folder, so that it does not matter where a command runs.
@@ -80,7 +80,7 @@ package struct Baseline: Sendable {
     /// Whether the file holds a finding.
     package func knows(_ entry: Entry) -> Bool { known.contains(entry) }
 
-    /// The findings of a file that the baseline does not know.
+    /// The findings of a file that are not in the baseline.
     package func unknown(
         _ findings: [Finding], at path: String, isManyLines: Bool = false
     ) -> [Finding] {

@@ -5,9 +5,9 @@ package import PayloadRules
 /// Comments that exempt a line from rules: `// rouse:ignore CF026 reason`, or behind `#`, `/*` and
 /// `<!--`.
 ///
-/// Behind code such a comment speaks of its own line; alone in a line, of the next line that is not
-/// blank and no such comment. Several rules stand with commas or blanks between them; what follows
-/// the rules is the reason, for people.
+/// After code such a comment applies to its own line; alone in a line, to the next line that is not
+/// blank and no such comment. Several rules are separated by commas or blanks; what follows the
+/// rules is the reason, for people.
 package struct InlineIgnores: Sendable {
     private static let mark = Array("rouse:ignore".utf8)
     private static let openings = ["//", "#", "/*", "<!--", "--", ";"].map { Array($0.utf8) }
@@ -46,7 +46,7 @@ package struct InlineIgnores: Sendable {
         rules[line]?.contains(rule) ?? false
     }
 
-    /// The rules that a line's comment names, and whether nothing stands before the comment.
+    /// The rules that a line's comment names, and whether the comment is alone in its line.
     private static func rules(
         in line: ArraySlice<UInt8>
     ) -> (rules: RuleSelection, isAlone: Bool)? {

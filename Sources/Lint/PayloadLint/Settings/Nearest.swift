@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the name that somebody meant.
+/// Finds the name that was probably meant.
 package enum Nearest {
     /// The most changes between a misspelt name and the one that is suggested.
     private static let maximumDistance = 3

@@ -43,7 +43,7 @@ public struct RuleSelection: Hashable, Sendable {
     /// Adds the rules of another selection.
     package mutating func formUnion(_ other: RuleSelection) { rules.formUnion(other.rules) }
 
-    /// The rules that stand in a table too.
+    /// The rules that are also in a table.
     func intersection(_ table: RuleTable) -> RuleSelection {
         var selection = RuleSelection()
         selection.rules = rules.filter { table.indices[$0] != nil }

@@ -3,7 +3,7 @@
 import PayloadRules
 import Yams
 
-/// One mapping of a configuration file: look-ups whose errors name line, key, problem and fix.
+/// One mapping of a configuration file: lookups whose errors name line, key, problem and fix.
 struct SettingsMapping {
     private let file: String
     private let path: String

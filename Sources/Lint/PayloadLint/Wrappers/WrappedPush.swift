@@ -10,7 +10,7 @@ struct WrappedPush {
         let name: String
         /// The value as JSON.
         let value: EmbeddedText
-        /// Where it stands in the request, as a JSON pointer.
+        /// Its place in the request, as a JSON pointer.
         let pointer: String
     }
 
@@ -18,9 +18,9 @@ struct WrappedPush {
     var base: (text: EmbeddedText, document: JSONDocument, node: Int)?
     /// The base's JSON pointer.
     var pointer = ""
-    /// What the service puts into `aps` unless it stands there.
+    /// The members that the service adds to `aps` unless they are there.
     var aps: [Member] = []
-    /// What the service puts beside `aps` unless it stands there.
+    /// The members that the service adds beside `aps` unless they are there.
     var root: [Member] = []
     /// The headers that the request gives.
     var headers: [(name: String, value: String, offset: Int, pointer: String)] = []
@@ -28,7 +28,7 @@ struct WrappedPush {
     var start = 0
     /// Whether the service is Firebase.
     var isForFirebase = false
-    /// Where the members stand that ``useLibraryNames()`` has named.
+    /// The places of the members that ``useLibraryNames()`` has named.
     private var libraryOrigins: [String: String] = [:]
 
     /// Whether the payload in the request is one for APNs.
@@ -140,7 +140,7 @@ struct WrappedPush {
         return text
     }
 
-    /// A payload of which nothing stands in the request as such.
+    /// A payload no part of which is verbatim in the request.
     private func made(_ places: inout PlaceMap) -> EmbeddedText {
         for member in aps { places.origins["/aps/" + member.name] = member.pointer }
         for member in root { places.origins["/" + member.name] = member.pointer }
@@ -180,7 +180,7 @@ struct WrappedPush {
 }
 
 extension JSONDocument {
-    /// Where a value stands.
+    /// The range of a value.
     func range(of node: Int) -> Range<Int> { Int(nodes[node].start)..<Int(nodes[node].end) }
 
     /// The member with this name of an object; the last one, as most parsers see it.

@@ -8,11 +8,11 @@ extension AppFacts {
         public enum Role: Hashable, Sendable {
             case app
             case appExtension
-            /// A framework, or what cannot be told.
+            /// A framework, or a kind that cannot be determined.
             case other
         }
 
-        /// The target's name, or another by which a reader knows the bundle.
+        /// The target's name, or another that identifies the bundle to a reader.
         public var name: String?
         /// What the bundle is.
         public var role: Role
@@ -96,7 +96,7 @@ extension AppFacts.Bundle {
         modes.first { $0.value == mode.rawValue }
     }
 
-    /// Where modes stand, or should stand.
+    /// The place of the modes, or where they belong.
     var modesPlace: AppPlace? { info?["UIBackgroundModes"]?.place ?? info?.place }
 
     /// The task identifiers that `BGTaskScheduler` may schedule.
@@ -126,7 +126,7 @@ extension AppFacts.Bundle {
         return !sources.observations.contains { isMeant($0.subject) }
     }
 
-    /// An entitlement, as far as it can be told.
+    /// An entitlement, as far as it can be determined.
     func entitlement(_ key: String) -> Entitlement {
         switch entitlements {
         case .unknown: .unknown

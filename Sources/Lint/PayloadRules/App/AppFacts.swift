@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was found out about an app and its extensions in one build configuration, and about the
-/// server that pushes to it. ``AppRules`` judge it; whoever reads the files fills it in.
+/// The facts about an app and its extensions in one build configuration, and about the server that
+/// pushes to it. ``AppRules`` evaluate it; a reader of the files fills it in.
 public struct AppFacts: Hashable, Sendable {
-    /// What the server sends; empty where nobody said.
+    /// The server's pushes; empty if not specified.
     public var sends: Set<ServerPush>
-    /// The storefronts that the app is offered in, by ISO 3166-1 alpha-3 code; empty where nobody
-    /// said.
+    /// The storefronts that the app is offered in, by ISO 3166-1 alpha-3 code; empty if not
+    /// specified.
     public var storefronts: Set<String>
     /// The build configuration, such as `Release`; `nil` where there is none.
     public var configuration: String?

@@ -26,11 +26,11 @@ public struct AppPlace: Hashable, Sendable {
     }
 }
 
-/// A value, and where it stands.
+/// A value, and its place.
 public struct Located<Value: Hashable & Sendable>: Hashable, Sendable {
     /// The value.
     public var value: Value
-    /// Where it stands.
+    /// Its place.
     public var place: AppPlace
 
     /// Pairs a value with its place.

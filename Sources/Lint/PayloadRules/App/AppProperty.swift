@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value of a property list (an Info.plist, an entitlements file, a build setting), and where it
-/// stands.
+/// A value of a property list (an Info.plist, an entitlements file, a build setting), and its
+/// place.
 public struct AppProperty: Hashable, Sendable {
     /// What a property list can hold.
     public indirect enum Value: Hashable, Sendable {
@@ -11,13 +11,13 @@ public struct AppProperty: Hashable, Sendable {
         case real(Double)
         case array([AppProperty])
         case dictionary([String: AppProperty])
-        /// A date, data, or whatever else no rule looks into.
+        /// A date, data, or another value that no rule examines.
         case opaque
     }
 
     /// The value.
     public var value: Value
-    /// Where the value stands.
+    /// The place of the value.
     public var place: AppPlace
 
     /// Pairs a value with its place.
@@ -47,7 +47,7 @@ public struct AppProperty: Hashable, Sendable {
         return false
     }
 
-    /// Whether this says yes: a Boolean, or the text that stands for one in a build setting.
+    /// Whether this is true: a Boolean, or its text in a build setting.
     public var isTrue: Bool {
         switch value {
         case .boolean(let flag): flag

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A rule about an app's configuration: what it is called, why it exists, what it rests on, and how
-/// to mend what it finds.
+/// A rule about an app's configuration: its name, its reason, its sources, and how to fix what it
+/// finds.
 ///
-/// The texts are the rule's manual page; a ``Diagnostic`` speaks of one finding. All rules stand in
+/// The texts are the rule's manual page; a ``Diagnostic`` describes one finding. All rules are in
 /// ``AppRules/table``.
 public struct AppRule: Sendable, Identifiable {
     /// The stable name, `CF` and a number.
@@ -19,8 +19,8 @@ public struct AppRule: Sendable, Identifiable {
     public let evidence: [Evidence]
     /// What to do, as an imperative sentence.
     public let fix: String
-    /// Whether the rule finds something only where it knows that nothing does it: it is not asked
-    /// where not all source text of a target was read.
+    /// Whether the rule reports the absence of something: it is skipped where not all source text
+    /// of a target was read.
     public var needsAllSources: Bool {
         ["CF002", "CF008", "CF009", "CF011", "CF014", "CF019", "CF030", "CF045", "CF046"]
             .contains(id.rawValue)

@@ -44,7 +44,7 @@ extension AppRules {
         _ listed: Located<String>, of app: AppFacts.Bundle, sends: Set<ServerPush>,
         _ findings: inout AppFindings
     ) {
-        // A build setting that only Xcode knows.
+        // A build setting that only Xcode can resolve.
         guard !AppProperty.namesBuildSetting(listed.value) else { return }
         let meant = BackgroundMode.near(listed.value)
         // Rules CF001 and CF008 speak of these.

@@ -114,7 +114,7 @@ extension AppRules {
             }
             let asksForToken = !requests.isEmpty
             let hasMode = app.mode(.remoteNotification) != nil && app.platform != .watchOS
-            // What stands in `#if` may be for the simulator alone.
+            // Code in `#if` may be for the simulator alone.
             let isCertain = hasMode && requests.contains { !$0.isConditional }
             if !facts.pushes(to: app).isEmpty || isCertain {
                 findings.reportSent(app, at: place, message)
@@ -135,7 +135,7 @@ extension AppRules {
                 findings.report(bundle, at: value.place, "the push environment is not a text")
                 continue
             }
-            // What is left of a build setting that only Xcode knows.
+            // What is left of a build setting that only Xcode can resolve.
             guard !AppProperty.namesBuildSetting(text) else { continue }
             guard text != "development", text != "production" else { continue }
             let known = ["development", "production"]
@@ -173,7 +173,7 @@ extension AppRules {
 }
 
 extension AppFacts.Bundle {
-    /// Some place that stands for the bundle as a whole.
+    /// A place for the bundle as a whole.
     var anyPlace: AppPlace? {
         if let info { return info.place }
         switch entitlements {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that an app's source text says, and that a rule wants to know.
+/// An observation in an app's source text that a rule depends on.
 ///
 /// Source text is read, not compiled: an observation is what the words say.
 public struct SourceObservation: Hashable, Sendable {
@@ -8,9 +8,9 @@ public struct SourceObservation: Hashable, Sendable {
     public var subject: Subject
     /// Where.
     public var place: AppPlace
-    /// Whether it stands between `#if` and `#endif`, so that it may not be compiled at all.
+    /// Whether it is between `#if` and `#endif`, so that it may not be compiled at all.
     public var isConditional: Bool
-    /// Whether it stands in a package or a framework, which may serve other targets alone.
+    /// Whether it is in a package or a framework, which may serve other targets alone.
     public var isShared = false
 
     /// Notes one observation.
@@ -20,7 +20,7 @@ public struct SourceObservation: Hashable, Sendable {
         self.isConditional = isConditional
     }
 
-    /// When a piece of code runs, as far as its surroundings tell.
+    /// When a piece of code runs, as far as its surroundings show.
     public enum Occasion: Hashable, Sendable {
         /// While the app launches.
         case launch
@@ -67,10 +67,9 @@ public struct SourceObservation: Hashable, Sendable {
         case voipRegistration
         /// A handler for VoIP pushes, and whether it takes `PKVoIPPushMetadata`.
         case voipHandler(takesMetadata: Bool)
-        /// A handler for VoIP pushes that tells no call, and hands nothing on that could.
+        /// A handler for VoIP pushes that reports no call, and passes nothing on that could.
         case voipHandlerWithoutReport
-        /// A report of a call that stands behind something that takes time, in a handler for VoIP
-        /// pushes.
+        /// A report of a call that follows something that takes time, in a handler for VoIP pushes.
         case lateReport
         /// CallKit or LiveCommunicationKit.
         case callInterface

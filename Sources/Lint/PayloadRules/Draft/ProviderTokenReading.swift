@@ -3,7 +3,7 @@
 /// What the value of `authorization` says, as far as it can be read (facts §4.1). The signature
 /// is not verified: that needs the key.
 struct ProviderTokenReading: Sendable {
-    /// How the time of issue stands there.
+    /// The form of the time of issue.
     enum IssueTime: Hashable, Sendable {
         case missing
         /// Not a whole number, or none at all.

@@ -32,8 +32,8 @@ public struct PushDraft: Sendable {
     /// `:path` and `:authority` may be among them: the rules about path, device token and host need
     /// them. `:version` is the version of HTTP, as `HTTP/1.1`.
     public var headers: [Header]
-    /// The names, in lower case, of headers that are sent with values that nobody knows here, such
-    /// as a variable of a script: no rule speaks of them.
+    /// The names, in lower case, of headers that are sent with unknown values, such as a variable
+    /// of a script: no rule applies to them.
     public var opaqueHeaders: Set<String> = []
     /// The JSON body, byte for byte.
     public var payload: [UInt8]

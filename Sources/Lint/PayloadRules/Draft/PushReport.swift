@@ -5,7 +5,7 @@ public struct PushReport: Sendable, Hashable {
     /// The push type that the draft was judged by: the one that it gives, as it is written, or the
     /// one that it looks like.
     public let pushType: String
-    /// Whether the draft gives no push type, so that ``pushType`` was told from what it holds.
+    /// Whether the draft gives no push type, so that ``pushType`` was inferred from its content.
     public let pushTypeIsInferred: Bool
     /// All findings, in the order of their places; those about headers come first.
     public let diagnostics: [Diagnostic]

@@ -4,8 +4,8 @@ import WakeModel
 
 /// Checks drafts of pushes of every type against Apple's rules: what a lint tool calls.
 ///
-/// It is a pure function of the draft and the configuration. Every rule that the draft shows enough
-/// for looks at it, so that all faults come out at once.
+/// It is a pure function of the draft and the configuration. Every rule for which the draft has
+/// enough data checks it, so that all faults are found together.
 ///
 /// ```swift
 /// let draft = PushDraft(payload: bytes, headers: [.init("apns-push-type", "background")])
@@ -14,11 +14,11 @@ import WakeModel
 public struct PushValidator: Sendable {
     private let settings: WakeValidator.Settings
 
-    /// How often ``repaired(_:includingUnsafe:)`` looks again at most. One round is nearly always
+    /// How often ``repaired(_:includingUnsafe:)`` checks again at most. One round is nearly always
     /// enough; repairs that touch each other take one more each.
     public static let maximumRepairRounds = 32
 
-    /// Whether the reserved keys are Firebase's, and not those that somebody named.
+    /// Whether the reserved keys are Firebase's defaults, and not configured ones.
     package var reservesDefaultKeys: Bool { settings.reservesDefaultKeys }
 
     /// A validator with these settings.
@@ -42,8 +42,8 @@ public struct PushValidator: Sendable {
             pushTypeIsInferred: given == nil, diagnostics: diagnostics)
     }
 
-    /// The payload of a draft with its repairs made: the safe ones, or all. Looks again after each
-    /// round, since one repair can make room for another; ends when nothing is left to mend.
+    /// The payload of a draft with its repairs made: the safe ones, or all. Checks again after each
+    /// round, since one repair can enable another; ends when nothing is left to fix.
     public func repaired(_ draft: PushDraft, includingUnsafe: Bool = false) -> [UInt8] {
         var draft = draft
         for _ in 0..<Self.maximumRepairRounds {

@@ -4,9 +4,8 @@ import WakeModel
 
 /// What type a push without `apns-push-type` probably is.
 extension ValidationContext {
-    /// The type that the topic's suffix says, or else the one that the payload looks like. What
-    /// looks like nothing in particular is an alert: APNs has treated such pushes so before there
-    /// were types.
+    /// The type of the topic's suffix, or else the one that the payload looks like; an alert if it
+    /// looks like none: APNs treated such pushes so before there were types.
     var judgedType: PushType {
         typeOfTopic ?? typeOfKeys ?? .alert
     }
@@ -43,7 +42,7 @@ extension ValidationContext {
         APSKeySet(.attributes), APSKeySet(.staleDate), APSKeySet(.dismissalDate),
     ]
 
-    /// Whether `content-available` stands in `aps` or beside it, in any spelling.
+    /// Whether `content-available` is in `aps` or beside it, in any spelling.
     private func wantsBackground(_ document: JSONDocument) -> Bool {
         if apsKeys.contains(.contentAvailable) { return true }
         return [0, apsObject].contains { object in

@@ -5,11 +5,10 @@ import WakeModel
 /// One quick look at the payload of a wake, which says whether the rules about its content can have
 /// anything to say.
 ///
-/// Nearly every payload that a gateway is given is clean. The look reads it once, keeps no tape and
-/// allocates nothing; whatever is at all unusual (an escape, a character outside ASCII, `null`, a
-/// fraction, a name that some rule knows) makes it give up, and then the rules look for themselves.
-/// So it never decides that something is wrong, and a test holds it to its word: what it calls
-/// clean has no finding.
+/// Nearly every payload that a gateway is given is clean. The fast path reads it once, keeps no
+/// tape and allocates nothing; anything unusual (an escape, a character outside ASCII, `null`, a
+/// fraction, a name that some rule depends on) makes it stop, and then the rules check the payload.
+/// So it never reports a fault, and a test verifies that what it calls clean has no finding.
 struct PayloadFastPath {
     /// A payload with more containers inside each other is not looked at: rule G008 begins above.
     private static let maximumDepth = 16
@@ -240,7 +239,7 @@ struct PayloadFastPath {
         return matched == letters.count
     }
 
-    /// What there is to know of a key.
+    /// The properties of a key.
     private struct Key {
         let start: Int
         let count: Int
@@ -256,7 +255,7 @@ struct PayloadFastPath {
         readShortKey() ?? readLongKey()
     }
 
-    /// Reads a key of up to seven small letters and digits, all at once.
+    /// Reads a key of up to seven small letters and digits, all together.
     @inline(__always)
     private mutating func readShortKey() -> Key? {
         let start = position + 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Sees when the same payload goes to very many devices at once (rule BG025).
+/// Detects that the same payload goes to very many devices together (rule BG025).
 struct BurstDetector: Sendable {
     private struct Burst {
         let payload: UInt64
@@ -9,7 +9,7 @@ struct BurstDetector: Sendable {
         var isReported: Bool
     }
 
-    /// How many payloads are followed at a time; the one that began first makes room.
+    /// How many payloads are followed at a time; the one that began first is dropped.
     private static let maximumBursts = 64
 
     private var bursts: [Burst] = []

@@ -11,7 +11,7 @@ struct DeviceHistory: Sendable {
         let firstSentAt: Int64
     }
 
-    /// An answer that tells what not to do next.
+    /// An answer that forbids repeating the push.
     struct Refusal: Sendable {
         let payload: UInt64
         let at: Int64
@@ -37,7 +37,7 @@ struct DeviceHistory: Sendable {
     var calls: [Call] = []
     var hasVoIPPush = false
     var hasOtherPush = false
-    /// Whether VO011 has spoken of this device.
+    /// Whether VO011 was reported for this device.
     var isReportedAsMixed = false
     /// Since when APNs has called the token inactive, in milliseconds since the epoch; `nil` if it
     /// has not, or has said something else since.

@@ -31,7 +31,7 @@ extension PushHistory {
         device.inactiveSince = answer.status == 410 ? inactiveAt : nil
         switch answer.status {
         case 500... where answer.reason != "Shutdown":
-            // A server that shuts down says so; another one takes the push at once.
+            // A server that shuts down says so; another one accepts the push immediately.
             device.refusal = .init(payload: payload, at: now, isForGood: false)
         case 400..<500 where answer.reason.map(Self.finalReasons.contains) == true:
             device.refusal = .init(payload: payload, at: now, isForGood: true)

@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// One push of a log or a plan, as ``PushHistory`` looks at it.
+/// One push of a log or a plan, as ``PushHistory`` checks it.
 public struct SentPush: Sendable {
     /// What APNs answered.
     public struct Answer: Hashable, Sendable {
@@ -23,12 +23,12 @@ public struct SentPush: Sendable {
 
     /// What the sender did with the device token.
     public struct TokenCare: Hashable, Sendable {
-        /// When the app last registered the token, if the sender knows.
+        /// When the app last registered the token, if known.
         public var registeredAt: WallInstant?
         /// Whether the sender deleted the token on the answer to this push.
         public var isDeleted: Bool
 
-        /// Spells out what became of a token.
+        /// Creates the state of a token.
         public init(registeredAt: WallInstant? = nil, isDeleted: Bool = false) {
             self.registeredAt = registeredAt
             self.isDeleted = isDeleted

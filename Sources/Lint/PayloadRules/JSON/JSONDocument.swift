@@ -7,15 +7,15 @@
 package final class JSONDocument: Sendable {
     /// What the scanner counted on its way.
     package struct Summary: Hashable, Sendable {
-        /// How many containers stand inside each other at the deepest place; 0 for a lone scalar.
+        /// How deeply containers are nested at the deepest place; 0 for a lone scalar.
         package var deepest = 0
         /// The traits of all nodes together.
         package var traits: JSONNode.Traits = []
         /// One bit, `1 << rawValue`, for each kind of node that occurs.
         var kinds: UInt8 = 0
-        /// How many `\u` escapes stand for characters that could have been written as they are.
+        /// How many `\u` escapes encode characters that could have been written verbatim.
         package var avoidableEscapeCount = 0
-        /// Whether a key stands twice in an object.
+        /// Whether an object has a key twice.
         package var hasDuplicateKeys = false
 
         /// Whether a node of this kind occurs.
@@ -78,12 +78,12 @@ package final class JSONDocument: Sendable {
 }
 
 extension JSONDocument {
-    /// The text of a node as it stands there, quotes and brackets included.
+    /// The text of a node verbatim, quotes and brackets included.
     package func literal(_ node: Int) -> ArraySlice<UInt8> {
         bytes[Int(nodes[node].start)..<Int(nodes[node].end)]
     }
 
-    /// Where the text of a string or key stands, without its quotes and with its escapes.
+    /// The range of a string's or key's text, without its quotes and with its escapes.
     package func content(_ node: Int) -> Range<Int> {
         Int(nodes[node].start) + 1..<Int(nodes[node].end) - 1
     }

@@ -29,7 +29,7 @@ package struct JSONNode: Hashable, Sendable {
         package static let escaped = Traits(rawValue: 1 << 0)
         /// A string with a surrogate escape that has no partner.
         package static let loneSurrogate = Traits(rawValue: 1 << 1)
-        /// A string with a `\u` escape for a character that could stand there as it is.
+        /// A string with a `\u` escape for a character that could have been written verbatim.
         package static let avoidableEscape = Traits(rawValue: 1 << 2)
         /// A number with a fraction or an exponent.
         package static let notInteger = Traits(rawValue: 1 << 3)

@@ -12,7 +12,7 @@ extension JSONScanner {
             pointer: pointerOfOpenPlace)
     }
 
-    /// The fault of whatever stands at the position.
+    /// The fault of the text at the position.
     @inline(never)
     func unexpected(_ expected: StaticString, hint: String? = nil) -> JSONSyntaxError {
         if position < bytes.count, bytes[position] >= 0x80,

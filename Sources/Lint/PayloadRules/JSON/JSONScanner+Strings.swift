@@ -82,7 +82,7 @@ extension JSONScanner {
         return unit
     }
 
-    /// Skips the trail surrogate's escape at the position and says whether one stands there.
+    /// Skips the trail surrogate's escape at the position and returns whether there is one.
     private mutating func skipTrailSurrogate() throws(JSONSyntaxError) -> Bool {
         guard position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
             bytes[position + 1] == UInt8(ascii: "u")

@@ -2,10 +2,10 @@
 
 /// Reads JSON text (RFC 8259) in one pass into a flat tape of nodes, strictly, and keeps positions.
 ///
-/// There is no recursion and no stack: an open container's node holds the way back to the container
-/// around it. On the way through good text the tape is the only allocation; pointers, lines and
-/// columns are worked out when a diagnostic needs them. Every byte is looked at once, except for
-/// keys, which are compared with the other keys of their object.
+/// There is no recursion and no stack: an open container's node refers back to the enclosing
+/// container. For valid text the tape is the only allocation; pointers, lines and columns are
+/// computed when a diagnostic needs them. Every byte is read once, except for keys, which are
+/// compared with the other keys of their object.
 package struct JSONScanner {
     /// The deepest nesting of containers that is read: 512 (rule G008).
     package static let maximumDepth = 512

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The first place where a text stops being JSON: what stands there, and what should.
+/// The first place where a text stops being JSON: what was found, and what was expected.
 package struct JSONSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of fault, which decides the rule that reports it.
     package enum Category: Hashable, Sendable, CaseIterable {
@@ -8,9 +8,9 @@ package struct JSONSyntaxError: Error, Hashable, Sendable, CustomStringConvertib
         case grammar
         /// The bytes are not UTF-8, or begin with a byte order mark (rule G005).
         case encoding
-        /// NaN or Infinity stands for a number (rule G007).
+        /// NaN or Infinity as a number (rule G007).
         case notANumber
-        /// Containers stand inside each other more than ``JSONScanner/maximumDepth`` deep (G008).
+        /// Containers are nested more than ``JSONScanner/maximumDepth`` deep (G008).
         case depth
         /// The text has over ``JSONScanner/maximumByteCount`` bytes.
         case size
@@ -20,9 +20,9 @@ package struct JSONSyntaxError: Error, Hashable, Sendable, CustomStringConvertib
     package var category: Category
     /// Where: an offset in bytes, from 0 to the length of the text.
     package var offset: Int
-    /// What stands there, as a noun: "a line break".
+    /// What was found, as a noun: "a line break".
     package var found: String
-    /// What could have stood there, as a noun: "`,` or `}`".
+    /// What was expected, as a noun: "`,` or `}`".
     package var expected: String
     /// What the writer probably meant, as a sentence, where that can be guessed.
     package var hint: String?

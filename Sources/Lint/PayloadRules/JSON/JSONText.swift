@@ -34,8 +34,9 @@ enum JSONText {
         return length
     }
 
-    /// What a string's bytes between the quotes stand for, in UTF-8. A lone surrogate becomes the
-    /// three bytes that UTF-8 would give it if it could, so that different texts stay different.
+    /// The decoded text of a string's bytes between the quotes, in UTF-8. A lone surrogate becomes
+    /// the three bytes that UTF-8 would give it if it could, so that different texts stay
+    /// different.
     ///
     /// `content` is what the scanner has accepted; nothing is checked again.
     static func unescaped(_ content: ArraySlice<UInt8>) -> [UInt8] {
@@ -97,7 +98,7 @@ enum JSONText {
 }
 
 extension JSONText {
-    /// What stands at an offset, as a noun for a message.
+    /// The text at an offset, as a noun for a message.
     static func describe(_ bytes: [UInt8], at offset: Int) -> String {
         guard offset < bytes.count else { return "the end of the text" }
         let byte = bytes[offset]

@@ -2,7 +2,7 @@
 
 /// Recognises compressed bodies by their first bytes.
 enum Compression {
-    /// The format's name, or `nil` for what is not compressed in a format that can be told.
+    /// The format's name, or `nil` if no compression format is recognised.
     static func format(of bytes: [UInt8]) -> StaticString? {
         guard bytes.count >= 4 else { return nil }
         switch (bytes[0], bytes[1], bytes[2], bytes[3]) {

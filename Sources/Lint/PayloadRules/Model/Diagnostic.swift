@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One finding: which rule, what and where, and how to mend it.
+/// One finding: the rule, the fault, its place, and how to fix it.
 ///
 /// A diagnostic names keys, because its reader has to find them, and never a value of the payload.
 public struct Diagnostic: Hashable, Sendable {
@@ -23,7 +23,7 @@ public struct Diagnostic: Hashable, Sendable {
     /// The header that the finding is about, such as `apns-expiration`; `nil` where it is about the
     /// payload. A finding about a header has line 1, column 1 and an empty pointer.
     public var header: String?
-    /// The edit of the payload that mends this, where there is one right answer; see ``Repairs``.
+    /// The edit of the payload that fixes this, where there is one right answer; see ``Repairs``.
     public var repair: Repair?
 
     /// Creates a finding.

@@ -10,7 +10,7 @@ public struct Evidence: Hashable, Sendable, CustomStringConvertible {
         case engineer
         /// Third parties observed it.
         case observed
-        /// Somebody read it out of the system's code; it may change with any release.
+        /// Found by reverse engineering the system's code; it may change with any release.
         case reverseEngineered = "reverse-engineered"
         /// Proposed by this project.
         case assumed

@@ -57,7 +57,7 @@ struct Findings {
     }
 
     /// The findings with their places, by offset; at one offset the gravest first, then by id. At
-    /// most so many: where there are more, errors are told before the rest.
+    /// most so many: where there are more, errors come before the rest.
     func diagnostics(of context: ValidationContext, most count: Int = .max) -> [Diagnostic] {
         var diagnostics = told(most: count).map { diagnostic($0, context) }
         if diagnostics.count > 1 {

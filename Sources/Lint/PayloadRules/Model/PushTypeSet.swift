@@ -2,8 +2,8 @@
 
 import WakeModel
 
-/// Some push types, one bit each: what a rule looks at, or the one type of a push. The bits stand
-/// in the order of `PushType.all`.
+/// Some push types, one bit each: the types a rule applies to, or the one type of a push. The bits
+/// are in the order of `PushType.all`.
 struct PushTypeSet: OptionSet, Hashable, Sendable {
     let rawValue: UInt16
 
@@ -32,7 +32,7 @@ struct PushTypeSet: OptionSet, Hashable, Sendable {
         rawValue = 1 << UInt16(PushType.all.firstIndex(of: type) ?? Self.bitCount - 1)
     }
 
-    /// The bit of one kind, without a look at any text.
+    /// The bit of one kind, without comparing text.
     init(_ kind: WakeKind) {
         self =
             switch kind {

@@ -3,7 +3,7 @@
 public import WakeModel
 
 extension Rule {
-    /// The letters before a rule's number, and what they stand for (facts §5.9).
+    /// The letters before a rule's number, and their meaning (facts §5.9).
     public enum Family: String, Hashable, Sendable, CaseIterable {
         /// The body as a text, and keys and values of every push.
         case generic = "G"
@@ -74,8 +74,8 @@ extension Rule {
         return family
     }
 
-    /// The push types that the rule looks at, in the order of `PushType.all`; empty for a rule that
-    /// looks at pushes of every type, also of types that Apple may add.
+    /// The push types that the rule applies to, in the order of `PushType.all`; empty for a rule
+    /// that applies to pushes of every type, also of types that Apple may add.
     public var pushTypes: [PushType] { scope == .every ? [] : scope.types }
 
     /// What the rule has to be shown.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One rule: what it is called, why it exists, what it rests on, and how to mend what it finds.
+/// One rule: its name, its reason, its sources, and how to fix what it finds.
 ///
-/// The texts are the rule's manual page; a ``Diagnostic`` speaks of one finding. All rules stand in
+/// The texts are the rule's manual page; a ``Diagnostic`` describes one finding. All rules are in
 /// ``Rules/table``.
 public struct Rule: Sendable, Identifiable {
     /// The stable name.
@@ -17,7 +17,7 @@ public struct Rule: Sendable, Identifiable {
     public let evidence: [Evidence]
     /// What to do, as an imperative sentence.
     public let fix: String
-    /// The pushes that the rule looks at.
+    /// The pushes that the rule applies to.
     let scope: PushTypeSet
     /// What the rule needs to see.
     let sight: Sight

@@ -3,7 +3,7 @@
 /// How much a finding weighs. Only errors make a wake invalid.
 public enum Severity: String, Hashable, Sendable, CaseIterable, Comparable, CustomStringConvertible
 {
-    /// Good to know.
+    /// For information.
     case note
     /// Probably wrong, degraded or risky.
     case warning

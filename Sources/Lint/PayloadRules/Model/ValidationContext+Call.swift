@@ -3,7 +3,7 @@
 /// The call that a VoIP payload names (rule VO003).
 extension ValidationContext {
     /// The call's id of a value's text. The letters of a UUID are in lower case, because their case
-    /// does not count (RFC 9562 §4): phones know it as the same call.
+    /// does not count (RFC 9562 §4): phones treat it as the same call.
     static func callID(_ text: some Collection<UInt8>) -> String {
         let id = String(decoding: text, as: UTF8.self)
         return JSONDocument.isUUID(id.utf8) ? id.lowercased() : id
@@ -21,9 +21,9 @@ extension ValidationContext {
         }
     }
 
-    /// Whether something in the payload tells one call from another: what ``callID`` finds, a name
-    /// that calling services use for it, inside `aps` too, or a value in the form of a UUID. Two
-    /// pushes with such a thing need not be the same call; see ``callID`` for that.
+    /// Whether something in the payload identifies the call: what ``callID`` finds, a name that
+    /// calling services use for it, inside `aps` too, or a value in the form of a UUID. Two pushes
+    /// with such a thing need not be the same call; see ``callID`` for that.
     var tellsCallsApart: Bool {
         guard let document else { return false }
         return callID != nil || tellsCallsApart(document, depth: 0)
@@ -125,7 +125,7 @@ extension ValidationContext {
 }
 
 extension JSONDocument {
-    /// Whether a key is called as services call what tells one call from another.
+    /// Whether a key has a name that services use for a call's identity.
     func namesCallIdentity(_ key: Int) -> Bool {
         let letters = NearMiss.letters(text(key))
         return CallService.endings.contains { letters.ends(with: $0) }

@@ -66,7 +66,7 @@ enum ExpirationReading {
     case milliseconds
     /// A time, so many seconds ahead of now.
     case ahead(seconds: Int64)
-    /// A time, where nobody says what time it is now.
+    /// A time, where the current time is not given.
     case withoutClock
 
     /// Below this, in seconds since the epoch, a value is a span of time: 9 September 2001.
@@ -89,7 +89,7 @@ enum ExpirationReading {
 }
 
 extension ValidationContext {
-    /// Whether a pass of Wallet is told that it has changed, by an empty payload (Apple, Adding a
-    /// web service to update passes).
+    /// Whether this notifies a pass of Wallet that it has changed, by an empty payload (Apple,
+    /// Adding a web service to update passes).
     var isForPass: Bool { draft?.topic?.hasPrefix("pass.") == true }
 }

@@ -86,8 +86,8 @@ extension JSONDocument {
 }
 
 extension JSONText {
-    /// Whether one character may stand in a string as it is: no control character, quote, backslash
-    /// or half of a surrogate pair.
+    /// Whether one character may be in a string verbatim: no control character, quote, backslash or
+    /// half of a surrogate pair.
     fileprivate static func canStandUnescaped(_ character: [UInt8]) -> Bool {
         guard let first = character.first else { return false }
         guard first >= 0x80 else {

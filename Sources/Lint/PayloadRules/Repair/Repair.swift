@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How to mend one finding: edits of the payload that belong together.
+/// The fix of one finding: edits of the payload that belong together.
 public struct Repair: Hashable, Sendable {
     /// One replacement of bytes.
     public struct Edit: Hashable, Sendable {

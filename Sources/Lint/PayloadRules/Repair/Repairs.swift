@@ -6,9 +6,9 @@ public enum Repairs {
     /// it is.
     ///
     /// A repair that touches the same bytes as an earlier one is left out as a whole, and so is one
-    /// that puts something in at the same place: check the result again, and mend what is left (or
-    /// call ``PushValidator/repaired(_:includingUnsafe:)``, which does). Equal repairs count once.
-    /// A repair with a range outside the bytes is left out.
+    /// that inserts at the same place: check the result again, and fix what is left (or call
+    /// ``PushValidator/repaired(_:includingUnsafe:)``, which does). Equal repairs count once. A
+    /// repair with a range outside the bytes is left out.
     public static func apply(_ repairs: [Repair], to bytes: [UInt8]) -> [UInt8] {
         var edits: [Repair.Edit] = []
         for repair in repairs {

@@ -151,7 +151,7 @@ extension Rules {
         }
     }
 
-    /// Puts the key into `aps`, unless it seems to stand there or beside in another spelling.
+    /// Puts the key into `aps`, unless it seems to be there or beside it in another spelling.
     private static func addingContentAvailable(
         _ push: ValidationContext, _ document: JSONDocument
     ) -> Repair? {

@@ -208,7 +208,7 @@ extension Rules {
         priority(of: push) == .immediate || push.draft?.lacks("apns-priority") == true
     }
 
-    /// Whether the sender authenticates with a certificate, as far as that can be told.
+    /// Whether the sender authenticates with a certificate, as far as that can be determined.
     static func usesCertificate(_ push: ValidationContext) -> Bool {
         switch push.settings.authentication {
         case .certificate: true
@@ -292,7 +292,7 @@ extension Rules {
         "apnscollapsekey": "apns-collapse-id", "apnsmessageid": "apns-id",
     ]
 
-    /// Reports headers that stand in the payload, by themselves or as `headers`.
+    /// Reports headers that are in the payload, by themselves or as `headers`.
     private static func headersInPayload(_ push: ValidationContext, _ findings: inout Findings) {
         guard push.hasRootObject, let document = push.document else { return }
         func look(at object: Int) {

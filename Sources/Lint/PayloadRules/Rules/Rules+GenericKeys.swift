@@ -12,7 +12,7 @@ extension Rules {
             "G011", .warning, "a key inside `aps` is none of Apple's",
             why: "Custom keys inside `aps` are ignored; they belong beside it.",
             from: [.generating], fix: "Move it out of `aps` to the top level.",
-            // PushKit hands the whole payload to the app, whatever stands in `aps`.
+            // PushKit passes the whole payload to the app, whatever `aps` contains.
             for: .every.subtracting(.voip)
         ) { push, findings in
             forEachForeignKey(push) { key, nearMiss in
@@ -270,7 +270,7 @@ extension Rules {
         guard push.type != .voip || !push.settings.reservesDefaultKeys,
             push.rootKeys.firstBytes & firstBytes != 0,
             let document = push.document,
-            // A push for the simulator looks as what the other service has sent.
+            // A push for the simulator has the form that the other service sent.
             !document.members(of: 0).contains(where: { document.hasText($0.key, simulatorKey) })
         else { return }
         for member in document.members(of: 0) {

@@ -78,7 +78,7 @@ extension Rules {
             for: .liveactivity, check: customEncoding),
     ]
 
-    /// What the five rules above do not know: keys of a visible push, and a time long gone.
+    /// Faults that the five rules above do not cover: keys of a visible push, and a time long past.
     static let liveActivityContent: [Rule] = [
         Rule(
             "LA009", .warning, "a Live Activity push has keys of a visible push",

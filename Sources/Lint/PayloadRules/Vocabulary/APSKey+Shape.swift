@@ -40,8 +40,8 @@ extension APSKey {
         }
     }
 
-    /// Whether the system passes over this key of this push type, so that no rule looks at its
-    /// value: PushKit ignores what makes another push visible or silent (rule VO009).
+    /// Whether the system ignores this key for this push type, so that no rule checks its value:
+    /// PushKit ignores what makes another push visible or silent (rule VO009).
     func isIgnored(in type: PushTypeSet) -> Bool {
         guard type == .voip else { return false }
         return switch self {
@@ -68,7 +68,7 @@ extension APSKey {
         ("title-loc-key", .text), ("subtitle-loc-key", .text), ("loc-key", .text),
         ("title-loc-args", .list), ("subtitle-loc-args", .list), ("loc-args", .list),
     ]
-    /// Here title and body may be dictionaries with a `loc-key`, and the sound stands inside.
+    /// Here title and body may be dictionaries with a `loc-key`, and the sound is inside.
     private static let activityAlertParts: [(name: StaticString, shape: Shape)] =
         [("title", .textOrDictionary), ("body", .textOrDictionary), ("sound", .sound)]
         + alertParts.dropFirst().filter { $0.name.description != "body" }
@@ -99,7 +99,7 @@ extension APSKey.Shape {
         }
     }
 
-    /// Whether a value fits. What stands inside an object or an array is not looked at.
+    /// Whether a value fits. The contents of objects and arrays are not checked.
     func fits(_ value: Int, in document: JSONDocument) -> Bool {
         let kind = document.kind(value)
         switch self {
@@ -146,7 +146,7 @@ extension APSKey.Shape {
         }
     }
 
-    /// Whether 1 is what `true` stands for.
+    /// Whether 1 means `true`.
     var isFlag: Bool {
         switch self {
         case .flag, .numberForTrue, .one: true

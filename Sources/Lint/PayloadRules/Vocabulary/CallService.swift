@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A calling service, and how its VoIP payloads name what tells one call from another: data for
-/// rule VO003, from the services' documentation and sources.
+/// A calling service, and how its VoIP payloads name a call's identity: data for rule VO003, from
+/// the services' documentation and sources.
 struct CallService: Sendable {
     /// The service; `nil` for the habits of many.
     let name: String?
@@ -42,7 +42,7 @@ struct CallService: Sendable {
         var endings: Set<[UInt8]> = []
         for service in all {
             for identity in service.identities {
-                // What stands before a point is the object around the key.
+                // The part before a point is the object around the key.
                 let key = identity.split(separator: ".").last ?? ""
                 endings.insert(NearMiss.letters(Array(key.utf8)[...]))
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What several keys look like together: their lengths and first bytes, one bit for each. A rule
-/// that looks for certain keys sees by it that there is none, which is nearly always so.
+/// A summary of several keys: their lengths and first bytes, one bit for each. It lets a rule that
+/// needs certain keys detect quickly that there are none, the usual case.
 struct KeyGlance {
     private(set) var lengths: UInt64 = 0
     private(set) var firstBytes: UInt64 = 0

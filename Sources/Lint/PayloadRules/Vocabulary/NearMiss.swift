@@ -62,7 +62,7 @@ enum NearMiss {
                 row.append(best)
                 least = min(least, best)
             }
-            // A later row is no smaller, but for one swap, which looks back two rows.
+            // A later row is no smaller, except for one swap, which uses the row before the last.
             if least > limit + 1 { return nil }
             beforeLast = last
             last = row
@@ -112,9 +112,9 @@ private struct KnownName {
 
 /// Looks for what the unknown keys of one document were meant to be, within a bound on its work.
 ///
-/// Most keys are told apart from Apple's by their lengths and letters alone. For the others letter
-/// is compared with letter; a document made of such keys gets ``comparisonCount`` of these, and
-/// behind them only other spellings of Apple's keys are recognised.
+/// Most keys are distinguished from Apple's by their lengths and letters alone. The others are
+/// compared letter by letter; a document gets ``comparisonCount`` such comparisons, and after them
+/// only other spellings of Apple's keys are recognised.
 struct NearMissSearch {
     /// The most comparisons letter by letter: enough for a payload of the largest size that APNs
     /// takes with a slip of the hand in each of its keys.

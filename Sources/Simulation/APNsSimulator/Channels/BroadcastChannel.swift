@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// A broadcast channel of an app, as the simulator knows it.
+/// A broadcast channel of an app.
 public struct BroadcastChannel: Hashable, Sendable {
     /// Its id.
     public var id: ChannelID
@@ -19,8 +19,8 @@ public struct BroadcastChannel: Hashable, Sendable {
     }
 }
 
-/// The broadcast API (facts §2.5). The simulator takes it on the port of pushes, where Apple has
-/// other hosts; nobody subscribes to its channels.
+/// The broadcast API (facts §2.5). The simulator serves it on the port of pushes, where Apple has
+/// other hosts; its channels have no subscribers.
 extension APNsSimulator {
     /// The channels of an app, in the order in which they were made.
     public func channels(of bundleID: BundleID) -> [BroadcastChannel] {

@@ -3,8 +3,7 @@
 import FoundationEssentials
 import WakeModel
 
-/// A request of the broadcast API that is in order, as far as it can be told without knowing the
-/// channels.
+/// A request of the broadcast API that is valid, as far as that is decidable without the channels.
 struct ChannelCall: Hashable, Sendable {
     /// The app, from the path.
     let bundleID: String

@@ -64,8 +64,8 @@ extension ControlRouter {
     }
 }
 
-/// The names of an object's members, of the objects within them too. Members that are null do not
-/// count: they stand for ones that are missing.
+/// The names of an object's members, of the objects within them too. Members that are null are left
+/// out: they count as missing.
 private struct MemberNames: Decodable {
     private var members: [String: MemberNames] = [:]
 

@@ -103,7 +103,7 @@ struct ClockDocument: Codable {
 struct ClockChange: Codable {
     var advanceSeconds: Int64
 
-    /// The longest step, in seconds: one year. All days on the way are lived through.
+    /// The longest step, in seconds: one year. All days in between are simulated.
     static let maximumSeconds: Int64 = 366 * 86_400
 
     /// The step in milliseconds, or what is wrong with the document.

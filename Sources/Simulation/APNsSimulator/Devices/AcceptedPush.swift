@@ -13,7 +13,7 @@ struct AcceptedPush {
     let priority: Priority
     let expiration: Expiration?
 
-    /// `nil` for what the model knows nothing of: Live Activities, widgets, and so on.
+    /// `nil` for types outside the model: Live Activities, widgets, and so on.
     init?(_ request: ActiveRequest, apnsID: String) {
         guard let hex = request.deviceTokenHex, let token = try? DeviceToken(hex: hex),
             let content = ArrivingPush.Content(request.head, body: request.body)

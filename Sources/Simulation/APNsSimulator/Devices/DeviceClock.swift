@@ -2,7 +2,7 @@
 
 import WakeModel
 
-/// How the devices' time stands to the senders': ahead of it by an offset that only grows.
+/// The devices' time relative to the senders': ahead by an offset that only grows.
 ///
 /// Whatever crosses from one side to the other is translated, so that a sender in real time and
 /// devices whose time was moved agree on how long a push may be stored.

@@ -8,19 +8,19 @@ import WakeModel
 
 /// The modelled devices of one simulator, and the time they live in.
 ///
-/// Their time is the configuration's clock plus an offset that only grows. Whoever asks or tells
-/// something first lets happen what is due; in between an alarm does. Nothing here is linear in
-/// the number of devices but answers about all of them.
+/// Their time is the configuration's clock plus an offset that only grows. Every query or change
+/// first runs what is due; between calls an alarm does. Only answers about all devices are linear
+/// in their number.
 final class DevicePopulation: Sendable {
-    /// How many devices are made for tokens that nobody registered. Pushes to further ones are
-    /// accepted, and nothing more is known of them.
+    /// The most devices that are created for unregistered tokens. Pushes to further ones are
+    /// accepted and not modelled.
     static let maximumUnregistered = 10_000
     /// How many deliveries wait for a reader of the stream; beyond, the oldest are forgotten.
     static let streamCapacity = 10_000
 
     private let now: @Sendable () -> WallInstant
     private let seed: UInt64
-    /// What stands behind tokens that have no model of their own.
+    /// The device model of tokens without their own.
     private let commonSetup: DeviceSetup?
     private let reporter: GatewayReporter?
     private let residents = Mutex(Residents())
@@ -36,7 +36,7 @@ final class DevicePopulation: Sendable {
         var loop: (any EventLoop)?
         var readers: [Int: AsyncStream<ModelledPush>.Continuation] = [:]
         var lastReader = 0
-        /// The simulator was shut down: nobody is told anything any more.
+        /// The simulator was shut down: no more reports are sent.
         var hasStopped = false
     }
 
@@ -64,11 +64,11 @@ final class DevicePopulation: Sendable {
         self.reporter = reporter
     }
 
-    /// Runs `body` on the devices as they are now, and tells what happened until its end.
+    /// Runs `body` on the devices at the current time, and reports what happened until its end.
     private func live<Value>(
         _ body: (inout Residents, WallInstant, inout [DeviceNews]) -> Value
     ) -> Value {
-        // Under the lock to the end, so that news are told in the order in which they happened.
+        // Under the lock to the end, so that reports keep the order of their events.
         residents.withLock { residents in
             var news: [DeviceNews] = []
             let now = residents.clock.deviceTime(at: now())
@@ -104,7 +104,7 @@ extension DevicePopulation {
     /// Removes what a registration put behind a token.
     func moveOut(_ token: DeviceToken) {
         live { residents, _, _ in
-            // Its appointments find nobody.
+            // Its remaining appointments find no device.
             residents.devices[token] = nil
             residents.registered.remove(token)
         }
@@ -149,7 +149,7 @@ extension DevicePopulation {
 
 /// Questions.
 extension DevicePopulation {
-    /// What became of a device's pushes, oldest first.
+    /// The outcomes of a device's pushes, oldest first.
     func pushes(of token: DeviceToken) -> [ModelledPush]? {
         live { residents, _, _ in residents.devices[token]?.pushes }
     }
@@ -190,8 +190,8 @@ extension DevicePopulation {
 
 /// Time.
 extension DevicePopulation {
-    /// The shortest time between two alarms, in milliseconds: a clock that stands still must not
-    /// keep a thread busy.
+    /// The shortest time between two alarms, in milliseconds: a stopped clock must not keep a
+    /// thread busy.
     private static let shortestPause: Int64 = 10
     /// The longest, in milliseconds: one hour, because the clock may be set.
     private static let longestPause: Int64 = 3_600_000

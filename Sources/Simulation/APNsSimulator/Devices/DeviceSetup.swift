@@ -2,11 +2,10 @@
 
 public import DeviceModel
 
-/// What stands behind a device token: a phone with the app on it, as the model of facts §6.3
-/// knows it.
+/// The device behind a token: a phone with the app on it, by the model of facts §6.3.
 ///
-/// Pushes that the simulator accepts for the token go into the model, which decides what becomes of
-/// them; see ``APNsSimulator/APNsSimulator/fates(of:)``.
+/// Pushes that the simulator accepts for the token go into the model, which decides their outcomes;
+/// see ``APNsSimulator/APNsSimulator/fates(of:)``.
 public struct DeviceSetup: Hashable, Sendable {
     /// The figures of the model. ``DeviceModel/ModelParameters/exact`` takes chance and delay out
     /// of it.

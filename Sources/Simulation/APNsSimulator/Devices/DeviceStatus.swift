@@ -12,14 +12,14 @@ public struct DeviceStatus: Hashable, Sendable {
     public var profile: String?
     /// What it is like there.
     public var conditions: DeviceConditions
-    /// Whether a background push that came now would launch the app, if no earlier launch and no
-    /// spent budget stood in the way.
+    /// Whether a background push arriving now would launch the app, apart from earlier launches and
+    /// spent budgets.
     public var isAble: Bool
     /// How many pushes it was sent.
     public var pushes: Int
     /// How many of them launched the app, or reached it while it ran.
     public var reachedApp: Int
-    /// The numbers of the pushes whose fate is open, oldest first.
+    /// The numbers of the undecided pushes, oldest first.
     public var undecided: [Int]
     /// When it next does something by itself; `nil` when it will not.
     public var nextChange: WallInstant?

@@ -3,7 +3,7 @@
 import DeviceModel
 import WakeModel
 
-/// A modelled device, the days that it lives through, and what became of its pushes.
+/// A modelled device, its current day, and the outcomes of its pushes.
 ///
 /// Times are the devices' own. What is due at the very instant of a call waits for a later one, so
 /// that a push which arrives at that instant comes first, as in the vectors of facts §12.
@@ -15,7 +15,7 @@ struct LivingDevice: Sendable {
     private var conditions = DeviceConditions()
     private var history = PushHistory()
     private var reports: [PushReport] = []
-    /// What the app told of the device last.
+    /// The signals that the app reported last.
     private var toldSignals: DeviceSignals?
 
     /// A device that lives from `start` on. `seed` takes the place of a seed that the setup leaves
@@ -32,7 +32,7 @@ struct LivingDevice: Sendable {
             self.days = days
         }
         device = ModelledDevice(setup.parameters, app: setup.app, seed: seed, at: begin)
-        // What came before its first push is nobody's news.
+        // Events before its first push are not reported.
         var news: [DeviceNews] = []
         settle(before: start, into: &news)
     }
@@ -77,7 +77,7 @@ struct LivingDevice: Sendable {
         _ event: DeviceEvent, at instant: WallInstant, into news: inout [DeviceNews]
     ) {
         device.apply(event, at: instant, into: &reports)
-        // What became of pushes until now comes before what the app says about now.
+        // Outcomes until now precede the app's report about now.
         drainReports(into: &news)
         conditions.note(event)
         if conditions.isInForeground {
@@ -94,7 +94,7 @@ struct LivingDevice: Sendable {
         reports.removeAll(keepingCapacity: true)
     }
 
-    /// An app that runs tells what changed since it last did, and always that it was opened.
+    /// A running app reports what changed since its last report, and always that it was opened.
     private mutating func tellSignals(
         opened: Bool, at instant: WallInstant, into news: inout [DeviceNews]
     ) {
@@ -105,7 +105,7 @@ struct LivingDevice: Sendable {
     }
 }
 
-/// What it tells.
+/// The app's reports.
 extension LivingDevice {
     /// When it next does something by itself; `nil` when it will not.
     var nextChange: WallInstant? {
@@ -125,15 +125,15 @@ extension LivingDevice {
     }
 }
 
-/// Something that happened on a device and that others may want to know.
+/// An event on a device that is reported to others.
 enum DeviceNews: Hashable, Sendable {
     /// A push launched the app, or came to it while it ran.
     case reachedApp(ModelledPush)
-    /// The app told of the device; `opened` when its user just brought it to the front.
+    /// The app reported signals; `opened` when its user just brought it to the front.
     case signals(DeviceSignals, of: DeviceToken, at: WallInstant, opened: Bool)
 }
 
-/// What an app can tell of its device while it runs.
+/// What an app can report about its device while it runs.
 struct DeviceSignals: Hashable, Sendable {
     let isInLowPowerMode: Bool
     let batteryPercent: Int

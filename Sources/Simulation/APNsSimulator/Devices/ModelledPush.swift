@@ -3,7 +3,7 @@
 public import DeviceModel
 public import WakeModel
 
-/// A push that the simulator accepted for a modelled device, and what became of it there.
+/// A push that the simulator accepted for a modelled device, and its outcome there.
 public struct ModelledPush: Hashable, Sendable {
     /// The request's number, the same as ``ReceivedPush/number``.
     public var number: Int
@@ -11,19 +11,18 @@ public struct ModelledPush: Hashable, Sendable {
     public var apnsID: String
     /// Whom it was for.
     public var deviceToken: DeviceToken
-    /// The value of `apns-topic`; `nil` when a certificate stood for it.
+    /// The value of `apns-topic`; `nil` when the certificate implied it.
     public var topic: String?
     /// What it asks of the device.
     public var content: ArrivingPush.Content
     /// When it was accepted, in the devices' time.
     public var acceptedAt: WallInstant
-    /// What became of it; `nil` while that is open: APNs stores it, it is on its way, or the
-    /// device holds it.
+    /// Its outcome; `nil` while undecided: APNs stores it, it is in transit, or the device holds
+    /// it.
     public var fate: PushFate?
     /// When that was decided, in the devices' time.
     public var decidedAt: WallInstant?
 
-    /// The label of facts §6.3, such as `delivered-after-hold`; `undecided` while the fate is
-    /// open.
+    /// The label of facts §6.3, such as `delivered-after-hold`; `undecided` until there is one.
     public var label: String { fate?.label ?? "undecided" }
 }

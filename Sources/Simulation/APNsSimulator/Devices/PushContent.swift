@@ -5,8 +5,8 @@ import FoundationEssentials
 import WakeModel
 
 extension ArrivingPush.Content {
-    /// What a push asks of the device, by its type and its payload: the matrix of facts §2.4.
-    /// `nil` for types that the model knows nothing of.
+    /// What a push asks of the device, by its type and its payload: the matrix of facts §2.4. `nil`
+    /// for types outside the model.
     init?(_ head: RequestHead, body: [UInt8]) {
         let glance = PayloadGlance(body)
         switch head.pushType.map(PushType.init(rawValue:)) {

@@ -2,9 +2,9 @@
 
 import DeviceModel
 
-/// The pushes of one device: all whose fate is open, and the last of the others.
+/// The pushes of one device: all undecided ones, and the last of the others.
 struct PushHistory: Sendable {
-    /// How many pushes with a known fate are remembered for each device.
+    /// How many decided pushes are kept for each device.
     static let capacity = 1000
 
     /// How many pushes there were.
@@ -15,19 +15,19 @@ struct PushHistory: Sendable {
     /// In the order in which they were decided, up to twice the capacity.
     private var decided: [ModelledPush] = []
 
-    /// Adds a push whose fate is open.
+    /// Adds an undecided push.
     mutating func add(_ push: ModelledPush) {
         count += 1
         undecided[push.number] = push
     }
 
-    /// Notes a push's fate, and returns the push with it.
+    /// Records a push's outcome, and returns the push with it.
     mutating func decide(_ report: PushReport) -> ModelledPush? {
         guard var push = undecided.removeValue(forKey: report.number) else { return nil }
         push.fate = report.fate
         push.decidedAt = report.at
         if report.fate.reachedApp { reachedAppCount += 1 }
-        // The older half goes at once, so that forgetting costs nothing to speak of.
+        // The older half is removed together, so that removal is cheap on average.
         if decided.count == 2 * Self.capacity { decided.removeFirst(Self.capacity) }
         decided.append(push)
         return push

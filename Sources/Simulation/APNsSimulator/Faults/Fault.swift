@@ -2,12 +2,12 @@
 
 public import WakeModel
 
-/// Something that goes wrong on purpose: what, to whom, at which stage, and how often.
+/// A fault to inject: its kind, whom and which stage it affects, and how often.
 ///
 /// Of the faults that are injected, each stage of a request meets at most one: the first that
 /// fits, in the order in which they were injected.
 public struct Fault: Hashable, Sendable {
-    /// What goes wrong.
+    /// The kind of failure.
     public var kind: Kind
     /// Which requests are hit.
     public var target: Target
@@ -27,7 +27,7 @@ public struct Fault: Hashable, Sendable {
         self.count = count
     }
 
-    /// What goes wrong.
+    /// The kinds of failure.
     public enum Kind: Hashable, Sendable {
         /// The answer comes so many milliseconds late. At ``Stage/connection``: the handshake.
         case delay(milliseconds: Int)

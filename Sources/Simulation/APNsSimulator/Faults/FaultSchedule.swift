@@ -53,7 +53,7 @@ struct FaultSchedule: Sendable {
     mutating func removeAll() { faults.removeAll() }
 
     /// The fault that strikes request number `number` at this stage, if any. `deviceToken` is the
-    /// one in lower-case hexadecimal that stands in the path.
+    /// one in lower-case hexadecimal of the path.
     func fault(
         at stage: Fault.Stage, number: Int, deviceToken: @autoclosure () -> String?
     ) -> Fault? {

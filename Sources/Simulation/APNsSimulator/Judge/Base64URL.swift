@@ -2,7 +2,7 @@
 
 /// Base64 with the URL-safe alphabet and without padding, as a JWS uses it (RFC 7515 §2).
 enum Base64URL {
-    /// The bytes that `text` stands for; `nil` for padding, other characters, or a length that no
+    /// The bytes that `text` encodes; `nil` for padding, other characters, or a length that no
     /// encoder produces.
     static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []

@@ -2,7 +2,7 @@
 
 import WakeModel
 
-/// Who is at the other end of one connection, as far as its requests have told (facts §4.4).
+/// The client of one connection, as identified by its requests (facts §4.4).
 struct ConnectionIdentity: Sendable {
     /// The client certificate's rights; `nil` when the client presented no certificate.
     var certificate: CertificateRights?
@@ -10,8 +10,8 @@ struct ConnectionIdentity: Sendable {
     var teamID: String?
     /// The key of the first valid provider token.
     var firstKey: VerifyingKey.Identity?
-    /// The last `authorization` value and what became of it: the cache that keeps signature
-    /// verification off the hot path.
+    /// The last `authorization` value and its verdict: the cache that keeps signature verification
+    /// off the hot path.
     var latest: (header: String, result: Result<AcceptedToken, Rejection>)?
     /// The accepted provider tokens that still count against the rule of twenty minutes.
     var recentTokens: [RecentToken] = []
@@ -21,7 +21,7 @@ struct ConnectionIdentity: Sendable {
     /// the connection (facts §1.6).
     var isWedged = false
 
-    /// Whether requests of this connection are known to come from a provider.
+    /// Whether a provider has authenticated on this connection.
     var isAuthenticated: Bool { certificate != nil || teamID != nil }
 
     /// What a client certificate permits.
@@ -33,8 +33,8 @@ struct ConnectionIdentity: Sendable {
         /// Its last second, since the epoch; `nil` for no end.
         var validUntilSeconds: Int64?
 
-        /// Why it is worth nothing at `now` in `environment`, if so. TLS has verified it; what only
-        /// time or the place makes wrong is left.
+        /// Why the certificate is refused at `now` in `environment`; `nil` if it is valid. TLS has
+        /// verified it; its term and environment are checked here.
         func rejection(in environment: APNsEnvironment, now: WallInstant) -> Rejection? {
             if let end = validUntilSeconds, now.secondsSinceEpoch > end { return .badCertificate }
             guard let own = self.environment, own != environment else { return nil }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The header fields of one request that APNs looks at, gathered in one pass.
+/// The header fields of one request that APNs evaluates, gathered in one pass.
 struct RequestHead: Sendable {
     private(set) var method: String?
     private(set) var path: String?

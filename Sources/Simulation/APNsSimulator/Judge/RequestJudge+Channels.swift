@@ -8,8 +8,8 @@ extension RequestJudge {
     /// The most bytes of a broadcast.
     static let maximumBroadcastBytes = 5120
 
-    /// Judges a request whose path is one of the broadcast API's, and notes in `connection` what it
-    /// tells about its sender.
+    /// Judges a request whose path is one of the broadcast API's, and records the sender's identity
+    /// in `connection`.
     func judgeChannel(
         _ head: RequestHead, body: [UInt8], bodyByteCount: Int,
         connection: inout ConnectionIdentity, now: WallInstant

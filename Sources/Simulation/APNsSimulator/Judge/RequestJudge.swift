@@ -7,12 +7,12 @@ import WakeModel
 /// The order of the checks is not documented; this is the order from the outside in: the HTTP
 /// request, the sender, the headers, the body, the device token.
 struct RequestJudge: Sendable {
-    /// The environment the simulator stands for.
+    /// The simulated environment.
     var environment: APNsEnvironment = .sandbox
     /// Whether a background push with priority 10, or without one, is answered with `BadPriority`:
     /// documented by Apple, never observed (facts §10).
     var refusesBackgroundPriority10 = false
-    /// Whether a device token that nobody registered is answered with `BadDeviceToken`.
+    /// Whether an unregistered device token is answered with `BadDeviceToken`.
     var refusesUnknownDeviceTokens = false
     /// Whether an expired provider token spoils its connection for good (facts §1.6).
     var wedgesOnExpiredToken = false
@@ -38,8 +38,8 @@ struct RequestJudge: Sendable {
         case done(ChannelCall.Reply)
     }
 
-    /// Judges a request whose body has `bodyByteCount` bytes, and notes in `connection` what the
-    /// request tells about its sender.
+    /// Judges a request whose body has `bodyByteCount` bytes, and records the sender's identity in
+    /// `connection`.
     func judge(
         _ head: RequestHead, bodyByteCount: Int, connection: inout ConnectionIdentity,
         now: WallInstant

@@ -7,11 +7,10 @@ import NIOHTTP1
 import Synchronization
 import WakeModel
 
-/// Tells a gateway what happens on modelled devices: receipts in batches, signals one by one, in
-/// the order in which they happened.
+/// Reports the events of modelled devices to a gateway: receipts in batches, signals one by one, in
+/// the order of the events.
 ///
-/// What it cannot tell is tried again a few times, then counted and forgotten: an app does no
-/// better.
+/// A failed report is retried a few times, then counted and dropped, as an app would do.
 final class GatewayReporter: Sendable {
     /// How many reports may wait; further ones are counted as lost.
     static let maximumWaiting = 10_000
@@ -29,7 +28,7 @@ final class GatewayReporter: Sendable {
     private let signal: AsyncStream<Void>
     private let ring: AsyncStream<Void>.Continuation
 
-    /// Something to tell.
+    /// A report to send.
     enum Report: Hashable, Sendable {
         case receipt(ReceiptsBody.Receipt)
         case signals(SignalsBody, of: DeviceToken)
@@ -42,7 +41,7 @@ final class GatewayReporter: Sendable {
         (signal, ring) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Lines up what is to be told.
+    /// Queues what is to be reported.
     func add(_ news: DeviceNews, clock: DeviceClock) {
         let report = report(news, clock: clock)
         let hasRoom = waiting.withLock { waiting in
@@ -67,7 +66,7 @@ final class GatewayReporter: Sendable {
         }
     }
 
-    /// Tells, until the task is cancelled.
+    /// Sends the reports until the task is cancelled.
     func run(on group: any EventLoopGroup, logger: Logger) async {
         for await _ in signal {
             while let batch = nextBatch() {

@@ -3,14 +3,14 @@
 import FoundationEssentials
 public import WakeModel
 
-/// A gateway on this machine that is told what happens on modelled devices, as their apps would
-/// tell it: `POST /v1/receipts` and `PUT /v1/devices/{token}/signals`.
+/// A gateway on this machine that receives reports from modelled devices, as their apps would send
+/// them: `POST /v1/receipts` and `PUT /v1/devices/{token}/signals`.
 public struct ReceiptTarget: Hashable, Sendable {
     /// The gateway's address.
     public let host: String
     /// The gateway's TCP port.
     public let port: Int
-    /// What stands before `/v1`, without a slash at its end; mostly empty.
+    /// The path before `/v1`, without a trailing slash; usually empty.
     public let basePath: String
     /// The API key that is sent as a bearer token. Secret.
     let key: String?
@@ -22,7 +22,7 @@ public struct ReceiptTarget: Hashable, Sendable {
     /// Receipts say that the apps have synced, unless `appsSync` is false.
     ///
     /// Throws `InvalidField` for anything but plain HTTP to a loopback address, because the key
-    /// goes over it in the clear, and for a key that cannot stand in a header.
+    /// goes over it in the clear, and for a key that is not valid in a header.
     public init(url: String, key: String? = nil, appsSync: Bool = true) throws(InvalidField) {
         guard let parts = URLComponents(string: url), parts.scheme == "http",
             let host = parts.host.map(Self.withoutBrackets), !host.isEmpty,

@@ -5,8 +5,7 @@ import NIOCore
 /// Everything a server sends.
 extension ServerSession {
     /// Sends a whole answer. Its stream is over afterwards, unless flow control holds the body
-    /// back; a request that has not ended yet is told that the rest is not wanted
-    /// (RFC 9113 §8.1).
+    /// back; the client of an unfinished request is asked not to send the rest (RFC 9113 §8.1).
     mutating func respond(to id: Int, with response: WireResponse) {
         guard streams[id] != nil else { return }
         writeHeaders(id, endsStream: response.body.isEmpty) {

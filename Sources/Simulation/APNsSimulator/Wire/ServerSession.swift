@@ -47,7 +47,7 @@ struct ServerSession {
 
     /// Bytes to send. The owner takes them away.
     var output = ByteBuffer()
-    /// How many streams a client may have open; enforced at once, with `REFUSED_STREAM`.
+    /// How many streams a client may have open; enforced immediately, with `REFUSED_STREAM`.
     private(set) var streamLimit: Int
     /// The highest stream id seen.
     private(set) var lastStream = 0

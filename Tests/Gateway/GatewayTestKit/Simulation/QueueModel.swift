@@ -5,7 +5,7 @@ import PayloadRules
 import WakeBudget
 import WakeModel
 
-/// What was asked for, as its caller knows it.
+/// A request, as its caller sees it.
 struct WakeInfo {
     /// A call, and when it was accepted.
     struct Call {
@@ -31,7 +31,7 @@ struct WakeInfo {
     }
 }
 
-/// What the callers, the devices and APNs know: what a queue is held against.
+/// The state of the callers, the devices and APNs, which a queue is compared with.
 struct QueueModel {
     /// A push that may have arrived.
     struct Arrival {
@@ -40,8 +40,8 @@ struct QueueModel {
         let at: WallInstant
     }
 
-    /// How many wakes are remembered for cancelling, and calls for repetitions: more than come at
-    /// once.
+    /// How many wakes are remembered for cancelling, and calls for repetitions: more than arrive
+    /// together.
     private static let recentCount = 60
     private static let recentCallCount = 150
 
@@ -50,7 +50,7 @@ struct QueueModel {
     /// Those whose caller had its answer, in the order of the answers.
     private(set) var acknowledged: [WakeID] = []
     private var known: Set<WakeID> = []
-    /// The ends that were told.
+    /// The ends that were reported.
     var ends: [WakeID: WakeEnd] = [:]
     /// The latest wakes.
     private(set) var recent: [WakeID] = []
@@ -58,18 +58,17 @@ struct QueueModel {
     private(set) var recentCalls: [(UInt64, UInt64)] = []
     /// How often the clock has leapt ahead.
     var leaps = 0
-    /// How many phones were called many times at once.
+    /// How many phones were called many times together.
     var floods: UInt64 = 0
     /// The background pushes of a day that may have arrived, of each device of one app.
     var arrivals: [UInt64: [Arrival]] = [:]
-    /// When each device was forgotten last: what was claimed before counts for nothing.
+    /// When each device was forgotten last: what was claimed before does not count.
     private(set) var forgotten: [UInt64: WallInstant] = [:]
     /// The calls that may have rung, by device and number.
     var rung: [UInt64: [(ticket: Claim.Ticket, call: WakeInfo.Call)]] = [:]
     /// How many wakes were accepted by transactions that are done.
     private(set) var acceptedCount = 0
-    /// What was asked for by transactions of which nobody knows whether they were done, by the
-    /// entropy of the wakes' ids.
+    /// The requests of transactions with an unknown result, by the entropy of the wakes' ids.
     private var doubts: [UInt64: WakeInfo] = [:]
     /// How many of them came since the last restart.
     private(set) var doubtfulCount = 0
@@ -144,7 +143,7 @@ struct WakePool {
     static let devices = 5
     /// Devices that are called.
     static let phones = 3
-    /// The number of the first phone that is called many times at once; each of them is another.
+    /// The number of the first phone that is called many times together; each of them is another.
     static let firstFloodedPhone: UInt64 = 1_000
     /// Different calls to one phone.
     static let calls = 400

@@ -31,8 +31,8 @@ extension QueueSimulation {
             "\(count.accepted) are accepted, and \(model.acceptedCount) were")
     }
 
-    /// After a restart: what was accepted by transactions that are done, and at most by those of
-    /// which nobody knows.
+    /// After a restart: what was accepted by transactions that are done, and at most by those with
+    /// an unknown result.
     func checkAccepted(mayHaveLost: Bool) async {
         guard failure == nil,
             let count = await look({ (store) async throws(StoreFailure) in
@@ -53,7 +53,7 @@ extension QueueSimulation {
 
     // MARK: What was said
 
-    /// What was acknowledged is there, and what was told of it still holds.
+    /// What was acknowledged is stored, and what was reported of it still holds.
     func checkDurable() async {
         for id in model.acknowledged {
             guard failure == nil, machine.isAlive else { return }
@@ -94,7 +94,7 @@ extension QueueSimulation {
                 "a transaction is there, and an earlier one is lost: \(told.items)")
             if gone > 0 { firstLost = firstLost ?? place }
         }
-        // Of those without a trace in front of it nobody knows; they count as lost.
+        // The result of those without a trace before it is unknown; they count as lost.
         var first = firstLost ?? notifications.count
         while first > 0, !notifications[first - 1].items.contains(where: \.leavesTrace) {
             first -= 1
@@ -241,7 +241,7 @@ extension QueueSimulation {
 }
 
 extension QueueSimulation.Notification {
-    /// Whether a look at the store tells if the transaction is there.
+    /// Whether a read of the store shows if the transaction was done.
     fileprivate var leavesTrace: Bool {
         switch self {
         case .accepted(_, let isNew): isNew

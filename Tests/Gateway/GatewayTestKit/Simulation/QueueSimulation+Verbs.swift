@@ -16,7 +16,7 @@ extension QueueSimulation {
         var asked: [(wake: WakeSubmission, request: WakeInfo)] = []
         if isFlood {
             // One call, many others to the same phone, and the one again: more than the phone may
-            // get, which nobody has called for a while.
+            // get, which has not been called for a while.
             let phone = WakePool.firstFloodedPhone + model.floods
             model.floods += 1
             let first = UInt64(generator.below(WakePool.calls))
@@ -61,7 +61,7 @@ extension QueueSimulation {
             items.append(.accepted(wake.id, isNew: !wake.isRepeated))
         }
         notify(gateway, items + answer.ended.map(Notification.ended) + [.claims(answer.claims)])
-        // One that has nothing else to do sends at once.
+        // One without other work sends immediately.
         guard isFlood || generator.chance(oneIn: 4) else { return }
         await sync()
         await claim(gateway, limit: count)
@@ -202,7 +202,7 @@ extension QueueSimulation {
                 claim: claim, result: result, answerAt: isCalm ? time : time + delay, unsent: nil))
     }
 
-    /// What becomes of a push, and whether it may have arrived; no result when no answer comes.
+    /// The outcome of a push, and whether it may have arrived; no result when no answer comes.
     private func fate() -> (Result<PushOutcome, SendFailure>?, Bool) {
         guard !isCalm else { return (Samples.accepted, true) }
         switch generator.below(100) {
@@ -252,7 +252,7 @@ extension QueueSimulation {
 
     /// Takes lapsed leases back, but its own, and ends what is overdue.
     func keepHouse(_ gateway: Int) async {
-        // Its own leases are known to it once they are durable.
+        // It records its own leases once they are durable.
         await sync()
         let at = now(gateway)
         let all = gateways[gateway].held + gateways[gateway].inFlight.map(\.claim)

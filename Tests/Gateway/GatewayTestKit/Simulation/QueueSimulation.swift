@@ -25,7 +25,7 @@ package final class QueueSimulation {
         package var crashes = 0
         package var powerCuts = 0
         package var restarts = 0
-        /// Transactions of which nobody knew whether they were done.
+        /// Transactions with an unknown result.
         package var doubtful = 0
         package var leaps = 0
 
@@ -47,13 +47,13 @@ package final class QueueSimulation {
         }
     }
 
-    /// A gateway as far as the queue knows it.
+    /// A gateway as far as the queue is concerned.
     struct SimulatedGateway {
         /// How far its clock is from the machine's, in milliseconds.
         let skew: Int64
         /// Grows with each of its deaths.
         var life = 0
-        /// Claims that it was told of and has not handed to the sender.
+        /// Claims that it received and has not passed to the sender.
         var held: [Claim] = []
         /// Pushes whose answers have not been written.
         var inFlight: [PushInFlight] = []
@@ -70,7 +70,7 @@ package final class QueueSimulation {
         let unsent: Settlement?
     }
 
-    /// What a gateway hears of a transaction.
+    /// What a gateway is notified of about a transaction.
     enum Notification {
         case accepted(WakeID, isNew: Bool)
         case ended(EndedWake)
@@ -98,11 +98,11 @@ package final class QueueSimulation {
     var gateways: [SimulatedGateway]
     var notifications: [(gateway: Int, life: Int, items: [Notification])] = []
     var isCalm = false
-    /// Whether nobody knows if the last transaction before a death removed wakes with their time.
+    /// Whether it is unknown if the last transaction before a crash pruned wakes.
     var mayHavePruned = false
     var model = QueueModel()
     var pool = WakePool()
-    /// Whether each step is printed, for who looks into what a seed found.
+    /// Whether each step is printed, for examining a seed's failure.
     package var isTraced = false
     package private(set) var tally = Tally()
     package private(set) var failure: String?
@@ -190,7 +190,7 @@ package final class QueueSimulation {
 
     private func leap() async {
         note { $0.leaps += 1 }
-        // A gateway sends at once what it is told of; only here does it lie about.
+        // A gateway sends what it receives immediately; only here is it kept for a while.
         await sync()
         for gateway in gateways.indices { await send(gateway) }
         let before = offset
@@ -212,8 +212,8 @@ package final class QueueSimulation {
         return generator.next()
     }
 
-    /// Runs a transaction of a gateway; `nil` when it failed. `doubt` is called when nobody knows
-    /// whether it did.
+    /// Runs a transaction of a gateway; `nil` when it failed. `doubt` is called when the result is
+    /// unknown.
     func transact<Answer>(
         _ verb: (any WakeStore) async throws(StoreFailure) -> Answer, doubt: () -> Void = {}
     ) async -> Answer? {
@@ -247,7 +247,7 @@ package final class QueueSimulation {
         }
     }
 
-    /// Tells a gateway what a transaction said, as soon as it may hear of it.
+    /// Notifies a gateway of a transaction's results, as soon as it may have them.
     func notify(_ gateway: Int, _ items: [Notification]) {
         trace("gateway \(gateway): \(items)")
         switch machine.answers {
@@ -259,7 +259,7 @@ package final class QueueSimulation {
         }
     }
 
-    /// Makes all durable. Gateways that still live hear of it, if they have not yet.
+    /// Makes all durable. Notifies the running gateways, if that is still to be done.
     func sync() async {
         guard machine.isAlive else { return }
         let isAlwaysDurable = machine.answers == .durable

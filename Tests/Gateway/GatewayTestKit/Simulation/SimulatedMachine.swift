@@ -6,7 +6,7 @@ import Synchronization
 
 /// Where a simulated queue is kept: a disk, and a store on it that the gateways share.
 package protocol SimulatedMachine: AnyObject {
-    /// When those who asked for a transaction hear of it, and what is left of it by then.
+    /// When the callers of a transaction get its answer, and what is left of it by then.
     var answers: SimulatedAnswers { get }
 
     /// Whether the store works. Otherwise it is to be restarted.
@@ -33,24 +33,24 @@ package protocol SimulatedMachine: AnyObject {
     /// Ends the process and starts it again.
     func restart(_ way: SimulatedRestart, seed: UInt64) async -> SimulatedStart
 
-    /// Has somebody else open the same store at the same time. What does not hold, if anything.
+    /// Opens the same store a second time. Returns the violated rule, if any.
     func intrude() async -> String?
 
     /// Shuts down. What does not hold, if anything.
     func end() async -> String?
 }
 
-/// When those who asked for a transaction hear of it.
+/// When the callers of a transaction get its answer.
 package enum SimulatedAnswers: Hashable, Sendable {
     /// With the next sync: then it is durable.
     case afterSync
-    /// At once, and then it is durable.
+    /// Immediately, and then it is durable.
     case durable
-    /// At once. A power cut may take what came since the last sync, from some transaction on.
+    /// Immediately. A power cut may lose what came since the last sync, from some transaction on.
     case beforeSync
 }
 
-/// What became of a transaction.
+/// The result of a transaction.
 package enum SimulatedEnd<Answer> {
     /// It is done.
     case done(Answer)

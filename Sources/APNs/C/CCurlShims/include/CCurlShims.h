@@ -7,7 +7,7 @@
 // the callbacks live here, as plain C that copies bytes and returns, and no Swift code ever runs
 // inside a libcurl frame.
 //
-// Three types, so that Swift tells them apart (libcurl's own CURL and CURLM are both `void`):
+// Three types, so that Swift distinguishes them (libcurl's own CURL and CURLM are both `void`):
 //   CCurlReactor     an epoll instance and an eventfd: what one thread waits on
 //   CCurlConnection  one CURLM, limited to one connection
 //   CCurlExchange    one easy handle with every byte that must outlive its transfer
@@ -55,7 +55,7 @@ CCurlReactor *_Nullable CCurlReactor_create(void);
 void CCurlReactor_destroy(CCurlReactor *reactor);
 /// Ends the present or the next wait. The only function that any thread may call.
 void CCurlReactor_wake(const CCurlReactor *reactor);
-/// Waits until a socket is ready, a timer of a connection is due, somebody calls wake, or
+/// Waits until a socket is ready, a timer of a connection is due, wake is called, or
 /// `milliseconds` are over, then lets libcurl act on what is ready. Returns whether it was woken.
 bool CCurlReactor_turn(CCurlReactor *reactor, int32_t milliseconds);
 /// Names the calling thread for `ps` and debuggers; Swift does not import the GNU function.

@@ -3,7 +3,7 @@
 // Typed shims over libssl and libnghttp2, for HTTP2Transport alone.
 //
 // Why C at all: nghttp2's callbacks run several times for each push and only copy bytes, OpenSSL's
-// setters are macros, and neither library's handles have types that Swift could tell apart. So the
+// setters are macros, and neither library's handles have types that Swift could distinguish. So the
 // bytes are moved here, and every decision (which connection, which push, what a failure means) is
 // made in Swift. No Swift code ever runs inside a frame of either library.
 //
@@ -53,7 +53,7 @@ typedef struct CHTTP2Reactor CHTTP2Reactor;
 /// What happened to one descriptor.
 typedef struct CHTTP2Event {
     uint64_t token;  // as given to CHTTP2Reactor_watch
-    bool isReadable;  // or failed, or closed by the peer: reading tells
+    bool isReadable;  // or failed, or closed by the peer: reading shows which
     bool isWritable;
 } CHTTP2Event;
 
@@ -216,7 +216,7 @@ CHTTP2Started CHTTP2Session_start(CHTTP2Session *session, uint32_t tag, const ui
                                   size_t bodyLength);
 /// Sets the largest body of the answer on a stream that was started last, in bytes.
 void CHTTP2Session_limit_answer(CHTTP2Session *session, uint32_t stream, uint32_t limit);
-/// Whether another request may be started: a stream id is left, nobody said GOAWAY, and the
+/// Whether another request may be started: a stream id is left, no GOAWAY was exchanged, and the
 /// connection's window takes the body now (or nothing is open whose end would widen it).
 bool CHTTP2Session_may_start(const CHTTP2Session *session, size_t bodyLength);
 

@@ -8,7 +8,7 @@
 //
 // An executable that links this target defines nghttp2_submit_rst_stream itself. The dynamic linker
 // resolves libcurl's call to the executable's definition, which drops the call if, and only if, the
-// error code is STREAM_CLOSED and nghttp2 no longer knows the stream; every other call goes on to
+// error code is STREAM_CLOSED and nghttp2 no longer has the stream; every other call goes on to
 // libnghttp2. Works with a dynamically linked libcurl and libnghttp2, which is how Debian ships
 // both.
 

@@ -109,7 +109,7 @@ bool CCrypto_hmac_sha256(const uint8_t *key, size_t keyLength, const uint8_t *me
 
 /// Compares in constant time.
 bool CCrypto_is_equal(const uint8_t *left, const uint8_t *right, size_t length);
-/// Overwrites the bytes, also where the compiler sees that nobody reads them again.
+/// Overwrites the bytes, also where the compiler sees that they are not read again.
 void CCrypto_cleanse(void *bytes, size_t length);
 
 #pragma clang assume_nonnull end

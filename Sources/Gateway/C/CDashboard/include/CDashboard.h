@@ -2,7 +2,7 @@
 //
 // The files of the dashboard, as they were when the program was built.
 //
-// Why C: `#embed` puts a file into the program as it stands, without a folder of resources beside
+// Why C: `#embed` puts a file into the program verbatim, without a folder of resources beside
 // the program and without a compiler that reads an array of a hundred thousand literals.
 
 #ifndef CDASHBOARD_H

@@ -6,7 +6,7 @@
 // the page. For small pages that is most of what writing them costs. Here they are gathered, and
 // what belongs to one transaction goes to the file by one call for each 120 KiB.
 //
-// Nothing else changes. The log's bytes and their order are the same, and whoever looks finds them
+// Nothing else changes. The log's bytes and their order are the same, and readers find them
 // in the file: all that was gathered is written before
 //   - the page that ends a transaction is reported as written, so before any other connection may
 //     read it, and a failure is the failure of that commit, as without this;
@@ -35,21 +35,21 @@
 struct sqlite3;
 
 /// Gathers what this connection writes to its log from now on, until it closes the log. To be
-/// called by whoever owns the connection, outside of a transaction. A connection that has no log
+/// called by the connection's owner, outside of a transaction. A connection that has no log
 /// open yet, or no memory for this, stays as it is: the answer is then 0, otherwise 1.
 int CGatheredLog_begin(struct sqlite3 *_Nonnull connection);
 
-/// Forgets what was gathered and is not in the file. To be called by whoever owns the connection
-/// after each transaction that was undone: another process may have the log's next places by now.
+/// Drops what was gathered and is not in the file. To be called by the connection's owner after
+/// each transaction that was undone: another process may have the log's next places by now.
 void CGatheredLog_forget(struct sqlite3 *_Nonnull connection);
 
 /// Whether closing this connection leaves the log as it is, also as the last one of the file: not
 /// copied into the database, and not removed. Returns a result code of SQLite. To be called by
-/// whoever owns the connection.
+/// the connection's owner.
 int CGatheredLog_keepOnClose(struct sqlite3 *_Nonnull connection, int keeps);
 
 /// How many calls have written to the log since `CGatheredLog_begin`; 0 without that. To be called
-/// by whoever owns the connection.
+/// by the connection's owner.
 uint64_t CGatheredLog_writeCount(struct sqlite3 *_Nonnull connection);
 
 #endif

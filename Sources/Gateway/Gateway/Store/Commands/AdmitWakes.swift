@@ -4,12 +4,12 @@ import PayloadRules
 import WakeBudget
 import WakeModel
 
-/// Decides on wakes and keeps them; answers one by one, in order. Those that may go at once are
-/// claimed as far as the grant goes.
+/// Decides on wakes and keeps them; answers one by one, in order. Those that may be sent
+/// immediately are claimed as far as the grant allows.
 public struct AdmitWakes: StoreCommand {
     /// The wakes.
     public let submissions: [WakeSubmission]
-    /// Leave to claim those that may go at once.
+    /// Permission to claim those that may be sent immediately.
     public let grant: ClaimGrant?
     /// The rules.
     public let rules: StoreRules
@@ -157,7 +157,7 @@ extension WorkingSet {
         }
     }
 
-    /// A wake that waits, or goes at once when there is room.
+    /// A wake that waits, or is sent immediately when a slot is free.
     private func keep(
         _ row: inout WakeRow, _ device: inout DeviceRow, _ queue: SeenQueue,
         _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
@@ -200,7 +200,7 @@ extension WorkingSet {
             var carrier = try liveWake(device.pending, withPayload: true),
             carrier.state == .pending
         else { return nil }
-        // What was asked for may not be what came of it: a union may be too long for a push.
+        // The result may differ from the requested mode: a union may be too long for a push.
         let coalescing = carrier.absorb(new, as: row.id)
         schedule(&carrier, device, queue, at: new.acceptedAt)
         update(carrier, .content)
@@ -239,8 +239,8 @@ extension WorkingSet {
             return try endAtOnce(&row, decision, &device, queue, &answer)
         case .sameCall:
             if let earlier = try sameCall(call, on: device, queue) { return earlier }
-            // Its row does not know the call that its ledger counts, as no version has left one.
-            // Even so the phone does not ring again.
+            // Its row lacks the call that its ledger counts, which no version writes. Even so the
+            // phone must not ring again.
             let decision = WakeDecision.expired(earliest: row.deadline, because: [])
             return try endAtOnce(&row, decision, &device, queue, &answer)
         case .send, .deferred, .coalesced, .expired:
@@ -284,8 +284,8 @@ extension WorkingSet {
         return keepByItself(&row, &device, queue, &room, &answer)
     }
 
-    /// A wake that waits for nothing but its own due time, beside others of its device, or goes at
-    /// once when there is room.
+    /// A wake that waits for nothing but its own due time, beside others of its device, or is sent
+    /// immediately when a slot is free.
     private func keepByItself(
         _ row: inout WakeRow, _ device: inout DeviceRow, _ queue: SeenQueue,
         _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
@@ -391,8 +391,8 @@ private struct GrantedRoom {
         calls = grant?.calls ?? 0
     }
 
-    /// What keeps a queue from sending. The store knows of a pause before the grant does, where
-    /// another gateway set it.
+    /// What keeps a queue from sending. A pause set by another gateway is in the store before the
+    /// grant reflects it.
     func obstacles(of row: WakeQueueRow) -> DelayReasons {
         let known = grant?.obstacles[row.queue] ?? []
         return row.pausedAt == nil ? known : known.union(DelayReasons(.paused))

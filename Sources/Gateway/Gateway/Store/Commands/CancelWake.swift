@@ -3,11 +3,11 @@
 import WakeBudget
 public import WakeModel
 
-/// Ends a wake because somebody asked for it: one that waits, or has merged into one that does.
+/// Ends a wake on request: one that waits, or has merged into one that does.
 ///
 /// Only this request is taken out. What had merged into it waits on: the newest of them takes its
-/// place. And what it had merged into goes on without its payload, as far as that can be told apart
-/// (``MergedPart``).
+/// place. And what it had merged into continues without its payload, as far as that is
+/// distinguishable (``MergedPart``).
 public struct CancelWake: StoreCommand {
     /// The wake.
     public let id: WakeID
@@ -109,7 +109,7 @@ extension WorkingSet {
     }
 
     /// Wakes that a wake carries and that its parts do not name, the newest first: parts name some
-    /// of the latest, and earlier versions kept none. They stand behind it in their device's chain.
+    /// of the latest, and earlier versions kept none. They precede it in their device's chain.
     private func unnamed(
         in wake: borrowing WakeRow, latest: Int64
     ) throws(RowFault) -> [WakeRow] {
@@ -128,7 +128,7 @@ extension WorkingSet {
         return found
     }
 
-    /// How many of a device's latest wakes are looked at for those that a wake carries.
+    /// How many of a device's latest wakes are searched for those that a wake carries.
     private static let mergedLookCount = 1_024
 
     /// Cancels a wake that has merged into one that waits; `nil` when that one waits no more.
@@ -157,7 +157,7 @@ extension WorkingSet {
 }
 
 extension WakeRow {
-    /// What its ledger knows of its parts.
+    /// The parts in its ledger.
     fileprivate var requests: [BackgroundRequest] {
         allParts.map {
             BackgroundRequest(

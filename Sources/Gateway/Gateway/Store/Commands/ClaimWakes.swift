@@ -24,7 +24,7 @@ public struct ClaimWakes: StoreCommand {
         return profile
     }
 
-    /// Most looks find nothing.
+    /// Most claims find nothing due.
     public static var isMostlyIdle: Bool { true }
 
     /// An empty answer when nothing is due.
@@ -117,8 +117,8 @@ extension WorkingSet {
             // A clock that was set back must not make it due for ever.
             wake.dueAt = max(wake.dueAt, order.now.advanced(byMilliseconds: 1))
             update(wake, .schedule)
-            // Its ledger may have learned that the clock was set back; else it would learn that
-            // anew each time, and the wait would begin anew with it.
+            // Its ledger may have detected that the clock was set back; unsaved, it would detect
+            // that again each time, and the wait would begin again with it.
             save(&device, at: order.now)
             answer.deferred += 1
             return false
@@ -128,7 +128,7 @@ extension WorkingSet {
             answer.ended.append(try finish(&wake, .expired, at: order.now, queue))
             return false
         case .nothingPending:
-            // The row is the truth; the ledger was forgotten. It goes without a charge.
+            // The row decides; the ledger was reset. The wake is sent without a debit.
             wake.debit = nil
         }
         device.pending = 0

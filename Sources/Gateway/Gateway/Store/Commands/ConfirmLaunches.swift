@@ -51,11 +51,11 @@ public struct ConfirmLaunches: StoreCommand {
 /// has the ref. It need not be of the transaction that records the receipts: a wake that comes in
 /// between is not the one that launched the app.
 public struct ResolveReceipts: StoreCommand {
-    /// How many refs one look resolves. A ref is looked for in a device's whole chain of wakes, so
-    /// that is not done while a writer waits, and a look that claims has its turn in between.
+    /// How many refs one read resolves. A ref is searched in a device's whole chain of wakes, so
+    /// this is not done while a writer waits, and a claim can run in between.
     static let refsPerLook = 8
-    /// How many wakes of a device, in one queue, are looked at for a ref: those of some days, by
-    /// the usual budget.
+    /// How many wakes of a device, in one queue, are searched for a ref: those of some days, by the
+    /// usual budget.
     public static let refChainCount = 128
 
     /// The receipts.
@@ -67,7 +67,7 @@ public struct ResolveReceipts: StoreCommand {
     /// A caller's, who only reads.
     public var profile: CommandProfile { .callersRead(weight: receipts.count) }
 
-    /// The devices in all queues that may know them.
+    /// The devices in all queues that may have them.
     public func reads(of queues: QueueTable) -> ReadSet {
         var reads = ReadSet()
         for receipt in receipts {
@@ -91,8 +91,7 @@ public struct ResolveReceipts: StoreCommand {
 }
 
 extension WakeStore {
-    /// Records receipts; answers one by one, in order. Wakes that are named by refs are looked for
-    /// first.
+    /// Records receipts; answers one by one, in order. Wakes named by refs are resolved first.
     public func confirm(
         _ receipts: [Receipt], at now: WallInstant, under rules: StoreRules
     ) async throws(StoreFailure) -> ReceiptOutcome {
@@ -173,7 +172,7 @@ extension WorkingSet {
             among: receipt.apps)
     }
 
-    /// The newest wake of this name among the device's latest, in whatever queue knows the device.
+    /// The newest wake of this name among the device's latest, in whichever queue has the device.
     private func wake(
         _ ref: WakeRef, of token: DeviceToken, among apps: Set<BundleID>?
     ) throws(RowFault) -> WakeRow? {

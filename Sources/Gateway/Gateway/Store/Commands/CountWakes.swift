@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells the counts by their counters, at a cost that does not grow with them. Claimed wakes count
-/// as pending here.
+/// Returns the counts from their counters, in constant time. Claimed wakes count as pending here.
 public struct CountWakes: StoreCommand {
     /// Creates the command.
     public init() {}

@@ -86,7 +86,7 @@ public struct ClaimWebhooks: StoreCommand {
                 ?? true
         {
             // What carried it was cancelled, and it waits for itself again, or has: its outcome is
-            // another event. The number tells the times apart where a clock has leapt.
+            // another event. The number distinguishes the two where a clock has leapt.
             try set.remove(row.ticket)
             return nil
         }

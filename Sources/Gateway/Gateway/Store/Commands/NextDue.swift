@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// Tells when the next pending wake of some queues is due; `nil` when none is pending.
+/// Returns when the next pending wake of some queues is due; `nil` when none is pending.
 public struct NextDue: StoreCommand {
     /// The queues.
     public let queues: [WakeQueueKey]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes a webhook about a queue for each endpoint that listens, and if there is one, in the
-/// queue's own row what was told (``WakeQueueRow/heldToldAt``).
+/// Writes a webhook about a queue for each endpoint that subscribes, and if there is one, records
+/// the report in the queue's own row (``WakeQueueRow/heldToldAt``).
 public struct NoteHold: StoreCommand {
     /// What happened to the queue.
     public let hold: AppHold
@@ -24,7 +24,7 @@ public struct NoteHold: StoreCommand {
         return reads
     }
 
-    /// Where nobody is told, what was told last stands.
+    /// Without a subscriber, the last report is kept.
     public func decide(on set: WorkingSet) throws(RowFault) {
         let app = hold.queue.app
         guard rules.webhooks.contains(where: { $0.listens(to: .appHeld, of: app) }) else {

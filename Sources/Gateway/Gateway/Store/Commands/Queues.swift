@@ -27,7 +27,7 @@ public struct SetPause: StoreCommand {
         self.queues = queues
     }
 
-    /// Also while there is no room for new work: somebody stops an app in need.
+    /// Also while the store is full: an operator must be able to pause an app.
     public var profile: CommandProfile {
         var profile = CommandProfile.callersWrite(.write)
         profile.addsWork = false
@@ -42,7 +42,7 @@ public struct SetPause: StoreCommand {
     }
 }
 
-/// Writes something that says nothing, as durably as everything else: when it is done, writing
+/// Writes a value without meaning, as durably as everything else: its success proves that writing
 /// works.
 public struct TryWriting: StoreCommand {
     /// Creates the command.

@@ -3,7 +3,7 @@
 import WakeBudget
 public import WakeModel
 
-/// Tells of a device as it stands, in those of some queues that know it.
+/// Returns a device's state in those of some queues that have it.
 public struct FindDevices: StoreCommand {
     /// The device.
     public let token: DeviceToken
@@ -76,7 +76,7 @@ extension WorkingSet {
             pending = try record(wake, of: device.token)
         }
         var explanation = device.ledger.explain(policy: queue.policy, at: now)
-        // A debit is settled in the claim itself, so the ledger does not know.
+        // A debit is settled in the claim itself, so the ledger does not count it.
         explanation.inFlight = recent.count { $0.state == .claimed }
         return DeviceView(
             queue: queue.row.queue, deviceToken: device.token, explanation: explanation,

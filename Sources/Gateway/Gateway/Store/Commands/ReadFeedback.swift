@@ -29,7 +29,8 @@ public struct ReadFeedback: StoreCommand {
         while entries.isEmpty {
             let found = try numbers(after: cursor, on: set)
             guard let last = found.last else { break }
-            // One of a queue that cannot be read says too little; those behind it are told.
+            // An entry of an unreadable queue is incomplete and left out; those after it are
+            // returned.
             for number in found {
                 let entry = try set.readable { () throws(RowFault) -> FeedbackEntry? in
                     guard let row = try set.feedback(number) else { return nil }
@@ -61,7 +62,7 @@ public struct ReadFeedback: StoreCommand {
 }
 
 extension WorkingSet {
-    /// The entry that a row tells.
+    /// The entry of a row.
     func entry(_ row: FeedbackRow) throws(RowFault) -> FeedbackEntry {
         let queue = try queue(row.queue).row.queue
         return FeedbackEntry(

@@ -73,7 +73,7 @@ public struct FindEnded: StoreCommand {
         return reads
     }
 
-    /// The numbers of those that nobody needs to wait for.
+    /// The numbers of those that need not be waited for.
     public func decide(on set: WorkingSet) throws(RowFault) -> Set<Int64> {
         var ended: Set<Int64> = []
         for number in wakes {
@@ -89,9 +89,9 @@ public struct FindEnded: StoreCommand {
 public struct OutcomePage: Hashable, Sendable {
     /// The outcomes, in the order of their cursors.
     public var events: [OutcomeEvent] = []
-    /// The cursor of the last entry that was looked at, behind which the next page begins.
+    /// The cursor of the last entry read, after which the next page begins.
     public let cursor: Int64
-    /// Whether as many entries were looked at as were asked for, so that more may follow.
+    /// Whether as many entries were read as requested, so that more may follow.
     public let isFull: Bool
 
     /// Creates an empty page.
@@ -103,8 +103,8 @@ public struct OutcomePage: Hashable, Sendable {
 
 extension WorkingSet {
     /// The outcome at a cursor; `nil` when its wake is gone. A wake that had merged, and waits for
-    /// itself again since its carrier was cancelled, ends anew: the entry of that end tells of it,
-    /// and not the one before.
+    /// itself again since its carrier was cancelled, ends anew: only the entry of that end has its
+    /// outcome, not the earlier one.
     fileprivate func outcome(at cursor: Int64) throws(RowFault) -> OutcomeEvent? {
         guard let number = loaded.outcomes[cursor], let wake = try self.wake(number),
             let end = wake.end, let endedAt = wake.endedAt,

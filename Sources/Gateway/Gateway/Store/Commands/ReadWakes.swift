@@ -3,8 +3,8 @@
 import WakeBudget
 import WakeModel
 
-/// Tells all that is known of one wake; `nil` for an unknown id. One whose device is gone is not
-/// told of: nobody knows its token any more.
+/// Returns the record of one wake; `nil` for an unknown id, and for one whose device was removed,
+/// because its token is not known any more.
 public struct FindWake: StoreCommand {
     /// The wake.
     public let id: WakeID
@@ -23,7 +23,7 @@ public struct FindWake: StoreCommand {
         return reads
     }
 
-    /// The record of its row, with what stands beside it.
+    /// The record of its row, with the rows that belong to it.
     public func decide(on set: WorkingSet) throws(RowFault) -> WakeRecord? {
         try set.record(of: id)
     }
@@ -31,8 +31,8 @@ public struct FindWake: StoreCommand {
 
 /// Lists wakes, the newest first, page by page.
 public struct ListWakes: StoreCommand {
-    /// How many rows one page of a list looks at, so that a rare state does not cost a walk
-    /// through the whole store.
+    /// How many rows one page of a list reads, so that a rare state does not cost a scan of the
+    /// whole store.
     static let scannedRowCount = 5_000
     /// Rows that are looked up together at first.
     static let rowsPerLook = 500
@@ -172,8 +172,8 @@ extension WorkingSet {
                 return WakePage(wakes: page.wakes, next: nil)
             }
             guard looked < ListWakes.scannedRowCount else {
-                // The last row may be another app's, whose ids are not to be told, or damaged: the
-                // number alone, which is a time and a counter, says where to go on.
+                // The last row may be another app's, whose ids must not be disclosed, or damaged:
+                // the number alone, a time and a counter, is the position to continue from.
                 let next = query.apps == nil ? lastReadable : nil
                 return WakePage(wakes: page.wakes, next: next ?? WakeID(number: before, entropy: 0))
             }

@@ -3,14 +3,13 @@
 import WakeBudget
 public import WakeModel
 
-/// Takes back leases that ended without a settlement, except those of wakes that the caller has in
-/// hand itself.
+/// Takes back leases that ended without a settlement, except those that the caller itself holds.
 public struct ReclaimLeases: StoreCommand {
     /// The present instant.
     public let now: WallInstant
     /// The most leases to take back.
     public let limit: Int
-    /// The wakes that the caller has in hand.
+    /// The wakes whose leases the caller holds.
     public let held: Set<WakeID>
     /// The rules.
     public let rules: StoreRules
@@ -36,7 +35,7 @@ public struct ReclaimLeases: StoreCommand {
         return reads
     }
 
-    /// A wake whose repetition is harmless waits again; another, whose fate is unknown, ends.
+    /// A wake whose repetition is harmless waits again; another, whose outcome is unknown, ends.
     public func decide(on set: WorkingSet) throws(RowFault) -> Reclaimed {
         var reclaimed = Reclaimed()
         for number in try set.numbers(.lapsed(at: now, limit: limit + held.count)) {

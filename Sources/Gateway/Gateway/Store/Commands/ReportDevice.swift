@@ -45,7 +45,7 @@ public struct ReportDevice: StoreCommand {
         return reads
     }
 
-    /// Records it in each queue that knows the device.
+    /// Records it in each queue that has the device.
     public func decide(on set: WorkingSet) throws(RowFault) -> ReportOutcome {
         var devices = 0
         var ended: [EndedWake] = []
@@ -189,8 +189,8 @@ extension WorkingSet {
         }
     }
 
-    /// Ends what waits for a device and removes it. While wakes tell of it, a row stays that says
-    /// no more than their device token, and goes after the last of them.
+    /// Ends what waits for a device and removes it. While wakes refer to it, a row with only its
+    /// device token stays, and is removed after the last of them.
     fileprivate func forget(
         _ device: inout DeviceRow, _ queue: SeenQueue, at now: WallInstant,
         _ unfinished: inout [WakeQueueKey: Int64]

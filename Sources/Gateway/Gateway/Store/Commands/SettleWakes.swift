@@ -122,7 +122,7 @@ extension WorkingSet {
         }
     }
 
-    /// What a final refusal says of the device token: records it, and tells the feed.
+    /// Records what a final refusal says about the device token, also in the feed.
     private func learn(
         _ refusal: Refusal, _ end: WakeEnd, _ wake: borrowing WakeRow, _ device: inout DeviceRow,
         _ queue: SeenQueue, at now: WallInstant

@@ -86,7 +86,7 @@ public struct ResolveUsers: StoreCommand {
             })
     }
 
-    /// Whose the wake was that a key stands for; `nil` if that is not known.
+    /// The device of the wake that a key belongs to; `nil` if that is not known.
     private func token(
         at place: Int, of key: IdempotencyKey, _ count: Int, on set: WorkingSet
     ) throws(RowFault) -> DeviceToken? {
@@ -215,8 +215,8 @@ extension WorkingSet {
         return devices
     }
 
-    /// Books what a registration says of whose the device is. A token that APNs holds for dead is
-    /// nobody's.
+    /// Records the device's user from a registration. A token that APNs reported as unregistered
+    /// has no user.
     func register(
         _ device: inout DeviceRow, _ change: UserChange, at now: WallInstant
     ) throws(RowFault) {
