@@ -120,7 +120,7 @@ public enum CertificateAuthorityError: Error, Hashable, Sendable, CustomStringCo
     /// The error as a sentence.
     public var description: String {
         switch self {
-        case .invalidName(let name): "\"\(name)\" cannot stand in a certificate as a server's name."
+        case .invalidName(let name): "\"\(name)\" cannot be a server's name in a certificate."
         case .unusable(let name): "OpenSSL could not make the certificate of \"\(name)\"."
         }
     }

@@ -43,7 +43,7 @@ extension BackgroundLedger {
             Int64(holdSeconds) <= BudgetLimits.longestHoldSeconds,
             "pushes are held longer than is believed")
         if let pending {
-            expect(pending.requests > 0, "the pending wake stands for no request")
+            expect(pending.requests > 0, "the pending wake carries no request")
             expect(isPast(pending.since), "the pending wake waits since the future")
             expect(isPast(pending.newest), "the pending wake's newest request is in the future")
             expect(

@@ -69,7 +69,7 @@ struct LedgerReader {
         }
         guard requests > 0 else {
             guard since == 0, newest == 0, expiry == 0, urgency == .deferrable, traits == 0 else {
-                throw .inconsistent("a pending wake stands for no request")
+                throw .inconsistent("a pending wake carries no request")
             }
             return nil
         }

@@ -73,7 +73,7 @@ struct ClientTests {
         try await RunningSimulator.with { simulator in
             let path = try await ServeTests.keyedConfiguration(simulator)
             let text = try String(contentsOfFile: path, encoding: .utf8)
-            let app = try #require(text.firstMatch(of: /  - bundle-id: [^$]*?(?=transport:)/))
+            let app = try #require(text.firstMatch(of: /\ \ - bundle-id: [^$]*?(?=transport:)/))
             let other = app.output.replacing(RunningSimulator.bundleID, with: "com.example.second")
             try text.replacing("transport:", with: other + "transport:")
                 .write(toFile: path, atomically: true, encoding: .utf8)

@@ -434,7 +434,7 @@ struct ConfigurationTests {
             ("webhooks: [{ url: http://x }, { url: http://x }]", "webhooks[1].url is there twice"),
             (
                 "webhook: { url: http://x }\nwebhooks: [{ url: http://y }]",
-                "webhook stands beside webhooks. Move it into the list"
+                "webhook is set together with webhooks. Move it into the list"
             ),
             (
                 "webhooks: [{ url: http://x, apps: [com.example.ap] }]",

@@ -50,7 +50,7 @@ struct ServeDescriptorsTests {
         ).out
     }
 
-    @Test("takes fewer connections than it could open files for, unless it is told otherwise")
+    @Test("takes fewer connections than it could open files for, unless it is configured otherwise")
     func derived() async throws {
         try await RunningSimulator.with { simulator in
             let (gateway, port) = try await Self.start(simulator, "connections-per-peer: 1000")

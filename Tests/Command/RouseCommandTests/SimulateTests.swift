@@ -342,7 +342,7 @@ struct SimulateTests {
             (
                 "devices: [{ profile: still }]\n"
                     + "streams: [{ name: a, pattern: poisson, per-hour: 1 }]\n"
-                    + "days: 1\nminutes: 5", "s.yaml:4: minutes stands there beside days"
+                    + "days: 1\nminutes: 5", "s.yaml:4: minutes is set together with days"
             ),
             (
                 "devices:\n- { profile: still }\n- { profile: still }",

@@ -113,8 +113,8 @@ struct SharedAuditTests {
             let audit = try await PostgreSQLWakeStore.audit(url: url)
             #expect(
                 audit.faults == [
-                    "1 pending wakes stand in no queue.",
-                    "1 claimed wakes are leased by no writer and stand nowhere.",
+                    "1 pending wakes are in no queue.",
+                    "1 claimed wakes are leased by no writer and are in no queue.",
                 ])
         }
     }

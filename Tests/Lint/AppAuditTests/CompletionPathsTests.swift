@@ -56,6 +56,7 @@ struct CompletionPathsTests {
             "sync { r in\nswitch r {\ncase .success: done(.a)\ncase .failure: done(.b)\n}\n}",
             "let x = list.map { return $0 }\ndone(.newData)",
             "repeat { done(.newData) } while a", "fatalError()",
+            "x.forEach { if $0 == last { q.add { done(.newData) } } }",
             "func finish() { done(.newData) }\nsync(finish)",
             "if a, let b = f(c) { done(.newData) } else { done(.noData) }",
             "guard a else { return done(.noData) }\nsync { done(.newData) }",

@@ -49,7 +49,10 @@ struct CurlTests {
 
     @Test(
         "what was cut or crossed out is not judged",
-        arguments: ["xxx", "XXXX", "***", "a5..."])
+        arguments: [
+            "xxx", "XXXX", "***", "a5...",
+            "536ee41f2e2756c4c063db4b4ed7dc2ff431bf71a40eb1768797462119XXXXXX",
+        ])
     func redacted(token: String) async throws {
         let text = """
             curl --http2 -H "apns-topic: com.example.app" -H "apns-push-type: alert" \\
@@ -169,7 +172,7 @@ struct CurlTests {
         "a payload that `read` takes, that is written to a file or piped is judged",
         arguments: [
             "read -r -d '' BODY <<-'EOF'\n{payload}\nEOF\n{curl} -d \"$BODY\" {url}\n",
-            "IFS= read -r -d '' BODY <<EOF || true\n{payload}\nEOF\n{curl} -d \"$BODY\" {url}\n",
+            "IFS= read -rd '' BODY <<EOF || true\n{payload}\nEOF\n{curl} -d \"$BODY\" {url}\n",
             "cat > push.json <<EOF\n{payload}\nEOF\n{curl} -d @./push.json {url}\n",
             "rm -f a_$1.json;\necho '{payload}' >> a_$1.json\n{curl} -d @a_$1.json {url}\n",
             "echo '{payload}' | {curl} -d @- {url}\n",

@@ -98,6 +98,14 @@ struct YAMLTests {
         #expect(found == line)
     }
 
+    @Test("a request of a service that is not known is none with faults")
+    func service() {
+        let text = "action: notify.phone\ndata:\n  message: Smoke\n  data: {push: {sound: x}}\n"
+        let document = DocumentReader(assumptions: PushAssumptions(), forcedKind: nil)
+            .read(Array(text.utf8), name: "a.yaml")
+        #expect(document.faults.isEmpty && document.items.isEmpty && document.isForeign)
+    }
+
     @Test("YAML about other things is foreign")
     func foreign() {
         #expect(Self.read("services: {web: {image: x}}\n").isForeign)

@@ -322,7 +322,7 @@ struct KeysRevokeCommand: AsyncParsableCommand {
         if place.configuration?.apiKeys.contains(where: { $0.name == name }) == true {
             throw CommandFailure(
                 .no,
-                "The key \(name) stands in api-keys of the configuration. Remove it there, and "
+                "The key \(name) is in api-keys of the configuration. Remove it there, and "
                     + "let the gateway read it by SIGHUP.")
         }
         let now = WakeClock.system.now().description

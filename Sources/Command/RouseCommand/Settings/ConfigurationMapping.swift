@@ -65,7 +65,7 @@ struct ConfigurationMapping {
         } catch YamlError.duplicatedKeysInMapping(let names, let context) {
             throw CommandFailure(
                 .configuration,
-                "\(file):\(context.mark.line): \(names.joined(separator: ", ")) stands there "
+                "\(file):\(context.mark.line): \(names.joined(separator: ", ")) appears "
                     + "twice. Remove one.")
         } catch {
             throw CommandFailure(.configuration, "\(file) is not YAML in UTF-8.")

@@ -49,7 +49,7 @@ struct CredentialLayers {
             if let configured { return configured }
             throw CommandFailure(
                 .usage,
-                "The \(field) is missing. Give \(option) or \(variable.rawValue); it stands in "
+                "The \(field) is missing. Give \(option) or \(variable.rawValue); it is shown in "
                     + "Apple's developer account.")
         }
         return try failing(with: .usage) { () throws(InvalidField) in

@@ -113,7 +113,7 @@ extension ServeConfiguration.NamedKey {
             }
         } else if mapping.has("previous-expires") {
             throw mapping.failure(
-                "previous-expires", "stands there without previous-sha256",
+                "previous-expires", "is given without previous-sha256",
                 "Write expires for the end of the key.")
         }
         apps = try mapping.apps(
@@ -151,8 +151,8 @@ extension ServeConfiguration.Webhook {
         }
         guard !root.has("webhook") else {
             throw root.failure(
-                "webhook", "stands beside webhooks",
-                "Move it into the list: what stands under it, with a hyphen before url.")
+                "webhook", "is set together with webhooks",
+                "Move it into the list: what is under it, with a hyphen before url.")
         }
         let mappings = try root.list("webhooks", known: keys)
         guard mappings.count <= WebhookSubscription.maximumEndpointCount else {
@@ -257,7 +257,7 @@ extension CredentialSource {
         guard forms.count == 1 else {
             throw mapping.failure(
                 forms.last ?? "key-file",
-                forms.isEmpty ? "is missing" : "stands beside \(forms[0])",
+                forms.isEmpty ? "is missing" : "is set together with \(forms[0])",
                 "Give one of key-file, certificate-file and pkcs12-file.")
         }
         func path(_ key: String) throws(CommandFailure) -> String {

@@ -139,7 +139,7 @@ extension Scenario {
     /// How long it lasts: as it says, or else as many days as its logs, or a day.
     private func duration(_ root: ConfigurationMapping) throws(CommandFailure) -> Int64 {
         if root.has("days"), root.has("minutes") {
-            throw root.failure("minutes", "stands there beside days", "Keep one of the two.")
+            throw root.failure("minutes", "is set together with days", "Keep one of the two.")
         }
         if let minutes = try root.integer("minutes", in: Self.minuteCounts) {
             return Int64(minutes) * 60

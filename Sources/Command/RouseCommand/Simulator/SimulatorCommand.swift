@@ -49,7 +49,7 @@ struct SimulatorCommand: AsyncParsableCommand {
     @Option(help: "Serve the control endpoint on this port; 0 lets the system choose.")
     var controlPort: Int?
 
-    @Flag(help: "Which of Apple's environments it stands for.")
+    @Flag(help: "Which of Apple's environments it imitates.")
     var environment: EnvironmentFlag = .sandbox
 
     @Option(

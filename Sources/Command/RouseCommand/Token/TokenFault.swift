@@ -39,7 +39,7 @@ struct TokenFault: Hashable, Sendable {
         "Write authorization: bearer, a space, and the token.", .missingProviderToken)
 
     static let whiteSpace = TokenFault(
-        "AU011", "White space stands inside it.", "Copy it in one piece, without line breaks.")
+        "AU011", "White space is inside it.", "Copy it in one piece, without line breaks.")
 
     static func notBase64URL(_ part: String, _ text: Substring) -> TokenFault {
         let isPlain = text.contains { "+/=".contains($0) }
@@ -69,7 +69,7 @@ struct TokenFault: Hashable, Sendable {
     static func missingIdentifier(_ name: String, _ meaning: String) -> TokenFault {
         TokenFault(
             "AU002", "\(name), the \(meaning), is missing or not a text.",
-            "Add it, as it stands in Apple's developer account.")
+            "Add it, as Apple's developer account shows it.")
     }
 
     static func badIdentifier(_ name: String, _ meaning: String, _ count: Int) -> TokenFault {

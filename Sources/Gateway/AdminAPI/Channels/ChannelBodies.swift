@@ -63,8 +63,8 @@ struct BroadcastBody {
             }
             self.payload = Array(payload)
             priority = try Self.priority(members)
-            let seconds = try members.integer(
-                "ttl_seconds", in: 0...Broadcast.maximumLifeSeconds) ?? 0
+            let seconds =
+                try members.integer("ttl_seconds", in: 0...Broadcast.maximumLifeSeconds) ?? 0
             expiration = seconds == 0 ? .immediately : .at(now.advanced(bySeconds: seconds))
         } catch {
             throw Problem(error)

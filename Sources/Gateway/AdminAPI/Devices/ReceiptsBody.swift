@@ -75,7 +75,7 @@ struct ReceiptsBody {
         guard let ref = try members.string("ref") else {
             if members.has("device_token") {
                 throw InvalidField(
-                    field: "device_token", problem: "stands there without ref",
+                    field: "device_token", problem: "is given without ref",
                     remedy: "Give the wake's ref with it, or the wake's id alone.")
             }
             // A wake's id is its apns-id, so that the app can say what it has got.
@@ -93,7 +93,7 @@ struct ReceiptsBody {
         }
         if members.has("id") || members.has("apns_id") {
             throw InvalidField(
-                field: "ref", problem: "stands beside the wake's id",
+                field: "ref", problem: "is given together with the wake's id",
                 remedy: "Give the id alone, or ref with device_token.")
         }
         let token = try members.requiredString("device_token")

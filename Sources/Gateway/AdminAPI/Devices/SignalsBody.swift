@@ -46,7 +46,7 @@ struct SignalsBody {
             signals.append(.battery(percent: Int(percent), isCharging: isCharging ?? false))
         } else if isCharging != nil {
             throw InvalidField(
-                field: "charging", problem: "stands there without battery_percent",
+                field: "charging", problem: "is given without battery_percent",
                 remedy: "Report both.")
         }
         if let isAvailable = try members.boolean("background_app_refresh") {

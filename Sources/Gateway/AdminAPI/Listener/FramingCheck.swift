@@ -82,7 +82,7 @@ final class FramingCheck: ChannelInboundHandler, RemovableChannelHandler {
             throw FramingFault("HTTP/1.0 has no Transfer-Encoding. Send Content-Length.")
         }
         guard lengths.isEmpty else {
-            throw FramingFault("Content-Length stands beside Transfer-Encoding. Send one of them.")
+            throw FramingFault("Content-Length is beside Transfer-Encoding. Send one of them.")
         }
         guard codings.count == 1, codings[0].lowercased() == "chunked" else {
             throw FramingFault("The only Transfer-Encoding that is read is chunked, once.")

@@ -139,7 +139,7 @@ enum Component: String, CaseIterable {
     private static var readinessSchema: Schema {
         .object([
             .required("status", .words(["ready", "not-ready"])),
-            .required("reasons", .array(of: .string(), "What stands in the way, in sentences.")),
+            .required("reasons", .array(of: .string(), "What prevents it, in sentences.")),
             .required(
                 "warnings", .array(of: .string(), "What does not, and somebody should look at.")),
         ])

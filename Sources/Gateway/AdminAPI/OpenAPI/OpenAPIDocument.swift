@@ -274,7 +274,7 @@ struct OpenAPIRoute {
 
     var route: Route {
         let bare = Route(.get, "/openapi.json", .open, operation) { _, _ in
-            throw Problem(.internalError, "This route stands for its documentation.")
+            throw Problem(.internalError, "This route exists for its documentation.")
         }
         let document = WrittenOnce { OpenAPIDocument(routes: documented + [bare]).json.bytes }
         return Route(.get, "/openapi.json", .open, operation) { _, _ in

@@ -187,7 +187,7 @@ struct AppRoutes {
         Route(
             .get, "/v1/webhooks", .scope(.read),
             Operation(
-                id: "listWebhooks", summary: "The webhook endpoints, and how their delivery stands",
+                id: "listWebhooks", summary: "The webhook endpoints and the state of delivery",
                 description: "What the answering gateway has seen since it started.",
                 answers: [Operation.Answer(200, "The endpoints.", .named(.webhookList))],
                 problems: [.appNotAllowed])

@@ -110,7 +110,7 @@ extension QueueStatus {
                     of: QueueState.self,
                     "paused: somebody paused the app; held: APNs refuses the key, topic or "
                         + "certificate; unresponsive: APNs does not answer.")),
-            .required("message", .string("How it stands and what becomes of its wakes.")),
+            .required("message", .string("Its state and what becomes of its wakes.")),
             .optional("reason", .string("What APNs refuses.")),
             .optional("since", .instant()), .optional("probe_at", .instant()),
             .optional(

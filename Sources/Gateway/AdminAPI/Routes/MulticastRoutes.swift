@@ -23,7 +23,7 @@ struct MulticastRoutes {
                     + "\(MulticastBody.maximumCount) of them, instead of `device_token`. Each "
                     + "device gets a wake of its own, which has its own id, decision and outcome. "
                     + "The answers are in the order of the tokens, in the form of a batch's. A "
-                    + "token that is none costs its own place only; one that stands there again "
+                    + "token that is none costs its own place only; one that appears again "
                     + "gets no second wake, and its place says of which it is the duplicate. What "
                     + "is wrong with anything else is wrong for all, and refuses the request. A "
                     + "request counts as many requests as it has tokens, as a batch does with its "

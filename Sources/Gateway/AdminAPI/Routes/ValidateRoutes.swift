@@ -60,7 +60,7 @@ struct ValidateRoutes {
         if let text = try members.string("payload_text") {
             guard !members.has("payload") else {
                 throw InvalidField(
-                    field: "payload_text", problem: "stands beside payload",
+                    field: "payload_text", problem: "is given together with payload",
                     remedy: "Give one of the two.")
             }
             return Array(text.utf8)
@@ -124,7 +124,7 @@ extension ValidateRoutes {
                     "payload",
                     .meant(
                         .anyObject(),
-                        "The payload; it is judged byte for byte as it stands, a wrong one too.")),
+                        "The payload; it is judged byte for byte, a wrong one too.")),
                 .optional("payload_text", .string("Instead: the payload as text, JSON or not.")),
                 .optional(
                     "headers",

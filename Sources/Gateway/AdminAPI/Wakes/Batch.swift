@@ -354,7 +354,7 @@ extension Problem {
     static func spreadAmongMany(_ place: String) -> Problem {
         Problem(
             InvalidField(
-                field: "spread_seconds", problem: "stands in \(place)",
+                field: "spread_seconds", problem: "is given in \(place)",
                 remedy: "Add ?spread= to the path: it is spread as a whole."))
     }
 }

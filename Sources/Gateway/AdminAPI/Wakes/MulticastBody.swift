@@ -93,7 +93,7 @@ struct MulticastBody {
                     of: .meant(
                         WakeBody.deviceTokenSchema,
                         "A device token; what is none gets its problem in its place."),
-                    "All of them get the same payload. One that stands there again is woken once.",
+                    "All of them get the same payload. One that appears again is woken once.",
                     count: 1...maximumCount))
         ])
     }

@@ -33,7 +33,7 @@ struct WakeBody {
             if let user = try members.string("user") {
                 guard !members.has("device_token") else {
                     throw InvalidField(
-                        field: "user", problem: "stands beside device_token",
+                        field: "user", problem: "is given together with device_token",
                         remedy: "Give one of the two.")
                 }
                 target = .user(try UserID(user))

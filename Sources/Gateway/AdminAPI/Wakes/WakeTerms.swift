@@ -87,7 +87,8 @@ struct WakeTerms {
         }
         guard !members.has("app") else {
             throw InvalidField(
-                field: "topic", problem: "stands beside app", remedy: "Give one of the two.")
+                field: "topic", problem: "is given together with app",
+                remedy: "Give one of the two.")
         }
         let suffix = kind.pushType.topicSuffix
         guard topic.hasSuffix(suffix) else {
@@ -149,7 +150,7 @@ struct WakeTerms {
             return .at(instant)
         case (.some, .some):
             throw InvalidField(
-                field: "expires_at", problem: "stands beside ttl_seconds",
+                field: "expires_at", problem: "is given together with ttl_seconds",
                 remedy: "Give one of the two.")
         }
     }

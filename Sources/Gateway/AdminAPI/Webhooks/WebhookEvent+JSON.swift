@@ -53,7 +53,7 @@ extension AppHold {
             .required("app", .string("The bundle id.")),
             .required("environment", .words(of: APNsEnvironment.self)),
             .required("kind", .words(of: WakeKind.self)),
-            .required("held", .boolean("Whether it stands still: held or paused.")),
+            .required("held", .boolean("Whether it sends nothing: held or paused.")),
             .required("reason", .string("Why, as a sentence.")),
             .required("at", .instant()),
         ])

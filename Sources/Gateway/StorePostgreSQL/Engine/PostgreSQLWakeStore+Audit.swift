@@ -61,9 +61,9 @@ private struct SharedAudit {
             counters[results[2].string(row, 0) ?? ""] = Int(results[2].int64(row, 1) ?? 0)
         }
         var faults: [String] = []
-        if unplaced > 0 { faults.append("\(unplaced) pending wakes stand in no queue.") }
+        if unplaced > 0 { faults.append("\(unplaced) pending wakes are in no queue.") }
         if forgotten > 0 {
-            faults.append("\(forgotten) claimed wakes are leased by no writer and stand nowhere.")
+            faults.append("\(forgotten) claimed wakes are leased by no writer and are in no queue.")
         }
         for result in results[3...4] {
             for row in 0..<result.rowCount { faults.append(result.string(row, 0) ?? "") }

@@ -186,8 +186,8 @@ struct ServerFacts: Hashable, Sendable {
         }
         if !missingSettings.isEmpty {
             add(
-                "The role \(role) lacks these settings: \(missingSettings). A gateway that stands "
-                    + "still may stop the others, and a plan may read whole tables.",
+                "The role \(role) lacks these settings: \(missingSettings). A gateway that hangs "
+                    + "may stop the others, and a plan may read whole tables.",
                 "Run rouse store migrate as this role; connections that are open keep theirs.")
         }
         return remarks

@@ -20,7 +20,7 @@ struct OpenStepPropertyListReader {
         try skipBlanks()
         let value = try value(pointer: "", depth: 0)
         try skipBlanks()
-        guard cursor.isAtEnd else { throw failure("something stands behind the list's end") }
+        guard cursor.isAtEnd else { throw failure("something follows the list's end") }
         return value
     }
 
@@ -160,7 +160,7 @@ struct OpenStepPropertyListReader {
         var units = [try codeUnit()]
         if UTF16.isLeadSurrogate(units[0]), cursor.take("\\") { units.append(try codeUnit()) }
         guard let text = String(validating: units, as: UTF16.self) else {
-            throw failure("half of a surrogate pair stands alone")
+            throw failure("half of a surrogate pair without the other")
         }
         return text
     }

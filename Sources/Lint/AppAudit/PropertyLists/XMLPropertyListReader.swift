@@ -26,7 +26,7 @@ struct XMLPropertyListReader {
         let value = try value(try childTag(of: "plist"), pointer: "", depth: 0)
         guard try closingTag() == "plist" else { throw failure("`</plist>` was expected") }
         try skipMiscellany()
-        guard cursor.isAtEnd else { throw failure("something stands behind `</plist>`") }
+        guard cursor.isAtEnd else { throw failure("something follows `</plist>`") }
         return value
     }
 
@@ -249,7 +249,7 @@ struct XMLPropertyListReader {
         let name = String(
             decoding: cursor.take { $0 != UInt8(ascii: ";") && $0 > 0x20 && $0 < 0x7f },
             as: UTF8.self)
-        guard cursor.take(";") else { throw failure("`&` stands alone; write `&amp;`", position) }
+        guard cursor.take(";") else { throw failure("a bare `&`; write `&amp;`", position) }
         switch name {
         case "amp": return "&"
         case "lt": return "<"

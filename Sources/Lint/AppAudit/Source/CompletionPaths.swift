@@ -156,12 +156,22 @@ struct CompletionPaths {
         let body = text.content(ofBracket: open)
         guard !body.isEmpty else { return open + 1 }
         if mentions(body) {
-            if strictness.entersClosures, !walk(body, isSettled: isSettled, depth: depth + 1) {
+            // One element of many may be what it waits for.
+            if strictness.entersClosures, !runsForEach(body),
+                !walk(body, isSettled: isSettled, depth: depth + 1)
+            {
                 gaps.append(open)
             }
             isSettled = true
         }
         return body.upperBound + 1
+    }
+
+    /// Whether a closure runs once for each element of something.
+    private func runsForEach(_ body: Range<Int>) -> Bool {
+        let scope = text.scopeIndices[body.lowerBound]
+        guard scope >= 0, case .closure(let callee?) = text.scopes[scope].kind else { return false }
+        return ["forEach", "map", "compactMap", "flatMap"].contains(callee)
     }
 
     /// A function inside of the function: calling it may call the handler.

@@ -42,6 +42,11 @@ extension DocumentReader {
             return try request(mapping["headers"], payload, pointer, root)
         }
         guard forcedKind == .payload || (forcedKind == nil && mapping["aps"] != nil) else {
+            if forcedKind == nil, let json = try? YAMLText.json(root),
+                let document = try? JSONScanner.scan(json.bytes), Self.isAddressed(0, in: document)
+            {
+                return PushDocument(kind: .request, isForeign: true)
+            }
             return foreign("the document has no `headers` and `payload`", root)
         }
         let body = try YAMLText.json(root)

@@ -122,7 +122,11 @@ struct DocumentReader: Sendable {
                 if Wrapper.texts.contains(name) { hasText = true }
             case .object where name == "data":
                 hasData = true
-                if document.last("alert", of: member.value) != nil { return true }
+                if ["alert", "message"].contains(where: {
+                    document.last($0, of: member.value) != nil
+                }) {
+                    return true
+                }
             default: continue
             }
         }

@@ -52,7 +52,7 @@ enum YAMLText {
                 .position(line: mark.line, column: mark.column))
         } catch YamlError.duplicatedKeysInMapping(_, let context) {
             throw YAMLFault(
-                "a key stands twice in one mapping", "Remove one of the two.",
+                "a key appears twice in one mapping", "Remove one of the two.",
                 .position(line: context.mark.line, column: context.mark.column))
         } catch {
             throw YAMLFault("the text is not YAML", "Fix the syntax.", start)
@@ -90,7 +90,7 @@ enum YAMLText {
     private static func append(_ node: Node, to json: inout JSON) throws(YAMLFault) {
         guard json.bytes.count <= LintLimits.yamlExpandedBytes else {
             throw YAMLFault(
-                "the aliases of the YAML text stand for more than "
+                "the aliases of the YAML text expand to more than "
                     + "\(LintLimits.yamlExpandedBytes) bytes",
                 "Write only what is sent.", node.place)
         }

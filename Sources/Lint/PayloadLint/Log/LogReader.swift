@@ -49,7 +49,7 @@ struct LogReader: Sendable {
             return Line(
                 document: fault(
                     "the line has no `token`",
-                    "Write the device token, or any other text that stands for it.", 0))
+                    "Write the device token, or any other text in its place.", 0))
         }
         let request = reader.request(members, in: document)
         guard let item = request.items.first else { return Line(document: request) }

@@ -180,7 +180,9 @@ enum Placeholder {
     /// Whether a text is, or holds, a placeholder.
     static func isIn(_ text: String) -> Bool {
         // Something was cut out, or crossed out: `eyJhbGci...`, `xxxx`.
-        if text.contains("...") || text.contains("…") { return true }
+        if text.contains("...") || text.contains("…") || text.uppercased().contains("XXXX") {
+            return true
+        }
         if ["x", "X", "*"].contains(where: { Set(text) == [$0] }) { return true }
         // A device token as Data describes it is no placeholder, but a mistake.
         guard text.count < 32 || 2 * text.count(where: \.isHexDigit) < text.count else {

@@ -127,7 +127,8 @@ struct ShellText {
         var words = words
         while let word = words.popFirst()?.string {
             guard word.hasPrefix("-") else { return word }
-            if word.count == 2, "dnNptui".contains(word.dropFirst()) { _ = words.popFirst() }
+            // The last of several letters may take the next word: `-rd ''`.
+            if let letter = word.last, "dnNptui".contains(letter) { _ = words.popFirst() }
         }
         return nil
     }

@@ -153,7 +153,7 @@ package struct LintConfiguration: Sendable {
         } catch YamlError.duplicatedKeysInMapping(let names, let context) {
             throw LintProblem(
                 .configuration,
-                "\(file):\(context.mark.line): \(names.joined(separator: ", ")) stands there "
+                "\(file):\(context.mark.line): \(names.joined(separator: ", ")) appears "
                     + "twice. Remove one.")
         } catch {
             throw LintProblem(.configuration, "\(file) is not YAML in UTF-8.")

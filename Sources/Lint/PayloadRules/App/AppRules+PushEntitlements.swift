@@ -45,7 +45,7 @@ extension AppRules {
             }
         },
         AppRule(
-            "CF013", .warning, "an entitlement stands in Info.plist",
+            "CF013", .warning, "an entitlement is in Info.plist",
             why: "iOS reads entitlements from the code signature and ignores it there.",
             from: [.unrestrictedVoIP, .apsEnvironment], fix: "Remove the key from Info.plist."
         ) { facts, findings in

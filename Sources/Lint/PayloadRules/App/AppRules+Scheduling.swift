@@ -139,7 +139,7 @@ extension AppRules {
         }
         let lowercase = use.identifier.lowercased()
         if let other = texts.first(where: { $0.lowercased() == lowercase }) {
-            return ("`\(use.identifier)` stands as `\(other)`, in other case,", other)
+            return ("`\(use.identifier)` is written as `\(other)`, in other case,", other)
         }
         if let near = texts.first(where: { NearMiss.isNear(use.identifier, $0) }) {
             return ("`\(use.identifier)` is missing, and `\(near)` is there,", near)

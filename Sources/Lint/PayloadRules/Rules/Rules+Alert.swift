@@ -24,7 +24,7 @@ extension Rules {
                 fix: "Give it a text, or send another push type.", severity: .warning)
         },
         Rule(
-            "AL002", .warning, "`mutable-content` stands in a push without a visible alert",
+            "AL002", .warning, "`mutable-content` in a push without a visible alert",
             why: "A notification service extension runs for pushes that show an alert only.",
             from: [.serviceExtension], fix: "Add `alert`, or remove `mutable-content`.", for: .alert
         ) { push, findings in
@@ -215,7 +215,7 @@ extension Rules {
             }
             guard let text = document.member(textKey, of: object) else {
                 findings.report(
-                    .node(arguments.key), "`\(argumentKey)` stands there without `\(textKey)`",
+                    .node(arguments.key), "`\(argumentKey)` is set without `\(textKey)`",
                     fix: "Add `\(textKey)`, or remove the arguments.")
                 continue
             }

@@ -82,7 +82,7 @@ extension Rules {
             }
         },
         Rule(
-            "AU010", .error, "a private key stands here",
+            "AU010", .error, "a private key is in the text",
             why: "Whoever reads it can push to all of the team's apps.",
             from: [.providerTokens, .proposal],
             fix: "Revoke the key, and keep the new one out of files that are shared.", in: .draft

@@ -63,12 +63,12 @@ extension Rules {
             }
         },
         Rule(
-            "BG016", .warning, "an empty text stands beside `content-available`",
+            "BG016", .warning, "an empty text beside `content-available`",
             why: "An empty alert or sound makes a push neither silent nor visible.",
             // In a background push BG002 and BG003 refuse the key, empty or not.
             from: [.practice], fix: "Remove the key.", for: .alert, check: emptyVisibleKeys),
         Rule(
-            "BG017", .warning, "`mutable-content` stands in a silent push",
+            "BG017", .warning, "`mutable-content` in a silent push",
             why: "A notification service extension runs for visible alerts only.",
             from: [.serviceExtension], fix: "Remove it, or send an alert push.", for: .background
         ) { push, findings in

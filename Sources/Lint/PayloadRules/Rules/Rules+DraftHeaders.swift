@@ -106,14 +106,14 @@ extension Rules {
             if case .malformed = expiration(of: push) { findings.report(.header(expirationHeader)) }
         },
         Rule(
-            "H015", .error, "a header stands twice", why: "APNs answers DuplicateHeaders.",
+            "H015", .error, "a header appears twice", why: "APNs answers DuplicateHeaders.",
             from: [.responses], fix: "Send each header once.", in: .draft
         ) { push, findings in
             var seen: Set<String> = []
             var reported: Set<String> = []
             for name in push.draft?.names ?? [] where !seen.insert(name).inserted {
                 guard reported.insert(name).inserted else { continue }
-                findings.report(.header(name), "\(shown(name)) stands twice")
+                findings.report(.header(name), "\(shown(name)) appears twice")
             }
         },
         Rule(
@@ -300,7 +300,7 @@ extension Rules {
                 let name = String(decoding: document.text(member.key), as: UTF8.self)
                 if knownHeaders.contains(name) {
                     findings.report(
-                        .node(member.key), "\(shown(name)) stands in the payload",
+                        .node(member.key), "\(shown(name)) is in the payload",
                         fix: "Send it as a header of the request.")
                 } else if object == 0, name == "headers", document.kind(member.value) == .object {
                     look(at: member.value)

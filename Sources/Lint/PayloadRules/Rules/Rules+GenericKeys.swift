@@ -30,7 +30,7 @@ extension Rules {
             from: [.practice, .generating], fix: "Write the key as Apple does.",
             check: misspeltKeys),
         Rule(
-            "G013", .warning, "one of Apple's keys stands beside `aps`",
+            "G013", .warning, "one of Apple's keys is beside `aps`",
             why: "Apple's keys have no effect outside `aps`.", from: [.generating],
             fix: "Move it into `aps`.",
             for: [.alert, .background, .liveactivity, .widgets, .controls, .location],
@@ -173,7 +173,7 @@ extension Rules {
             }
             if let own = APSKey.named(key, in: document) {
                 findings.report(
-                    .node(key), "`\(own.name)` stands inside `alert`, where it has no effect",
+                    .node(key), "`\(own.name)` is inside `alert`, where it has no effect",
                     fix: "Move it beside `alert`, into `aps`.")
                 return
             }
@@ -201,8 +201,8 @@ extension Rules {
             findings.report(
                 .node(member.key),
                 isExact
-                    ? "`\(key.name)` stands beside `aps`"
-                    : "a spelling of `\(key.name)` stands beside `aps`",
+                    ? "`\(key.name)` is beside `aps`"
+                    : "a spelling of `\(key.name)` is beside `aps`",
                 fix: isExact ? nil : "Write `\(key.name)` inside `aps`.",
                 repair: movingIntoAPS(member.key, as: key, push, document))
         }

@@ -40,7 +40,7 @@ extension Rules {
             reportSyntaxError(of: .encoding, push, &findings, repair: withoutMark(push))
         },
         Rule(
-            "G006", .warning, "a key stands twice in one object",
+            "G006", .warning, "a key appears twice in one object",
             why: "Parsers differ on which of the two values wins.", from: [.rfc8259("§4")],
             fix: "Remove one of the two."
         ) { push, findings in

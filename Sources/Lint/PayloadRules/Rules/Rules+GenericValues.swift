@@ -21,7 +21,7 @@ extension Rules {
             fix: "Write the characters themselves, in UTF-8.", check: avoidableEscapes),
         Rule(
             "G019", .warning, "a surrogate escape has no partner",
-            why: "It stands for no character; parsers refuse it, replace it or keep it.",
+            why: "It is no character; parsers refuse it, replace it or keep it.",
             from: [.rfc8259("§8.2")],
             fix: "Do not cut text inside a character, and write characters as UTF-8."
         ) { push, findings in

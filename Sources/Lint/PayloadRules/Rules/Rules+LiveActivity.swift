@@ -65,7 +65,7 @@ extension Rules {
                 let token = push.member(.inputPushToken)
             else { return }
             findings.report(
-                .node(token.key), "`input-push-channel` and `input-push-token` stand together",
+                .node(token.key), "`input-push-channel` and `input-push-token` are both set",
                 fix: "Keep one of the two.", severity: .warning)
         },
         Rule(

@@ -139,7 +139,7 @@ struct ManualReferenceTests {
         let named = Set(Variable.allCases.map(\.rawValue))
         for key in OuterSettings.keys where !named.contains(key.variable) {
             table.add([
-                "`\(key.variable)`", key.isSecret ? "yes" : "no", "Stands over `\(key.path)`.",
+                "`\(key.variable)`", key.isSecret ? "yes" : "no", "Overrides `\(key.path)`.",
             ])
         }
         #expect(
