@@ -23,17 +23,20 @@ extension RejectionReason {
     /// The certificate is for another app.
     public static let topicMismatch = RejectionReason(rawValue: "TopicMismatch")
 
-    /// The row of this reason where it answers a request about a channel: ``channelTable``, else
-    /// ``entry``.
-    public var channelEntry: Entry? { Self.channelRows[rawValue] ?? entry }
+    /// The row of this reason where it answers a request about a channel: ``channelTable``, or that
+    /// of pushes where it is about the key or the certificate. `nil` for any other: the rows of
+    /// pushes say what becomes of a queued push, and no request about a channel is queued.
+    public var channelEntry: Entry? {
+        Self.channelRows[rawValue] ?? Self.channelRows[rawValue.filter { $0 != " " }]
+    }
 
     /// What to do about this reason where it answers a request about a channel.
     public func channelAdvice(status: Int) -> Advice {
-        channelEntry?.advice ?? .forUnknownReason(status: status)
+        channelEntry?.advice ?? .forUnknownReason(status: status, ofChannel: true)
     }
 
-    /// The reasons that only the broadcast API gives, or that mean something else there: facts
-    /// §3.4. Reasons and meaning are Apple's ("Handling error responses from Apple Push
+    /// The reasons that only the broadcast API gives, or that mean or ask for something else there:
+    /// facts §3.4. Reasons and meaning are Apple's ("Handling error responses from Apple Push
     /// Notification service").
     public static let channelTable: [Entry] = [
         row(
@@ -54,6 +57,8 @@ extension RejectionReason {
             .badRequestParams, "The body has a member that APNs does not know.",
             "Send message-storage-policy and push-type alone."),
         row(.badRequestPayload, "The body is not JSON of the right form.", "Send a JSON object."),
+        row(.payloadEmpty, "The body is empty.", "Send a JSON object."),
+        row(.badPriority, "The priority is not 10 or 5.", "Send apns-priority: 10, or 5."),
         row(
             .badMessageID, "The apns-request-id is not a UUID.",
             "Write apns-request-id as a lower-case UUID, or leave it out."),
@@ -82,6 +87,12 @@ extension RejectionReason {
             .topicMismatch, "The certificate is for another app.",
             "Use the certificate of this app, or a signing key.", status: 403, scope: .key),
         row(
+            .badEnvironmentKeyIDInToken, "The key is restricted to the other environment.",
+            "Use the key of this environment.", status: 403, scope: .key),
+        row(
+            .badEnvironmentKeyInToken, "The key is restricted to the other environment.",
+            "Use the key of this environment.", status: 403, scope: .key),
+        row(
             .badPath, "The request's path is wrong.",
             "Check the bundle id. APNs was seen to answer this for a channel that was deleted "
                 + "already.", status: 404),
@@ -99,10 +110,35 @@ extension RejectionReason {
             advice: Advice(
                 scope: .request, retry: .later(.tooManyRequests),
                 remedy: "Send less often; Apple speaks of about one update a second and channel.")),
+        passing(
+            .idleTimeout, 400, "The connection was idle for too long.", .nowOnAnotherConnection,
+            "Send the request again; it goes over a new connection."),
+        passing(
+            .internalServerError, 500, "APNs has an internal fault.", .later(.serviceTrouble),
+            "Send the request again, after 15 minutes at the earliest."),
+        passing(
+            .serviceUnavailable, 503, "APNs is unavailable.", .later(.serviceTrouble),
+            "Send the request again, after 15 minutes at the earliest."),
+        passing(
+            .shutdown, 503, "This APNs server is going down.", .nowOnAnotherConnection,
+            "Send the request again; it goes over a new connection."),
     ]
 
     private static let channelRows: [String: Entry] = Dictionary(
-        uniqueKeysWithValues: channelTable.map { ($0.reason.rawValue, $0) })
+        (channelTable + authenticationRows).map { ($0.reason.rawValue, $0) }
+    ) { first, _ in first }
+
+    /// What is no fault of the request's, and goes by.
+    private static func passing(
+        _ reason: RejectionReason, _ status: Int, _ meaning: String, _ retry: Retry,
+        _ remedy: String
+    ) -> Entry {
+        Entry(
+            reason: reason, status: status, meaning: meaning,
+            advice: Advice(
+                scope: retry == .nowOnAnotherConnection ? .connection : .service, retry: retry,
+                remedy: remedy))
+    }
 
     private static func row(
         _ reason: RejectionReason, _ meaning: String, _ remedy: String, status: Int = 400,

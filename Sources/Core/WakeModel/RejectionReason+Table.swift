@@ -154,7 +154,8 @@ extension RejectionReason {
                 remedy: "Send less often to this device; other devices are not affected.")),
     ]
 
-    private static let authenticationRows: [Entry] = [
+    /// What is about the key or the certificate, of a push and of a request about a channel.
+    static let authenticationRows: [Entry] = [
         authentication(
             .badCertificate, "The client certificate is bad.",
             "Renew the push certificate; nothing is sent until then."),

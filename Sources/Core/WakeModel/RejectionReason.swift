@@ -66,22 +66,25 @@ extension RejectionReason {
         }
 
         /// By status class (facts §3.2): 5xx later, 429 later for the device, 410 dead, 403
-        /// only after somebody replaced the key or certificate, the rest only after a fix.
-        public static func forUnknownReason(status: Int) -> Advice {
+        /// only after somebody replaced the key or certificate, the rest only after a fix. An
+        /// answer to a request about a channel is about no device.
+        public static func forUnknownReason(
+            status: Int, ofChannel: Bool = false
+        ) -> Advice {
             switch status {
             case 403:
                 Advice(
                     scope: .key, retry: .afterFix,
                     remedy: "Look the reason up in Apple's documentation; it is about the key or "
                         + "certificate, and new to Rouse.")
-            case 410:
+            case 410 where !ofChannel:
                 Advice(
                     scope: .device, retry: .never, deviceToken: .deadUnlessRegisteredSince,
                     remedy: "Stop sending to this device token until the app registers it again.")
             case 429:
                 Advice(
-                    scope: .device, retry: .later(.tooManyRequests),
-                    remedy: "Send less often to this device token.")
+                    scope: ofChannel ? .request : .device, retry: .later(.tooManyRequests),
+                    remedy: "Send less often\(ofChannel ? "" : " to this device token").")
             case 500...599:
                 Advice(
                     scope: .service, retry: .later(.serviceTrouble),
@@ -95,8 +98,10 @@ extension RejectionReason {
 
         /// As for an unknown reason, when there is none. APNs gives a reason with every refusal
         /// (facts §3.3), so something else may have answered.
-        public static func forMissingReason(status: Int) -> Advice {
-            let advice = forUnknownReason(status: status)
+        public static func forMissingReason(
+            status: Int, ofChannel: Bool = false
+        ) -> Advice {
+            let advice = forUnknownReason(status: status, ofChannel: ofChannel)
             guard status != 429, !(500...599).contains(status) else { return advice }
             return Advice(
                 scope: advice.scope, retry: advice.retry, deviceToken: advice.deviceToken,

@@ -66,4 +66,22 @@ struct BroadcastTests {
         #expect(new.advice.retry == .afterFix)
         #expect(ChannelRejection(status: 502, reason: nil).meaning.contains("not APNs"))
     }
+
+    @Test("no reason promises for a request about a channel what is done for queued pushes alone")
+    func promises() {
+        var reasons: [RejectionReason?] = (RejectionReason.table + RejectionReason.channelTable)
+            .map(\.reason)
+        reasons += [RejectionReason(rawValue: "New"), nil]
+        for reason in reasons {
+            for status in [400, 403, 404, 405, 410, 413, 429, 500, 502, 503] {
+                let rejection = ChannelRejection(status: status, reason: reason)
+                let words = rejection.meaning + " " + rejection.advice.remedy
+                for promise in ["it is tried again", "the push goes out", "device token"] {
+                    #expect(
+                        !words.contains(promise), "\(status) \(reason?.rawValue ?? "-"): \(words)")
+                }
+                #expect(rejection.advice.deviceToken == .unaffected)
+            }
+        }
+    }
 }
