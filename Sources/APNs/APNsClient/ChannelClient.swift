@@ -219,29 +219,26 @@ extension ChannelClient {
             environment: APNsEnvironment, authentication: APNsClient.Authentication
         ) {
             self.init(
-                transport: TransportConfiguration(environment),
-                managementTransport: .management(environment), authentication: authentication)
+                transport: TransportConfiguration(environment), managedBy: environment,
+                authentication: authentication)
         }
 
-        /// Asks these servers. An APNs simulator is both of them.
+        /// Sends broadcasts over this transport, and manages channels over one connection of the
+        /// same settings: to Apple's server for `environment`, or without one to the same server,
+        /// as an APNs simulator is both.
         public init(
-            transport: TransportConfiguration, managementTransport: TransportConfiguration,
+            transport: TransportConfiguration, managedBy environment: APNsEnvironment? = nil,
             authentication: APNsClient.Authentication
         ) {
             self.transport = transport
-            self.managementTransport = managementTransport
             self.authentication = authentication
+            managementTransport = transport
+            managementTransport.maximumConnections = 1
+            if let environment {
+                managementTransport.host = environment.managementHost
+                managementTransport.port = environment.managementPort
+            }
         }
-    }
-}
-
-extension TransportConfiguration {
-    /// The defaults, for Apple's server that manages channels.
-    public static func management(_ environment: APNsEnvironment) -> TransportConfiguration {
-        var transport = TransportConfiguration(host: environment.managementHost)
-        transport.port = environment.managementPort
-        transport.maximumConnections = 1
-        return transport
     }
 }
 

@@ -5,6 +5,8 @@
 public struct Broadcast: Hashable, Sendable {
     /// The most bytes of a payload: 5120.
     public static let maximumPayloadBytes = 5120
+    /// The longest that a channel stores a broadcast, in seconds: eight hours.
+    public static let maximumLifeSeconds: Int64 = 28_800
     /// The priorities that Apple allows for Live Activities.
     public static let priorities: [Priority] = [.immediate, .powerConsiderate]
 

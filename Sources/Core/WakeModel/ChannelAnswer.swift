@@ -51,7 +51,8 @@ public struct ChannelRejection: Hashable, Sendable {
 
     /// What to do about it, and when the same request may go again.
     public var advice: RejectionReason.Advice {
-        reason?.channelAdvice(status: status) ?? .forMissingReason(status: status)
+        reason?.channelAdvice(status: status)
+            ?? .forMissingReason(status: status, ofChannel: true)
     }
 
     /// What it means, for a person.
@@ -60,7 +61,4 @@ public struct ChannelRejection: Hashable, Sendable {
         return reason == nil
             ? "APNs gave no reason, or this is not APNs." : "This reason is new to Rouse."
     }
-
-    /// Whether there is no such channel.
-    public var isUnknownChannel: Bool { reason == .channelNotRegistered }
 }

@@ -23,7 +23,7 @@ struct ChannelClientTests {
         let result: Result<Void, any Error>
         do {
             var settings = ChannelClient.Configuration(
-                transport: simulator.transport, managementTransport: simulator.transport,
+                transport: simulator.transport,
                 authentication: try authentication ?? .providerToken(Samples.tokens()))
             settings.transportKind = kind
             settings.timeout = .seconds(20)
@@ -79,7 +79,6 @@ struct ChannelClientTests {
                 try await client.deleteChannel(channel, of: app).rejection,
             ] {
                 #expect(rejection?.reason == .channelNotRegistered)
-                #expect(rejection?.isUnknownChannel == true)
             }
         }
     }
@@ -203,8 +202,33 @@ struct ChannelClientTests {
                 environment: environment, authentication: .providerToken(try Samples.tokens()))
             #expect(configuration.managementTransport.host == host)
             #expect(configuration.managementTransport.port == port)
+            #expect(configuration.managementTransport.maximumConnections == 1)
             #expect(configuration.transport.host == environment.host)
             #expect(configuration.transport.port == 443)
+        }
+    }
+
+    @Test("what manages channels is reached as what takes broadcasts is, over one connection")
+    func management() throws {
+        var transport = TransportConfiguration(host: "127.0.0.1")
+        transport.port = 8443
+        transport.maximumConnections = 3
+        transport.connectTimeout = .seconds(45)
+        transport.trust = .file(path: "/ca.pem")
+        let authentication = APNsClient.Authentication.providerToken(try Samples.tokens())
+        for (environment, host, port) in [
+            (nil, "127.0.0.1", 8443),
+            (APNsEnvironment.production, "api-manage-broadcast.push.apple.com", 2196),
+        ] {
+            let configuration = ChannelClient.Configuration(
+                transport: transport, managedBy: environment, authentication: authentication)
+            #expect(configuration.transport.host == "127.0.0.1")
+            #expect(configuration.transport.maximumConnections == 3)
+            let management = configuration.managementTransport
+            #expect(management.host == host && management.port == port)
+            #expect(management.maximumConnections == 1)
+            #expect(management.connectTimeout == .seconds(45))
+            #expect(management.trust == .file(path: "/ca.pem"))
         }
     }
 

@@ -49,14 +49,11 @@ struct ChannelSendCommand: AsyncParsableCommand {
 
     @OptionGroup var options: ChannelOptions
 
-    /// The longest that a channel stores a broadcast, in seconds.
-    private static let longestStorageSeconds = 8 * 3600
-
     func validate() throws {
-        guard (0...Self.longestStorageSeconds).contains(ttl) else {
+        guard (0...Broadcast.maximumLifeSeconds).contains(Int64(ttl)) else {
             throw ValidationError(
-                "--ttl is not between 0 and \(Self.longestStorageSeconds) seconds: it counts from "
-                    + "now, and a channel stores a broadcast for 8 hours at most.")
+                "--ttl is not between 0 and \(Broadcast.maximumLifeSeconds) seconds: it counts "
+                    + "from now, and a channel stores a broadcast for 8 hours at most.")
         }
         guard Priority(rawValue: priority).map(Broadcast.priorities.contains) == true else {
             throw ValidationError("--priority is not 10 or 5.")

@@ -27,14 +27,10 @@ struct ChannelSession {
         app = try settings.requiredBundleID()
         environment = settings.environment
         let server = settings.server
-        var transport = try server.transport(for: settings.environment)
-        var management = try server.managementTransport(for: settings.environment)
-        // One request is worth waiting for a connection as long as for its answer.
-        transport.connectTimeout = .seconds(server.timeoutSeconds)
-        management.connectTimeout = transport.connectTimeout
         credential = try settings.requiredCredential().open(variables)
         var configuration = ChannelClient.Configuration(
-            transport: transport, managementTransport: management,
+            transport: try server.transport(for: settings.environment),
+            managedBy: server.host == nil ? settings.environment : nil,
             authentication: credential.authentication)
         configuration.transportKind = server.transportKind
         configuration.timeout = .seconds(server.timeoutSeconds)

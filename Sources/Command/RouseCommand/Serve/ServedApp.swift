@@ -49,8 +49,7 @@ struct ServedApp: Sendable {
             client.transportKind = configuration.transport.kind
             client.pushTimeout = .seconds(configuration.transport.pushTimeoutSeconds)
             var channels = ChannelClient.Configuration(
-                transport: transport,
-                managementTransport: management(app, transport),
+                transport: transport, managedBy: app.server == nil ? app.environment : nil,
                 authentication: credential.authentication)
             channels.transportKind = client.transportKind
             channels.timeout = client.pushTimeout
@@ -82,20 +81,6 @@ struct ServedApp: Sendable {
                         + "same key-file for both.")
             }
         }
-    }
-
-    /// How the server is reached that manages an app's channels: Apple's own, or the one that
-    /// stands in for Apple's, which is both.
-    private static func management(
-        _ app: ServeConfiguration.App, _ transport: TransportConfiguration
-    ) -> TransportConfiguration {
-        var transport = transport
-        if app.server == nil {
-            transport.host = app.environment.managementHost
-            transport.port = app.environment.managementPort
-        }
-        transport.maximumConnections = 1
-        return transport
     }
 
     /// How an app's server is reached.

@@ -77,16 +77,6 @@ struct ServerSettings: Hashable, Sendable {
         return transport(host: host, port: port)
     }
 
-    /// The transport to the server that manages broadcast channels: Apple's own for an environment,
-    /// or ``host``, which as a simulator is both.
-    func managementTransport(
-        for environment: APNsEnvironment?
-    ) throws(CommandFailure) -> TransportConfiguration {
-        guard host == nil, let environment else { return try transport(for: environment) }
-        return transport(
-            host: environment.managementHost, port: environment.managementPort)
-    }
-
     /// The transport for one server, with everything else as it is.
     func transport(host: String, port: Int?) -> TransportConfiguration {
         var transport = TransportConfiguration(host: host)

@@ -41,9 +41,6 @@ struct ChannelCreationBody {
 
 /// `POST /v1/channels/{channel}/broadcasts`: what is sent to a channel.
 struct BroadcastBody {
-    /// The longest that a channel stores a broadcast, in seconds: eight hours.
-    static let maximumLifeSeconds: Int64 = 28_800
-
     let app: String
     let environment: APNsEnvironment?
     /// The payload, byte for byte.
@@ -66,7 +63,8 @@ struct BroadcastBody {
             }
             self.payload = Array(payload)
             priority = try Self.priority(members)
-            let seconds = try members.integer("ttl_seconds", in: 0...Self.maximumLifeSeconds) ?? 0
+            let range = 0...Broadcast.maximumLifeSeconds
+            let seconds = try members.integer("ttl_seconds", in: range) ?? 0
             expiration = seconds == 0 ? .immediately : .at(now.advanced(bySeconds: seconds))
         } catch {
             throw Problem(error)
@@ -132,7 +130,8 @@ struct BroadcastBody {
                     "ttl_seconds",
                     .integer(
                         "Seconds from now; 0 by default, one attempt, and the only one for a "
-                            + "channel that stores nothing.", in: 0...maximumLifeSeconds)),
+                            + "channel that stores nothing.",
+                        in: 0...Broadcast.maximumLifeSeconds)),
             ],
             // Of every app, as a condition: generated clients take the payload for any object.
             variants: [
