@@ -68,6 +68,55 @@ struct ClientTests {
         #expect(try await gateway.end(SIGTERM) == 0)
     }
 
+    @Test("device takes a digest with and without its prefix, within the app that is named")
+    func digests() async throws {
+        try await RunningSimulator.with { simulator in
+            let path = try await ServeTests.keyedConfiguration(simulator)
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            let start = try #require(text.firstRange(of: "  - bundle-id:")).lowerBound
+            let end = try #require(text.firstRange(of: "transport:")).lowerBound
+            let second = text[start..<end].replacing(
+                RunningSimulator.bundleID, with: "com.example.second")
+            try text.replacing("transport:", with: second + "transport:")
+                .write(toFile: path, atomically: true, encoding: .utf8)
+            let (gateway, base) = try await ServeTests.start(["--config", path])
+            let environment = ["ROUSE_GATEWAY": base, "ROUSE_API_KEY": ServeTests.secret]
+            // Two device tokens with one digest, each of another app; the second woke later.
+            let digest = "e09b3bf8"
+            let apps = [RunningSimulator.bundleID, "com.example.second"]
+            for (app, end) in zip(apps, ["0000bb71", "0001f037"]) {
+                let token = String(repeating: "0a", count: 28) + end
+                let sent = try await Rouse.run(
+                    ["send", "-"],
+                    stdin: Self.line(token, 1).replacing("com.example.demo", with: app) + "\n",
+                    environment: environment)
+                #expect(sent.status == 0, "\(sent.all)")
+            }
+            for words in ["device#\(digest)", digest] {
+                let latest = try await Rouse.run(["device", words], environment: environment)
+                #expect(latest.out.contains("for com.example.second"), "\(latest.all)")
+                for app in apps {
+                    let told = try await Rouse.run(
+                        ["device", words, "--bundle-id", app, "--sandbox"],
+                        environment: environment)
+                    #expect(told.out.contains("device#\(digest)"), "\(told.all)")
+                    #expect(told.out.contains("for \(app) (sandbox)"), "\(told.all)")
+                }
+            }
+            // A token of four bytes is found before a digest.
+            let short = try await Rouse.run(
+                ["send", "-"],
+                stdin: Self.line(digest, 1).replacing("com.example.demo", with: apps[0]) + "\n",
+                environment: environment)
+            #expect(short.status == 0, "\(short.all)")
+            let found = try await Rouse.run(["device", digest], environment: environment)
+            #expect(found.status == 0 && !found.out.contains("device#\(digest)"), "\(found.all)")
+            let none = try await Rouse.run(["device", "00000000"], environment: environment)
+            #expect(none.status == 1 && none.error.contains("with this digest"), "\(none.all)")
+            #expect(try await gateway.end(SIGTERM) == 0)
+        }
+    }
+
     @Test("what cannot be reached, read or understood ends with its own code")
     func failures() async throws {
         let nowhere = ["ROUSE_GATEWAY": "http://127.0.0.1:1"]

@@ -43,16 +43,17 @@ struct DeviceCommand: AsyncParsableCommand {
         let console = Console(variables)
         let client = try GatewayClient(gateway, variables)
         // In a body, which proxies on the way do not log. Nothing in it needs an escape.
-        var members = [try name(client)]
+        var scope = ""
         if let bundleID {
             let id = try failing(with: .usage) { () throws(InvalidField) in try BundleID(bundleID) }
-            members.append(#""app":"\#(id.value)""#)
+            scope += #","app":"\#(id.value)""#
         }
         if let environment {
-            members.append(#""environment":"\#(environment.environment.rawValue)""#)
+            scope += #","environment":"\#(environment.environment.rawValue)""#
         }
+        let name = try name(client, scope)
         let answer = try client.ask(
-            "POST", "/v1/devices/lookup", body: Array("{\(members.joined(separator: ","))}".utf8))
+            "POST", Self.lookUpPath, body: Array("{\(name)\(scope)}".utf8))
         let device = try answer.decoded(DeviceDocument.self)
         if json {
             console.writeRaw(String(decoding: answer.body, as: UTF8.self).printableJSON + "\n")
@@ -64,21 +65,38 @@ struct DeviceCommand: AsyncParsableCommand {
     /// How many pages of wakes, of 5 000 each, are looked through for a digest.
     private static let pageCount = 20
 
-    /// The member of the request that names the device.
-    private func name(_ client: borrowing GatewayClient) throws -> String {
+    private static let lookUpPath = "/v1/devices/lookup"
+
+    /// The member of the request that names the device; `scope` has those that narrow it.
+    private func name(_ client: borrowing GatewayClient, _ scope: String) throws -> String {
         if let id = try? APNsID(deviceToken) { return #""wake":"\#(id)""# }
         guard deviceToken.hasPrefix("device#") else {
             let token = try failing(with: .data) { () throws(InvalidField) in
                 try DeviceToken(pasted: deviceToken)
             }
-            return #""device_token":"\#(token.hex)""#
+            let name = #""device_token":"\#(token.hex)""#
+            // Eight digits are a digest too, where no device has them for its token.
+            guard (try? DeviceToken.digest(in: token.hex)) != nil else { return name }
+            let answer = try client.answer(
+                "POST", Self.lookUpPath, Array("{\(name)\(scope)}".utf8))
+            guard answer.status == 404,
+                GatewayClient.document(ProblemDocument.self, answer.body)?.code == "not-found"
+            else { return name }
+            return try self.name(ofWakeWith: token.hex, client, scope)
         }
         let digest = try failing(with: .data) { () throws(InvalidField) in
             try DeviceToken.digest(in: deviceToken)
         }
+        return try self.name(ofWakeWith: digest, client, scope)
+    }
+
+    /// The member that names a wake, the newest of a device with this digest.
+    private func name(
+        ofWakeWith digest: String, _ client: borrowing GatewayClient, _ scope: String
+    ) throws -> String {
         var cursor = ""
         for _ in 0..<Self.pageCount {
-            let body = #"{"device":"device#\#(digest)","limit":1\#(cursor)}"#
+            let body = #"{"device":"device#\#(digest)","limit":1\#(scope)\#(cursor)}"#
             let page = try client.ask("POST", "/v1/wakes/lookup", body: Array(body.utf8))
                 .decoded(WakePageDocument.self)
             if let wake = page.wakes.first { return #""wake":"\#(wake.id)""# }
