@@ -160,6 +160,88 @@ struct ChannelRoutesTests {
         }
     }
 
+    @Test("That there is no such channel is said of requests alone that name one")
+    func badPath() async throws {
+        let bench = try APIBench()
+        try await bench.serve { caller in
+            let path = Self.path(bench)
+            for (method, path, body, code) in [
+                ("POST", "/v1/channels", #"{"app":"com.example.app"}"#, ProblemCode.apnsRefused),
+                ("GET", "/v1/channels" + Self.query, nil, .apnsRefused),
+                ("GET", path + Self.query, nil, .unknownChannel),
+                ("DELETE", path + Self.query, nil, .unknownChannel),
+                ("POST", path + "/broadcasts", Self.body(), .unknownChannel),
+            ] {
+                bench.channels.rejectNext(ChannelRejection(status: 404, reason: .badPath))
+                let answer = try await caller.send(method, path, body)
+                try expectProblem(answer, code)
+                let document = try answer.json()
+                #expect(
+                    document["field"] as? String == (code == .unknownChannel ? "channel" : nil))
+                let apns = try #require(document["apns"] as? [String: Any])
+                #expect(apns["reason"] as? String == "BadPath")
+            }
+        }
+    }
+
+    @Test("An Idempotency-Key is refused where nothing is kept by which to recognise a repetition")
+    func idempotencyKey() async throws {
+        let bench = try APIBench()
+        try await bench.serve { caller in
+            for (path, body) in [
+                ("/v1/channels", #"{"app":"com.example.app"}"#),
+                (Self.path(bench) + "/broadcasts", Self.body()),
+            ] {
+                let answer = try await caller.send(
+                    "POST", path, body, headers: ["Idempotency-Key": "a-key"])
+                try expectProblem(answer, .invalidField)
+                #expect(try answer.json()["field"] as? String == "Idempotency-Key")
+                #expect(answer.body.contains("a repetition is a second one"), "\(answer.body)")
+                #expect(answer.body.contains("Leave it out."))
+            }
+            #expect(bench.channels.broadcasts.isEmpty)
+            #expect(bench.channels.lastChanged == bench.channels.first)
+        }
+    }
+
+    @Test("What APNs gave no answer to is in the audit log where it may have been done")
+    func uncertainChanges() async throws {
+        let bench = try APIBench()
+        let lines = RecordedLines()
+        try await bench.serve(logger: lines.logger) { caller in
+            for (method, path, body, words) in [
+                (
+                    "POST", "/v1/channels", #"{"app":"com.example.app"}"#,
+                    ["audit ", "channel creation requested", "subject=\(Samples.app)"]
+                ),
+                (
+                    "DELETE", Self.path(bench) + Self.query, nil,
+                    [
+                        "audit ", "channel deletion requested",
+                        "subject=\(bench.channels.first.value)",
+                    ]
+                ),
+            ] {
+                for certainty in [Certainty.notSent, .unknown] {
+                    let before = lines.all.count
+                    bench.channels.failNext(
+                        SendFailure(certainty: certainty, description: "silent"))
+                    try expectProblem(
+                        try await caller.send(method, path, body), .apnsUnanswered)
+                    let audit = lines.all.dropFirst(before).filter { $0.hasPrefix("audit ") }
+                    guard certainty == .unknown else {
+                        #expect(audit.isEmpty, "\(audit)")
+                        continue
+                    }
+                    #expect(audit.count == 1, "\(audit)")
+                    for words in words + ["outcome=unknown"] {
+                        #expect(audit.first?.contains(words) == true, "\(words): \(audit)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test(
         "Without an answer it says whether it can have been done",
         arguments: Certainty.allCases)

@@ -27,8 +27,9 @@ extension Problem {
         }
     }
 
-    /// Why APNs did not do what was asked about a channel.
-    init(_ rejection: ChannelRejection) {
+    /// Why APNs did not do what was asked about a channel. Where the request named none, no answer
+    /// can be about it.
+    init(_ rejection: ChannelRejection, namesChannel: Bool) {
         let words = "\(rejection.meaning) \(rejection.advice.remedy)"
         switch rejection.reason {
         case .channelNotRegistered, .badPath:
@@ -43,6 +44,7 @@ extension Problem {
         case .cannotCreateChannelConfig: self.init(.channelLimit, words)
         default: self.init(.apnsRefused, words)
         }
+        if code == .unknownChannel, !namesChannel { self = Problem(.apnsRefused, words) }
         apns = APNsAnswer(
             status: rejection.status, reason: rejection.reason?.rawValue,
             requestID: rejection.requestID)

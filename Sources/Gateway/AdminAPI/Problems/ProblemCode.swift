@@ -241,21 +241,23 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
             "Wait for `Retry-After`, or give the key more `requests-per-second`; each item of a "
                 + "batch and each device token of a multicast counts."
         case .overloaded:
-            "Wait for `Retry-After`, with the same `Idempotency-Key`; look at the store's disk if "
-                + "it stays so."
+            "Wait for `Retry-After`, and ask for a wake with the same `Idempotency-Key`; look at "
+                + "the store's disk if it stays so."
         case .headersTooLarge: "Send fewer or smaller header fields."
         case .internalError:
-            "Send it again with the same `Idempotency-Key`; look the request up in the log."
+            "Look the request up in the log. Ask for a wake again with the same "
+                + "`Idempotency-Key`; a broadcast may have been sent, and a channel made or "
+                + "deleted."
         case .damagedRow:
             "Do not repeat it. When it is a device: `DELETE /v1/devices/{token}` forgets it, and "
                 + "it begins anew. `rouse audit-store` names every damaged row."
-        case .apnsRefused: "Do what `detail` says; it is about the app's key or capability."
+        case .apnsRefused: "Do what `detail` says; with `Retry-After`, send it again then."
         case .apnsUnanswered:
             "A broadcast may go again: devices show the update with the later `timestamp`. After "
                 + "the making of a channel, look for it in the list first."
         case .unavailable:
-            "Send it again after `Retry-After`, with the same `Idempotency-Key`; `/readyz` "
-                + "names the obstacle."
+            "Send it again after `Retry-After`, for a wake with the same `Idempotency-Key`; "
+                + "`/readyz` names the obstacle."
         }
     }
 

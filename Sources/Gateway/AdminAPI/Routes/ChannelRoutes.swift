@@ -16,6 +16,10 @@ struct ChannelRoutes {
         .unknownApp, .appNotAllowed, .ambiguousEnvironment, .apnsRefused, .apnsUnanswered,
     ]
 
+    private static let withoutKey =
+        " An Idempotency-Key is refused: nothing is kept of these requests, so a repetition is a "
+        + "second one."
+
     private static let app: Operation.Parameter = {
         var app = Operation.Parameter.appOfQuery
         app.isRequired = true
@@ -35,16 +39,22 @@ struct ChannelRoutes {
             Operation(
                 id: "createChannel", summary: "Make a broadcast channel",
                 description: "Asks APNs. After an answer with code apns-unanswered there may be a "
-                    + "channel whose id nobody was told; the list has it.",
+                    + "channel whose id nobody was told; the list has it." + Self.withoutKey,
                 body: .json(.named(.channelCreation), limit: limit),
                 answers: [Operation.Answer(201, "The channel.", .named(.channel))],
                 problems: Self.problems + [.channelLimit])
         ) { request, context in
+            try IdempotencyKey.refuse(in: request.headers)
             let (text, _) = try await request.readBody(limit: limit, context)
             let body = try ChannelCreationBody(text)
             let app = try services.app(named: body.app, body.environment, for: context)
-            let (channel, receipt) = try Self.value(
-                await service().createChannel(of: app, storing: body.storage))
+            let result = try await service().createChannel(of: app, storing: body.storage)
+            if Self.isUncertain(result) {
+                services.audit.note(
+                    "channel creation requested", in: context, to: app.description,
+                    ["storage": body.storage.rawValue, "outcome": "unknown"])
+            }
+            let (channel, receipt) = try Self.value(result, namesChannel: false)
             services.audit.note(
                 "channel created", in: context, to: channel.value,
                 ["app": app.description, "storage": body.storage.rawValue])
@@ -64,7 +74,8 @@ struct ChannelRoutes {
                 problems: Self.problems)
         ) { request, context in
             let app = try app(request, context)
-            let (channels, _) = try Self.value(await service().channels(of: app))
+            let (channels, _) = try Self.value(
+                await service().channels(of: app), namesChannel: false)
             return JSONValue.object([
                 ("app", .string(app.bundleID.value)),
                 ("environment", .string(app.environment.rawValue)),
@@ -102,7 +113,13 @@ struct ChannelRoutes {
         ) { request, context in
             let channel = try context.channelID()
             let app = try app(request, context)
-            let (_, receipt) = try Self.value(await service().deleteChannel(channel, of: app))
+            let result = try await service().deleteChannel(channel, of: app)
+            if Self.isUncertain(result) {
+                services.audit.note(
+                    "channel deletion requested", in: context, to: channel.value,
+                    ["app": app.description, "outcome": "unknown"])
+            }
+            let (_, receipt) = try Self.value(result)
             services.audit.note(
                 "channel deleted", in: context, to: channel.value, ["app": app.description])
             return Self.json(app, channel, storage: nil, receipt).response(status: .ok)
@@ -117,12 +134,14 @@ struct ChannelRoutes {
                 id: "sendBroadcast", summary: "Update or end a Live Activity for all subscribers",
                 description: "Checked by the same rules as wakes, and sent at once: the answer is "
                     + "that of APNs. It is not queued, and not sent again later; Retry-After says "
-                    + "when the caller may. That APNs took it does not mean that a device got it.",
+                    + "when the caller may. That APNs took it does not mean that a device got it."
+                    + Self.withoutKey,
                 parameters: [Self.channel],
                 body: .json(.named(.broadcastRequest), limit: limit),
                 answers: [Operation.Answer(200, "APNs took it.", .named(.broadcast))],
                 problems: Self.problems + [.invalidWake, .unknownChannel, .appPaused])
         ) { request, context in
+            try IdempotencyKey.refuse(in: request.headers)
             let channel = try context.channelID()
             let (text, _) = try await request.readBody(limit: limit, context)
             let now = services.gateway.now
@@ -170,12 +189,20 @@ struct ChannelRoutes {
         return service
     }
 
+    /// Whether it may have been done, although no answer came.
+    private static func isUncertain<Value>(_ result: ChannelResult<Value>) -> Bool {
+        guard case .failure(let failure) = result else { return false }
+        return failure.certainty == .unknown
+    }
+
+    /// What was asked for, with its receipt; `namesChannel` says whether the request named one.
     private static func value<Value>(
-        _ result: ChannelResult<Value>
+        _ result: ChannelResult<Value>, namesChannel: Bool = true
     ) throws(Problem) -> (Value, ChannelReceipt) {
         switch result {
         case .success(.done(let value, let receipt)): return (value, receipt)
-        case .success(.rejected(let rejection)): throw Problem(rejection)
+        case .success(.rejected(let rejection)):
+            throw Problem(rejection, namesChannel: namesChannel)
         case .failure(let failure): throw Problem(unanswered: failure)
         }
     }

@@ -26,6 +26,18 @@ extension IdempotencyKey {
         return key
     }
 
+    /// Throws ``Problem`` where there is an `Idempotency-Key`, for a route that keeps nothing by
+    /// which it would recognise a repetition.
+    static func refuse(in headers: HTTPFields) throws(Problem) {
+        guard let name, headers[name] != nil else { return }
+        throw Problem(
+            InvalidField(
+                field: "Idempotency-Key",
+                problem: "has no effect here: nothing is kept of this request, so a repetition is "
+                    + "a second one",
+                remedy: "Leave it out."))
+    }
+
     /// The mark of a request that came with `text` as its `Idempotency-Key`, or of one item of a
     /// batch. Keys of different callers are different keys, and so are the places in a batch.
     init(_ text: String, caller: String, item: Int? = nil, body: [UInt8], expiresAt: WallInstant) {
