@@ -30,14 +30,12 @@ trap 'rm -rf "${printed}"' EXIT
 failed=()
 unsteady=()
 
-# A part that fails is run once more, since many of them measure what a busy machine may make late.
-# What passes only then is told at the end.
-part() {
+# A part that fails is run once more, alone, since many of them measure what a busy machine may make
+# late. What passes only then is named at the end.
+again() {
     local name=$1
     local log=${printed}/${name//\//-}
     shift
-    step "${name}"
-    run "${log}" "$@" && return
     mv "${log}" "${log}.first"
     step "${name}, once more"
     if run "${log}" "$@"; then unsteady+=("${name}"); else failed+=("${name}"); fi
@@ -46,10 +44,35 @@ part() {
 # 77: something that the part needs cannot be had here, and it said so.
 run() { "${@:2}" 2>&1 | tee "$1" || [[ $? -eq 77 ]]; }
 
-for suite in Tests/*/*Tests Tests/TidyTests; do
-    target=$(basename "${suite}")
-    part "${target}" swift test --skip-build "${build[@]}" --filter "^${target}\."
+part() {
+    step "$1"
+    run "${printed}/${1//\//-}" "${@:2}" || again "$@"
+}
+
+# The suites that compute only take what the others, which wait for servers and clocks, leave of
+# the processors. `swift test` would let one wait for another.
+tests=$(swift build --show-bin-path)/rousePackageTests.xctest
+suite() { "${tests}" --testing-library swift-testing --filter "^$1\."; }
+computing=(
+    TidyTests WakeBudgetTests PayloadRulesTests PayloadLintTests AppAuditTests DeviceModelTests
+    WakeSimulationTests
+)
+printf '\n== At low priority: %s\n' "${computing[*]}" >&2
+for name in "${computing[@]}"; do
+    nice -n 19 "${tests}" --testing-library swift-testing --filter "^${name}\." \
+        >"${printed}/${name}" 2>&1 && : >"${printed}/${name}.passed"
+done &
+for path in Tests/*/*Tests; do
+    name=$(basename "${path}")
+    [[ " ${computing[*]} " == *" ${name} "* ]] || part "${name}" suite "${name}"
 done
+wait
+for name in "${computing[@]}"; do
+    step "${name}"
+    cat "${printed}/${name}"
+    [[ -e ${printed}/${name}.passed ]] || again "${name}" suite "${name}"
+done
+
 part "The transports and the client under the thread sanitizer" \
     Tests/APNs/TransportFixture/thread-sanitizer.sh
 part "The transports and the client under the address sanitizer" \

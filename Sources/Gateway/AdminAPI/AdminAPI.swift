@@ -26,14 +26,16 @@ public struct AdminAPI: Sendable {
 
     /// An API for this gateway, which counts its requests in `metrics`; `readings` is asked for
     /// more whenever somebody reads them, `webhooks` for how their delivery stands, and `channels`
-    /// for what asks APNs about broadcast channels. What callers change is noted in `audit`;
+    /// for what asks APNs about broadcast channels; `warnings` are sentences that `/readyz` has
+    /// besides those about webhooks. What callers change is noted in `audit`;
     /// without one, in the log.
     public init(
         configuration: AdminConfiguration, gateway: Gateway,
         metrics: MetricsRegistry = MetricsRegistry(), logger: Logger, audit: AuditLog? = nil,
         readings: @escaping @Sendable () -> [MetricReading] = { [] },
         webhooks: @escaping @Sendable () -> [WebhookHealth] = { [] },
-        channels: @escaping @Sendable () -> (any ChannelService)? = { nil }
+        channels: @escaping @Sendable () -> (any ChannelService)? = { nil },
+        warnings: @escaping @Sendable () -> [String] = { [] }
     ) {
         self.configuration = configuration
         self.logger = logger
@@ -52,7 +54,8 @@ public struct AdminAPI: Sendable {
                 places: places,
                 placesOfPeer: configuration.connectionsPerPeerCount ?? places - places / 8),
             streams: ConnectionCount(), audit: audit ?? AuditLog(logger),
-            readings: readings, webhooks: webhooks, channels: channels)
+            readings: readings, webhooks: webhooks, channels: channels,
+            warnings: warnings)
         refusals = RefusalLog(logger, intervalSeconds: configuration.refusalLogSeconds)
     }
 

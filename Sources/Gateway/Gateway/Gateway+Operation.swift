@@ -118,7 +118,13 @@ extension Gateway {
     /// Changes apps, rules and the sender, from one transaction to the next; nothing is dropped.
     /// Held queues are tried again at once. Wakes that are with the old sender end there; wakes of
     /// an app that is gone wait until it is back or their time is over.
-    public func reload(_ configuration: GatewayConfiguration, sender: any WakeSender) {
+    ///
+    /// `unchanged` are the apps whose pushes go out as before, over the same connections: what
+    /// APNs has not answered them so far still counts.
+    public func reload(
+        _ configuration: GatewayConfiguration, sender: any WakeSender,
+        unchanged: Set<AppIdentity> = []
+    ) {
         configuration.check()
         context.configuration = configuration
         let queues = configuration.queues()
@@ -126,8 +132,9 @@ extension Gateway {
             state.sender = sender
             state.sendSeconds = configuration.sendSeconds
             state.generation += 1
-            state.silences.reset()
-            state.shares.reset(keeping: queues)
+            let kept = Set(queues.filter { unchanged.contains($0.app) })
+            state.silences.reset(keeping: kept)
+            state.shares.reset(keeping: kept, among: queues)
             state.knownStrangers = []
             state.apps = Set(configuration.apps)
             state.voipQueues = queues.filter(\.kind.isImmediate)

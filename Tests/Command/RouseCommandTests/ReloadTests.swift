@@ -18,6 +18,14 @@ struct ReloadTests {
         ).out
     }
 
+    private static func page(
+        _ base: String, _ path: String, _ key: String = ""
+    ) async throws -> String {
+        try await Rouse.run(
+            "/usr/bin/curl", ["-sS", "-H", "Authorization: Bearer \(key)", base + path]
+        ).out
+    }
+
     /// Asks until the answer is the one that is waited for: a reload tells its end in the log only.
     private static func wait(
         for status: String, _ base: String, _ key: String
@@ -74,6 +82,10 @@ struct ReloadTests {
             #expect(gateway.error.contains("Did you mean budget?"), "\(gateway.error)")
             #expect(try await Self.status(base, first) == "401")
             #expect(try await Self.status(base, second) == "200")
+            #expect(try await Self.page(base, "/readyz").contains("The reload at "))
+            #expect(
+                try await Self.page(base, "/metrics", second)
+                    .contains("rouse_config_reload_failed 1"))
 
             // Keys of the configuration come and go with SIGHUP.
             let third = KeySecret((7, 7, 7, 7))
@@ -83,6 +95,7 @@ struct ReloadTests {
             gateway.signal(SIGHUP)
             #expect(try await Self.wait(for: "200", base, third.text))
             #expect(try await Self.status(base, second) == "200")
+            #expect(try await Self.page(base, "/readyz").contains("\"warnings\":[]"))
             #expect(gateway.error.contains("configuration reloaded"))
             #expect(gateway.error.contains("configuration reload refused"))
             #expect(gateway.error.contains("api key removed"))

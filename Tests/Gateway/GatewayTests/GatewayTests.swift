@@ -130,6 +130,15 @@ struct GatewayTests {
             let status = try #require(gateway.apps.first { $0.app == Samples.app })
             #expect(status.queues.first { $0.kind == .background }?.silence != nil)
             #expect(status.queues.first { $0.kind == .voip }?.silence == nil)
+            // A reload that changes nothing for the app leaves it as it is.
+            let since = status.queues.first { $0.kind == .background }?.silence?.since
+            gateway.reload(
+                GatewayConfiguration(apps: [Samples.app, Samples.otherApp]),
+                sender: ScriptedSender { _ in isBack.isSet ? Samples.accepted : Samples.notSent },
+                unchanged: [Samples.app])
+            let again = gateway.apps.first { $0.app == Samples.app }
+            #expect(again?.queues.first { $0.kind == .background }?.silence?.since == since)
+            #expect(!gateway.readiness.isReady)
             isBack.set()
             try await eventually {
                 clock.advance(bySeconds: 5)

@@ -128,7 +128,7 @@ struct ReportStyleTests {
             #expect(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [Int] == [])
         case .junit: #expect(XMLParser(data: Data(text.utf8)).parse())
         case .github: #expect(text.isEmpty)
-        case .text: #expect(text == "Checked 0 files: nothing found.\n")
+        case .text: #expect(text == "Checked 0 files.\n")
         }
     }
 

@@ -209,7 +209,9 @@ struct StatusDocument: Encodable {
 extension WebhookListDocument.Endpoint {
     /// How the delivery stands, in a line.
     fileprivate var words: String {
-        var parts = [backlog.map { $0 == 0 ? "nothing waits" : "\($0) wait" } ?? "not looked yet"]
+        var parts = [
+            backlog.map { $0 == 0 ? "nothing waits" : "\($0) wait" } ?? "not looked at yet"
+        ]
         if let oldestAt { parts.append("the oldest since \(oldestAt)") }
         if dropped > 0 { parts.append("\(dropped) were dropped") }
         if let failingSince { parts.append("has taken nothing since \(failingSince)") }

@@ -95,7 +95,9 @@ struct KeyDocument: Encodable {
         var parts = [state, scopes.joined(separator: ", ")]
         parts.append("apps: " + (apps?.joined(separator: ", ") ?? "all"))
         if let requestsPerSecond { parts.append("\(requestsPerSecond) requests/s") }
-        parts.append(lastUsedAt.map { "last used \($0)" } ?? "no use known")
+        parts.append(
+            lastUsedAt.map { "last used \($0)" }
+                ?? (rotatedAt == nil ? "no use known" : "no use of its new secret known"))
         if let createdAt { parts.append("created \(createdAt) by \(createdBy ?? "?")") }
         if let rotatedAt { parts.append("rotated \(rotatedAt) by \(rotatedBy ?? "?")") }
         if let previous, revokedAt == nil {

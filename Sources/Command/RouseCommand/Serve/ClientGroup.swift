@@ -51,6 +51,11 @@ struct ClientGroup: Sendable {
     /// What asks APNs about channels.
     var channels: ChannelClients { ChannelClients(clients: channelApps) }
 
+    /// The apps whose pushes go over the same connections as in `earlier`.
+    func unchanged(since earlier: ClientGroup) -> Set<AppIdentity> {
+        Set(apps.filter { earlier.apps[$0.key] === $0.value }.keys)
+    }
+
     /// Ends the clients that `later` no longer has, once they have finished what they have.
     func retire(for later: ClientGroup) {
         for (group, client) in clients where later.clients[group] == nil {

@@ -68,9 +68,10 @@ struct GatewayAssembly {
             manager: manager, logger: logger)
         let server = AdminAPI(
             configuration: api, gateway: gateway, metrics: metrics, logger: logger, audit: audit,
-            readings: { reloader.clients.readings + opened.readings() },
+            readings: { reloader.readings + opened.readings() },
             webhooks: { webhooks.health },
-            channels: { reloader.clients.channels }
+            channels: { reloader.clients.channels },
+            warnings: { reloader.warnings }
         ).service(on: address) { bound in
             isListening.withLock { $0 = true }
             manager.tell(.ready("The gateway listens on \(bound)."))

@@ -24,6 +24,8 @@ final class Reloader: Service {
     private let audit: AuditLog
     private let tls: ListenerTLS?
     private let current: Mutex<ClientGroup>
+    /// When the last reload was, if it was refused.
+    private let refusedAt = Mutex<WallInstant?>(nil)
     private let manager: ServiceNotifier
     private let logger: Logger
 
@@ -50,6 +52,22 @@ final class Reloader: Service {
     /// The clients in use.
     var clients: ClientGroup { current.withLock { $0 } }
 
+    /// Those of the clients, and whether the last reload was refused.
+    var readings: [MetricReading] {
+        let isRefused = refusedAt.withLock { $0 != nil }
+        return clients.readings + [MetricReading(.reloadFailed, [], isRefused ? 1 : 0)]
+    }
+
+    /// What `/readyz` says while an older configuration is in use. The reason is not for everybody
+    /// who reaches the listener.
+    var warnings: [String] {
+        guard let refusedAt = refusedAt.withLock({ $0 }) else { return [] }
+        return [
+            "The reload at \(refusedAt) was refused, and the configuration from before it is in "
+                + "use. The gateway's log has the reason."
+        ]
+    }
+
     /// Waits for signals until the service group shuts down.
     func run() async throws {
         await cancelWhenGracefulShutdown {
@@ -66,6 +84,7 @@ final class Reloader: Service {
         do throws(CommandFailure) {
             let plan = try reread()
             try use(plan)
+            refusedAt.withLock { $0 = nil }
             audit.note(
                 "configuration reloaded", by: "SIGHUP", from: "signal", to: "configuration",
                 ["apps": "\(plan.apps.count)"])
@@ -73,6 +92,7 @@ final class Reloader: Service {
                 "the configuration was read again", metadata: ["apps": "\(plan.apps.count)"])
             manager.tell(.ready("The configuration was read again."))
         } catch {
+            refusedAt.withLock { $0 = gateway.now }
             audit.note(
                 "configuration reload refused", by: "SIGHUP", from: "signal",
                 to: "configuration")
@@ -94,7 +114,8 @@ final class Reloader: Service {
         }
         warnOfRestart(plan.configuration)
         current.withLock { $0 = new }
-        gateway.reload(plan.gatewayConfiguration, sender: new.sender)
+        gateway.reload(
+            plan.gatewayConfiguration, sender: new.sender, unchanged: new.unchanged(since: old))
         old.retire(for: new)
         webhooks.replace(plan.webhooks)
         keys?.replace(with: plan)

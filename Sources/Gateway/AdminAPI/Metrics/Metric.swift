@@ -44,6 +44,7 @@ enum Metric: String, CaseIterable, Sendable {
     case storeOpenTransaction = "rouse_store_open_transaction_seconds"
     case damagedRows = "rouse_store_damaged_rows_total"
     case ready = "rouse_ready"
+    case reloadFailed = "rouse_config_reload_failed"
     case appHeld = "rouse_app_held"
     case queueInFlight = "rouse_app_wakes_in_flight"
     case queueUnresponsive = "rouse_app_unresponsive"
@@ -117,6 +118,8 @@ enum Metric: String, CaseIterable, Sendable {
         case .queueUnresponsive:
             "1 when APNs answers nothing of what an app sends, so that only probes are sent."
         case .ready: "1 when the gateway is ready, as in /readyz."
+        case .reloadFailed:
+            "1 while the last reload was refused, so that an older configuration is in use."
         case .droppedSeries: "Series that were not kept because there were too many."
         }
     }
@@ -141,7 +144,7 @@ enum Metric: String, CaseIterable, Sendable {
         case .appHeld, .queueInFlight, .queueUnresponsive: ["app", "environment", "kind"]
         case .budgetDeferrals, .queueDepth, .inFlight, .intakeQueue, .httpConnections,
             .eventStreams, .commitRows, .logSize, .logFull, .logCopyingFailed, .ready,
-            .droppedSeries, .webhooksUnconfigured, .storeGateways, .storeClockOffset,
+            .reloadFailed, .droppedSeries, .webhooksUnconfigured, .storeGateways, .storeClockOffset,
             .storeStandbyLag, .storeOpenTransaction:
             []
         }

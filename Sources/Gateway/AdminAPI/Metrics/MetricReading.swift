@@ -17,6 +17,9 @@ public struct MetricReading: Sendable {
         case logFull
         /// 1 while the log cannot be copied into the database, else 0.
         case logCopyingFailed
+        /// 1 while the configuration in use is an older one, because the last reload was refused,
+        /// else 0.
+        case reloadFailed
     }
 
     /// What was read.
@@ -44,6 +47,7 @@ extension MetricReading.Gauge {
         case .logSize: .logSize
         case .logFull: .logFull
         case .logCopyingFailed: .logCopyingFailed
+        case .reloadFailed: .reloadFailed
         }
     }
 }

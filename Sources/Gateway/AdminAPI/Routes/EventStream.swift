@@ -117,8 +117,8 @@ struct EventStream: Sendable {
     }
 
     private static let dropped =
-        "event: dropped\ndata: {\"message\":\"Outcomes behind this cursor were removed by their "
-        + "age.\"}\n\n"
+        "event: dropped\ndata: {\"message\":\"Outcomes behind this cursor may be missing: they were "
+        + "removed by their age, or the cursor is of another store.\"}\n\n"
 
     private static func append(_ event: OutcomeEvent, to text: inout [UInt8]) {
         text += Array("event: outcome\nid: \(event.cursor)\ndata: ".utf8)

@@ -24,9 +24,9 @@ struct HealthRoutes {
                 .get, "/readyz", .open,
                 Operation(
                     id: "getReadiness", summary: "Can wakes be taken and sent?",
-                    description: "The reasons say in words what stands in the way. Warnings, of "
-                        + "webhooks that their receiver does not take, do not: wakes are taken and "
-                        + "sent as before.",
+                    description: "The reasons say in words what is wrong. With warnings alone, of "
+                        + "a reload that was refused or of webhooks that their receiver does not "
+                        + "take, wakes are taken and sent as before.",
                     answers: [
                         Operation.Answer(200, "They can.", .named(.readiness)),
                         Operation.Answer(503, "They cannot: see the reasons.", .named(.readiness)),
@@ -51,7 +51,7 @@ struct HealthRoutes {
     private func readiness() -> Response {
         let readiness = services.gateway.readiness
         let now = services.gateway.now
-        let warnings = services.webhooks().compactMap { $0.warning(at: now) }
+        let warnings = services.warnings() + services.webhooks().compactMap { $0.warning(at: now) }
         return JSONValue.object([
             ("status", .string(readiness.isReady ? "ready" : "not-ready")),
             ("reasons", .array(readiness.obstacles.map { .string($0) })),

@@ -22,13 +22,16 @@ struct Services: Sendable {
     let channels: @Sendable () -> (any ChannelService)?
     /// How the delivery to each webhook endpoint stands.
     let webhooks: @Sendable () -> [WebhookHealth]
+    /// What else an operator should know, in sentences.
+    let warnings: @Sendable () -> [String]
 
     init(
         gateway: Gateway, configuration: AdminConfiguration, metrics: AdminMetrics,
         connections: ListenerConnections, streams: ConnectionCount, audit: AuditLog,
         readings: @escaping @Sendable () -> [MetricReading],
         webhooks: @escaping @Sendable () -> [WebhookHealth] = { [] },
-        channels: @escaping @Sendable () -> (any ChannelService)? = { nil }
+        channels: @escaping @Sendable () -> (any ChannelService)? = { nil },
+        warnings: @escaping @Sendable () -> [String] = { [] }
     ) {
         self.gateway = gateway
         self.configuration = configuration
@@ -39,6 +42,7 @@ struct Services: Sendable {
         self.readings = readings
         self.webhooks = webhooks
         self.channels = channels
+        self.warnings = warnings
         bodies = BodyBudget(
             byteCount: configuration.bodyBudgetByteCount,
             freeByteCount: configuration.bodyByteCount)

@@ -210,11 +210,12 @@ struct QueueShares: Sendable {
         return wasUnresponsive
     }
 
-    /// The sender is another one: what the one before did not answer says nothing of it. Queues
-    /// that are not among these and have nothing in flight are forgotten.
-    mutating func reset(keeping keys: [WakeQueueKey]) {
-        let known = Set(keys)
-        for (key, queue) in queues {
+    /// The sender is another one for all queues but the kept ones: what the one before did not
+    /// answer says nothing of it. Queues that are not configured and have nothing in flight are
+    /// forgotten.
+    mutating func reset(keeping kept: Set<WakeQueueKey>, among configured: [WakeQueueKey]) {
+        let known = Set(configured)
+        for (key, queue) in queues where !kept.contains(key) {
             if queue.inFlight == 0 && !known.contains(key) {
                 queues[key] = nil
             } else {

@@ -73,6 +73,8 @@ struct UnresponsiveQueues: Sendable {
         return isNew ? .began(silence) : .none
     }
 
-    /// Forgets all: the sender is another one.
-    mutating func reset() { silences = [:] }
+    /// Forgets all but these queues: the sender of the others is another one.
+    mutating func reset(keeping queues: Set<WakeQueueKey>) {
+        silences = silences.filter { queues.contains($0.key) }
+    }
 }

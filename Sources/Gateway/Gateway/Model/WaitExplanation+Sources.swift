@@ -169,6 +169,7 @@ extension QueueStatus {
         let probes = unresponsive.map(\.explanation)
         let failure = silence.map {
             "APNs has answered nothing since \($0.since): \($0.failure)"
+                + ($0.failure.hasSuffix(".") ? "" : ".")
         }
         let sentences = [probes, failure].compactMap(\.self)
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")

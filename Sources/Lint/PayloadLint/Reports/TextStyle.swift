@@ -37,16 +37,16 @@ struct TextStyle: ReportStyle {
         if summary.pushes > summary.files {
             text += " with " + Self.count(summary.pushes, "push", "pushes")
         }
-        text += ": "
-        if summary.errors + summary.warnings + summary.notes == 0 {
-            text += coloured("nothing found", .green)
-        } else {
+        if summary.errors + summary.warnings + summary.notes > 0 {
+            text += ": "
             text += [
                 coloured(Self.count(summary.errors, "error"), summary.errors > 0 ? .red : nil),
                 coloured(
                     Self.count(summary.warnings, "warning"), summary.warnings > 0 ? .yellow : nil),
                 Self.count(summary.notes, "note"),
             ].joined(separator: ", ")
+        } else if summary.files > 0 {
+            text += ": " + coloured("nothing found", .green)
         }
         text += ".\n"
         for (type, count) in summary.inferredTypes.sorted(by: { $0.key < $1.key }) {

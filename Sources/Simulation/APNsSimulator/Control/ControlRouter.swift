@@ -55,7 +55,8 @@ struct ControlRouter: Sendable {
     private static let nothing = ProblemDocument(
         InvalidField(
             field: "path", problem: "has nothing for this method, or names an unknown device",
-            remedy: "Register the device first, with a model; " + documentation))
+            remedy: "Check the path; a device is registered first, with a model; "
+                + documentation))
 
     private func add(_ fault: Fault) throws(InvalidField) {
         var hasRoom = true
