@@ -75,7 +75,7 @@ struct ClientTests {
             let text = try String(contentsOfFile: path, encoding: .utf8)
             let start = try #require(text.firstRange(of: "  - bundle-id:")).lowerBound
             let end = try #require(text.firstRange(of: "transport:")).lowerBound
-            let second = text[start..<end].replacing(
+            let second = String(text[start..<end]).replacing(
                 RunningSimulator.bundleID, with: "com.example.second")
             try text.replacing("transport:", with: second + "transport:")
                 .write(toFile: path, atomically: true, encoding: .utf8)
