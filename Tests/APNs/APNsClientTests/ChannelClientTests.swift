@@ -217,8 +217,8 @@ struct ChannelClientTests {
         transport.trust = .file(path: "/ca.pem")
         let authentication = APNsClient.Authentication.providerToken(try Samples.tokens())
         for (environment, host, port) in [
-            (nil, "127.0.0.1", 8443),
-            (APNsEnvironment.production, "api-manage-broadcast.push.apple.com", 2196),
+            (APNsEnvironment?.none, "127.0.0.1", 8443),
+            (.production, "api-manage-broadcast.push.apple.com", 2196),
         ] {
             let configuration = ChannelClient.Configuration(
                 transport: transport, managedBy: environment, authentication: authentication)

@@ -69,9 +69,10 @@ struct BroadcastTests {
 
     @Test("no reason promises for a request about a channel what is done for queued pushes alone")
     func promises() {
-        var reasons: [RejectionReason?] = (RejectionReason.table + RejectionReason.channelTable)
-            .map(\.reason)
-        reasons += [RejectionReason(rawValue: "New"), nil]
+        var reasons: [RejectionReason?] = [RejectionReason(rawValue: "New"), nil]
+        for entry in RejectionReason.table + RejectionReason.channelTable {
+            reasons.append(entry.reason)
+        }
         for reason in reasons {
             for status in [400, 403, 404, 405, 410, 413, 429, 500, 502, 503] {
                 let rejection = ChannelRejection(status: status, reason: reason)
