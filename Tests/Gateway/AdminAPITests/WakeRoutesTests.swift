@@ -40,13 +40,18 @@ struct WakeRoutesTests {
         }
     }
 
-    @Test("A wait that is over answers 202 with the decision")
+    @Test("A wait that is over answers 202 with what was decided, the state now and why")
     func waitIsOver() async throws {
         let bench = try APIBench(sender: ScriptedSender { _ in nil })
         try await bench.serve { caller in
             let answer = try await caller.send(
                 "POST", "/v1/wakes?wait=outcome&timeout=1", APIBench.body(), as: .wake)
             #expect(answer.status == 202, "\(answer.body)")
+            let wake = try answer.json()
+            let decision = try #require(wake["decision"] as? [String: Any])
+            #expect(decision["message"] as? String == "When it was accepted, nothing kept it back.")
+            #expect(wake["state"] as? String == "claimed")
+            #expect(wake["waiting"] is [String: Any])
             for query in ["timeout=0", "timeout=61", "timeout=x", "wait=delivery", "wait="] {
                 try expectProblem(
                     try await caller.send("POST", "/v1/wakes?\(query)", APIBench.body()),

@@ -57,8 +57,8 @@ struct WakeRoutes {
                     Operation.Parameter(
                         name: "wait", place: .query, schema: .words(of: Wait.self),
                         description: "Hold the answer until APNs has spoken: then it is 200 with "
-                            + "the whole wake, and 202 when the time was up first, or the "
-                            + "outcome could not be read. A caller that closes its side of the "
+                            + "the whole wake, and 202 when the time was up first, with its "
+                            + "state and why it waits, or the outcome could not be read. A caller that closes its side of the "
                             + "connection ends the wait. For a `user` it has no effect: the answer "
                             + "comes at once and names the wake of each device."),
                     Operation.Parameter(
@@ -116,11 +116,16 @@ struct WakeRoutes {
         let accepted = try AcceptedWake(answers[0], to: inquiry)
         if wait == .outcome,
             let record = await outcome(
-                of: accepted.wake.id, within: Int64(seconds) * 1000, for: context),
-            record.hasOutcome
+                of: accepted.wake.id, within: Int64(seconds) * 1000, for: context)
         {
-            return record.json(gateway.waitContext.explain(record))
-                .response(status: .ok, headers: accepted.headers)
+            let waiting = gateway.waitContext.explain(record)
+            if record.hasOutcome {
+                return record.json(waiting).response(status: .ok, headers: accepted.headers)
+            }
+            if let waiting {
+                return accepted.json(in: record.state, waiting)
+                    .response(status: .accepted, headers: accepted.headers)
+            }
         }
         return accepted.json.response(status: .accepted, headers: accepted.headers)
     }

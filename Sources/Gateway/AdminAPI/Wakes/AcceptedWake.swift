@@ -46,12 +46,24 @@ struct AcceptedWake {
         return headers
     }
 
-    var json: JSONValue {
+    var json: JSONValue { json(wake.decision.message(until: wake.deadline), nil) }
+
+    /// The answer to a caller that has waited for the outcome in vain: the state of the wake now
+    /// and why it has not ended are beside what was decided then.
+    func json(in state: WakeState, _ waiting: WaitExplanation) -> JSONValue {
+        json(wake.decision.pastMessage(until: wake.deadline), (state, waiting))
+    }
+
+    private func json(
+        _ message: String, _ present: (state: WakeState, waiting: WaitExplanation)?
+    ) -> JSONValue {
         .object([
             ("id", .string(wake.id.description)),
             ("accepted_at", .string(wake.acceptedAt.description)),
             ("deadline", .string(wake.deadline.description)),
-            ("decision", wake.decision.json(wake.decision.message(until: wake.deadline))),
+            ("decision", wake.decision.json(message)),
+            ("state", present.map { .string($0.state.rawValue) }),
+            ("waiting", present.map(\.waiting.json)),
             (
                 "diagnostics",
                 wake.diagnostics.isEmpty ? nil : .array(wake.diagnostics.map(\.json))
@@ -66,6 +78,8 @@ struct AcceptedWake {
             .required("accepted_at", .instant()),
             .required("deadline", .instant("From when on it is never sent any more.")),
             .required("decision", .named(.decision)),
+            .optional("state", .words(of: WakeState.self)),
+            .optional("waiting", .named(.waiting)),
             .optional(
                 "diagnostics",
                 .array(of: .named(.diagnostic), "What the rules found: warnings and notes.")),
