@@ -28,7 +28,8 @@ struct AuditedFile {
     private let path: String
 
     /// Throws a ``Gateway/StoreFailure``: `readOnly` when there is no such file, `unavailable` when
-    /// it has several names (hard links).
+    /// it has several names (hard links), `corrupt` when it is empty and the log of the database
+    /// that was there is left. SQLite deletes the log of an empty file, whoever opens it.
     init(path: String) throws(StoreFailure) {
         guard let real = StorePath.existing(path) else {
             let code = errno
@@ -38,6 +39,11 @@ struct AuditedFile {
         }
         // A gateway's log may be beside another name, and the file without it is incomplete.
         try StorePath.checkNames(of: real)
+        if StorePath.byteCount(of: real) == 0,
+            let failure = StoreIdentity.orphanedLog(besides: real)
+        {
+            throw failure
+        }
         self.path = real
     }
 

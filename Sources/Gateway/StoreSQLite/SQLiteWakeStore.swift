@@ -90,6 +90,12 @@ public final class SQLiteWakeStore: WakeStore {
         let lock = try StoreLock(besides: path)
         self.lock = lock
         try StorePath.checkNames(of: path)
+        // Before a file is made, which would be left behind.
+        if StorePath.byteCount(of: path) == nil,
+            let failure = StoreIdentity.orphanedLog(besides: path)
+        {
+            throw failure
+        }
         self.durability = durability
         logPath = path + "-wal"
         try lock.claimFile { descriptor throws(StoreFailure) in

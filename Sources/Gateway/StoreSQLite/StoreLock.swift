@@ -161,11 +161,11 @@ final class StoreLock: Sendable {
     /// process has created and locked one.
     func loss() -> StoreFailure? {
         state.withLock { state in
-            for (path, identity) in state.files where FileIdentity(at: path) != identity {
+            for (path, identity) in state.files where !identity.isWhole(at: path) {
                 return StoreFailure(
                     kind: .inUse,
-                    message: "The file \(path) was moved, deleted or replaced while the gateway "
-                        + "used it, so that what is written would be lost. Nothing more is written "
+                    message: "The file \(path) was moved, deleted, replaced or cut while the "
+                        + "gateway used it, so that what is written would be lost. Nothing more is written "
                         + "until the store is opened again.")
             }
             guard FileIdentity(at: lockPath) != FileIdentity(state.descriptor) else { return nil }
@@ -205,6 +205,14 @@ private struct FileIdentity: Equatable {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         self.init(status)
+    }
+
+    /// Whether this file is at the path, and was not emptied if it is a database: one that is open
+    /// has a page at least.
+    func isWhole(at path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return false }
+        return FileIdentity(status) == self && (status.st_size > 0 || path.hasSuffix("-wal"))
     }
 
     private init(_ status: stat) {

@@ -73,6 +73,8 @@ struct DoctorChecksTests {
         try (text + "    server: { host: 127.0.0.1, ca-file: none.pem }\n")
             .write(toFile: path, atomically: true, encoding: .utf8)
         try await Self.expectRefusal(path, "\(folder.path)/none.pem) cannot be read")
+        try folder.write("a secret", to: "none.pem")
+        try await Self.expectRefusal(path, "\(folder.path)/none.pem) holds no certificate")
     }
 
     @Test("a file of a receiver's authorities that is not there, or holds none")

@@ -125,7 +125,8 @@ struct AppRoutesTests {
     func pauseReason() async throws {
         try await APIBench().serve { caller in
             let path = "/v1/apps/com.example.app/pause?reason="
-            for reason in ["a%1b%5b2Jb", "%07", "a%0ab", "%c2%9b31m", "%7f", "", long] {
+            let token = Samples.deviceToken().hex
+            for reason in ["a%1b%5b2Jb", "%07", "a%0ab", "%c2%9b31m", "%7f", "", long, token] {
                 let answer = try await caller.send("POST", path + reason)
                 try expectProblem(answer, .invalidField)
                 #expect(answer.body.contains("reason"), "\(answer.body)")

@@ -101,6 +101,15 @@ struct StoreIdentityTests {
             #expect(failure?.message.contains("store.sqlite-wal is there") == true)
             #expect(SQLiteWakeStore.refusalToMake(path: path) == failure?.message)
             #expect(try bytes(path + "-wal") == log)
+            #expect(FileManager.default.fileExists(atPath: path) == isEmptyFileLeft)
+            // SQLite would delete the log of an empty file.
+            if !isEmptyFileLeft { try Data().write(to: URL(filePath: path)) }
+            let audit = await #expect(throws: StoreFailure.self) {
+                _ = try await SQLiteWakeStore.audit(path: path)
+            }
+            #expect(audit?.message == failure?.message)
+            #expect(throws: StoreFailure.self) { try SQLiteWakeStore.refusal(path: path) }
+            #expect(try bytes(path + "-wal") == log)
             // Once the database is back, nothing is lost.
             try FileManager.default.removeItem(atPath: path)
             try FileManager.default.moveItem(atPath: moved, toPath: path)

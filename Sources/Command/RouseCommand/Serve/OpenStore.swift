@@ -57,7 +57,8 @@ struct OpenStore {
                 metadata: ["store-durability": "\(durability.rawValue)"])
         }
         let path = SQLiteWakeStore.place(of: configuration.storePath)
-        let isThere = access(path, F_OK) == 0
+        var status = stat()
+        let isThere = stat(path, &status) == 0 && status.st_size > 0
         let store = try SQLiteWakeStore(path: path, durability: durability) {
             $0.log(to: logger)
         }

@@ -93,7 +93,7 @@ struct ServedApp: Sendable {
             transport.host = server.host
             transport.port = server.port
             if let path = server.certificateAuthorityPath {
-                try InputFile.check(path, "CA file")
+                try InputFile.checkCertificates(path, "server.ca-file")
                 transport.trust = .file(path: path)
             }
         }

@@ -42,7 +42,9 @@ struct ServerSettings: Hashable, Sendable {
             proxy = configuration.transport.proxy
         }
         transportKind = options?.transport ?? Self.usualTransport(proxy, lookUp, hasNewLibcurl)
-        if let path = certificateAuthorityPath { try InputFile.check(path, "CA file") }
+        if let path = certificateAuthorityPath {
+            try InputFile.checkCertificates(path, "CA file")
+        }
     }
 
     /// The default transport: libcurl behind a proxy, because it supports every kind, and where it

@@ -101,6 +101,12 @@ struct AppRoutes {
                     field: "reason", problem: "holds a control character",
                     remedy: "Write it as one line of plain text."))
         }
+        guard reason.wholeMatch(of: /(?s).*[0-9A-Fa-f]{64}.*/) == nil else {
+            throw Problem(
+                InvalidField(
+                    field: "reason", problem: "holds what looks like a device token",
+                    remedy: "Leave it out: the reason is in logs and on the dashboard."))
+        }
         return reason
     }
 

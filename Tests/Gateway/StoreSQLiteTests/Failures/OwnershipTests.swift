@@ -70,13 +70,22 @@ struct OwnershipTests {
         }
     }
 
+    @Test("A file that another program has emptied ends the store before more is written")
+    func emptied() async throws {
+        try await withStore { path, store, connection in
+            try await connection.admit([Samples.wake()])
+            #expect(truncate(path, 0) == 0)
+            try await expectEnd(connection, store, "moved, deleted, replaced or cut")
+        }
+    }
+
     @Test("A file that was moved away or replaced ends the store", arguments: ["", "-wal"])
     func moved(_ suffix: String) async throws {
         try await withStore { path, store, connection in
             try await connection.admit([Samples.wake()])
             try FileManager.default.moveItem(atPath: path + suffix, toPath: path + ".old")
             if suffix.isEmpty { try Data("another".utf8).write(to: URL(filePath: path)) }
-            try await expectEnd(connection, store, "moved, deleted or replaced")
+            try await expectEnd(connection, store, "moved, deleted, replaced or cut")
             if suffix.isEmpty {
                 #expect(try Data(contentsOf: URL(filePath: path)) == Data("another".utf8))
             }
