@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AdminAPI
 import Foundation
 import Gateway
 import GatewayTestKit
 import Logging
+
+@testable import AdminAPI
 
 /// A small HTTP/1.1 client on a plain socket, independent of the server's code.
 struct HTTPExchange {
