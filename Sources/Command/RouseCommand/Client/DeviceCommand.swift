@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CurlHTTP
 import WakeModel
 
 /// `rouse device`: a device's budget, what waits for it, and why.
