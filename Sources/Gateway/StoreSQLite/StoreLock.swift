@@ -165,8 +165,8 @@ final class StoreLock: Sendable {
                 return StoreFailure(
                     kind: .inUse,
                     message: "The file \(path) was moved, deleted, replaced or cut while the "
-                        + "gateway used it, so that what is written would be lost. Nothing more is written "
-                        + "until the store is opened again.")
+                        + "gateway used it, so that what is written would be lost. Nothing more is "
+                        + "written until the store is opened again.")
             }
             guard FileIdentity(at: lockPath) != FileIdentity(state.descriptor) else { return nil }
             // Without the lock on the database another process may have written meanwhile.

@@ -244,7 +244,7 @@ struct ConfigurationTests {
             ),
             (
                 "apps:\n  - bundle-id: a\n    environment: sandbox\n    key-file: k.p8\n"
-                    + "    pkcs12-file: x", "stands beside key-file", "Give one of"
+                    + "    pkcs12-file: x", "is set together with key-file", "Give one of"
             ),
             (
                 "apps:\n  - bundle-id: a\n    environment: sandbox\n    key-file: k.p8\n"
@@ -257,7 +257,7 @@ struct ConfigurationTests {
             ("transport: nativ", "transport", "Did you mean native?"),
             ("transport:\n  connections: 0", "transport.connections", "1 to 64"),
             ("transport:\n  proxy: ftp://user:secret@x", "transport.proxy", "http://"),
-            ("listen: a:1\nlisten: b:1", "listen stands there twice", "Remove one"),
+            ("listen: a:1\nlisten: b:1", "listen appears twice", "Remove one"),
             ("listen: [", "rouse.yaml:", "not YAML"),
             ("", "rouse.yaml is empty", "apps"),
         ])

@@ -100,13 +100,13 @@ struct WakeRoutesTests {
             (body(",\"spread_seconds\":\"60\""), .invalidField, "spread_seconds is not a whole"),
             (
                 body(",\"expires_at\":\"2036-11-21T09:34:00Z\",\"ttl_seconds\":60"),
-                .invalidField, "beside ttl_seconds"
+                .invalidField, "together with ttl_seconds"
             ),
             (body(",\"environment\":\"Sandbox\""), .invalidField, "production or sandbox"),
             (body(",\"environment\":\"production\""), .unknownApp, "configuration"),
             (body(",\"urgency\":\"high\""), .invalidField, "urgency"),
             (body(",\"coalescing\":1"), .invalidField, "coalescing"),
-            (body(",\"topic\":\"com.example.app\""), .invalidField, "beside app"),
+            (body(",\"topic\":\"com.example.app\""), .invalidField, "together with app"),
             (
                 body().replacing("com.example.app", with: "com.example.none"), .unknownApp,
                 "The app com.example.none is not configured"

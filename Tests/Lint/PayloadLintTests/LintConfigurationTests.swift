@@ -91,7 +91,7 @@ struct LintConfigurationTests {
             ("sends: {App: [viop]}", "sends.App names what is no kind of push. Did you mean voip?"),
             ("sends: [[voip]]", "sends names what is no kind of push"),
             ("- 1", "x.yaml:1: the file is not a mapping"),
-            ("severity: {", "x.yaml:2:"), ("a: 1\na: 2", "x.yaml:1: a stands there twice"),
+            ("severity: {", "x.yaml:2:"), ("a: 1\na: 2", "x.yaml:1: a appears twice"),
         ])
     func problems(yaml: String, message: String) {
         #expect {

@@ -190,8 +190,8 @@ final class MetricsHistory: Sendable {
                         ),
                     ]),
                     "The oldest first. The numbers count from the gateway's start. Decisions, "
-                        + "outcomes and answers are missing where an app or an environment is asked "
-                        + "for and an app of it was not counted by its name.")),
+                        + "outcomes and answers are missing where an app or an environment is "
+                        + "asked for and an app of it was not counted by its name.")),
         ])
     }
 }
