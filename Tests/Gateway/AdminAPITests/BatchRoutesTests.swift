@@ -97,7 +97,8 @@ struct BatchRoutesTests {
             let items = try items(answer)
             #expect(items.compactMap { $0["status"] as? Int } == [202, 400])
             let detail = (items.last?["problem"] as? [String: Any])?["detail"] as? String
-            #expect(detail?.hasPrefix("spread_seconds is given in an item") == true, "\(answer.body)")
+            #expect(
+                detail?.hasPrefix("spread_seconds is given in an item") == true, "\(answer.body)")
         }
     }
 
