@@ -62,16 +62,20 @@ for name in "${computing[@]}"; do
     nice -n 19 "${tests}" --testing-library swift-testing --filter "^${name}\." \
         >"${printed}/${name}" 2>&1 && : >"${printed}/${name}.passed"
 done &
+late=()
 for path in Tests/*/*Tests; do
     name=$(basename "${path}")
-    [[ " ${computing[*]} " == *" ${name} "* ]] || part "${name}" suite "${name}"
+    [[ " ${computing[*]} " == *" ${name} "* ]] && continue
+    step "${name}"
+    run "${printed}/${name}" suite "${name}" || late+=("${name}")
 done
 wait
 for name in "${computing[@]}"; do
     step "${name}"
     cat "${printed}/${name}"
-    [[ -e ${printed}/${name}.passed ]] || again "${name}" suite "${name}"
+    [[ -e ${printed}/${name}.passed ]] || late+=("${name}")
 done
+for name in "${late[@]}"; do again "${name}" suite "${name}"; done
 
 part "The transports and the client under the thread sanitizer" \
     Tests/APNs/TransportFixture/thread-sanitizer.sh

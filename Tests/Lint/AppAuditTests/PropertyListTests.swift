@@ -66,7 +66,7 @@ struct PropertyListTests {
             ("<plist><integer>1.5</integer></plist>", "no integer", 8),
             ("<plist><true/><true/></plist>", "closing tag", 15),
             ("<plist></plist>", "holds nothing", 16), ("<plist/>", "holds nothing", 1),
-            ("<plist><true/></plist>x", "behind", 23),
+            ("<plist><true/></plist>x", "follows", 23),
             ("<!DOCTYPE plist [<!ENTITY a \"b\">]><plist><true/></plist>", "declarations", 17),
             ("<?xml version=\"1.0\" encoding=\"UTF-16\"?><plist><true/></plist>", "UTF-8", 1),
             ("<plist><string a=b>c</string></plist>", "quoted", 18), ("<plist", "ends early", 7),
