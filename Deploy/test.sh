@@ -49,8 +49,8 @@ part() {
     run "${printed}/${1//\//-}" "${@:2}" || again "$@"
 }
 
-# The suites that compute only take what the others, which wait for servers and clocks, leave of
-# the processors. `swift test` would let one wait for another.
+# The suites that only compute take what those of the transports, which wait for servers and
+# clocks, leave of the processors. `swift test` would let one wait for another.
 tests=$(swift build --show-bin-path)/rousePackageTests.xctest
 suite() { "${tests}" --testing-library swift-testing --filter "^$1\."; }
 computing=(
@@ -63,9 +63,8 @@ for name in "${computing[@]}"; do
         >"${printed}/${name}" 2>&1 && : >"${printed}/${name}.passed"
 done &
 late=()
-for path in Tests/*/*Tests; do
+for path in Tests/APNs/*Tests; do
     name=$(basename "${path}")
-    [[ " ${computing[*]} " == *" ${name} "* ]] && continue
     step "${name}"
     run "${printed}/${name}" suite "${name}" || late+=("${name}")
 done
@@ -76,6 +75,10 @@ for name in "${computing[@]}"; do
     [[ -e ${printed}/${name}.passed ]] || late+=("${name}")
 done
 for name in "${late[@]}"; do again "${name}" suite "${name}"; done
+for path in Tests/*/*Tests; do
+    name=$(basename "${path}")
+    [[ -e ${printed}/${name} ]] || part "${name}" suite "${name}"
+done
 
 part "The transports and the client under the thread sanitizer" \
     Tests/APNs/TransportFixture/thread-sanitizer.sh

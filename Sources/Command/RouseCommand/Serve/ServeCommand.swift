@@ -12,7 +12,7 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Run the gateway: accept wakes over HTTP, send them to APNs, report outcomes.",
         discussion: """
-            POST /v1/wakes takes a wake; it is on disk before the answer. GET /v1/wakes/{id} tells \
+            POST /v1/wakes takes a wake; it is on disk before the answer. GET /v1/wakes/{id} says \
             what became of it; /openapi.json has all the rest. SIGHUP reads the configuration, \
             keys and certificates again and drops nothing; with a faulty file the old ones stay. \
             SIGTERM stops taking wakes, waits for answers, and ends with 0.

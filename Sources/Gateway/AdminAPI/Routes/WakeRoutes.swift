@@ -59,8 +59,8 @@ struct WakeRoutes {
                         description: "Hold the answer until APNs has spoken: then it is 200 with "
                             + "the whole wake, and 202 when the time was up first, with its "
                             + "state and why it waits, or the outcome could not be read. A caller "
-                            + "that closes its side of the connection ends the wait. For a `user` it has no effect: the answer "
-                            + "comes at once and names the wake of each device."),
+                            + "that closes its side of the connection ends the wait. For a `user` "
+                            + "it has no effect: the answer comes at once and names the wake of each device."),
                     Operation.Parameter(
                         name: "timeout", place: .query,
                         schema: .integer(in: 1...Int64(configuration.waitSeconds)),
