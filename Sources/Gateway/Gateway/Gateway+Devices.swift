@@ -43,8 +43,8 @@ extension Gateway {
     /// as those are kept.
     ///
     /// Where thousands of plain pushes wait for it, their ends are several transactions. When one
-    /// of them fails, what is thrown does not name the wakes that have ended by then: their
-    /// outcomes do. Called again, it ends the rest; so after an error it is to be called until none comes.
+    /// of them fails, what is thrown does not name the wakes that have ended by then; their
+    /// outcomes do. Called again, it ends the rest: after an error, call it until none comes.
     public func forget(
         _ token: DeviceToken, app: AppIdentity? = nil, environment: APNsEnvironment? = nil,
         among apps: Set<BundleID>? = nil

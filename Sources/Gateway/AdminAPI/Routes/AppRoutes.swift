@@ -177,8 +177,8 @@ struct AppRoutes {
                 description: "A point every ten seconds, kept in the memory of the answering "
                     + "gateway since its start; a dashboard that is opened now begins with it. "
                     + "Prometheus and `/metrics` are for more. Of an app that is not counted by "
-                    + "its name, as those beyond the first \(MetricsRegistry.appCount), a point has "
-                    + "no decisions, outcomes and answers.",
+                    + "its name, as those beyond the first \(MetricsRegistry.appCount), a point "
+                    + "has no decisions, outcomes and answers.",
                 parameters: [.appOfQuery, .environmentOfQuery],
                 answers: [Operation.Answer(200, "The points.", .named(.history))],
                 problems: [.unknownApp, .appNotAllowed, .ambiguousEnvironment])

@@ -60,7 +60,8 @@ struct WakeRoutes {
                             + "the whole wake, and 202 when the time was up first, with its "
                             + "state and why it waits, or the outcome could not be read. A caller "
                             + "that closes its side of the connection ends the wait. For a `user` "
-                            + "it has no effect: the answer comes at once and names the wake of each device."),
+                            + "it has no effect: the answer comes at once and names the wake of "
+                            + "each device."),
                     Operation.Parameter(
                         name: "timeout", place: .query,
                         schema: .integer(in: 1...Int64(configuration.waitSeconds)),
