@@ -24,8 +24,7 @@ struct ToldWake: Sendable {
     /// What came of one attempt.
     enum Result: Hashable, Sendable {
         case accepted
-        /// `isDated`: APNs said since when the device token is dead.
-        case refused(String, isDated: Bool = false)
+        case refused(String)
         /// Refused with this status; the answer was cut off before its reason.
         case cutOff(Int)
         /// It certainly never left.
@@ -120,10 +119,10 @@ struct WakeCase {
     /// What follows from the result of an attempt, if it is a refusal.
     private func consequence(of result: ToldWake.Result?) -> Consequence? {
         switch result {
-        case .refused("Unregistered", isDated: true) where asked.isRegisteredAnew,
-            .refused("ExpiredToken", isDated: true) where asked.isRegisteredAnew:
+        case .refused("Unregistered") where asked.isRegisteredAnew,
+            .refused("ExpiredToken") where asked.isRegisteredAnew:
             .end("rejected", feedback: nil)
-        case .refused(let reason, _): Self.consequences[reason]
+        case .refused(let reason): Self.consequences[reason]
         case .cutOff(let status): consequence(ofStatus: status)
         case .accepted, .notSent, .unknown, nil: nil
         }
@@ -166,7 +165,7 @@ struct WakeCase {
             switch result {
             case .accepted where count > pushes.count { $0.status == 200 }:
                 complaints.append("it counts as accepted, and the simulator did not accept it")
-            case .refused(let reason, _)
+            case .refused(let reason)
             where count > pushes.count { $0.reason == reason }:
                 complaints.append("\(reason) was never answered")
             case .cutOff(let status) where count > pushes.count { $0.status == status }:
@@ -237,7 +236,7 @@ struct WakeCase {
         let result = told.attempts.last?.result
         guard case .end(let state, _) = consequence(of: result) else { return nil }
         var reason: String?
-        if case .refused(let given, _) = result { reason = given }
+        if case .refused(let given) = result { reason = given }
         return told.reason == reason ? state : nil
     }
 
@@ -309,7 +308,7 @@ extension ToldWake.Attempt {
         switch (json["result"] as? String, json["reason"] as? String) {
         case ("accepted", _): result = .accepted
         case ("refused", let reason?):
-            result = .refused(reason, isDated: json["token_dead_since"] != nil)
+            result = .refused(reason)
         case ("refused", nil):
             guard let status = json["status"] as? Int else { return nil }
             result = .cutOff(status)

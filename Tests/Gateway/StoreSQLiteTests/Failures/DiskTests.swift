@@ -130,7 +130,7 @@ struct DiskTests {
     }
 }
 
-@Suite("A damaged file", .timeLimit(.minutes(1)))
+@Suite("A damaged file", .timeLimit(.minutes(4)))
 struct DamageTests {
     @Test("A part of a file that cannot be read is damage, and a failed write is not")
     func readFailures() {
