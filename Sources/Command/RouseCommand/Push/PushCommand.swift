@@ -80,13 +80,19 @@ struct PushCommand: AsyncParsableCommand {
         let variables = Variables.current
         let console = Console(variables)
         do {
-            let plan = try PushPlan(self, variables: variables)
+            let plan = try plan(variables)
             try await plan.run(console: console, asJSON: options.json)
         } catch let refusal as PayloadRefusal {
             try refusal.tell(console, asJSON: options.json)
             throw CommandFailure(
                 .data, "Nothing was sent: the payload has errors. --force sends it all the same.")
         }
+    }
+
+    /// Not inlined: the optimizer of Swift 6 crashes where all of this is part of an async function.
+    @inline(never)
+    private func plan(_ variables: Variables) throws -> PushPlan {
+        try PushPlan(self, variables: variables)
     }
 }
 
