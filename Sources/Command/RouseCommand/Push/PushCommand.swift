@@ -53,7 +53,20 @@ struct PushCommand: AsyncParsableCommand {
     @Flag(help: "Send it although the payload has errors.")
     var force = false
 
-    @OptionGroup var options: APNsOptions
+    @Flag(help: "Write the result as JSON.")
+    var json = false
+
+    @OptionGroup(title: "App")
+    var app: AppOptions
+
+    @Flag
+    var environment: EnvironmentFlag?
+
+    @OptionGroup(title: "Credential")
+    var credential: CredentialOptions
+
+    @OptionGroup(title: "Server")
+    var server: ServerOptions
 
     func validate() throws {
         if let ttl, !(0...2_592_000).contains(ttl) {
@@ -80,19 +93,13 @@ struct PushCommand: AsyncParsableCommand {
         let variables = Variables.current
         let console = Console(variables)
         do {
-            let plan = try plan(variables)
-            try await plan.run(console: console, asJSON: options.json)
+            let plan = try PushPlan(self, variables: variables)
+            try await plan.run(console: console, asJSON: json)
         } catch let refusal as PayloadRefusal {
-            try refusal.tell(console, asJSON: options.json)
+            try refusal.tell(console, asJSON: json)
             throw CommandFailure(
                 .data, "Nothing was sent: the payload has errors. --force sends it all the same.")
         }
-    }
-
-    /// Not inlined: the optimizer of Swift 6 crashes where all of this is part of an async function.
-    @inline(never)
-    private func plan(_ variables: Variables) throws -> PushPlan {
-        try PushPlan(self, variables: variables)
     }
 }
 

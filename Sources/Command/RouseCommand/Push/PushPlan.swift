@@ -28,7 +28,9 @@ struct PushPlan {
     /// Reads what was typed. Fails with 65 for a payload that Apple would not honour, unless it is
     /// forced.
     init(_ command: PushCommand, variables: Variables) throws {
-        let settings = try AppSettings(command.options, variables: variables)
+        let settings = try AppSettings(
+            app: command.app, credential: command.credential, environment: command.environment,
+            server: command.server, variables: variables)
         let deviceToken = try failing(with: .data) { () throws(InvalidField) in
             try DeviceToken(pasted: command.deviceToken)
         }
@@ -64,7 +66,7 @@ struct PushPlan {
         credential = try settings.requiredCredential().open(variables)
     }
 
-    /// How long APNs may keep trying: the given expiration, else the kind's default.
+    /// How long APNs may keep trying: what was typed, else what the kind's pushes are worth.
     private static func expiration(
         _ ttl: Int?, _ kind: WakeKind, _ now: WallInstant
     ) -> Expiration {
@@ -99,7 +101,7 @@ struct PushPlan {
         }
     }
 
-    /// Sends the push and reports the result. Throws the exit code of anything but success.
+    /// Sends the push and tells what came of it. Throws the exit code of anything but success.
     func run(console: Console, asJSON: Bool) async throws {
         if !asJSON { PushText(console).announce(self) }
         let reply = try await send()
