@@ -120,7 +120,7 @@ extension Gateway {
     /// an app that is gone wait until it is back or their time is over.
     ///
     /// `unchanged` are the apps whose pushes go out as before, over the same connections: what
-    /// APNs has not answered them so far still counts.
+    /// APNs has not answered them so far still counts, and so do the answers that are under way.
     public func reload(
         _ configuration: GatewayConfiguration, sender: any WakeSender,
         unchanged: Set<AppIdentity> = []
@@ -132,6 +132,9 @@ extension Gateway {
             state.sender = sender
             state.sendSeconds = configuration.sendSeconds
             state.generation += 1
+            for app in state.apps.union(configuration.apps).subtracting(unchanged) {
+                state.changedIn[app] = state.generation
+            }
             let kept = Set(queues.filter { unchanged.contains($0.app) })
             state.silences.reset(keeping: kept)
             state.shares.reset(keeping: kept, among: queues)

@@ -123,8 +123,8 @@ struct AuditedFile {
 
     // MARK: What others do
 
-    /// The values that detect a changed file.
-    private struct WrappedSeconds: Equatable {
+    /// What shows that a file was replaced or written to.
+    private struct Stamp: Equatable {
         let device: UInt64
         let number: UInt64
         let length: Int64
@@ -132,13 +132,13 @@ struct AuditedFile {
         let nanoseconds: Int
     }
 
-    private var stamps: [WrappedSeconds?] { ["", "-journal", "-wal", "-shm"].map(stamp) }
+    private var stamps: [Stamp?] { ["", "-journal", "-wal", "-shm"].map(stamp) }
 
-    private func stamp(_ suffix: String) -> WrappedSeconds? {
+    private func stamp(_ suffix: String) -> Stamp? {
         var status = stat()
         guard stat(path + suffix, &status) == 0 else { return nil }
         let changed = status.st_mtim
-        return WrappedSeconds(
+        return Stamp(
             device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino),
             length: Int64(status.st_size), seconds: changed.tv_sec,
             nanoseconds: changed.tv_nsec)

@@ -43,6 +43,8 @@ final class Dispatcher: Sendable {
         var sendSeconds: Int
         /// Grows with each reload: which sender an answer came by.
         var generation = 0
+        /// The generation in which the sender of an app last changed; none for the first.
+        var changedIn: [AppIdentity: Int] = [:]
         var isStopping = false
         var nextHousekeeping = WallInstant(millisecondsSinceEpoch: .min)
         /// Queues that the loop last skipped because they had no free slots.
@@ -369,15 +371,17 @@ extension Dispatcher.State {
     }
 
     /// The result of an attempt with the sender of a generation. An answer to a replaced sender
-    /// does not concern the current key and topics; and the app may have been removed, also between
-    /// the claim and the sending.
+    /// does not concern the current key and topics, and one from before a reload holds no queue
+    /// that the reload has freed; and the app may have been removed, also between the claim and the
+    /// sending.
     fileprivate mutating func note(
         _ signal: RetryPolicy.QueueSignal, on queue: WakeQueueKey, generation: Int, now: WallInstant
     ) -> (HeldQueues.Change, UnresponsiveQueues.Change, responds: Bool) {
-        guard generation == self.generation else { return (.none, .none, false) }
+        guard generation >= changedIn[queue.app] ?? 0 else { return (.none, .none, false) }
         if signal != .answered, !apps.contains(queue.app) { return (.none, .none, false) }
         return (
-            holds.note(signal, on: queue, now: now), silences.note(signal, on: queue, now: now),
+            generation == self.generation ? holds.note(signal, on: queue, now: now) : .none,
+            silences.note(signal, on: queue, now: now),
             shares.note(signal, on: queue, at: now)
         )
     }
