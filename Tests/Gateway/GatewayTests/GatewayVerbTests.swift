@@ -2,6 +2,7 @@
 
 import GatewayTestKit
 import PayloadRules
+import Synchronization
 import Testing
 import WakeBudget
 import WakeModel
@@ -121,15 +122,15 @@ struct GatewayVerbTests {
         "An answer that a reload overtakes counts where nothing changed for the app",
         arguments: [true, false])
     func overtaken(isUnchanged: Bool) async throws {
-        let sender = LateSender()
+        let sender = LateSender(Samples.accepted)
         let gateway = sampleGateway(store: store, sender: sender, clock: clock)
         try await withRunning(gateway) {
             _ = try #require(await gateway.accept(Samples.request()).admittedID)
-            await sender.waitUntilSent()
+            try await eventually { sender.sendCount == 1 }
             gateway.reload(
                 GatewayConfiguration(apps: [Samples.app, Samples.otherApp]), sender: sender,
                 unchanged: isUnchanged ? [Samples.app] : [])
-            sender.answer(Samples.accepted)
+            sender.answer()
             await store.waitUntilSettled(1)
             let queue = WakeQueueKey(app: Samples.app, kind: .background)
             let counts = gateway.dispatcher.state.withLock {
@@ -335,22 +336,4 @@ struct GatewayVerbTests {
             )
         ).backlogCount
     }
-}
-
-/// Answers a push when it is asked to.
-private final class LateSender: WakeSender {
-    private let (sends, sent) = AsyncStream<Void>.makeStream()
-    private let (answers, answered) = AsyncStream<Result<PushOutcome, SendFailure>>.makeStream()
-
-    func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
-        sent.yield()
-        for await answer in answers {
-            for claim in batch { report(SendReport(ticket: claim.ticket, result: answer)) }
-            return
-        }
-    }
-
-    func waitUntilSent() async { for await _ in sends { return } }
-
-    func answer(_ result: Result<PushOutcome, SendFailure>) { answered.yield(result) }
 }

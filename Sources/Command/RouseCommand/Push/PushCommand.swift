@@ -53,20 +53,7 @@ struct PushCommand: AsyncParsableCommand {
     @Flag(help: "Send it although the payload has errors.")
     var force = false
 
-    @Flag(help: "Write the result as JSON.")
-    var json = false
-
-    @OptionGroup(title: "App")
-    var app: AppOptions
-
-    @Flag
-    var environment: EnvironmentFlag?
-
-    @OptionGroup(title: "Credential")
-    var credential: CredentialOptions
-
-    @OptionGroup(title: "Server")
-    var server: ServerOptions
+    @OptionGroup var options: APNsOptions
 
     func validate() throws {
         if let ttl, !(0...2_592_000).contains(ttl) {
@@ -92,14 +79,15 @@ struct PushCommand: AsyncParsableCommand {
     func run() async throws {
         let variables = Variables.current
         let console = Console(variables)
+        let plan: PushPlan
         do {
-            let plan = try PushPlan(self, variables: variables)
-            try await plan.run(console: console, asJSON: json)
+            plan = try PushPlan(self, variables: variables)
         } catch let refusal as PayloadRefusal {
-            try refusal.tell(console, asJSON: json)
+            try refusal.tell(console, asJSON: options.json)
             throw CommandFailure(
                 .data, "Nothing was sent: the payload has errors. --force sends it all the same.")
         }
+        try await plan.run(console: console, asJSON: options.json)
     }
 }
 

@@ -28,9 +28,7 @@ struct PushPlan {
     /// Reads what was typed. Fails with 65 for a payload that Apple would not honour, unless it is
     /// forced.
     init(_ command: PushCommand, variables: Variables) throws {
-        let settings = try AppSettings(
-            app: command.app, credential: command.credential, environment: command.environment,
-            server: command.server, variables: variables)
+        let settings = try AppSettings(command.options, variables: variables)
         let deviceToken = try failing(with: .data) { () throws(InvalidField) in
             try DeviceToken(pasted: command.deviceToken)
         }
