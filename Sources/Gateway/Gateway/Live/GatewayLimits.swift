@@ -20,8 +20,8 @@ public struct GatewayLimits: Hashable, Sendable {
     /// How long after its last request a caller still counts as one that has requests.
     public var intakeSharingMilliseconds = 1_000
     /// How long batches rest at intake after a transaction while other callers have calls or small
-    /// requests, in percent of the time that the transaction took. What a batch causes after it,
-    /// sending and settling, takes the processors for about as long again.
+    /// requests, in percent of the time that the transaction took: sending and settling what the
+    /// batch brought takes the processors as well.
     public var intakeRestPercent = 300 / max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1)
     /// The longest such rest.
     public var intakeRestMaximumMilliseconds = 20

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Looks for a call that stands behind another one of the same kind on one path, so that both are
-/// made: a completion handler that is called twice.
+/// Looks for a call that follows another one of the same kind on one path, so that both are made: a
+/// completion handler that is called twice.
 ///
 /// It reports what the words prove: a branch that goes on, with a call behind it that does not
 /// depend on a condition. Two conditions may exclude each other, and are not put together.
