@@ -104,8 +104,8 @@ struct StoreIdentityTests {
             #expect(FileManager.default.fileExists(atPath: path) == isEmptyFileLeft)
             // SQLite would delete the log of an empty file.
             if !isEmptyFileLeft { try Data().write(to: URL(filePath: path)) }
-            let audit = await #expect(throws: StoreFailure.self) {
-                _ = try await SQLiteWakeStore.audit(path: path)
+            let audit = #expect(throws: StoreFailure.self) {
+                try SQLiteWakeStore.audit(path: path)
             }
             #expect(audit?.message == failure?.message)
             #expect(throws: StoreFailure.self) { try SQLiteWakeStore.refusal(path: path) }
