@@ -325,8 +325,7 @@ public final class Gateway: Service {
                     wake, now: now,
                     holdSeconds: (context.configuration.policies[app] ?? .standard).settings
                         .holdSeconds),
-                urgency: inquiry.urgency, coalescing: inquiry.coalescing,
-                ref: inquiry.ref, entropy: entropy(), idempotency: inquiry.idempotency)
+                options: inquiry.options, entropy: entropy(), idempotency: inquiry.idempotency)
             return .fine(submission, diagnostics: diagnostics)
         }
     }

@@ -88,8 +88,9 @@ package enum Samples {
         }
         return WakeSubmission(
             wake: valid, environment: app.environment, acceptedAt: at,
-            notBefore: dueIn == 0 ? nil : at.advanced(bySeconds: dueIn), urgency: urgency,
-            coalescing: coalescing, ref: ref.map(name),
+            notBefore: dueIn == 0 ? nil : at.advanced(bySeconds: dueIn),
+            options: WakeOptions(
+                urgency: urgency, coalescing: coalescing, ref: ref.map(name)),
             entropy: counter.wrappingAdd(1, ordering: .relaxed).newValue)
     }
 

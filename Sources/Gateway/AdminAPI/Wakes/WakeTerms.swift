@@ -29,9 +29,7 @@ struct WakeTerms {
     let collapseID: CollapseID?
     let priority: Priority?
     let environment: APNsEnvironment?
-    let urgency: Urgency
-    let coalescing: Coalescing
-    let ref: WakeRef?
+    let options: WakeOptions
     /// Whether its expiration is a span from now.
     let hasLifetime: Bool
     /// Within how many seconds it may leave at any time; `nil` when it does not say.
@@ -40,12 +38,13 @@ struct WakeTerms {
     /// Takes them out of a body's members.
     init(_ members: Members, now: WallInstant) throws(InvalidField) {
         environment = try members.choice("environment")
-        urgency = try members.choice("urgency", UrgencyWord.self)?.urgency ?? .normal
-        coalescing =
-            try members.choice("coalescing", CoalescingWord.self)?.coalescing ?? .replace
-        ref = try members.string("ref").map { (text) throws(InvalidField) in
-            try WakeRef(text)
-        }
+        options = WakeOptions(
+            urgency: try members.choice("urgency", UrgencyWord.self)?.urgency ?? .normal,
+            coalescing: try members.choice("coalescing", CoalescingWord.self)?.coalescing
+                ?? .replace,
+            ref: try members.string("ref").map { (text) throws(InvalidField) in
+                try WakeRef(text)
+            })
         hasLifetime = members.has("ttl_seconds")
         spreadSeconds = try members.integer(
             "spread_seconds", in: 0...Self.maximumSpreadSeconds
@@ -73,8 +72,7 @@ struct WakeTerms {
         // The priority was found to fit the kind.
         return Inquiry(
             (try? request.prioritized(priority)) ?? request, environment: environment,
-            urgency: urgency, coalescing: coalescing, ref: ref, idempotency: mark,
-            hasLifetime: hasLifetime)
+            options: options, idempotency: mark, hasLifetime: hasLifetime)
     }
 
     /// The app by its bundle id, or by the topic of its kind of push.

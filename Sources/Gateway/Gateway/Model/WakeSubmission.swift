@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import PayloadRules
-public import WakeBudget
 public import WakeModel
 
 /// A valid wake to be stored, with its caller's options and the key that recognises its repetition.
@@ -14,12 +13,8 @@ public struct WakeSubmission: Sendable {
     public let acceptedAt: WallInstant
     /// Not to be sent before this instant, whatever the budget allows; `nil` for no such wish.
     public let notBefore: WallInstant?
-    /// Its urgency. Calls have none.
-    public let urgency: Urgency
-    /// How it merges into a wake that waits.
-    public let coalescing: Coalescing
-    /// What its caller calls it.
-    public let ref: WakeRef?
+    /// What its caller chooses beside the push.
+    public let options: WakeOptions
     /// Random bits for its id, of which 62 are used.
     public let entropy: UInt64
     /// The key, if the client sent one.
@@ -28,17 +23,14 @@ public struct WakeSubmission: Sendable {
     /// Creates a submission.
     public init(
         wake: ValidWake, environment: APNsEnvironment, acceptedAt: WallInstant,
-        notBefore: WallInstant? = nil, urgency: Urgency = .normal,
-        coalescing: Coalescing = .replace, ref: WakeRef? = nil, entropy: UInt64,
+        notBefore: WallInstant? = nil, options: WakeOptions = WakeOptions(), entropy: UInt64,
         idempotency: IdempotencyKey? = nil
     ) {
         self.wake = wake
         self.environment = environment
         self.acceptedAt = acceptedAt
         self.notBefore = notBefore
-        self.urgency = urgency
-        self.coalescing = coalescing
-        self.ref = ref
+        self.options = options
         self.entropy = entropy
         self.idempotency = idempotency
     }

@@ -84,8 +84,9 @@ extension QueueSimulation {
             wake: pool.background(app, device, key, expiration, at: now(gateway)),
             environment: app.environment, acceptedAt: now(gateway),
             notBefore: waits ? now(gateway).advanced(bySeconds: Int64(generator.below(900))) : nil,
-            urgency: isUrgent ? .urgent : generator.chance(oneIn: 5) ? .deferrable : .normal,
-            coalescing: isUniting || generator.chance(oneIn: 2) ? .union : .replace,
+            options: WakeOptions(
+                urgency: isUrgent ? .urgent : generator.chance(oneIn: 5) ? .deferrable : .normal,
+                coalescing: isUniting || generator.chance(oneIn: 2) ? .union : .replace),
             entropy: generator.next())
         return (wake, WakeInfo(device: device, app: app, payload: .key(key)))
     }

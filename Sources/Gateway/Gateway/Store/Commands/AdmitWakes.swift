@@ -123,7 +123,8 @@ extension WorkingSet {
         }
         let verdict = device.ledger.admit(
             .background(
-                new.urgency, coalescing: new.coalescing, expiration: new.wake.expiration),
+                new.options.urgency, coalescing: new.options.coalescing,
+                expiration: new.wake.expiration),
             policy: queue.policy, at: now)
         if verdict.expiredPending,
             let ended = try finishPending(of: &device, .expired, at: now, queue)
@@ -344,8 +345,9 @@ extension WorkingSet {
         return WakeRow(
             id: WakeID(number: makeNumber(at: now, above: device.latest), entropy: new.entropy),
             device: device.number, queue: queue.row.number, previous: device.latest,
-            acceptedAt: now, decision: .send, coalescing: new.coalescing, ref: new.ref,
-            call: call, urgency: new.urgency, state: .pending, dueAt: now,
+            acceptedAt: now, decision: .send, coalescing: new.options.coalescing,
+            ref: new.options.ref,
+            call: call, urgency: new.options.urgency, state: .pending, dueAt: now,
             notBefore: new.notBefore ?? now, deadline: now, holds: [], payload: new.wake.payload,
             expiration: new.wake.expiration, collapseID: new.wake.collapseID,
             priority: new.wake.priority)
@@ -442,7 +444,7 @@ extension WakeRow {
         let part = MergedPart(
             wakes: [id], isFolded: false, payload: new.wake.payload,
             expiration: new.wake.expiration, collapseID: new.wake.collapseID,
-            urgency: new.urgency, coalescing: new.coalescing)
+            urgency: new.options.urgency, coalescing: new.options.coalescing)
         let all = allParts + [part]
         // A wish to wait ends with the first that does not share it; what APNs asked to wait for
         // does not.
@@ -451,7 +453,7 @@ extension WakeRow {
             WakeContent(
                 payload: new.wake.payload, expiration: new.wake.expiration,
                 collapseID: new.wake.collapseID),
-            new.coalescing, new.urgency, isNewer: true)
+            new.options.coalescing, new.options.urgency, isNewer: true)
         keep(all)
         return outcome
     }
