@@ -22,7 +22,7 @@ struct WakingTests {
         return try APNsClient(.init(transport: server, authentication: .providerToken(tokens)))
     }
 
-    @Test("a push arrives as Apple wants it, and a dead token is told")
+    @Test("a push arrives as Apple wants it, and a dead token is reported")
     func wakes() async throws {
         let key = ProviderKey.generated()
         var configuration = APNsSimulator.Configuration()
