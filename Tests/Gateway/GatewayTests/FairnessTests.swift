@@ -144,7 +144,7 @@ struct FairnessTests {
         var limits = GatewayLimits()
         limits.intakeQueueCount = 2_000
         let intake = Intake(limits: limits) { submissions in
-            let names = submissions.map { $0.ref?.value ?? "" }
+            let names = submissions.map { $0.options.ref?.value ?? "" }
             let isFirst = sizes.withLock { sizes in
                 sizes.append(names)
                 return sizes.count == 1
@@ -191,7 +191,7 @@ struct FairnessTests {
         var limits = GatewayLimits()
         limits.intakeSharingMilliseconds = 600_000
         let intake = Intake(limits: limits) { submissions in
-            let names = submissions.map { $0.ref?.value ?? "" }
+            let names = submissions.map { $0.options.ref?.value ?? "" }
             batches.withLock { $0.append(names) }
             if names.contains("flood") { await gate.wait() }
             return .failure(StoreFailure(kind: .unavailable, message: "It is not kept."))
@@ -235,7 +235,7 @@ struct FairnessTests {
 
         init(gated: @escaping @Sendable (String) -> Bool) {
             intake = Intake(limits: GatewayLimits()) { [log, gate] submissions in
-                let names = submissions.map { $0.ref?.value ?? "" }
+                let names = submissions.map { $0.options.ref?.value ?? "" }
                 log.batches.withLock { $0.append(names) }
                 if names.contains(where: gated) { await gate.wait() }
                 return .failure(StoreFailure(kind: .unavailable, message: "It is not kept."))
