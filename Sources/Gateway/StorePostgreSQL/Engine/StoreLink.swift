@@ -30,7 +30,7 @@ final class StoreLink: Sendable {
         var writers: [Session.ID: Writer] = [:]
         var queues = QueueCache()
         var hash: TokenHash?
-        var clockOffset: Int64?
+        var clockOffset = ClockOffset()
         /// What was said of the server last.
         var remarks: Set<DatabaseRemark> = []
         var isClosing = false
@@ -401,12 +401,14 @@ final class StoreLink: Sendable {
 
     func note(_ row: DamagedRow) { damage.note(row) }
 
-    var clockOffset: Int64? { state.withLock { $0.clockOffset } }
+    var clockOffset: Int64? { state.withLock { $0.clockOffset.milliseconds } }
 
     /// Takes note of the database's time, which a fence has returned between two local instants.
     func note(databaseTime: Int64?, between start: Int64, and end: Int64) {
         guard let databaseTime else { return }
-        state.withLock { $0.clockOffset = databaseTime - (start + end) / 2 }
+        state.withLock {
+            $0.clockOffset.note(databaseTime: databaseTime, between: start, and: end)
+        }
     }
 
     /// This machine's wall clock, in milliseconds since the epoch.
