@@ -49,6 +49,8 @@ struct ServerFacts: Hashable, Sendable {
     var missingSettings = ""
     /// The tables of the store that the role may not read and write.
     var closedTables = ""
+    /// Whether the role may make and drop tables of the store, as it does with each day's.
+    var mayMakeTables = true
     /// How many hosts the store's URI names.
     var hostCount = 1
 
@@ -72,7 +74,11 @@ struct ServerFacts: Hashable, Sendable {
                     AND NOT (has_table_privilege(oid, 'SELECT')
                         AND has_table_privilege(oid, 'INSERT')
                         AND has_table_privilege(oid, 'UPDATE')
-                        AND has_table_privilege(oid, 'DELETE'))), '') END
+                        AND has_table_privilege(oid, 'DELETE'))), '') END,
+            coalesce(has_schema_privilege(to_regnamespace('rouse')::oid, 'CREATE'), true)
+                AND NOT EXISTS (SELECT 1 FROM pg_class
+                    WHERE relnamespace = to_regnamespace('rouse') AND relkind IN ('r', 'p')
+                        AND NOT pg_has_role(relowner, 'USAGE'))
         """)
 
     init() {}
@@ -87,7 +93,8 @@ struct ServerFacts: Hashable, Sendable {
             let synchronousCommit = result.string(0, 5),
             let synchronousStandbys = result.string(0, 6),
             let standbyCount = result.int64(0, 7), let isStandby = result.bool(0, 8),
-            let missingSettings = result.string(0, 9), let closedTables = result.string(0, 10)
+            let missingSettings = result.string(0, 9), let closedTables = result.string(0, 10),
+            let mayMakeTables = result.bool(0, 11)
         else {
             throw StoreFailure(
                 kind: .unavailable,
@@ -105,6 +112,7 @@ struct ServerFacts: Hashable, Sendable {
         self.isStandby = isStandby
         self.missingSettings = missingSettings
         self.closedTables = closedTables
+        self.mayMakeTables = mayMakeTables
     }
 
     /// What is to be said of them, the worst first.
@@ -128,12 +136,18 @@ struct ServerFacts: Hashable, Sendable {
         }
         if !closedTables.isEmpty {
             add(
-                "The role \(role) may not read and write \(closedTables).",
-                "Use the role that owns the tables, or let this one SELECT, INSERT, UPDATE and "
-                    + "DELETE in them.")
+                "The role \(role) may not read and write \(closedTables).", Self.ownership)
+        } else if !mayMakeTables {
+            add(
+                "The role \(role) does not own the tables, or may not make others in the schema "
+                    + "rouse, so that the partitions of new days would be missing and those of old "
+                    + "ones would stay.", Self.ownership)
         }
         return remarks
     }
+
+    private static let ownership =
+        "Use the role that made the tables with rouse store migrate, or a member of it."
 
     private var losses: [DatabaseRemark] {
         var remarks: [DatabaseRemark] = []
