@@ -234,8 +234,10 @@ struct SharedDatabaseTests {
         }
     }
 
-    @Test("What a gateway that was killed had claimed is found by another one")
-    func killed() async throws {
+    @Test(
+        "What a gateway that was killed had claimed is found by another one",
+        arguments: ["0 s", "1 year"])
+    func killed(databaseWasAhead lead: String) async throws {
         var settings = PostgreSQLWakeStore.Settings()
         settings.heartbeatSeconds = 0.1
         settings.takeoverSeconds = 0.5
@@ -246,7 +248,14 @@ struct SharedDatabaseTests {
                 (1...3 as ClosedRange<UInt64>).map { Samples.wake(device: $0) }, grant: grant)
             #expect(answer.claims.count == 3)
             await doomed.abandon()
-            let other = try await PostgreSQLWakeStore.open(url: url, settings: settings)
+            let notices = Mutex<[String]>([])
+            let other = try await PostgreSQLWakeStore.open(url: url, settings: settings) { notice in
+                notices.withLock { $0.append(notice) }
+            }
+            // The last sign of life came while the database's clock was ahead.
+            try PostgreSQLServer.running().execute(
+                "UPDATE rouse.writer SET seen_at = seen_at + interval '\(lead)'",
+                in: database(url))
             let later = Self.now.advanced(bySeconds: 61)
             var count = 0
             #expect(
@@ -256,6 +265,8 @@ struct SharedDatabaseTests {
                     ).count
                     return count == 3
                 })
+            // The one that lives goes on as it was.
+            #expect(!notices.withLock { $0.contains { $0.contains("was replaced") } })
             await other.close()
         }
     }

@@ -50,6 +50,16 @@ final class StoreUpkeep: Sendable {
     static let endPresence = Statement("DELETE FROM rouse.gateway WHERE name = $1", .text)
     static let forgetGateways = Statement(
         "DELETE FROM rouse.gateway WHERE seen_at < clock_timestamp() - interval '1 day'")
+    /// Signs of life from the future, which a database's clock that was ahead has left: those who
+    /// gave them are waited for from now on.
+    static let pullBackSigns = Statement(
+        """
+        WITH gateways AS (
+            UPDATE rouse.gateway SET seen_at = clock_timestamp()
+            WHERE seen_at > clock_timestamp() + $1 * interval '1 ms')
+        UPDATE rouse.writer SET seen_at = clock_timestamp()
+        WHERE NOT ended AND seen_at > clock_timestamp() + $1 * interval '1 ms'
+        """, .int8)
     /// Ends the writers of gateways without a heartbeat.
     static let endSilent = Statement(
         """
@@ -98,7 +108,10 @@ extension StoreLink {
         fresh.remove(old)
         let limit = Int64(settings.takeoverSeconds * 1000)
         let silent = try await run(
-            [Query(StoreUpkeep.endSilent, .int8(limit))], transaction: .write)[0]
+            [
+                Query(StoreUpkeep.pullBackSigns, .int8(limit)),
+                Query(StoreUpkeep.endSilent, .int8(limit)),
+            ], transaction: .write)[1]
         for row in 0..<silent.rowCount {
             notice(
                 "Gateway \(silent.string(row, 0) ?? "") gave no sign of life for "

@@ -90,12 +90,14 @@ final class StoreWriter: StoreEngine {
     /// How often a turn is asked for; then its holder is passed over, who may be stopped.
     private static let turnLimit = 50
 
+    /// One that ends later than in a second was taken while the database's clock was ahead.
     private static let turn = Statement(
         """
         INSERT INTO rouse.turn (name, writer, until)
         SELECT name, $2, clock_timestamp() + interval '200 ms' FROM unnest($1) AS asked (name)
         ON CONFLICT (name) DO UPDATE SET writer = excluded.writer, until = excluded.until
-            WHERE turn.writer = excluded.writer OR turn.until < clock_timestamp()
+            WHERE turn.writer = excluded.writer OR turn.until NOT BETWEEN clock_timestamp()
+                AND clock_timestamp() + interval '1 s'
         RETURNING name
         """, .textArray, .int8)
 
