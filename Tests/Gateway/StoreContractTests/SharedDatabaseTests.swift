@@ -271,6 +271,52 @@ struct SharedDatabaseTests {
         }
     }
 
+    @Test("A writer's row that is locked keeps nobody from what another dead one had claimed")
+    func lockedWriter() async throws {
+        var settings = PostgreSQLWakeStore.Settings()
+        settings.heartbeatSeconds = 0.1
+        settings.takeoverSeconds = 0.5
+        let grant = grant
+        try await StoreKind.withDatabase { url in
+            let server = try PostgreSQLServer.running()
+            let hanging = try await PostgreSQLWakeStore.open(url: url, settings: settings)
+            let doomed = try await PostgreSQLWakeStore.open(url: url, settings: settings)
+            for (store, device) in [(hanging, 1), (doomed, 2)] as [(PostgreSQLWakeStore, UInt64)] {
+                let wake = Samples.wake(device: device)
+                #expect(
+                    try await Counter(store: store).admit([wake], grant: grant).claims.count == 1)
+            }
+            // As a backend does that hangs in a transaction of the first one.
+            let name = database(url)
+            let holder = Task.detached {
+                try? server.execute(
+                    """
+                    BEGIN; SET LOCAL statement_timeout = 0;
+                    SELECT 1 FROM rouse.writer
+                    WHERE gateway = (SELECT gateway FROM rouse.writer ORDER BY id LIMIT 1)
+                    FOR UPDATE; SELECT pg_sleep(60)
+                    """, in: name)
+            }
+            let sleeping =
+                "FROM pg_stat_activity WHERE wait_event = 'PgSleep' "
+                + "AND datname = '\(name)'"
+            #expect(try await comesTrue { try server.execute("SELECT 1 \(sleeping)") == "1" })
+            await hanging.abandon()
+            await doomed.abandon()
+            let other = try await PostgreSQLWakeStore.open(url: url, settings: settings)
+            let later = Self.now.advanced(bySeconds: 61)
+            #expect(
+                try await comesTrue {
+                    try await other.perform(
+                        ReclaimLeases(at: later, limit: 10, under: Samples.rules)
+                    ).count == 1
+                })
+            try server.execute("SELECT pg_terminate_backend(pid) \(sleeping)")
+            _ = await holder.value
+            await other.close()
+        }
+    }
+
     @Test("Tables of another version, and a database without any, are refused in words")
     func versions() async throws {
         let server = try PostgreSQLServer.running()

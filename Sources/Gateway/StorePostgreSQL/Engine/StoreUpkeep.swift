@@ -38,10 +38,15 @@ final class StoreUpkeep: Sendable {
 
     // MARK: Statements
 
+    /// The rows of these writers, but for those that a transaction is under way on: such a row has
+    /// its sign of life from that, and one whose backend hangs must not keep a heartbeat waiting.
+    private static func free(_ condition: String) -> String {
+        "id IN (SELECT id FROM rouse.writer WHERE NOT ended AND \(condition) "
+            + "FOR UPDATE SKIP LOCKED)"
+    }
+
     static let heartbeat = Statement(
-        """
-        UPDATE rouse.writer SET seen_at = clock_timestamp() WHERE gateway = $1 AND NOT ended
-        """, .text)
+        "UPDATE rouse.writer SET seen_at = clock_timestamp() WHERE \(free("gateway = $1"))", .text)
     static let presence = Statement(
         """
         INSERT INTO rouse.gateway (name, leases) VALUES ($1, $2)
@@ -58,13 +63,13 @@ final class StoreUpkeep: Sendable {
             UPDATE rouse.gateway SET seen_at = clock_timestamp()
             WHERE seen_at > clock_timestamp() + $1 * interval '1 ms')
         UPDATE rouse.writer SET seen_at = clock_timestamp()
-        WHERE NOT ended AND seen_at > clock_timestamp() + $1 * interval '1 ms'
+        WHERE \(free("seen_at > clock_timestamp() + $1 * interval '1 ms'"))
         """, .int8)
     /// Ends the writers of gateways without a heartbeat.
     static let endSilent = Statement(
         """
         UPDATE rouse.writer SET ended = true
-        WHERE NOT ended AND seen_at < clock_timestamp() - $1 * interval '1 ms'
+        WHERE \(free("seen_at < clock_timestamp() - $1 * interval '1 ms'"))
         RETURNING gateway
         """, .int8)
     static let endMine = Statement(
