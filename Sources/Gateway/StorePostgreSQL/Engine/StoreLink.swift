@@ -168,8 +168,11 @@ final class StoreLink: Sendable {
     }
 
     private func serverRemarks() async throws(StoreFailure) -> [DatabaseRemark] {
+        let start = settings.machineClock()
         let result = try await run([Query(ServerFacts.statement)], transaction: .none)[0]
-        return try ServerFacts(result, hostCount: connection.hostCount).remarks
+        return try ServerFacts(
+            result, hostCount: connection.hostCount, between: start, and: settings.machineClock()
+        ).remarks
     }
 
     /// Looks at the server again, which may have been set up otherwise, or be another one, since

@@ -46,6 +46,9 @@ struct ServerFactsTests {
         },
         Case("synchronous_standby_names", .warning) { $0.standbyCount = 1 },
         Case("full_page_writes", .warning) { $0.isFullPageWritesOn = false },
+        Case("more than 5 s", .warning) { $0.clockOffset = 5_001 },
+        Case("clock", .warning) { $0.clockOffset = -3_600_000 },
+        Case("clock", nil) { $0.clockOffset = 5_000 },
         Case("lock_timeout = 2s", .warning) { $0.missingSettings = "lock_timeout = 2s" },
     ]
 
@@ -82,10 +85,12 @@ struct ServerFactsTests {
             for sql in [
                 "SELECT 1::bigint WHERE false",
                 "SELECT 150000::bigint, 'a', 'b', true, NULL::boolean, 'on', '', 0::bigint, "
-                    + "false, '', '', true",
+                    + "false, '', '', true, 0::bigint",
             ] {
                 let result = try await pool.done(Query(Statement(sql)))[0]
-                #expect(throws: StoreFailure.self) { try ServerFacts(result, hostCount: 1) }
+                #expect(throws: StoreFailure.self) {
+                    try ServerFacts(result, hostCount: 1, between: 0, and: 0)
+                }
             }
             await pool.pool.shutDown(within: .seconds(5))
         }
@@ -150,6 +155,11 @@ struct ServerFactsTests {
             let after = try await PostgreSQLWakeStore.survey(url: url)
             #expect(after.version == PostgreSQLWakeStore.schemaVersion)
             #expect(after.remarks == [])
+            var wrong = PostgreSQLWakeStore.Settings()
+            wrong.machineClock = { StoreLink.localMilliseconds - 3_600_000 }
+            let ahead = try await PostgreSQLWakeStore.survey(url: url, settings: wrong)
+            #expect(ahead.remarks.map(\.weight) == [.warning])
+            #expect(ahead.remarks.first?.problem.contains("clock") == true)
 
             try server.execute("ALTER DATABASE \(database) SET synchronous_commit = off")
             let loose = try await PostgreSQLWakeStore.survey(url: url)
