@@ -157,7 +157,7 @@ struct ServerFacts: Hashable, Sendable {
     }
 
     private static let ownership =
-        "Use the role that made the tables with rouse store migrate, or a member of it."
+        "Use the role that made the tables with rouse store migrate, for all gateways."
 
     private var losses: [DatabaseRemark] {
         var remarks: [DatabaseRemark] = []
