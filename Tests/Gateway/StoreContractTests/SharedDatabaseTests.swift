@@ -288,15 +288,13 @@ struct SharedDatabaseTests {
             }
             // As a backend does that hangs in a transaction of the first one.
             let name = database(url)
-            let holder = Task.detached {
-                try? server.execute(
-                    """
-                    BEGIN; SET LOCAL statement_timeout = 0;
-                    SELECT 1 FROM rouse.writer
-                    WHERE gateway = (SELECT gateway FROM rouse.writer ORDER BY id LIMIT 1)
-                    FOR UPDATE; SELECT pg_sleep(60)
-                    """, in: name)
-            }
+            server.hold(
+                """
+                BEGIN; SET LOCAL statement_timeout = 0;
+                SELECT 1 FROM rouse.writer
+                WHERE gateway = (SELECT gateway FROM rouse.writer ORDER BY id LIMIT 1)
+                FOR UPDATE; SELECT pg_sleep(60)
+                """, in: name)
             let sleeping =
                 "FROM pg_stat_activity WHERE wait_event = 'PgSleep' "
                 + "AND datname = '\(name)'"
@@ -312,7 +310,6 @@ struct SharedDatabaseTests {
                     ).count == 1
                 })
             try server.execute("SELECT pg_terminate_backend(pid) \(sleeping)")
-            _ = await holder.value
             await other.close()
         }
     }
