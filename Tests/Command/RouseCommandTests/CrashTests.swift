@@ -27,8 +27,8 @@ struct CrashTests {
     /// wake, whose budget is the default one; each of the others goes to a device of its own.
     private static let sharedInterval = (10, remainder: 3)
     private static let sharedDevices = 1_000_000_000..<1_000_000_020
-    /// The least time between two wakes of such a device, in milliseconds.
-    private static let spacing: Int64 = 15 * 60_000
+    /// How many wakes such a device may have in so many milliseconds: one in the default spacing.
+    static let spacing = (count: 1, milliseconds: 15 * 60_000 as Int64)
     /// How long a background wake is good for. One whose fate is unknown would wait longer.
     private static let lifeSeconds = 30
     /// What strikes, each 1 % of the pushes.
@@ -172,7 +172,8 @@ struct CrashTests {
     }
 
     static func compare(
-        _ answered: [String: Bool], _ kept: [String: String], _ pushes: [ReceivedPush]
+        _ answered: [String: Bool], _ kept: [String: String], _ pushes: [ReceivedPush],
+        budget: (count: Int, milliseconds: Int64) = spacing
     ) {
         #expect(answered.values.contains(true) && answered.values.contains(false))
         #expect(pushes.count > 0)
@@ -207,16 +208,22 @@ struct CrashTests {
             let pushes = byDevice[device]?.filter { $0.status == nil || $0.status == 200 } ?? []
             let times = Dictionary(grouping: pushes) { $0["apns-id"] }.values
                 .compactMap { $0.map(\.receivedAt).min() }.sorted()
-            return zip(times, times.dropFirst()).contains { $1.milliseconds(since: $0) < spacing }
+            return zip(times, times.dropFirst(budget.count)).contains {
+                $1.milliseconds(since: $0) < budget.milliseconds
+            }
         }
         #expect(exceeded.isEmpty, "a device got more than its budget: \(exceeded)")
         let woken = shared.filter { byDevice[$0] != nil }
+        let sharedPushes = shared.reduce(0) { sum, device in
+            sum + Set(byDevice[device]?.map { $0["apns-id"] } ?? []).count
+        }
         #expect(!woken.isEmpty, "no device that several senders woke was reached")
         let states = Dictionary(grouping: kept.values, by: \.self).mapValues(\.count)
         print(
             "\(kills) kills: \(answered.count) answered, \(kept.count) kept \(states), "
                 + "\(pushes.count) pushed, \(twice.count) of them again, "
                 + "\(pushes.count { $0.fault != nil }) faults struck, \(lost.count) lost, "
-                + "\(woken.count) shared devices, \(exceeded.count) budgets exceeded")
+                + "\(woken.count) shared devices with \(sharedPushes) wakes, "
+                + "\(exceeded.count) budgets exceeded")
     }
 }

@@ -7,8 +7,9 @@ import Testing
 import WaitKit
 
 /// Three gateways on one database of a real PostgreSQL server, of which one after the other is
-/// killed, and another one started in its place, while others send wakes to all of them; at the end
-/// the books of ``CrashTests`` are compared, and are the same whichever gateway is asked.
+/// killed or asked to end, and another one started in its place, while others send wakes to all of
+/// them; at the end the books of ``CrashTests`` are compared, and are the same whichever gateway is
+/// asked.
 ///
 /// `ROUSE_KILLS=200 swift test --filter SharedCrashTests` is the long version, in which some are
 /// stopped for longer than the others wait for a sign of life, or than their leases last, and go
@@ -18,6 +19,17 @@ struct SharedCrashTests {
     private static let gatewayCount = 3
     /// The longest that a lease of a gateway that was killed lasts.
     private static let leaseSeconds = 120
+
+    /// How many wakes the devices that all senders wake may have in an hour. Their spacing is
+    /// shorter than a wake lives, so that wakes wait and are merged.
+    private static let hourlySends = 6
+    private static let budget = """
+        budget:
+          spacing-seconds: 10
+          foreground-spacing-seconds: 10
+          hourly-sends: \(hourlySends)
+
+        """
 
     /// A gateway, and those who send wakes to it until it is gone.
     private struct Member {
@@ -59,7 +71,10 @@ struct SharedCrashTests {
             try
                 (text.replacing(/store: .*/, with: "store: \(store)")
                 + "\n  push-timeout-seconds: 5\n")
-                .replacing("listen:", with: "store-password-file: database-password\nlisten:")
+                .replacing(
+                    "listen:",
+                    with: Self.budget + "store-password-file: database-password\nlisten:"
+                )
                 .write(toFile: path, atomically: true, encoding: .utf8)
             let migrated = try await Rouse.run(["store", "migrate", "--config", path])
             #expect(migrated.status == 0, "\(migrated.all)")
@@ -88,7 +103,11 @@ struct SharedCrashTests {
                     members[place].gateway.signal(SIGCONT)
                     continue
                 }
-                #expect(try await members[place].gateway.end(SIGKILL) == -1)
+                // Behind a pooler that is killed too one that is asked to end may end in vain.
+                let isAsked = way == .direct && life % 4 == 1
+                #expect(
+                    try await members[place].gateway.end(isAsked ? SIGTERM : SIGKILL)
+                        == (isAsked ? 0 : -1))
                 await members[place].senders.value
                 members[place] = try await Member(path, ledger)
             }
@@ -104,7 +123,10 @@ struct SharedCrashTests {
             for member in members { #expect(try await member.gateway.end(SIGTERM) == 0) }
             let audit = try await Rouse.run(["audit-store", "--config", path, "--json"])
             #expect(try audit.json()["sound"] as? Bool == true, "\(audit.all)")
-            CrashTests.compare(ledger.ids, kept, simulator.simulator.receivedPushes)
+            CrashTests.compare(
+                ledger.ids, kept, simulator.simulator.receivedPushes,
+                // What was sent first may arrive last, so not all of the hour.
+                budget: (Self.hourlySends, 50 * 60_000))
         }
     }
 }

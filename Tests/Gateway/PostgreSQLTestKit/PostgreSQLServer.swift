@@ -145,6 +145,12 @@ package final class PostgreSQLServer: Sendable {
         try psql([sql], in: database)
     }
 
+    /// Runs SQL with psql for which nobody waits, such as a transaction that is left open until its
+    /// backend is terminated. On a thread of its own: tasks have as few as there are processors.
+    package func hold(_ sql: String, in database: String) {
+        Thread.detachNewThread { [self] in _ = try? execute(sql, in: database) }
+    }
+
     /// Runs commands with psql, each in a transaction of its own.
     @discardableResult
     private func psql(_ commands: [String], in database: String) throws -> String {

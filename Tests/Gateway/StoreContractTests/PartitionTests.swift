@@ -6,6 +6,7 @@ import GatewayTestKit
 import PostgreSQLTestKit
 import StorePostgreSQL
 import StoreTestKit
+import Synchronization
 import Testing
 import WakeModel
 
@@ -131,6 +132,37 @@ struct PartitionTests {
             #expect(try server.execute(ahead, in: database) == "1")
             _ = try await old.store.prune(order(now, keptDays: 20))
             #expect(try server.execute(ahead, in: database) == "4")
+        }
+    }
+
+    @Test("The reason why partitions cannot be made is told, and rows go all the same")
+    func told() async throws {
+        try await withOldDays { old, now, url, database, server in
+            try server.execute(
+                """
+                CREATE OR REPLACE FUNCTION rouse.make_partitions(first_day bigint, last_day bigint)
+                RETURNS void LANGUAGE plpgsql
+                AS $$ BEGIN RAISE insufficient_privilege USING MESSAGE = 'not yours'; END $$;
+                DO $$ DECLARE name text; BEGIN
+                    FOR name IN SELECT relname FROM pg_class WHERE relkind = 'r'
+                        AND relname ~ '^(wake|attempt)_[0-9]{8}$' AND right(relname, 8)
+                            > to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYYMMDD')
+                    LOOP EXECUTE 'DROP TABLE rouse.' || name; END LOOP;
+                END $$
+                """, in: database)
+            // In no day's partition, as is what a clock that was wrong has numbered.
+            let older = Counter(store: old.store, now: now.advanced(bySeconds: -20 * Self.day))
+            try await older.settleSent(
+                try await older.claimOne(Samples.wake(at: older.now, device: 1)))
+            let notices = Mutex<[String]>([])
+            let store = try await PostgreSQLWakeStore.open(url: url) { notice in
+                notices.withLock { $0.append(notice) }
+            }
+            let pruned = try await store.prune(order(now, keptDays: 11))
+            await store.close()
+            #expect(pruned.wakes == 1)
+            let told = notices.withLock { $0 }.filter { $0.contains("partitions of days") }
+            #expect(told.count == 1 && told.first?.contains("not yours") == true, "\(told)")
         }
     }
 }

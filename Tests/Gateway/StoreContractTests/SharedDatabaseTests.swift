@@ -234,8 +234,10 @@ struct SharedDatabaseTests {
         }
     }
 
-    @Test("What a gateway that was killed had claimed is found by another one")
-    func killed() async throws {
+    @Test(
+        "What a gateway that was killed had claimed is found by another one",
+        arguments: ["0 s", "1 year"])
+    func killed(databaseWasAhead lead: String) async throws {
         var settings = PostgreSQLWakeStore.Settings()
         settings.heartbeatSeconds = 0.1
         settings.takeoverSeconds = 0.5
@@ -246,7 +248,14 @@ struct SharedDatabaseTests {
                 (1...3 as ClosedRange<UInt64>).map { Samples.wake(device: $0) }, grant: grant)
             #expect(answer.claims.count == 3)
             await doomed.abandon()
-            let other = try await PostgreSQLWakeStore.open(url: url, settings: settings)
+            let notices = Mutex<[String]>([])
+            let other = try await PostgreSQLWakeStore.open(url: url, settings: settings) { notice in
+                notices.withLock { $0.append(notice) }
+            }
+            // The last sign of life came while the database's clock was ahead.
+            try PostgreSQLServer.running().execute(
+                "UPDATE rouse.writer SET seen_at = seen_at + interval '\(lead)'",
+                in: database(url))
             let later = Self.now.advanced(bySeconds: 61)
             var count = 0
             #expect(
@@ -256,6 +265,51 @@ struct SharedDatabaseTests {
                     ).count
                     return count == 3
                 })
+            // The one that lives goes on as it was.
+            #expect(!notices.withLock { $0.contains { $0.contains("was replaced") } })
+            await other.close()
+        }
+    }
+
+    @Test("A writer's row that is locked keeps nobody from what another dead one had claimed")
+    func lockedWriter() async throws {
+        var settings = PostgreSQLWakeStore.Settings()
+        settings.heartbeatSeconds = 0.1
+        settings.takeoverSeconds = 0.5
+        let grant = grant
+        try await StoreKind.withDatabase { url in
+            let server = try PostgreSQLServer.running()
+            let hanging = try await PostgreSQLWakeStore.open(url: url, settings: settings)
+            let doomed = try await PostgreSQLWakeStore.open(url: url, settings: settings)
+            for (store, device) in [(hanging, 1), (doomed, 2)] as [(PostgreSQLWakeStore, UInt64)] {
+                let wake = Samples.wake(device: device)
+                #expect(
+                    try await Counter(store: store).admit([wake], grant: grant).claims.count == 1)
+            }
+            // As a backend does that hangs in a transaction of the first one.
+            let name = database(url)
+            server.hold(
+                """
+                BEGIN; SET LOCAL statement_timeout = 0;
+                SELECT 1 FROM rouse.writer
+                WHERE gateway = (SELECT gateway FROM rouse.writer ORDER BY id LIMIT 1)
+                FOR UPDATE; SELECT pg_sleep(60)
+                """, in: name)
+            let sleeping =
+                "FROM pg_stat_activity WHERE wait_event = 'PgSleep' "
+                + "AND datname = '\(name)'"
+            #expect(try await comesTrue { try server.execute("SELECT 1 \(sleeping)") == "1" })
+            await hanging.abandon()
+            await doomed.abandon()
+            let other = try await PostgreSQLWakeStore.open(url: url, settings: settings)
+            let later = Self.now.advanced(bySeconds: 61)
+            #expect(
+                try await comesTrue {
+                    try await other.perform(
+                        ReclaimLeases(at: later, limit: 10, under: Samples.rules)
+                    ).count == 1
+                })
+            try server.execute("SELECT pg_terminate_backend(pid) \(sleeping)")
             await other.close()
         }
     }

@@ -3,6 +3,7 @@
 import AdminAPI
 import Gateway
 import GatewayTestKit
+import PostgreSQLTestKit
 import ServiceLifecycle
 import StorePostgreSQL
 import StoreTestKit
@@ -43,6 +44,65 @@ struct SharedDutyTests {
             }
             #expect(isTaken && ContinuousClock.now - start < .seconds(10))
             await second.close()
+        }
+    }
+
+    @Test("Taking a duty and giving it back again and again makes no rows and removes none")
+    func rows() async throws {
+        try await StoreKind.withDatabase { url in
+            let server = try PostgreSQLServer.running()
+            let database = String(url.split(separator: "/").last ?? "")
+            let store = try await PostgreSQLWakeStore.open(url: url)
+            for _ in 0..<20 {
+                #expect(try await store.take(Self.duty, seconds: 60))
+                try await store.giveBack(Self.duty)
+                // Of one that is not held nothing is written.
+                try await store.giveBack(Self.duty)
+            }
+            await store.close()
+            let counts = try server.execute(
+                "SELECT count(*), min(until) FROM rouse.duty WHERE name = '\(Self.duty.name)'",
+                in: database)
+            #expect(counts == "1|-infinity")
+        }
+    }
+
+    @Test("A duty that was taken while the database's clock was ahead is not lost for that long")
+    func clockAhead() async throws {
+        try await StoreKind.withDatabase { url in
+            let server = try PostgreSQLServer.running()
+            let database = String(url.split(separator: "/").last ?? "")
+            let store = try await PostgreSQLWakeStore.open(url: url)
+            try server.execute(
+                """
+                INSERT INTO rouse.duty VALUES
+                    ('\(Self.duty.name)', 'gone', clock_timestamp() + interval '1 year')
+                """, in: database)
+            #expect(try await store.take(Self.duty, seconds: 60))
+            await store.close()
+        }
+    }
+
+    @Test("Who looks at an endpoint's counts alone waits for nobody's turn, though events are due")
+    func counts() async throws {
+        try await StoreKind.withDatabase { url in
+            let server = try PostgreSQLServer.running()
+            let database = String(url.split(separator: "/").last ?? "")
+            let store = try await PostgreSQLWakeStore.open(url: url)
+            let counter = Counter(store: store)
+            try await counter.settleSent(try await counter.claimOne(Samples.wake()))
+            let now = counter.now.advanced(bySeconds: 1)
+            let turns = "SELECT count(*) FROM rouse.turn WHERE name LIKE 'webhooks%'"
+            let batch = try await store.perform(
+                ClaimWebhooks(of: Samples.endpoint, at: now, until: now, limit: 0))
+            #expect(batch == WebhookBatch(backlogCount: 1))
+            #expect(try server.execute(turns, in: database) == "0")
+            // As those who take some do.
+            let taken = try await store.perform(
+                ClaimWebhooks(of: Samples.endpoint, at: now, until: now, limit: 1))
+            #expect(taken.items.count == 1)
+            #expect(try server.execute(turns, in: database) == "1")
+            await store.close()
         }
     }
 

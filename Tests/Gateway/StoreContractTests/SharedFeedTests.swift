@@ -157,7 +157,7 @@ struct SharedFeedTests {
             #expect(status.members.map(\.isThis) == [true, false, false])
             #expect(status.members.allSatisfy { $0.writerCount > 0 })
             #expect(status.verbs["admit-wakes"]?.microseconds ?? 0 > 0)
-            #expect(status.serverVersion > 130_000 && status.openTransactions.isEmpty)
+            #expect(status.serverVersion > 130_000 && Self.openHere(stores[0]).isEmpty)
             #expect(abs(status.clockOffsetMilliseconds) < 1_000)
             await stores[2].abandon()
             #expect(
@@ -193,6 +193,41 @@ struct SharedFeedTests {
         }
     }
 
+    /// Those of the store's own database: other tests have theirs on the server.
+    private static func openHere(
+        _ store: PostgreSQLWakeStore
+    ) -> [SharedStoreStatus.OpenTransaction] {
+        store.sharedStatus?.openTransactions.filter { !$0.owner.contains("in database") } ?? []
+    }
+
+    @Test("A transaction in another database is found if it has written, which stops pruning here")
+    func forgottenElsewhere() async throws {
+        try await StoreKind.withDatabase { url in
+            let server = try PostgreSQLServer.running()
+            let other = try server.makeDatabase()
+            let idle = try server.makeDatabase()
+            server.hold("BEGIN; SELECT txid_current(); SELECT pg_sleep(60)", in: other)
+            server.hold("BEGIN; SELECT pg_sleep(60)", in: idle)
+            let store = try await PostgreSQLWakeStore.open(url: url, settings: lively)
+            func open(in name: String) -> SharedStoreStatus.OpenTransaction? {
+                store.sharedStatus?.openTransactions.first {
+                    $0.owner.hasSuffix(", in database \(name)")
+                }
+            }
+            #expect(try await comesTrue { open(in: other)?.seconds ?? 0 >= 2 })
+            #expect(open(in: idle) == nil)
+            let ending = try #require(open(in: other)?.ending)
+            try server.execute(ending)
+            #expect(try await comesTrue { open(in: other) == nil })
+            try server.execute(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = '\(idle)' AND pid <> pg_backend_pid()
+                """)
+            await store.close()
+        }
+    }
+
     @Test("A transaction that somebody forgot is found, and named once")
     func forgotten() async throws {
         let notices = RecordedNotices()
@@ -202,19 +237,16 @@ struct SharedFeedTests {
             let server = try PostgreSQLServer.running()
             let database = String(url.split(separator: "/").last ?? "")
             // Kept open by psql for as long as its statement takes.
-            let holder = Task.detached {
-                try? server.execute(
-                    "BEGIN; SET LOCAL statement_timeout = 0; SELECT pg_sleep(30)", in: database)
-            }
-            #expect(try await comesTrue { store.sharedStatus?.openTransactions.count == 1 })
-            let open = try #require(store.sharedStatus?.openTransactions.first)
+            server.hold(
+                "BEGIN; SET LOCAL statement_timeout = 0; SELECT pg_sleep(30)", in: database)
+            #expect(try await comesTrue { Self.openHere(store).count == 1 })
+            let open = try #require(Self.openHere(store).first)
             #expect(open.owner.contains("rouse") && open.owner.contains("psql"))
             #expect(open.explanation.contains("pg_terminate_backend"))
-            let count = notices.all.count { $0.contains("has been open for") }
+            let count = notices.all.count { $0.contains(open.ending) }
             #expect(count == 1)
             try server.execute(open.ending, in: database)
-            #expect(try await comesTrue { store.sharedStatus?.openTransactions.isEmpty == true })
-            _ = await holder.value
+            #expect(try await comesTrue { Self.openHere(store).isEmpty })
             await store.close()
         }
     }

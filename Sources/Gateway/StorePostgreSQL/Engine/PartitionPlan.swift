@@ -56,6 +56,8 @@ struct PartitionWatch {
     var nextLook: ContinuousClock.Instant?
     /// Since when days have followed on partitions that ended long ago.
     var leapSince: ContinuousClock.Instant?
+    /// Why they could not be made or dropped, as it was said last.
+    var failure: String?
 
     /// Whether partitions are to be created after such a check.
     mutating func allows(_ plan: PartitionPlan, at now: ContinuousClock.Instant) -> Bool {

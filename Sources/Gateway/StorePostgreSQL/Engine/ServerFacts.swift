@@ -49,11 +49,18 @@ struct ServerFacts: Hashable, Sendable {
     var missingSettings = ""
     /// The tables of the store that the role may not read and write.
     var closedTables = ""
+    /// Whether the role may make and drop tables of the store, as it does with each day's.
+    var mayMakeTables = true
+    /// How far the database's clock is ahead of this machine's at least, in milliseconds: as far as
+    /// the time that the question took leaves it open, it is not.
+    var clockOffset: Int64 = 0
     /// How many hosts the store's URI names.
     var hostCount = 1
 
     /// The oldest version whose SQL is enough.
     static let oldestVersion: Int64 = 130_000
+    /// The difference of the clocks, in milliseconds, from which on there is a warning.
+    static let toleratedClockOffset: Int64 = 5_000
 
     static let statement = Statement(
         """
@@ -72,14 +79,22 @@ struct ServerFacts: Hashable, Sendable {
                     AND NOT (has_table_privilege(oid, 'SELECT')
                         AND has_table_privilege(oid, 'INSERT')
                         AND has_table_privilege(oid, 'UPDATE')
-                        AND has_table_privilege(oid, 'DELETE'))), '') END
+                        AND has_table_privilege(oid, 'DELETE'))), '') END,
+            coalesce(has_schema_privilege(to_regnamespace('rouse')::oid, 'CREATE'), true)
+                AND NOT EXISTS (SELECT 1 FROM pg_class
+                    WHERE relnamespace = to_regnamespace('rouse') AND relkind IN ('r', 'p')
+                        AND NOT pg_has_role(relowner, 'USAGE')),
+            (extract(epoch FROM clock_timestamp()) * 1000)::bigint
         """)
 
     init() {}
 
-    /// Takes over the one row of ``statement``. Throws where a value is missing: a store whose
-    /// server says nothing of itself is not taken for a good one.
-    init(_ result: QueryResult, hostCount: Int) throws(StoreFailure) {
+    /// Takes over the one row of ``statement``, for which was asked between two instants of this
+    /// machine's clock, in milliseconds since the epoch. Throws where a value is missing: a store
+    /// whose server says nothing of itself is not taken for a good one.
+    init(
+        _ result: QueryResult, hostCount: Int, between start: Int64, and end: Int64
+    ) throws(StoreFailure) {
         self.hostCount = hostCount
         guard result.rowCount == 1, let version = result.int64(0, 0),
             let role = result.string(0, 1), let database = result.string(0, 2),
@@ -87,7 +102,8 @@ struct ServerFacts: Hashable, Sendable {
             let synchronousCommit = result.string(0, 5),
             let synchronousStandbys = result.string(0, 6),
             let standbyCount = result.int64(0, 7), let isStandby = result.bool(0, 8),
-            let missingSettings = result.string(0, 9), let closedTables = result.string(0, 10)
+            let missingSettings = result.string(0, 9), let closedTables = result.string(0, 10),
+            let mayMakeTables = result.bool(0, 11), let time = result.int64(0, 12)
         else {
             throw StoreFailure(
                 kind: .unavailable,
@@ -105,6 +121,8 @@ struct ServerFacts: Hashable, Sendable {
         self.isStandby = isStandby
         self.missingSettings = missingSettings
         self.closedTables = closedTables
+        self.mayMakeTables = mayMakeTables
+        clockOffset = min(max(0, time - end), time - start)
     }
 
     /// What is to be said of them, the worst first.
@@ -128,12 +146,18 @@ struct ServerFacts: Hashable, Sendable {
         }
         if !closedTables.isEmpty {
             add(
-                "The role \(role) may not read and write \(closedTables).",
-                "Use the role that owns the tables, or let this one SELECT, INSERT, UPDATE and "
-                    + "DELETE in them.")
+                "The role \(role) may not read and write \(closedTables).", Self.ownership)
+        } else if !mayMakeTables {
+            add(
+                "The role \(role) does not own the tables, or may not make others in the schema "
+                    + "rouse, so that the partitions of new days would be missing and those of old "
+                    + "ones would stay.", Self.ownership)
         }
         return remarks
     }
+
+    private static let ownership =
+        "Use the role that made the tables with rouse store migrate, for all gateways."
 
     private var losses: [DatabaseRemark] {
         var remarks: [DatabaseRemark] = []
@@ -183,6 +207,13 @@ struct ServerFacts: Hashable, Sendable {
                 "No standby is synchronous, so that a failover takes the last wakes that were "
                     + "acknowledged.",
                 "Name the standbys in synchronous_standby_names.")
+        }
+        if abs(clockOffset) > Self.toleratedClockOffset {
+            add(
+                "The database's clock and this machine's differ by more than "
+                    + "\(Self.toleratedClockOffset / 1000) s. Wakes come due and expire by the "
+                    + "database's, and provider tokens are signed by this machine's.",
+                "Set both, by NTP for example; rouse status shows the difference.")
         }
         if !missingSettings.isEmpty {
             add(

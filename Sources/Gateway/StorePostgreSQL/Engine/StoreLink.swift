@@ -30,7 +30,7 @@ final class StoreLink: Sendable {
         var writers: [Session.ID: Writer] = [:]
         var queues = QueueCache()
         var hash: TokenHash?
-        var clockOffset: Int64?
+        var clockOffset = ClockOffset()
         /// What was said of the server last.
         var remarks: Set<DatabaseRemark> = []
         var isClosing = false
@@ -168,8 +168,11 @@ final class StoreLink: Sendable {
     }
 
     private func serverRemarks() async throws(StoreFailure) -> [DatabaseRemark] {
+        let start = settings.machineClock()
         let result = try await run([Query(ServerFacts.statement)], transaction: .none)[0]
-        return try ServerFacts(result, hostCount: connection.hostCount).remarks
+        return try ServerFacts(
+            result, hostCount: connection.hostCount, between: start, and: settings.machineClock()
+        ).remarks
     }
 
     /// Looks at the server again, which may have been set up otherwise, or be another one, since
@@ -401,12 +404,14 @@ final class StoreLink: Sendable {
 
     func note(_ row: DamagedRow) { damage.note(row) }
 
-    var clockOffset: Int64? { state.withLock { $0.clockOffset } }
+    var clockOffset: Int64? { state.withLock { $0.clockOffset.milliseconds } }
 
     /// Takes note of the database's time, which a fence has returned between two local instants.
     func note(databaseTime: Int64?, between start: Int64, and end: Int64) {
         guard let databaseTime else { return }
-        state.withLock { $0.clockOffset = databaseTime - (start + end) / 2 }
+        state.withLock {
+            $0.clockOffset.note(databaseTime: databaseTime, between: start, and: end)
+        }
     }
 
     /// This machine's wall clock, in milliseconds since the epoch.

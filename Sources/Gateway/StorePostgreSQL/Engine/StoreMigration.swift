@@ -38,8 +38,10 @@ extension PostgreSQLWakeStore {
     ) async throws(StoreFailure) -> (version: Int?, remarks: [DatabaseRemark]) {
         try await StoreMigration.withSession(url, settings) {
             session, hostCount throws(StoreFailure) in
+            let start = settings.machineClock()
             let result = try await session.run([Query(ServerFacts.statement)]).results()[0]
-            let facts = try ServerFacts(result, hostCount: hostCount)
+            let facts = try ServerFacts(
+                result, hostCount: hostCount, between: start, and: settings.machineClock())
             guard facts.closedTables.isEmpty else { return (nil, facts.remarks) }
             let version = try await StoreMigration.version { query throws(StoreFailure) in
                 try await session.run([query]).results()[0]

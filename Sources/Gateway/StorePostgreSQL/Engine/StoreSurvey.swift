@@ -81,24 +81,27 @@ final class StoreSurvey: Sendable {
         ORDER BY gateway.name <> $1, gateway.began_at, gateway.name
         """, .text)
     /// A gateway's own last some milliseconds. Of other roles' sessions only who has the role
-    /// pg_read_all_stats sees since when they are in a transaction.
+    /// pg_read_all_stats sees since when they are in a transaction. In another database one that
+    /// has written counts: as long as it is open, no session of the server learns that later
+    /// versions of rows can go, and their pages fill until the next vacuum.
     private static let openTransactions = Statement(
         """
         SELECT pid::bigint, coalesce(usename::text, ''), coalesce(application_name, ''),
-            coalesce(state, ''), extract(epoch FROM clock_timestamp() - xact_start)::bigint
+            coalesce(state, ''), extract(epoch FROM clock_timestamp() - xact_start)::bigint,
+            CASE WHEN datname <> current_database() THEN 'in database ' || datname ELSE '' END
         FROM pg_stat_activity
-        WHERE datname = current_database() AND pid <> pg_backend_pid()
-            AND backend_type = 'client backend'
+        WHERE (datname = current_database() OR backend_xid IS NOT NULL)
+            AND pid <> pg_backend_pid() AND backend_type = 'client backend'
             AND xact_start < clock_timestamp() - $1 * interval '1 s'
         ORDER BY xact_start LIMIT 10
         """, .int8)
     /// Prepared transactions, which no session will end by itself.
     private static let preparedTransactions = Statement(
         """
-        SELECT gid, owner::text, extract(epoch FROM clock_timestamp() - prepared)::bigint
+        SELECT gid, owner::text, extract(epoch FROM clock_timestamp() - prepared)::bigint,
+            CASE WHEN database <> current_database() THEN ' in database ' || database ELSE '' END
         FROM pg_prepared_xacts
-        WHERE database = current_database()
-            AND prepared < clock_timestamp() - $1 * interval '1 s'
+        WHERE prepared < clock_timestamp() - $1 * interval '1 s'
         ORDER BY prepared LIMIT 10
         """, .int8)
     private static let server = Statement(
@@ -128,7 +131,8 @@ final class StoreSurvey: Sendable {
                 isAlive: Double(silent) < takeoverSeconds * 1000)
         }
         var open = (0..<results[1].rowCount).map { row in
-            let words = (1...3).compactMap { results[1].string(row, $0) }.filter { !$0.isEmpty }
+            let words = [1, 2, 3, 5].compactMap { results[1].string(row, $0) }
+                .filter { !$0.isEmpty }
             let process = results[1].int64(row, 0) ?? 0
             return SharedStoreStatus.OpenTransaction(
                 ending: "SELECT pg_terminate_backend(\(process));",
@@ -138,7 +142,8 @@ final class StoreSurvey: Sendable {
             let name = results[2].string(row, 0) ?? ""
             return SharedStoreStatus.OpenTransaction(
                 ending: "ROLLBACK PREPARED '\(name.replacing("'", with: "''"))';",
-                owner: "\(results[2].string(row, 1) ?? ""), prepared",
+                owner: "\(results[2].string(row, 1) ?? ""), prepared"
+                    + (results[2].string(row, 3) ?? ""),
                 seconds: results[2].int64(row, 2) ?? 0)
         }
         open.sort { $0.seconds > $1.seconds }

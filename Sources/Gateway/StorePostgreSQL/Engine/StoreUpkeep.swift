@@ -38,10 +38,15 @@ final class StoreUpkeep: Sendable {
 
     // MARK: Statements
 
+    /// The rows of these writers, but for those that a transaction is under way on: such a row has
+    /// its sign of life from that, and one whose backend hangs must not keep a heartbeat waiting.
+    private static func free(_ condition: String) -> String {
+        "id IN (SELECT id FROM rouse.writer WHERE NOT ended AND \(condition) "
+            + "FOR UPDATE SKIP LOCKED)"
+    }
+
     static let heartbeat = Statement(
-        """
-        UPDATE rouse.writer SET seen_at = clock_timestamp() WHERE gateway = $1 AND NOT ended
-        """, .text)
+        "UPDATE rouse.writer SET seen_at = clock_timestamp() WHERE \(free("gateway = $1"))", .text)
     static let presence = Statement(
         """
         INSERT INTO rouse.gateway (name, leases) VALUES ($1, $2)
@@ -50,11 +55,21 @@ final class StoreUpkeep: Sendable {
     static let endPresence = Statement("DELETE FROM rouse.gateway WHERE name = $1", .text)
     static let forgetGateways = Statement(
         "DELETE FROM rouse.gateway WHERE seen_at < clock_timestamp() - interval '1 day'")
+    /// Signs of life from the future, which a database's clock that was ahead has left: those who
+    /// gave them are waited for from now on.
+    static let pullBackSigns = Statement(
+        """
+        WITH gateways AS (
+            UPDATE rouse.gateway SET seen_at = clock_timestamp()
+            WHERE seen_at > clock_timestamp() + $1 * interval '1 ms')
+        UPDATE rouse.writer SET seen_at = clock_timestamp()
+        WHERE \(free("seen_at > clock_timestamp() + $1 * interval '1 ms'"))
+        """, .int8)
     /// Ends the writers of gateways without a heartbeat.
     static let endSilent = Statement(
         """
         UPDATE rouse.writer SET ended = true
-        WHERE NOT ended AND seen_at < clock_timestamp() - $1 * interval '1 ms'
+        WHERE \(free("seen_at < clock_timestamp() - $1 * interval '1 ms'"))
         RETURNING gateway
         """, .int8)
     static let endMine = Statement(
@@ -98,7 +113,10 @@ extension StoreLink {
         fresh.remove(old)
         let limit = Int64(settings.takeoverSeconds * 1000)
         let silent = try await run(
-            [Query(StoreUpkeep.endSilent, .int8(limit))], transaction: .write)[0]
+            [
+                Query(StoreUpkeep.pullBackSigns, .int8(limit)),
+                Query(StoreUpkeep.endSilent, .int8(limit)),
+            ], transaction: .write)[1]
         for row in 0..<silent.rowCount {
             notice(
                 "Gateway \(silent.string(row, 0) ?? "") gave no sign of life for "

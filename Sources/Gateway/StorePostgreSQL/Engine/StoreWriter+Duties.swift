@@ -3,7 +3,7 @@
 import Gateway
 
 extension StoreWriter {
-    /// Takes a duty, or keeps it, by the database's clock.
+    /// Takes a duty, or keeps it, by the database's clock. All who ask for a duty ask for as long.
     func take(_ duty: StoreDuty, seconds: Int) async throws(StoreFailure) -> Bool {
         try await session.run(
             [
@@ -21,12 +21,19 @@ extension StoreWriter {
         ).results()
     }
 
+    /// One that ends after more than twice as long as is asked for was taken while the database's
+    /// clock was ahead; whoever has it may be gone.
     private static let take = Statement(
         """
         INSERT INTO rouse.duty VALUES ($1, $2, clock_timestamp() + $3 * interval '1 ms')
         ON CONFLICT (name) DO UPDATE SET gateway = excluded.gateway, until = excluded.until
-        WHERE duty.gateway = excluded.gateway OR duty.until < clock_timestamp()
+        WHERE duty.gateway = excluded.gateway OR duty.until NOT BETWEEN clock_timestamp()
+            AND clock_timestamp() + 2 * $3 * interval '1 ms'
         """, .text, .text, .int8)
+    /// The row stays: no index entry comes and goes with each event.
     private static let giveBack = Statement(
-        "DELETE FROM rouse.duty WHERE name = $1 AND gateway = $2", .text, .text)
+        """
+        UPDATE rouse.duty SET until = '-infinity'
+        WHERE name = $1 AND gateway = $2 AND until > '-infinity'
+        """, .text, .text)
 }

@@ -41,6 +41,18 @@ extension StoreWriter {
         return dropped ?? 0
     }
 
+    /// Says why partitions are not made and dropped, once for each cause: without those of new days
+    /// rows of all days gather in one table, from which they are deleted one by one.
+    func tell(_ failure: StoreFailure) {
+        guard !failure.isConnectionLoss else { return }
+        let isNew = link.partitions.withLock { watch in
+            defer { watch.failure = failure.message }
+            return watch.failure != failure.message
+        }
+        guard isNew else { return }
+        link.notice("The partitions of days cannot be made or dropped. \(failure.message)")
+    }
+
     /// The database's time in a row of its own or beside the partitions, each with the day behind
     /// its last one.
     private static let list = Statement(

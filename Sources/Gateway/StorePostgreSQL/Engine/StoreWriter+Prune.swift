@@ -22,8 +22,13 @@ extension StoreWriter {
     func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned {
         guard link.writer(of: session) != nil else { return Pruned() }
         guard try await takeDuty() else { return Pruned() }
-        // Whatever keeps it from tables, rows have their time all the same.
-        let dropped = (try? await keepPartitions(order)) ?? 0
+        var dropped = 0
+        do throws(StoreFailure) {
+            dropped = try await keepPartitions(order)
+        } catch {
+            // Whatever keeps it from tables, rows have their time all the same.
+            tell(error)
+        }
         // The drop was a transaction of this writer too.
         guard let writer = link.writer(of: session) else { return Pruned() }
         let sweep = link.sweep.withLock { $0 }

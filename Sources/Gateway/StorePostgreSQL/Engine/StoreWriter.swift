@@ -90,12 +90,14 @@ final class StoreWriter: StoreEngine {
     /// How often a turn is asked for; then its holder is passed over, who may be stopped.
     private static let turnLimit = 50
 
+    /// One that ends later than in a second was taken while the database's clock was ahead.
     private static let turn = Statement(
         """
         INSERT INTO rouse.turn (name, writer, until)
         SELECT name, $2, clock_timestamp() + interval '200 ms' FROM unnest($1) AS asked (name)
         ON CONFLICT (name) DO UPDATE SET writer = excluded.writer, until = excluded.until
-            WHERE turn.writer = excluded.writer OR turn.until < clock_timestamp()
+            WHERE turn.writer = excluded.writer OR turn.until NOT BETWEEN clock_timestamp()
+                AND clock_timestamp() + interval '1 s'
         RETURNING name
         """, .textArray, .int8)
 
@@ -204,14 +206,22 @@ extension StoreFailure {
             // Class XX: internal errors, damaged data and indexes among them.
             kind = refusal.state.rawValue.hasPrefix("XX") ? .corrupt : .unavailable
         }
-        // The server's words may hold a row's values, but for class 42: statements and privileges.
-        let about =
-            refusal.state.rawValue.hasPrefix("42")
-            ? " (\(refusal.message))" : refusal.constraint.map { " (\($0))" } ?? ""
-        self.init(
-            kind: kind,
-            message: "The database refused a statement with \(refusal.state.rawValue)\(about); "
-                + "its log says more.")
+        self.init(kind: kind, message: Self.sentence(about: refusal))
+    }
+
+    private static func sentence(about refusal: ServerRefusal) -> String {
+        let state = refusal.state.rawValue
+        switch refusal.state {
+        case .diskFull: return "The database has no room left on its disk (\(state))."
+        case .readOnlyTransaction: return "The database can only be read (\(state))."
+        default:
+            // The server's words may hold a row's values, but for class 42: statements and
+            // privileges.
+            let about =
+                state.hasPrefix("42")
+                ? " (\(refusal.message))" : refusal.constraint.map { " (\($0))" } ?? ""
+            return "The database refused a statement with \(state)\(about); its log says more."
+        }
     }
 }
 

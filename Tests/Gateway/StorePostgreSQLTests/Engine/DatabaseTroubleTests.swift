@@ -48,6 +48,21 @@ struct DatabaseTroubleTests {
         #expect(failure.message == "The database cannot be reached.")
     }
 
+    @Test(
+        "A refused statement has its reason in words where one is known",
+        arguments: [
+            ("53100", StoreFailure.Kind.full, "no room left on its disk"),
+            ("25006", .readOnly, "can only be read"), ("57014", .unavailable, "57014"),
+        ])
+    func refusals(_ state: String, _ kind: StoreFailure.Kind, _ words: String) {
+        let failure = StoreFailure(
+            ServerRefusal(
+                queryIndex: 0, state: SQLState(rawValue: state), message: "a row's values",
+                constraint: nil))
+        #expect(failure.kind == kind && failure.message.contains(words), "\(failure)")
+        #expect(!failure.message.contains("values"))
+    }
+
     @Test("A real server's refusal has its reason, without its place")
     func wrongPassword() async throws {
         let server = try PostgreSQLServer.running()

@@ -28,6 +28,7 @@ struct ServerFactsTests {
         Case("PostgreSQL 12", .refused) { $0.version = 120_017 },
         Case("standby", .refused) { $0.isStandby = true },
         Case("rouse.wake", .refused) { $0.closedTables = "rouse.wake" },
+        Case("partitions of new days", .refused) { $0.mayMakeTables = false },
         Case("fsync", .losesCommits) { $0.isFsyncOn = false },
         Case("synchronous_commit", .losesCommits) { $0.synchronousCommit = "off" },
         Case("synchronous_commit", .losesCommits) {
@@ -45,6 +46,9 @@ struct ServerFactsTests {
         },
         Case("synchronous_standby_names", .warning) { $0.standbyCount = 1 },
         Case("full_page_writes", .warning) { $0.isFullPageWritesOn = false },
+        Case("more than 5 s", .warning) { $0.clockOffset = 5_001 },
+        Case("clock", .warning) { $0.clockOffset = -3_600_000 },
+        Case("clock", nil) { $0.clockOffset = 5_000 },
         Case("lock_timeout = 2s", .warning) { $0.missingSettings = "lock_timeout = 2s" },
     ]
 
@@ -81,10 +85,12 @@ struct ServerFactsTests {
             for sql in [
                 "SELECT 1::bigint WHERE false",
                 "SELECT 150000::bigint, 'a', 'b', true, NULL::boolean, 'on', '', 0::bigint, "
-                    + "false, '', ''",
+                    + "false, '', '', true, 0::bigint",
             ] {
                 let result = try await pool.done(Query(Statement(sql)))[0]
-                #expect(throws: StoreFailure.self) { try ServerFacts(result, hostCount: 1) }
+                #expect(throws: StoreFailure.self) {
+                    try ServerFacts(result, hostCount: 1, between: 0, and: 0)
+                }
             }
             await pool.pool.shutDown(within: .seconds(5))
         }
@@ -149,10 +155,53 @@ struct ServerFactsTests {
             let after = try await PostgreSQLWakeStore.survey(url: url)
             #expect(after.version == PostgreSQLWakeStore.schemaVersion)
             #expect(after.remarks == [])
+            var wrong = PostgreSQLWakeStore.Settings()
+            wrong.machineClock = { StoreLink.localMilliseconds - 3_600_000 }
+            let ahead = try await PostgreSQLWakeStore.survey(url: url, settings: wrong)
+            #expect(ahead.remarks.map(\.weight) == [.warning])
+            #expect(ahead.remarks.first?.problem.contains("clock") == true)
 
             try server.execute("ALTER DATABASE \(database) SET synchronous_commit = off")
             let loose = try await PostgreSQLWakeStore.survey(url: url)
             #expect(loose.remarks.map(\.weight) == [.losesCommits])
+        }
+
+        @Test("a role that can make no partitions is refused, and a member of the owner is not")
+        func ownership() async throws {
+            let server = try PostgreSQLServer.running()
+            let database = try server.makeDatabase()
+            let role = "\(database)_clerk"
+            try await PostgreSQLWakeStore.migrate(url: server.uri(database))
+            try server.execute(
+                """
+                CREATE ROLE \(database)_owner;
+                GRANT \(database)_owner TO \(PostgreSQLServer.user);
+                GRANT CREATE ON DATABASE \(database) TO \(database)_owner;
+                ALTER SCHEMA rouse OWNER TO \(database)_owner;
+                DO $$ DECLARE name text; BEGIN
+                    FOR name IN SELECT oid::regclass FROM pg_class
+                        WHERE relnamespace = 'rouse'::regnamespace AND relkind IN ('r', 'p', 'v')
+                    LOOP EXECUTE 'ALTER TABLE ' || name || ' OWNER TO \(database)_owner';
+                    END LOOP;
+                END $$;
+                CREATE ROLE \(role) LOGIN PASSWORD 'clerk';
+                GRANT USAGE ON SCHEMA rouse TO \(role);
+                GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA rouse TO \(role)
+                """, in: database)
+            let url = "postgresql://\(role):clerk@127.0.0.1:\(server.port)/\(database)"
+            let failure = await #expect(throws: StoreFailure.self) {
+                try await PostgreSQLWakeStore.open(url: url)
+            }
+            #expect(
+                failure?.message.contains("partitions of new days") == true,
+                "\(failure?.message ?? "")")
+            #expect(failure?.message.contains("the role that made the tables") == true)
+
+            try server.execute("GRANT \(database)_owner TO \(role)")
+            try await PostgreSQLWakeStore.migrate(url: url)
+            let (version, remarks) = try await PostgreSQLWakeStore.survey(url: url)
+            #expect(version == PostgreSQLWakeStore.schemaVersion && remarks == [])
+            try await PostgreSQLWakeStore.open(url: url).close()
         }
 
         @Test("a role that may not write the tables is told which")

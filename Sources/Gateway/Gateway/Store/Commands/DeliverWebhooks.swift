@@ -10,7 +10,7 @@ public struct ClaimWebhooks: StoreCommand {
     public let now: WallInstant
     /// When the leases end.
     public let leaseEnd: WallInstant
-    /// The most webhooks to take.
+    /// The most webhooks to take; with 0 only the endpoint's counts are read.
     public let limit: Int
 
     /// Creates the command.
@@ -31,10 +31,11 @@ public struct ClaimWebhooks: StoreCommand {
     /// again.
     public static var isMostlyIdle: Bool { true }
 
-    /// The endpoint's counts when nothing is due.
+    /// The endpoint's counts when nothing is due, or nothing is to be taken.
     public func idleAnswer(
         on set: WorkingSet
     ) throws(RowFault) -> WebhookBatch? {
+        guard limit > 0 else { return try set.webhookStanding(of: endpoint) }
         let due = try set.part { () throws(RowFault) in
             try set.numbers(.dueWebhooks(endpoint, at: now, limit: 1))
         }
