@@ -187,6 +187,9 @@ public final class SQLiteWakeStore: WakeStore {
         configuration.journalMode = .wal
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { database in
+            // What waits for the disk is not the writer: see `LogFlusher`. Before all else, because
+            // the next ones write.
+            try database.execute(sql: "PRAGMA synchronous = NORMAL")
             // These two take effect on a new file only, before anything is written to it.
             try database.execute(sql: "PRAGMA page_size = \(pageBytes)")
             try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
@@ -194,8 +197,6 @@ public final class SQLiteWakeStore: WakeStore {
         }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.writeWithoutTransaction { database in
-            // What waits for the disk is not the writer: see `LogFlusher`.
-            try database.execute(sql: "PRAGMA synchronous = NORMAL")
             // A log that has been long gives its space back when it begins anew.
             try database.execute(sql: "PRAGMA journal_size_limit = \(keptLogBytes)")
             // A log is copied by those who look whether that worked; see `Checkpointer`.

@@ -86,9 +86,13 @@ struct GatewayAssembly {
             opened.ends.map { [StoreFailureMonitor(failures: $0, logger: logger)] } ?? []
         let watching: [any Service] = keys.map { [$0] } ?? []
         let posting: [any Service] = startsPaused ? [] : [webhooks]
+        let services: [any Service] =
+            ending + [gateway] + posting + [server, reloader] + watching + [manager]
         let group = ServiceGroup(
-            services: ending + [gateway] + posting + [server, reloader] + watching + [manager],
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            configuration: ServiceGroupConfiguration(
+                // By their types: else the library names them by everything that is in them.
+                services: services.map { .init(service: $0, serviceName: "\(type(of: $0))") },
+                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         let outcome: Result<Void, any Error>
         do {
             outcome = .success(try await group.run())

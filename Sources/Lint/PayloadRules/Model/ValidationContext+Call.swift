@@ -5,8 +5,9 @@ extension ValidationContext {
     /// The call's id of a value's text. The letters of a UUID are in lower case, because their case
     /// does not count (RFC 9562 §4): phones treat it as the same call.
     static func callID(_ text: some Collection<UInt8>) -> String {
-        let id = String(decoding: text, as: UTF8.self)
-        return JSONDocument.isUUID(id.utf8) ? id.lowercased() : id
+        guard JSONDocument.isUUID(text) else { return String(decoding: text, as: UTF8.self) }
+        // The bit by which small letters differ from capitals; digits and hyphens have it already.
+        return String(decoding: text.map { $0 | 0x20 }, as: UTF8.self)
     }
 
     /// The value of the preferred identifier key that has a usable one: text that is not empty, or
@@ -139,13 +140,18 @@ extension JSONDocument {
     /// Whether a text has the form of a UUID.
     static func isUUID(_ text: some Collection<UInt8>) -> Bool {
         guard text.count == 36 else { return false }
-        return text.enumerated().allSatisfy { index, byte in
-            switch index {
-            case 8, 13, 18, 23: byte == UInt8(ascii: "-")
-            default:
-                byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 6
-            }
+        var index = 0
+        for byte in text {
+            let isInPlace =
+                switch index {
+                case 8, 13, 18, 23: byte == UInt8(ascii: "-")
+                default:
+                    byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 6
+                }
+            guard isInPlace else { return false }
+            index += 1
         }
+        return true
     }
 }
 
