@@ -329,6 +329,7 @@ let package = Package(
             [
                 "Gateway", "GatewayTestKit", "OpenSSLCrypto", "PayloadRules", "SeedKit", "WaitKit",
                 "WakeBudget", "WakeModel", coreMetrics, httpTypes, lifecycle, logging,
+                nioCore,
             ]),
 
         // Where the gateway meets the client of APNs.
