@@ -169,7 +169,7 @@ let package = Package(
         // Readers of files, for `rouse validate` and `rouse audit`.
         module("PayloadLint", in: .lint, ["PayloadRules", "WakeModel", yams]),
         tests(
-            of: "PayloadLint", in: .lint, ["PayloadRules", "SeedKit", "WakeModel"],
+            of: "PayloadLint", in: .lint, ["PayloadRules", "SeedKit", "WakeModel", yams],
             exclude: ["Golden"]),
         module("AppAudit", in: .lint, ["PayloadLint", "PayloadRules", yams]),
         tests(of: "AppAudit", in: .lint, ["PayloadLint", "PayloadRules", "SeedKit"]),
@@ -329,6 +329,7 @@ let package = Package(
             [
                 "Gateway", "GatewayTestKit", "OpenSSLCrypto", "PayloadRules", "SeedKit", "WaitKit",
                 "WakeBudget", "WakeModel", coreMetrics, httpTypes, lifecycle, logging,
+                nioCore,
             ]),
 
         // Where the gateway meets the client of APNs.

@@ -28,8 +28,9 @@ struct AuditedFile {
     private let path: String
 
     /// Throws a ``Gateway/StoreFailure``: `readOnly` when there is no such file, `unavailable` when
-    /// it has several names (hard links), `corrupt` when it is empty and the log of the database
-    /// that was there is left. SQLite deletes the log of an empty file, whoever opens it.
+    /// it is no file or has several names (hard links), `corrupt` when it is empty and the log of
+    /// the database that was there is left. SQLite deletes the log of an empty file, whoever opens
+    /// it.
     init(path: String) throws(StoreFailure) {
         guard let real = StorePath.existing(path) else {
             let code = errno
@@ -38,7 +39,7 @@ struct AuditedFile {
                 message: "The store \(path) cannot be opened: \(StoreLock.reason(code)).")
         }
         // A gateway's log may be beside another name, and the file without it is incomplete.
-        try StorePath.checkNames(of: real)
+        try StorePath.checkFile(real)
         if StorePath.byteCount(of: real) == 0,
             let failure = StoreIdentity.orphanedLog(besides: real)
         {

@@ -63,9 +63,9 @@ public final class SQLiteWakeStore: WakeStore {
     /// Throws a ``Gateway/StoreFailure``: `inUse` when another process owns the store, `readOnly`
     /// when it cannot be written, `corrupt` when the file is no store or is damaged or was written
     /// by a newer version, `inUse` as well when another program keeps the last process' log from
-    /// being copied, `unavailable` when it has several names. A file that is something else is not
-    /// changed. `cachedDevices` is how many ledgers are kept in memory. `notify` is given what an
-    /// operator should read of later, on any thread, and must not wait.
+    /// being copied, `unavailable` when it is no file or has several names. A file that is
+    /// something else is not changed. `cachedDevices` is how many ledgers are kept in memory.
+    /// `notify` is given what an operator should read of later, on any thread, and must not wait.
     public convenience init(
         path: String, durability: Durability = .disk,
         cachedDevices: Int = SQLiteWakeStore.defaultCachedDevices,
@@ -89,7 +89,7 @@ public final class SQLiteWakeStore: WakeStore {
         let path = StorePath.resolve(path)
         let lock = try StoreLock(besides: path)
         self.lock = lock
-        try StorePath.checkNames(of: path)
+        try StorePath.checkFile(path)
         // Before a file is made, which would be left behind.
         if StorePath.byteCount(of: path) == nil,
             let failure = StoreIdentity.orphanedLog(besides: path)

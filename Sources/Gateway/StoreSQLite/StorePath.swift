@@ -42,15 +42,22 @@ enum StorePath {
         return stat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
-    /// Refuses a file that has another name: a hard link. A file's companions are beside the name
-    /// by which it was opened, so under two names it would have two locks, of two owners, and two
-    /// logs. Throws a ``Gateway/StoreFailure`` of kind `unavailable`.
+    /// Refuses what is no file, such as a folder or a pipe, whose opening could wait for ever, and
+    /// a file that has another name: a hard link. A file's companions are beside the name by which
+    /// it was opened, so under two names it would have two locks, of two owners, and two logs.
+    /// Throws a ``Gateway/StoreFailure`` of kind `unavailable`.
     ///
     /// Looked at by name: opening the file and closing it again would drop the locks that SQLite
     /// holds on it in this process.
-    static func checkNames(of path: String) throws(StoreFailure) {
+    static func checkFile(_ path: String) throws(StoreFailure) {
         var status = stat()
-        guard stat(path, &status) == 0, status.st_nlink > 1 else { return }
+        guard stat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw StoreFailure(
+                kind: .unavailable,
+                message: "The store \(path) is no file. Name the file itself.")
+        }
+        guard status.st_nlink > 1 else { return }
         throw StoreFailure(
             kind: .unavailable,
             message: "The store \(path) has \(status.st_nlink) names (hard links). Its lock and "

@@ -55,6 +55,35 @@ struct AppRoutesTests {
         }
     }
 
+    @Test("A body that a route does not read is refused, and nothing is done")
+    func bodies() async throws {
+        let bench = try APIBench()
+        try await bench.serve { caller in
+            let pause = "/v1/apps/com.example.app/pause"
+            for (method, path) in [
+                ("POST", pause), ("DELETE", "/v1/users/u-1/devices"), ("GET", "/v1/wakes"),
+            ] {
+                let answer = try await caller.send(method, path, #"{"app":"com.example.app"}"#)
+                try expectProblem(answer, .invalidField)
+                #expect(try answer.json()["field"] as? String == "body")
+            }
+            let app = try await caller.send("GET", "/v1/apps/com.example.app").json()
+            #expect(app["paused"] == nil)
+            // No bytes are no body, however that is written.
+            let key = try #require(bench.keys[.admin]).text
+            for field in [
+                "Content-Length: 0\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            ] {
+                let head =
+                    "POST \(pause) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                    + "Authorization: Bearer \(key)\r\n"
+                let answer = try await HTTPExchange.raw(
+                    Array((head + field).utf8), port: caller.port)
+                #expect(answer.status == 200, "\(answer)")
+            }
+        }
+    }
+
     @Test("One app is answered with what waits for it, in the store and due")
     func backlog() async throws {
         let bench = try APIBench()

@@ -142,6 +142,68 @@ struct FramingCheckTests {
         }
     }
 
+    @Test(
+        "A request that says it is the last one is, and so is its answer",
+        arguments: [
+            "GET /healthz HTTP/1.1\r\n\(host)Connection: close\r\n\r\n",
+            "GET /healthz HTTP/1.1\r\n\(host)Connection: Close\r\n\r\n",
+            "GET /healthz HTTP/1.1\r\n\(host)Connection: keep-alive, close\r\n\r\n",
+            "GET /healthz HTTP/1.1\r\n\(host)Connection: te\r\nConnection: close\r\n\r\n",
+            "GET /healthz HTTP/1.0\r\n\r\n",
+            "GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+        ])
+    func last(text: String) async throws {
+        var bench = try APIBench()
+        // None of the listener's own times ends the connection while this test looks.
+        bench.configuration.strangerSeconds = 60
+        bench.configuration.headerSeconds = 60
+        bench.configuration.idleSeconds = 60
+        try await bench.serve { caller in
+            for behind in ["", "GET /healthz HTTP/1.1\r\n\(Self.host)\r\n", "hello\r\n\r\n"] {
+                let start = ContinuousClock.now
+                let answer = try await HTTPExchange.raw(
+                    Array((text + behind).utf8), port: caller.port, patienceSeconds: 30)
+                #expect(start.duration(to: .now) < .seconds(20), "It was not closed: \(answer)")
+                #expect(answer.status == 200)
+                #expect(answer.head.lowercased().contains("connection: close"), "\(answer.head)")
+                #expect((answer.head + answer.body).ranges(of: "HTTP/1.1").count == 1, "\(answer)")
+            }
+        }
+    }
+
+    @Test("A stream for a caller of HTTP/1.0 has no chunks, and ends with its connection")
+    func oldStream() async throws {
+        let bench = try APIBench()
+        let key = try #require(bench.keys[.read]).text
+        try await bench.serve { caller in
+            let answer = try await HTTPExchange.raw(
+                Array(
+                    "GET /v1/events?seconds=1 HTTP/1.0\r\nAuthorization: Bearer \(key)\r\n\r\n"
+                        .utf8), port: caller.port)
+            #expect(answer.status == 200, "\(answer)")
+            let head = answer.head.lowercased()
+            #expect(!head.contains("transfer-encoding"), "\(head)")
+            #expect(head.contains("connection: close"), "\(head)")
+            #expect(answer.body.hasPrefix("retry:"), "\(answer.body)")
+        }
+    }
+
+    @Test("The refusal of a request for a head alone has no body")
+    func head() async throws {
+        try await APIBench().serve { caller in
+            for text in [
+                "HEAD /healthz HTTP/1.1\r\nHost: a b\r\n\r\n",
+                "HEAD //healthz HTTP/1.1\r\n\(Self.host)\r\n",
+                "HEAD /v1/nothing HTTP/1.1\r\n\(Self.host)Connection: close\r\n\r\n",
+            ] {
+                let answer = try await HTTPExchange.raw(Array(text.utf8), port: caller.port)
+                #expect((400..<500).contains(answer.status), "\(answer)")
+                #expect(answer.head.lowercased().contains("content-length: "), "\(answer.head)")
+                #expect(answer.body.isEmpty, "\(answer.body)")
+            }
+        }
+    }
+
     @Test("A request line of any length is refused, and read no further than it has to be")
     func longLine() async throws {
         try await APIBench().serve { caller in

@@ -2,6 +2,7 @@
 
 import Foundation
 import GatewayTestKit
+import NIOCore
 import Testing
 
 @testable import AdminAPI
@@ -41,12 +42,39 @@ struct SocketAccessTests {
         }
     }
 
+    @Test("The socket of another listener is left to it; one that was left behind is replaced")
+    func occupied() async throws {
+        try await Self.serve(SocketAccess()) { path in
+            let second = ListeningSocket(path: path, access: SocketAccess())
+            #expect(throws: ListenerFailure(code: EADDRINUSE)) { try second.begin() }
+            // A socket that nobody listens on any more, as after a kill -9.
+            let address = try SocketAddress(unixDomainSocketPath: path + ".old")
+            defer { unlink(path + ".old") }
+            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            let isBound = address.withSockAddr { bind(descriptor, $0, socklen_t($1)) == 0 }
+            close(descriptor)
+            try #require(isBound)
+            let next = ListeningSocket(path: path + ".old", access: SocketAccess())
+            try next.begin()
+            next.end()
+        }
+    }
+
+    @Test("What is no socket is not replaced, and a path that is too long is said to be")
+    func impossible() throws {
+        let file = ListeningSocket(path: "/dev/null", access: SocketAccess())
+        #expect(throws: ListenerFailure(code: ENOTSOCK)) { try file.begin() }
+        let long = "/tmp/" + String(repeating: "a", count: 200)
+        let socket = ListeningSocket(path: long, access: SocketAccess())
+        #expect(throws: ListenerFailure(code: ENAMETOOLONG)) { try socket.begin() }
+    }
+
     @Test("Before it has them, nobody but its owner may connect")
     func beforehand() throws {
         let path = "/tmp/rouse-\(UUID().uuidString.prefix(8)).sock"
         defer { unlink(path) }
         let socket = ListeningSocket(path: path, access: SocketAccess(mode: 0o666))
-        socket.begin()
+        try socket.begin()
         defer { socket.end() }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o666)
         try #require(descriptor >= 0)

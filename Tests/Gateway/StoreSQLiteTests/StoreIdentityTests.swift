@@ -24,6 +24,21 @@ struct StoreIdentityTests {
         try queue.close()
     }
 
+    @Test("What is no file at all is refused in words, and not opened", arguments: [true, false])
+    func noFile(isFolder: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store"
+            // Opening a pipe without a writer would wait for one.
+            #expect((isFolder ? mkdir(path, 0o700) : mkfifo(path, 0o600)) == 0)
+            let failure = #expect(throws: StoreFailure.self) { try SQLiteWakeStore(path: path) }
+            #expect(failure?.message.contains("is no file") == true, "\(failure?.message ?? "")")
+            let audit = #expect(throws: StoreFailure.self) {
+                try SQLiteWakeStore.audit(path: path)
+            }
+            #expect(audit?.message.contains("is no file") == true, "\(audit?.message ?? "")")
+        }
+    }
+
     @Test(
         "Another program's database is refused in words, and not changed",
         arguments: [

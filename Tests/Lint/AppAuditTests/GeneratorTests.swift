@@ -25,6 +25,22 @@ struct GeneratorTests {
             ])
     }
 
+    @Test(
+        "a project whose aliases stand for a billion values is named, and not expanded",
+        arguments: ["", "? *j\n: 1\n"])
+    func endlessProject(key: String) throws {
+        var text = "targets:\n  A:\n    a: &a [x, x, x, x, x, x, x, x, x]\n"
+        for (before, name) in zip("abcdefghi", "bcdefghij") {
+            let aliases = Array(repeating: "*\(before)", count: 9).joined(separator: ", ")
+            text += "    \(name): &\(name) [\(aliases)]\n"
+        }
+        let folder = try TestFolder()
+        try folder.write(text + key, to: "project.yml")
+        try folder.write("let x = 1", to: "App.swift")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(report.problems.map(\.message) == [YAMLAliases.problem])
+    }
+
     @Test("what a pod lacks may be in the pods that it names")
     func pod() throws {
         let folder = try TestFolder()

@@ -3,6 +3,7 @@
 import Foundation
 import PayloadRules
 import Testing
+import Yams
 
 @testable import PayloadLint
 
@@ -30,6 +31,42 @@ struct YAMLTests {
         ])
     func scalars(text: String, literal: String) {
         #expect(String(YAMLScalar(plain: text).literal) == literal)
+    }
+
+    /// Nine values, nine times nine, and so on: a few lines that stand for a billion values.
+    private static let bomb: String = {
+        var text = "a: &a [x, x, x, x, x, x, x, x, x]\n"
+        for (before, name) in zip("abcdefghi", "bcdefghij") {
+            let aliases = Array(repeating: "*\(before)", count: 9).joined(separator: ", ")
+            text += "\(name): &\(name) [\(aliases)]\n"
+        }
+        return text
+    }()
+
+    @Test(
+        "aliases in keys that stand for a billion values are refused unread",
+        arguments: [
+            "*j : 1\n", "? *j\n: 1\n", "? [*j]\n", "k: {*j : 1}\n", "k: {*j}\n", "[*j]: 1\n",
+        ])
+    func endlessKeys(key: String) throws {
+        let text = Self.bomb + key
+        #expect(YAMLAliases.areEndless(text))
+        #expect(Self.read(text).faults.map(\.message) == [YAMLAliases.problem])
+        #expect(throws: LintProblem.self) { try LintConfiguration(yaml: text, file: "a") }
+    }
+
+    @Test("aliases that stand for little are none of these, however many there are")
+    func modestAliases() throws {
+        var text = "base: &base {a: 1}\n"
+        for number in 0..<200 { text += "k\(number): {<<: *base, b: *base, ? c : d}\n" }
+        text += String(repeating: "# {a && b; c ** d}\n", count: 100)
+        #expect(!YAMLAliases.areEndless(text))
+        let node = try #require(try Yams.compose(yaml: text))
+        #expect(!YAMLAliases.areTooMany(in: node))
+        // Without a key among them they are read, and counted then.
+        #expect(!YAMLAliases.areEndless(Self.bomb))
+        let many = try #require(try Yams.compose(yaml: Self.bomb))
+        #expect(YAMLAliases.areTooMany(in: many))
     }
 
     @Test("quotes and tags make texts")

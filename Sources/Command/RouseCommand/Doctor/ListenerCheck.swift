@@ -138,6 +138,13 @@ enum ListenerCheck {
                     "Let this user write its folder.", .notAllowed)
             ]
         }
+        var status = stat()
+        guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFSOCK else {
+            return [
+                .wrong(
+                    "listen", "\(path) is no socket.", "Move it away, or listen on another path.")
+            ]
+        }
         return []
     }
 }

@@ -17,6 +17,10 @@ extension ListenerFailure {
             "this user may not give the socket that group. Name one that it is in."
         case ENOENT:
             "there is no such folder. Make it, or listen elsewhere (--listen)."
+        case ENOTSOCK:
+            "what is there is no socket. Move it away, or name another path (--listen)."
+        case ENAMETOOLONG:
+            "the path of a socket is too long. Name one of at most 107 bytes (--listen)."
         default:
             String(cString: strerror(code)) + "."
         }

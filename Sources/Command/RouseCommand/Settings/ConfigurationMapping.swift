@@ -48,6 +48,10 @@ struct ConfigurationMapping {
     static func parse(
         _ yaml: String, file: String, hint: String
     ) throws(CommandFailure) -> Node {
+        guard !YAMLAliases.areEndless(yaml) else {
+            throw CommandFailure(
+                .configuration, "\(file): \(YAMLAliases.problem). Write the values out.")
+        }
         do {
             guard let node = try Yams.compose(yaml: yaml) else {
                 throw CommandFailure(.configuration, "\(file) is empty. \(hint)")

@@ -14,6 +14,7 @@ import NIOHTTPTypesHTTP1
 /// - Who has shown no key yet has less time than others, and may not be silent for long.
 /// - On a place of the reserve only health and metrics are answered, and the connection ends.
 /// - No other protocol is spoken: a request that asks for one is answered, and the connection ends.
+/// - A request that says `Connection: close` is the last one, whatever comes behind it.
 /// - An answer that is ready before the whole request was read (a wrong key, too large a body) says
 ///   `Connection: close`; the rest of the request is not read but let run dry for a moment, because
 ///   closing at once would reset the connection and could destroy the answer on its way.
@@ -53,6 +54,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var waitingRefusal: Problem?
     /// Nothing that comes behind the present request is read.
     private var isDeaf = false
+    /// The request that is read, or was refused, asks for a head alone.
+    private var isHeadOnly = false
     /// Nothing is read or answered any more.
     private var isOver = false
     private var bodyStart = NIODeadline.distantPast
@@ -113,7 +116,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Reading
 
     private func sawBytes(_ context: ChannelHandlerContext) {
-        guard reading == .nothing, !isOver else { return }
+        guard reading == .nothing, !isOver, !isDeaf else { return }
         reading = .head
         let seconds =
             isStranger ? min(limits.headerSeconds, limits.strangerSeconds) : limits.headerSeconds
@@ -135,14 +138,15 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             return
         }
         // What belongs to a request that is refused, or stands behind it.
-        guard waitingRefusal == nil else { return }
+        guard waitingRefusal == nil, !isDeaf || reading == .body else { return }
         switch part {
         case .head(let head):
+            isHeadOnly = head.method == .head
             if let shortage = connection?.shortage, !Self.isOfReserve(head) {
                 return refuse(context, Self.noPlace(shortage))
             }
             reading = .body
-            isDeaf = isDeaf || Self.asksForUpgrade(head)
+            isDeaf = isDeaf || Self.asksForUpgrade(head) || Self.isLast(head)
             unanswered += 1
             connection?.isBusy = true
             bodyStart = .now()
@@ -152,6 +156,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             bodyByteCount += buffer.readableBytes
         case .end:
             reading = .nothing
+            isHeadOnly = false
             readDeadline = nil
         }
         context.fireChannelRead(data)
@@ -174,6 +179,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         head.method == .connect
             || head.headerFields[.upgrade] != nil
                 && head.headerFields[.connection]?.lowercased().contains("upgrade") == true
+    }
+
+    /// Whether the caller sends nothing behind this request (RFC 9112 §9.6).
+    private static func isLast(_ head: HTTPRequest) -> Bool {
+        head.headerFields[values: .connection].contains { value in
+            value.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.contains("close")
+        }
     }
 
     /// Whether a request may have a place of the reserve.
@@ -224,6 +236,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // The parser refuses whatever stands behind a request that is the last one.
+        if isDeaf, reading == .nothing { return }
         switch error {
         case HTTPParserError.headerOverflow:
             refuse(
@@ -232,6 +246,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
                     .headersTooLarge,
                     "All header fields together may have \(limits.headerListByteCount) bytes."))
         case let fault as FramingFault:
+            isHeadOnly = fault.isHeadOnly
             refuse(context, Problem(.malformedRequest, fault.message))
         case is HTTPParserError, is HTTP1TypeConversionError:
             refuse(context, Problem(.malformedRequest, "This is not HTTP/1.1."))
@@ -293,8 +308,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         var head = response.head
         head.headerFields[.connection] = "close"
         context.write(wrapOutboundOut(.head(head)), promise: nil)
-        context.write(
-            wrapOutboundOut(.body(ByteBuffer(bytes: problem.document.bytes))), promise: nil)
+        if !isHeadOnly {
+            let body = ByteBuffer(bytes: problem.document.bytes)
+            context.write(wrapOutboundOut(.body(body)), promise: nil)
+        }
         context.write(wrapOutboundOut(.end(nil)), promise: nil)
         runDry(context)
     }

@@ -7,6 +7,8 @@ import NIOHTTP1
 struct FramingFault: Error {
     /// What is wrong, as a sentence.
     let message: String
+    /// Whether the request asks for a head alone.
+    var isHeadOnly = false
 
     init(_ message: String) { self.message = message }
 }
@@ -16,13 +18,20 @@ struct FramingFault: Error {
 /// (RFC 9112 §11.2). What several forms are allowed for is put into one: the absolute form of the
 /// target becomes a path and `Host`.
 ///
+/// A caller of HTTP/1.0 gets an answer that it can read, and then its connection ends: it knows no
+/// chunks.
+///
 /// It lives on its channel's event loop.
-final class FramingCheck: ChannelInboundHandler, RemovableChannelHandler {
+final class FramingCheck: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
 
     /// Whether a request was refused: what comes behind it is not read any more.
     private var isOver = false
+    /// Whether the caller speaks HTTP/1.0, as its first request says; `nil` before that.
+    private var isOld: Bool?
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isOver else { return }
@@ -33,9 +42,23 @@ final class FramingCheck: ChannelInboundHandler, RemovableChannelHandler {
             try Self.check(&head)
         } catch {
             isOver = true
-            return context.fireErrorCaught(error)
+            var fault = error
+            fault.isHeadOnly = head.method == .HEAD
+            return context.fireErrorCaught(fault)
         }
+        if isOld == nil { isOld = head.version == .http1_0 }
         context.fireChannelRead(wrapInboundOut(.head(head)))
+    }
+
+    func write(
+        context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
+    ) {
+        // NIO sends an answer of HTTP/1.0 without chunks; its end is that of the connection.
+        guard isOld == true, case .head(var head) = unwrapOutboundIn(data),
+            !head.headers.contains(name: "content-length")
+        else { return context.write(data, promise: promise) }
+        head.version = .http1_0
+        context.write(wrapOutboundOut(.head(head)), promise: promise)
     }
 
     /// Checks a head, and puts its target and `Host` into one form.
@@ -57,7 +80,10 @@ final class FramingCheck: ChannelInboundHandler, RemovableChannelHandler {
             throw FramingFault("The header field Host is not a host, with a port if need be.")
         }
         // A caller of HTTP/1.0 does not know interim answers (RFC 9110 §10.1.1).
-        if isOld { head.headers.remove(name: "expect") }
+        if isOld {
+            head.headers.remove(name: "expect")
+            head.headers.replaceOrAdd(name: "connection", value: "close")
+        }
     }
 
     /// Where the body ends must be said in one way, which all versions of HTTP/1 know.

@@ -22,7 +22,7 @@ struct ListeningService<Server: Service>: Service {
     let meanwhile: [@Sendable () async -> Void]
 
     func run() async throws {
-        socket?.begin()
+        try socket?.begin()
         defer { socket?.end() }
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import NIOCore
 import Synchronization
 
 /// Who may connect to a Unix domain socket: its permissions and its group.
@@ -58,8 +59,31 @@ final class ListeningSocket: Sendable {
     /// Why the socket could not get its permissions; `nil` if it could.
     var failure: ListenerFailure? { state.withLock { $0.failure } }
 
-    /// The socket is about to be made.
-    func begin() { state.withLock { $0.mask = SocketAccess.restrict() } }
+    /// The socket is about to be made, in place of what a listener that was killed left there.
+    /// Throws ``ListenerFailure`` where something else is.
+    func begin() throws(ListenerFailure) {
+        try checkPath()
+        state.withLock { $0.mask = SocketAccess.restrict() }
+    }
+
+    /// Refuses the socket of a listener that lives: it would go on, and nobody could reach it.
+    private func checkPath() throws(ListenerFailure) {
+        // The only fault that it finds.
+        guard let address = try? SocketAddress(unixDomainSocketPath: path) else {
+            throw ListenerFailure(code: ENAMETOOLONG)
+        }
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { throw ListenerFailure(code: ENOTSOCK) }
+        let caller = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue), 0)
+        guard caller >= 0 else { throw ListenerFailure(code: errno) }
+        defer { close(caller) }
+        // EAGAIN: too many wait already to be accepted (unix(7)).
+        let isAnswered = address.withSockAddr { address, count in
+            connect(caller, address, socklen_t(count)) == 0 || errno == EAGAIN
+        }
+        guard !isAnswered else { throw ListenerFailure(code: EADDRINUSE) }
+    }
 
     /// The socket is there. Whether it has its permissions now.
     func isThere() -> Bool {

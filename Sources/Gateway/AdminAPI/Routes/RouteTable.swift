@@ -51,6 +51,7 @@ struct RouteTable: Sendable {
                     context.grant = try access.check(request, route.access)
                     if route.access != .open { connection?.isAuthenticated = true }
                     try Self.checkQuery(request, route)
+                    try await Self.checkBody(request, route)
                     return try await route.handler(request, context)
                 } catch let problem as Problem where problem.code == .unauthorized {
                     // A caller whose key was removed is unauthenticated again.
@@ -104,5 +105,30 @@ struct RouteTable: Sendable {
                 throw problem
             }
         }
+    }
+
+    /// Refuses a body where the route reads none: what it asks for would not be done.
+    private static func checkBody(_ request: Request, _ route: Route) async throws {
+        guard route.operation.body == nil, route.access != .open else { return }
+        let length = request.headers[.contentLength]
+        guard length != nil || request.headers[.transferEncoding] != nil else { return }
+        var hasBody = length.flatMap { Int($0) } ?? 0 > 0
+        if length == nil {
+            // Some programs send a body of no bytes, in chunks.
+            for try await buffer in request.body where buffer.readableBytes > 0 {
+                hasBody = true
+                break
+            }
+        }
+        guard hasBody else { return }
+        let known = route.operation.parameters.filter { $0.place == .query }.map(\.name)
+        var problem = Problem(
+            .invalidField,
+            "This route reads no body. "
+                + (known.isEmpty
+                    ? "Send none."
+                    : "Give \(known.joined(separator: ", ")) as query parameters."))
+        problem.field = "body"
+        throw problem
     }
 }

@@ -20,7 +20,8 @@ extension IdempotencyKey {
             throw Problem(
                 InvalidField(
                     field: "Idempotency-Key",
-                    problem: "is not 1 to \(maximumKeyLength) printable ASCII characters",
+                    problem: "is not one field of 1 to \(maximumKeyLength) printable ASCII "
+                        + "characters without spaces",
                     remedy: "Use a random UUID for each request."))
         }
         return key

@@ -101,10 +101,17 @@ struct XcodeGenProject {
     private static func read(_ path: String, _ library: FileLibrary) -> Specification? {
         guard
             let bytes = library.optionalBytes(
-                path, .xcodeProject, limit: AuditLimits.settingsBytes),
-            let node = try? Yams.compose(yaml: String(decoding: bytes, as: UTF8.self)),
-            node.mapping != nil
+                path, .xcodeProject, limit: AuditLimits.settingsBytes)
         else { return nil }
+        let text = String(decoding: bytes, as: UTF8.self)
+        let isEndless = YAMLAliases.areEndless(text)
+        let node = isEndless ? nil : try? Yams.compose(yaml: text)
+        if isEndless || node.map({ YAMLAliases.areTooMany(in: $0) }) == true {
+            library.note(
+                ReadingFailure(place: AppPlace(file: path), message: YAMLAliases.problem))
+            return nil
+        }
+        guard let node, node.mapping != nil else { return nil }
         return Specification(node: node, file: path, folder: Paths.folder(of: path))
     }
 

@@ -35,6 +35,9 @@ enum YAMLText {
                 "the YAML text has more than \(LintLimits.yamlAliases) aliases",
                 "Write the values out.", start)
         }
+        guard !YAMLAliases.areEndless(text) else {
+            throw YAMLFault(YAMLAliases.problem, "Write the values out.", start)
+        }
         do {
             guard let node = try Yams.compose(yaml: text, .default, .default, .utf8) else {
                 throw YAMLFault(

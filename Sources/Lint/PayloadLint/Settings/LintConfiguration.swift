@@ -142,6 +142,10 @@ package struct LintConfiguration: Sendable {
     }
 
     private static func compose(_ yaml: String, file: String) throws(LintProblem) -> Node? {
+        guard !YAMLAliases.areEndless(yaml) else {
+            throw LintProblem(
+                .configuration, "\(file): \(YAMLAliases.problem). Write the values out.")
+        }
         do {
             return try Yams.compose(yaml: yaml, .default, .default, .utf8)
         } catch YamlError.scanner(_, let problem, let mark, _),
