@@ -107,20 +107,28 @@ struct RouteTable: Sendable {
         }
     }
 
-    /// Refuses a body where the route reads none: what it asks for would not be done.
+    /// The longest body that can be taken for an empty object, in bytes.
+    private static let emptyBodyByteCount = 64
+
+    /// Refuses a body where the route reads none: what it asks for would not be done. An empty
+    /// object, which many programs send, asks for nothing.
     private static func checkBody(_ request: Request, _ route: Route) async throws {
         guard route.operation.body == nil, route.access != .open else { return }
         let length = request.headers[.contentLength]
-        guard length != nil || request.headers[.transferEncoding] != nil else { return }
-        var hasBody = length.flatMap { Int($0) } ?? 0 > 0
-        if length == nil {
-            // Some programs send a body of no bytes, in chunks.
-            for try await buffer in request.body where buffer.readableBytes > 0 {
-                hasBody = true
-                break
-            }
+        guard length != "0", length != nil || request.headers[.transferEncoding] != nil else {
+            return
         }
-        guard hasBody else { return }
+        let emptyObject = Array("{}".utf8)
+        var body: [UInt8] = []
+        var count = 0
+        for try await buffer in request.body {
+            count += buffer.readableBytes
+            body += buffer.readableBytesView.filter { !Array(" \t\r\n".utf8).contains($0) }
+            if count > Self.emptyBodyByteCount || body.count > emptyObject.count { break }
+        }
+        guard count > Self.emptyBodyByteCount || !(body.isEmpty || body == emptyObject) else {
+            return
+        }
         let known = route.operation.parameters.filter { $0.place == .query }.map(\.name)
         var problem = Problem(
             .invalidField,
