@@ -169,6 +169,32 @@ struct AppRoutesTests {
         }
     }
 
+    @Test("The document refuses the reasons that the server refuses, and no others")
+    func pauseReasonPattern() async throws {
+        try await APIBench().serve { caller in
+            let document = try await caller.send("GET", "/openapi.json").json()
+            let paths = try #require(document["paths"] as? [String: [String: Any]])
+            let pause = try #require(paths["/v1/apps/{topic}/pause"]?["post"] as? [String: Any])
+            let parameters = try #require(pause["parameters"] as? [[String: Any]])
+            let reason = try #require(parameters.first { $0["name"] as? String == "reason" })
+            let schema = try #require(reason["schema"] as? [String: Any])
+            let pattern = try #require(schema["pattern"] as? String)
+            let token = Samples.deviceToken().hex
+            let short = String(repeating: "0", count: 63)
+            for text in [
+                token, "of " + token, token.uppercased() + ".", short + "00", "a\u{1b}b", "\u{9b}",
+                short, short + " " + short, "moving keys", "caf\u{e9}", "0", " ",
+            ] {
+                let isAllowed = text.range(of: pattern, options: .regularExpression) != nil
+                let escaped = try #require(
+                    text.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+                let path = "/v1/apps/com.example.app/pause?reason="
+                let answer = try await caller.send("POST", path + escaped)
+                #expect(isAllowed == (answer.status == 200), "\(escaped): \(answer.body)")
+            }
+        }
+    }
+
     @Test("A problem names the parameter or member as its caller wrote it")
     func fields() async throws {
         try await APIBench().serve { caller in

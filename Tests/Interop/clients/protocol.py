@@ -298,6 +298,8 @@ malformed("§8.1.1 a body longer than content-length",
           fields=[*FIELDS, ("content-length", "1")], rest=body())
 malformed("§8.1.1 two frames shorter than content-length",
           fields=[*FIELDS, ("content-length", "99")], rest=body(flags=0) + body())
+malformed("§8.1.1 a content-length with a sign",
+          fields=[*FIELDS, ("content-length", f"+{len(interop.BODY)}")], rest=body())
 
 
 def main():

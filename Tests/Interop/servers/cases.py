@@ -227,6 +227,10 @@ header_block(":status that is no number", literal(":status", "abc"))
 header_block("an empty :status", literal(":status", ""))
 header_block(":status 099", literal(":status", "099"))
 header_block(":status 101", literal(":status", "101"))
+header_block(":status behind a space", literal(":status", " 200"))
+header_block("a field name with a colon", status(200) + literal("a:b", "c"))
+header_block("the index 0", b"\x80")
+header_block("the end of Huffman coding in a value", status(200) + b"\0\x01a\x84\xff\xff\xff\xff")
 header_block("an upper-case field name", status(200) + literal("Date", "now"))
 header_block("a field name with a space", status(200) + literal("a b", "c"))
 header_block("an empty field name", status(200) + literal("", "c"))
@@ -239,6 +243,9 @@ for _name in ("connection", "keep-alive", "proxy-connection", "transfer-encoding
 header_block("te: gzip", status(200) + literal("te", "gzip"))
 header_block("content-length twice",
              status(200) + literal("content-length", "0") + literal("content-length", "0"))
+for _length in ("", "-0", "+0", "18446744073709551616"):
+    header_block("content-length that is no length: '%s'" % _length,
+                 status(200) + literal("content-length", _length))
 header_block("content-length without a body", status(200) + literal("content-length", "9"))
 header_block("an index that no table has", status(200) + b"\xff\x7f")
 header_block("a literal that is cut off", status(200) + b"\0\x09a")
@@ -479,6 +486,26 @@ def _(peer):
     request = peer.await_whole()
     peer.send(goaway(request.stream), goaway(request.stream))
     peer.close()
+
+
+@case("an answer byte by byte", "accepted")
+def _(peer):
+    peer.send(settings())
+    request = peer.await_whole()
+    peer.record.note("answered", request.number, 200)
+    for byte in frame(HEADERS, END_HEADERS | END_STREAM, request.stream, status(200)):
+        peer.send(bytes([byte]))
+        time.sleep(0.01)
+    peer.listen()
+
+
+@case("closes TLS in order behind the request, and keeps the socket", "unknown")
+def _(peer):
+    peer.send(settings())
+    peer.await_whole()
+    peer.tls.settimeout(5)
+    peer.tls.unwrap()
+    time.sleep(5)
 
 
 # MARK: Several failures in a row: a push waits for the first good connection

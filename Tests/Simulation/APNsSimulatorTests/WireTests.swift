@@ -143,6 +143,8 @@ struct WireTests {
             [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("connection", "close")],
             [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("te", "gzip")],
             [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("content-length", "x")],
+            [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("content-length", "+0")],
+            [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("content-length", "")],
             [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("a", "b\n")],
             [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("a", "b\0c")],
             [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("a", " b")],

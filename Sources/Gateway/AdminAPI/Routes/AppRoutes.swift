@@ -60,8 +60,8 @@ struct AppRoutes {
                     Operation.Parameter(
                         name: "reason", place: .query,
                         schema: .string(
-                            pattern: #"^[^\x00-\x1f\x7f-\x9f]+$"#, length: 1...Self.reasonLength),
-                        description: "Why, for those who read it."),
+                            pattern: Self.reasonPattern, length: 1...Self.reasonLength),
+                        description: "Why, for those who read it. Names no device token."),
                 ],
                 answers: [Operation.Answer(200, "It is paused.", .named(.app))],
                 problems: Self.problems)
@@ -84,6 +84,11 @@ struct AppRoutes {
 
     /// The most characters of a reason.
     private static let reasonLength = 200
+
+    /// Text without control characters and without 64 hexadecimal digits in a row. It has no
+    /// lookahead, which Go's regular expressions do not know.
+    private static let reasonPattern =
+        #"^([0-9A-Fa-f]{0,63}[^0-9A-Fa-f\x00-\x1f\x7f-\x9f])*[0-9A-Fa-f]{0,63}$"#
 
     /// Why an app is paused, as people will read it in terminals and logs.
     private func reason(_ query: Query) throws(Problem) -> String? {

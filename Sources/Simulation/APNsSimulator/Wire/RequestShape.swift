@@ -24,7 +24,9 @@ struct RequestShape {
             hasRegular = true
             guard Self.isField(name, value) else { return nil }
             if name == "content-length" {
-                guard let length = Int(value), length >= 0 else { return nil }
+                // `Int` would take a sign, of which RFC 9110 §8.6 knows nothing.
+                guard value.utf8.first != UInt8(ascii: "+"), let length = Int(value), length >= 0
+                else { return nil }
                 contentLength = length
             }
         }
