@@ -64,7 +64,7 @@ struct WakeRoutes {
                     Operation.Parameter(
                         name: "timeout", place: .query,
                         schema: .integer(in: 1...Int64(configuration.waitSeconds)),
-                        description: "How long to wait, in seconds: 10 unless said. Only with wait."),
+                        description: "How long to wait, in seconds; 10 by default. Needs wait."),
                 ],
                 body: .json(.named(.wakeRequest), limit: limit),
                 answers: [
