@@ -426,7 +426,7 @@ struct ConfigurationTests {
             ("retention-days: 1\nidempotency-hours: 25", "idempotency-hours"),
             ("budget: { hourly-send: 3 }", "hourly-sends"),
             ("budget: { hourly-sends: 13 }", "hourly-sends"),
-            ("webhook: { url: ftp://x }", "webhook.url"),
+            ("webhook: { url: ftp://x }", "webhook.url does not begin with https:// or http://"),
             ("webhok: { url: http://x }", "Did you mean webhook?"),
             ("webhooks: { url: http://x }", "webhooks is not a list. Begin each entry"),
             ("webhooks: [{ ulr: http://x }]", "webhooks[0].ulr is no key"),

@@ -103,7 +103,7 @@ struct DoctorTests {
             to: "loose.yaml")
         let warned = try await Rouse.run(["doctor", "--config", loose, "--offline"])
         #expect(warned.status == 0, "\(warned.all)")
-        #expect(warned.out.contains("0 wrong, 1 warnings"), "\(warned.all)")
+        #expect(warned.out.contains("0 wrong, 1 warning."), "\(warned.all)")
         #expect(warned.out.contains("Write disk if an accepted wake must survive that."))
 
         let several = try folder.write(

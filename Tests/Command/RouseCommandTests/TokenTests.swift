@@ -36,6 +36,14 @@ struct TokenTests {
                 == ["token", "key_id", "team_id", "issued_at", "expires_at"])
     }
 
+    @Test("a key file that is not there is named, before an id that its name does not have")
+    func missingFile() async throws {
+        let result = try await Rouse.run(
+            ["token", "--key", "/none/key.p8", "--team-id", Self.ids.team])
+        #expect(result.status == 66)
+        #expect(result.error.contains("key file (/none/key.p8) cannot be read"), "\(result.all)")
+    }
+
     /// One bad token: how it is made, and the faults that must be named, all of them.
     struct Bad: CustomTestStringConvertible, Sendable {
         let name: String

@@ -144,7 +144,6 @@ struct ValidateTests {
         #expect(try await rules(type + ["--priority", "10"]).contains("BG006"))
         #expect(try await rules(type + ["--topic", "com.example.app.voip"]).contains("BG009"))
         #expect(try await rules(type + ["--expiration", "300"]).contains("H011"))
-        #expect(try await rules(["--push-type", "nonsense"]).contains("H005"))
         let past = ["--expiration", "1700000000", "--now"]
         #expect(try await rules(type + past + ["1800000000"]).contains("H013"))
         #expect(!(try await rules(type + past + ["2023-11-14T22:00:00Z"]).contains("H013")))
@@ -203,5 +202,21 @@ struct ValidateTests {
         let unknown = try await Self.validate(["--explain", "BG4"])
         #expect(unknown.status == 64)
         #expect(unknown.error.contains("Did you mean BG004?"))
+    }
+
+    @Test("refuses a push type that nobody knows, and takes one that the settings list")
+    func pushTypes() async throws {
+        let folder = try TestFolder()
+        let file = try folder.write(Self.good, to: "push.json")
+        for options in [[], ["--no-config"]] {
+            let result = try await Self.validate(["--push-type", "backgruond", file] + options)
+            #expect(result.status == 64, "\(result.error)")
+            #expect(result.error.contains("Did you mean background? Use one of "))
+            #expect(result.error.contains("liveactivity") && result.out.isEmpty)
+        }
+        try folder.write("push-types: [newtype]", to: ".rouse-lint.yaml")
+        let taken = try await Self.validate(["--push-type", "newtype", file])
+        #expect(taken.status == 0, "\(taken.error)")
+        #expect(try await Self.validate(["--push-type", "newtip", file]).status == 64)
     }
 }

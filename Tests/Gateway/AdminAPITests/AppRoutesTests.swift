@@ -21,6 +21,13 @@ struct AppRoutesTests {
             #expect(paused.status == 200, "\(paused.body)")
             let reason = (try paused.json()["paused"] as? [String: Any])?["reason"] as? String
             #expect(reason == "moving keys")
+            let ready = try await caller.send("GET", "/readyz", as: nil)
+            #expect(ready.status == 200)
+            let warnings = try #require(try ready.json()["warnings"] as? [String])
+            #expect(warnings.count == 1)
+            #expect(warnings[0].hasPrefix("com.example.app (sandbox): The app is paused since "))
+            // Everybody may read it, so that it does not say what the operator wrote.
+            #expect(!ready.body.contains("moving keys"))
             let id = try await caller.wake()
             let record = try await caller.send("GET", "/v1/wakes/\(id)").json()
             #expect(record["state"] as? String == "pending")
@@ -47,6 +54,7 @@ struct AppRoutesTests {
             #expect(again.body == first.body)
             _ = try await caller.send("DELETE", "/v1/wakes/\(try #require(first.json()["id"]))")
             #expect(try await caller.send("POST", path + "/resume").status == 200)
+            #expect(try await caller.send("GET", "/readyz").body.contains(#""warnings":[]"#))
             await bench.sender.waitUntilSent(1)
             try expectProblem(
                 try await caller.send("POST", "/v1/apps/com.example.none/pause"), .unknownApp)

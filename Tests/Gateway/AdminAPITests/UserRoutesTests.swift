@@ -131,12 +131,13 @@ struct UserRoutesTests {
                 let answer = try await caller.send("GET", "/v1/users/\(path)/devices")
                 #expect(answer.status == 400, "\(path) \(answer.body)")
             }
-            #expect(try await caller.send("GET", "/v1/stats").json()["accepted"] as? Int == 0)
-            // A wait is for one wake: here the answer comes at once.
+            // A wait is for one wake.
             try await Self.register(1, #""u-1""#, caller)
             let waiting = try await caller.send(
                 "POST", "/v1/wakes?wait=outcome", Self.body("u-1"))
-            #expect(waiting.status == 207, "\(waiting.body)")
+            try expectProblem(waiting, .invalidField)
+            #expect(try waiting.json()["field"] as? String == "wait")
+            #expect(try await caller.send("GET", "/v1/stats").json()["accepted"] as? Int == 0)
         }
     }
 

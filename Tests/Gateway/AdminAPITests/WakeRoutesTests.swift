@@ -52,7 +52,9 @@ struct WakeRoutesTests {
             #expect(decision["message"] as? String == "When it was accepted, nothing kept it back.")
             #expect(wake["state"] as? String == "claimed")
             #expect(wake["waiting"] is [String: Any])
-            for query in ["timeout=0", "timeout=61", "timeout=x", "wait=delivery", "wait="] {
+            for query in [
+                "timeout=0", "timeout=61", "timeout=x", "timeout=5", "wait=delivery", "wait=",
+            ] {
                 try expectProblem(
                     try await caller.send("POST", "/v1/wakes?\(query)", APIBench.body()),
                     .invalidField)
@@ -80,6 +82,7 @@ struct WakeRoutesTests {
             ("{\"kind\":1,\"kind\":2}", .malformedBody, "Duplicate member"),
             ("{}", .invalidField, "payload is missing"),
             (body(",\"prio\":5"), .invalidField, "prio is an unknown field"),
+            (body(",\"\":5"), .invalidField, #"\"\" is an unknown field"#),
             (body(",\"ref\":\"a b\""), .invalidField, "ref is not 1 to 64 characters"),
             (body().replacing(token, with: "xyz"), .invalidField, "device_token holds"),
             (body(",\"ttl_seconds\":1795000000"), .invalidField, "ttl_seconds"),
@@ -102,7 +105,10 @@ struct WakeRoutesTests {
                 body(",\"expires_at\":\"2036-11-21T09:34:00Z\",\"ttl_seconds\":60"),
                 .invalidField, "together with ttl_seconds"
             ),
-            (body(",\"environment\":\"Sandbox\""), .invalidField, "production or sandbox"),
+            (
+                body(",\"environment\":\"Sandbox\""), .invalidField,
+                "Use one of production, sandbox."
+            ),
             (body(",\"environment\":\"production\""), .unknownApp, "configuration"),
             (body(",\"urgency\":\"high\""), .invalidField, "urgency"),
             (body(",\"coalescing\":1"), .invalidField, "coalescing"),

@@ -193,7 +193,10 @@ struct GatewayClient: ~Copyable {
         let key = String(decoding: bytes, as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
         guard !key.isEmpty, !key.contains("\n") else {
-            throw CommandFailure(.data, "\(name) (\(path)) does not hold one key.")
+            throw CommandFailure(
+                .data,
+                "\(name) (\(path)) does not hold one key. Put what rouse keys create wrote to "
+                    + "standard output into it, and nothing else.")
         }
         return Key(text: key, origin: "\(name) (\(path))")
     }

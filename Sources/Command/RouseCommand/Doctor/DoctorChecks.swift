@@ -223,7 +223,8 @@ struct DoctorChecks: Sendable {
         let wrong = findings.count { $0.state == .wrong }
         let warnings = findings.count { $0.state == .warning }
         console.say(
-            "Result", "\(wrong) wrong, \(warnings) warnings.", wrong == 0 ? .good : .bad)
+            "Result", "\(wrong) wrong, \(warnings) warning\(warnings == 1 ? "" : "s").",
+            wrong == 0 ? .good : .bad)
     }
 }
 

@@ -94,8 +94,8 @@ struct PushPlan {
         case .liveactivity, .complication, .fileprovider, .mdm, .pushtotalk:
             throw CommandFailure(
                 .usage,
-                "What a \(kind) push has to hold is known to your app and its server alone. Give "
-                    + "--payload.")
+                "What a push of type \(kind) has to hold is known to your app and its server "
+                    + "alone. Give --payload.")
         }
     }
 

@@ -36,17 +36,19 @@ struct CredentialLayers {
         return .key(
             place,
             keyID: try identifier(
-                keyID, configuredIDs?.key, "key id", "--key-id", .keyID),
+                for: place, keyID, configuredIDs?.key, "key id", "--key-id", .keyID),
             teamID: try identifier(
-                teamID, configuredIDs?.team, "team id", "--team-id", .teamID))
+                for: place, teamID, configuredIDs?.team, "team id", "--team-id", .teamID))
     }
 
     private func identifier(
-        _ text: String?, _ configured: DeveloperID?, _ field: String, _ option: String,
-        _ variable: Variable
+        for place: CredentialSource.KeyPlace, _ text: String?, _ configured: DeveloperID?,
+        _ field: String, _ option: String, _ variable: Variable
     ) throws(CommandFailure) -> DeveloperID {
         guard let text else {
             if let configured { return configured }
+            // A path that was mistyped is named, not the id that its name would have had.
+            if case .file(let path) = place { try InputFile.check(path, "key file") }
             throw CommandFailure(
                 .usage,
                 "The \(field) is missing. Give \(option) or \(variable.rawValue); it is shown in "

@@ -177,8 +177,8 @@ extension ServeConfiguration.Webhook {
     ) throws(CommandFailure) {
         place = mapping.path
         url = try mapping.requiredString("url", "Write it as https://host/path.")
-        guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
-            throw mapping.failure("url", "is no http or https URL", "Write https://host/path.")
+        try mapping.checking("url") { [url] () throws(InvalidField) in
+            try WebhookEndpoint.check(url: url)
         }
         secretPath = try mapping.string("secret-file").map {
             ServeConfiguration.path($0, in: folder)

@@ -28,6 +28,9 @@ struct ValidateRun {
         options.ignored = try Self.selection(command.rules.ignore)
         options.settings =
             command.rules.config.map { .file($0) } ?? (command.rules.noConfig ? .none : .nearest)
+        try Self.check(
+            command.input.pushType, options.settings,
+            command.paths + (command.input.log.map { [$0] } ?? []))
         options.baseline = command.rules.baseline.baseline
         options.newBaseline = newBaseline
         if command.fixes.fix || command.fixes.diff {
@@ -111,6 +114,26 @@ struct ValidateRun {
             assumptions.now = WallInstant(millisecondsSinceEpoch: Int64(now * 1000))
         }
         return assumptions
+    }
+
+    /// Refuses a push type that is neither known nor in the settings of what is checked: as typed,
+    /// it is a mistake in the command and none of the files'.
+    private static func check(
+        _ type: String?, _ source: SettingsSource, _ paths: [String]
+    ) throws(CommandFailure) {
+        let known = PushType.all.map(\.rawValue)
+        guard let type, !known.contains(type) else { return }
+        let isConfigured = try failing { () throws(LintProblem) in
+            var settings = SettingsSearch(source, readsBaselines: false)
+            for path in paths { _ = try settings.index(forPath: path) }
+            return settings.found.contains { $0.configuration.extraPushTypes.contains(type) }
+        }
+        guard !isConfigured else { return }
+        let meant = Nearest.name(to: type, among: known).map { "Did you mean \($0)? " } ?? ""
+        throw CommandFailure(
+            .usage,
+            "--push-type is no push type. \(meant)Use one of \(known.joined(separator: ", ")), or "
+                + "list a new one under push-types in .rouse-lint.yaml.")
     }
 
     private static func selection(

@@ -145,9 +145,10 @@ struct Members {
     ) throws(InvalidField) -> Choice? {
         guard let word = try string(name) else { return nil }
         guard let choice = Choice(rawValue: word) else {
-            let words = Choice.allCases.map(\.rawValue).joined(separator: " or ")
+            let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
             throw InvalidField(
-                field: name, problem: "has a value that is not known", remedy: "Use \(words).")
+                field: name, problem: "has a value that is not known",
+                remedy: "Use one of \(words).")
         }
         return choice
     }
@@ -163,8 +164,9 @@ struct Members {
         return choice
     }
 
-    /// A name as an answer may repeat it: bounded and without control characters.
+    /// A name as an answer may repeat it: bounded, without control characters, and never empty.
     private static func shown(_ name: String) -> String {
-        String(String.UnicodeScalarView(name.unicodeScalars.filter { $0.value >= 0x20 }.prefix(40)))
+        let scalars = name.unicodeScalars.filter { $0.value >= 0x20 }.prefix(40)
+        return scalars.isEmpty ? "\"\"" : String(String.UnicodeScalarView(scalars))
     }
 }

@@ -25,8 +25,8 @@ struct HealthRoutes {
                 Operation(
                     id: "getReadiness", summary: "Can wakes be taken and sent?",
                     description: "The reasons say in words what is wrong. With warnings alone, of "
-                        + "a reload that was refused or of webhooks that their receiver does not "
-                        + "take, wakes are taken and sent as before.",
+                        + "a reload that was refused, an app that is paused, or webhooks that "
+                        + "their receiver does not take, the gateway works as it was told to.",
                     answers: [
                         Operation.Answer(200, "They can.", .named(.readiness)),
                         Operation.Answer(503, "They cannot: see the reasons.", .named(.readiness)),
@@ -51,7 +51,13 @@ struct HealthRoutes {
     private func readiness() -> Response {
         let readiness = services.gateway.readiness
         let now = services.gateway.now
-        let warnings = services.warnings() + services.webhooks().compactMap { $0.warning(at: now) }
+        // The operator's reason for a pause is left out: this route is open to everybody.
+        let paused = services.gateway.apps.compactMap { app in
+            app.pause.map { "\(app.app): \($0.sentence(saying: nil))" }
+        }
+        let warnings =
+            services.warnings() + paused
+            + services.webhooks().compactMap { $0.warning(at: now) }
         return JSONValue.object([
             ("status", .string(readiness.isReady ? "ready" : "not-ready")),
             ("reasons", .array(readiness.obstacles.map { .string($0) })),

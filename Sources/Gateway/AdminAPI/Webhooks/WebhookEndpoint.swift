@@ -26,11 +26,7 @@ public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
     public init(
         url: String, secret: String, certificateAuthorityPath: String? = nil
     ) throws(InvalidField) {
-        guard !Self.authority(of: url).contains("@") else {
-            throw InvalidField(
-                field: "webhook url", problem: "holds a user name or a password before @",
-                remedy: "Write it as https://host/path; the webhook's secret signs each request.")
-        }
+        try Self.check(url: url)
         let text = secret.trimmingCharacters(in: .whitespacesAndNewlines)
         var bytes: [UInt8] = []
         defer { bytes.cleanse() }
@@ -60,12 +56,6 @@ public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
     public var description: String {
         let scheme = url.range(of: "://").map { url[..<$0.upperBound] } ?? ""
         return scheme + host
-    }
-
-    /// The authority of a URL, between the scheme and the path (RFC 3986 §3.2).
-    private static func authority(of url: String) -> Substring {
-        let start = url.range(of: "://")?.upperBound ?? url.startIndex
-        return url[start...].prefix { !"/?#".contains($0) }
     }
 
     /// The host, and the port if the URL names one.

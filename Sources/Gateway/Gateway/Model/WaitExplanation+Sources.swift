@@ -118,6 +118,14 @@ public enum QueueState: String, Hashable, Sendable, CaseIterable {
     case unresponsive
 }
 
+extension QueuePause {
+    /// What a pause means, as a sentence, with a reason if there is one to say.
+    package func sentence(saying reason: String?) -> String {
+        let why = reason.map { ": \"\($0)\"" } ?? ""
+        return "The app is paused since \(at)\(why). Nothing of it is sent until it is resumed."
+    }
+}
+
 extension QueueStatus {
     /// Whether it sends, in one word. Paused is said before held: a paused queue tries nothing.
     public var state: QueueState {
@@ -130,12 +138,8 @@ extension QueueStatus {
     public var reasons: [WaitExplanation.Reason] {
         var reasons: [WaitExplanation.Reason] = []
         if let pause {
-            let why = pause.reason.map { ": \"\($0)\"" } ?? ""
             reasons.append(
-                WaitExplanation.Reason(
-                    .paused,
-                    sentence: "The app is paused since \(pause.at)\(why). Nothing of it is sent "
-                        + "until it is resumed."))
+                WaitExplanation.Reason(.paused, sentence: pause.sentence(saying: pause.reason)))
         }
         switch circuit {
         case .closed: break

@@ -38,6 +38,8 @@ package struct LintConfiguration: Sendable {
     package var weights: [RuleID: RulePolicy.Weight] = [:]
     /// What the rules compare with.
     var validator = WakeValidator.Configuration()
+    /// The values of `apns-push-type` that are fine beside those that are known.
+    package var extraPushTypes: Set<String> { validator.extraPushTypes }
     /// The files that are passed over.
     package var excluded: [GlobPattern] = []
     /// What the server sends.

@@ -101,6 +101,12 @@ extension AppRules {
                         app, at: misspelt?.place ?? place,
                         "the server sends VoIP pushes, and UIBackgroundModes lacks `voip`",
                         fix: "Add `voip` to UIBackgroundModes.")
+                    if app.platform != .watchOS, app.lacks({ $0 == .voipRegistration }) {
+                        findings.suspect(
+                            app, at: place,
+                            "the server sends VoIP pushes, and no source text registers for them",
+                            fix: "Make a PKPushRegistry whose desiredPushTypes has .voIP.")
+                    }
                 } else if let registration {
                     findings.suspect(
                         app, at: registration.place,
@@ -137,13 +143,13 @@ extension AppRules {
         let key = "com.apple.developer.push-to-talk"
         for app in facts.apps {
             if app.mode(.pushToTalk) == nil {
-                if facts.sends(.pushToTalk, to: app), let place = app.modesPlace {
-                    findings.reportSent(
-                        app, at: place,
-                        "the server sends Push to Talk, and UIBackgroundModes lacks `push-to-talk`",
-                        fix: "Add `push-to-talk` to UIBackgroundModes.")
+                guard facts.sends(.pushToTalk, to: app), let place = app.modesPlace else {
+                    continue
                 }
-                continue
+                findings.reportSent(
+                    app, at: place,
+                    "the server sends Push to Talk, and UIBackgroundModes lacks `push-to-talk`",
+                    fix: "Add `push-to-talk` to UIBackgroundModes.")
             }
             if let place = app.entitlement(key).placeIfNotTrue {
                 findings.report(

@@ -17,6 +17,7 @@ extension AppCase {
         source(
             "CF008", "calls without the pushes that are sent", [.callInterface],
             info: Plist.modes("voip"), sends: [.voip], .warning),
+        source("CF008", "sent, and neither is there", [], info: [:], sends: [.voip], .error),
         source("CF008", "calls without pushes", [.callInterface], info: Plist.modes("voip"), nil),
         source("CF008", "both", [.voipRegistration], info: Plist.modes("voip"), nil),
         source("CF008", "neither", [], nil),

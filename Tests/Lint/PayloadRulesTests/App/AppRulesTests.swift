@@ -55,6 +55,17 @@ struct AppRulesTests {
         }
     }
 
+    @Test("an app that has nothing of what its server's pushes need is told all of it at once")
+    func bothHalves() {
+        let voip = AppFacts.app([.voip], info: [:], seen: [])
+        let calls = AppRules.findings(in: voip).filter { $0.diagnostic.rule == "CF008" }
+        #expect(calls.map { $0.diagnostic.message.contains("lacks `voip`") } == [true, false])
+        #expect(calls.last?.diagnostic.message.contains("no source text registers") == true)
+        let talk = AppFacts.app([.pushToTalk], info: [:], entitlements: [:])
+        let missing = AppRules.findings(in: talk).filter { $0.diagnostic.rule == "CF015" }
+        #expect(missing.count == 3)
+    }
+
     @Test("a misspelt mode is named at its place, with the right one")
     func nearMisses() throws {
         let facts = AppFacts.app([.background], info: Plist.modes("remote_notification"))

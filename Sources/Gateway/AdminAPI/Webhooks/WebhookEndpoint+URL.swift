@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WakeModel
+
+extension WebhookEndpoint {
+    /// Checks the URL of a receiver as far as it can be without asking it (RFC 3986 §3). Throws
+    /// ``WakeModel/InvalidField`` for the first thing that is wrong, and shows nothing of the URL,
+    /// which may hold what is secret.
+    public static func check(url: String) throws(InvalidField) {
+        func invalid(
+            _ problem: String, _ remedy: String = "Write it as https://host/path."
+        ) -> InvalidField {
+            InvalidField(field: "webhook url", problem: problem, remedy: remedy)
+        }
+        guard let scheme = ["https://", "http://"].first(where: { url.hasPrefix($0) }) else {
+            throw invalid("does not begin with https:// or http://")
+        }
+        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            throw invalid(
+                "holds white space or a control character", "Write a space as %20, or remove it.")
+        }
+        guard url.utf8.allSatisfy({ $0 < 0x80 }) else {
+            throw invalid(
+                "holds a character beyond ASCII",
+                "Write a host as xn--…, and other parts percent-encoded.")
+        }
+        guard !url.contains("#") else {
+            throw invalid("has a fragment, which is never sent", "Remove # and what follows it.")
+        }
+        let rest = url.dropFirst(scheme.count)
+        let authority = rest.prefix { !"/?".contains($0) }
+        guard !authority.contains("@") else {
+            throw invalid(
+                "holds a user name or a password before @",
+                "Write it as https://host/path; the webhook's secret signs each request.")
+        }
+        guard
+            url.split(separator: "%", omittingEmptySubsequences: false).dropFirst()
+                .allSatisfy({ $0.prefix(2).count == 2 && $0.prefix(2).allSatisfy(\.isHexDigit) })
+        else {
+            throw invalid("has % without two hexadecimal digits", "Write the character % as %25.")
+        }
+        try check(authority: authority, invalid)
+    }
+
+    private static func check(
+        authority: Substring, _ invalid: (String, String) -> InvalidField
+    ) throws(InvalidField) {
+        var port: Substring
+        if authority.first == "[" {
+            guard let end = authority.firstIndex(of: "]") else {
+                throw invalid("has [ without ]", "Write an IPv6 address as https://[::1]/path.")
+            }
+            port = authority[authority.index(after: end)...]
+            guard port.isEmpty || port.first == ":" else {
+                throw invalid(
+                    "has something else than a port after ]",
+                    "Write an IPv6 address as https://[::1]:443/path.")
+            }
+        } else {
+            let host = authority.prefix { $0 != ":" }
+            guard !host.isEmpty else {
+                throw invalid("names no host", "Write it as https://host/path.")
+            }
+            let isHost = host.allSatisfy { $0.isLetter || $0.isNumber || "-._%".contains($0) }
+            guard isHost else {
+                throw invalid(
+                    "has a character that no host name has",
+                    "Write it as https://host/path.")
+            }
+            port = authority[host.endIndex...]
+        }
+        guard !port.isEmpty else { return }
+        port = port.dropFirst()
+        guard port.allSatisfy(\.isNumber), let number = Int(port), 1...65_535 ~= number else {
+            throw invalid(
+                "has a port that is no number from 1 to 65535",
+                "Write it as https://host:443/path, or leave out the colon.")
+        }
+    }
+}
