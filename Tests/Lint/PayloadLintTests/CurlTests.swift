@@ -72,6 +72,18 @@ struct CurlTests {
         #expect(try await Self.findings(text, "H,AU") == [])
     }
 
+    @Test(
+        "a variable with something replaced, or a part of one, is unknown",
+        arguments: ["${BODY//NOW/$(date +%s)}", "${BODY//NOW/${NOW}}", "${BODY:1:5}"])
+    func changedVariable(body: String) async throws {
+        let text = """
+            BODY='{"aps":{"timestamp":NOW}}'
+            curl --http2 -H "apns-topic: com.example.app" -d "\(body)" \\
+              https://api.push.apple.com/3/device/$TOKEN
+            """
+        #expect(try await Self.findings(text, "G") == [])
+    }
+
     @Test("a relay in front of APNs knows the path and the topic")
     func relay() async throws {
         let text = """

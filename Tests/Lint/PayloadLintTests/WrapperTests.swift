@@ -272,6 +272,26 @@ struct WrapperTests {
                 == [#"{"aps":{"badge":1},"sound":"x"}"#])
     }
 
+    @Test("a request of a Postman collection has the headers of its list")
+    func postman() throws {
+        let text = #"""
+            {"info":{"name":"Push"},"item":[{"item":[{"request":{"method":"POST","header":[
+            {"key":"apns-push-type","value":"background"},
+            {"key":"apns-priority","value":"10","disabled":true},
+            {"key":"apns-priority","value":"5"}],
+            "body":{"mode":"raw","raw":"{\"aps\":{\"content-available\":1,\"sound\":\"\"}}"},
+            "url":{"raw":"https://{{host}}/3/device/{{token}}"}}}]}]}
+            """#
+        let item = try #require(Self.read(text).items.first)
+        #expect(
+            item.draft.headers == [
+                PushDraft.Header("apns-push-type", "background"),
+                PushDraft.Header("apns-priority", "5"),
+            ])
+        #expect(item.places.pointer == "/item/0/item/0/request/body/raw")
+        #expect(item.places.headers.last?.pointer == "/item/0/item/0/request/header/2/value")
+    }
+
     @Test("a repair changes the request in its place")
     func repair() async throws {
         let folder = try TestFolder()

@@ -141,6 +141,7 @@ extension RuleCase {
         .data("G015", #""a":"null""#, .clean),
         .data("G017", #""card":"4111 1111 1111 1111""#, .found(at: "/card", .warning)),
         .data("G017", #""card":4111111111111111"#, .found(at: "/card", .warning)),
+        .data("G017", #""orderID":4111111111111111,"id":"4111111111111111""#, .clean),
         .data("G017", #""user":"ann@example.com""#, .found(at: "/user", .warning)),
         .data("G017", #""user":"ann\u0040example.com""#, .found(at: "/user", .warning)),
         .data(

@@ -20,7 +20,9 @@ struct DocumentReader: Sendable {
             document.isForeign = document.isForeign && !isNamedForPushes(name)
             return document
         } catch {
-            if !Self.isNamedYAML(name), let commands = readCurl(bytes, name: name) {
+            if !Self.isNamedYAML(name),
+                let commands = readHTTP(bytes, name: name) ?? readCurl(bytes, name: name)
+            {
                 return commands
             }
             // A script or a page may well be about pushes and send none that can be read here.

@@ -11,10 +11,24 @@ extension DocumentReader {
             bytes.contains(text: "-H") || bytes.contains(text: "--header")
                 || bytes.contains(text: "/3/device")
         else { return nil }
+        return read(ShellText(bytes).commands, besideFile: name)
+    }
+
+    /// Reads the requests of a text in the form of HTTP; `nil` for another text.
+    func readHTTP(_ bytes: [UInt8], name: String) -> PushDocument? {
+        guard forcedKind == nil || forcedKind == .request, HTTPRequests.isOne(bytes, name: name)
+        else { return nil }
+        return read(HTTPRequests(bytes).commands, besideFile: name)
+            ?? PushDocument(kind: .request, isForeign: true)
+    }
+
+    private func read(
+        _ commands: [ShellText.Command], besideFile name: String
+    ) -> PushDocument? {
         var result = PushDocument(kind: .request)
         result.hasComments = true
         var isFound = false
-        for command in ShellText(bytes).commands {
+        for command in commands {
             let curl = CurlCommand(command) { Self.file($0, besideScript: name) }
             guard curl.isForAPNs || curl.isForAzure else {
                 guard let body = curl.body, let wrapped = wrapped(body) else { continue }

@@ -358,10 +358,14 @@ struct ShellText {
             return unknown
         case UInt8(ascii: "("): return readSubstitution() ?? unknown
         case UInt8(ascii: "{"):
-            let end = bytes[index...].firstIndex(of: UInt8(ascii: "}")) ?? bytes.count
+            let end = closingBrace()
             let inside = String(decoding: bytes[(index + 1)..<end], as: UTF8.self)
             index = min(end + 1, bytes.count)
             let name = inside.prefix { Self.isName($0.utf8.first ?? 0) }
+            // Of a part of the value, or the value with something replaced, nothing is known.
+            let rest = inside.dropFirst(name.count).drop { $0 == ":" }
+            guard inside.count == name.count || rest.first.map({ "-=?".contains($0) }) == true
+            else { return unknown }
             return variables[String(name)] ?? unknown
         case let byte where Self.isName(byte):
             let end = bytes[index...].firstIndex { !Self.isName($0) } ?? bytes.count
@@ -373,6 +377,17 @@ struct ShellText {
             return unknown
         default: return file.slice(start..<start + 1)
         }
+    }
+
+    /// The end of `{…}`, in which expansions may stand.
+    private func closingBrace() -> Int {
+        var depth = 1
+        for place in bytes.indices.suffix(from: index + 1) {
+            if matches("${", at: place) { depth += 1 }
+            if bytes[place] == UInt8(ascii: "}") { depth -= 1 }
+            if depth == 0 { return place }
+        }
+        return bytes.count
     }
 
     /// Passes over `((…))`.

@@ -254,10 +254,14 @@ private struct Request {
                 pushes += found
                 continue
             }
-            if let aps = request.member("aps"), document.kind(aps.value) == .object {
-                pushes += request.payload(request.node, pointer: request.pointer).map { [$0] } ?? []
+            let aps = request.member("aps").map { document.kind($0.value) }
+            if let push = aps == .object
+                ? request.payload(request.node, pointer: request.pointer) : request.collected()
+            {
+                pushes.append(push)
                 continue
             }
+            guard aps != .object else { continue }
             guard depth < Self.maximumDepth else { continue }
             for member in document.members(of: request.node) {
                 var inner = request
@@ -278,6 +282,26 @@ private struct Request {
             }
         }
         return pushes.isEmpty ? nil : pushes
+    }
+
+    /// A request of a Postman collection: the body is a text, and the headers are a list.
+    private func collected() -> WrappedPush? {
+        guard let list = member("header"), document.kind(list.value) == .array,
+            let body = member("body"), document.kind(body.value) == .object,
+            let raw = member("raw", of: body.value), document.kind(raw.value) == .string,
+            var push = payload(raw.value, pointer: pointer + "/body/raw"), push.hasAPS
+        else { return nil }
+        for (index, field) in document.elements(of: list.value).enumerated()
+        where document.kind(field) == .object {
+            guard let name = member("key", of: field).flatMap({ document.scalarText($0.value) }),
+                name.lowercased().hasPrefix("apns-"), let value = member("value", of: field),
+                let text = document.scalarText(value.value),
+                member("disabled", of: field).map({ document.kind($0.value) }) != .trueLiteral
+            else { continue }
+            let place = "\(pointer)/header/\(index)/value"
+            push.headers.append((name, text, offset(value.value), place))
+        }
+        return push
     }
 
     /// The objects in a list.

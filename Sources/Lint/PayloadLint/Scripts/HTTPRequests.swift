@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Requests as HTTP writes them, and as editors keep them in `.http` and `.rest` files: each as the
+/// `curl` command that would send it.
+struct HTTPRequests {
+    /// The requests, in their order.
+    private(set) var commands: [ShellText.Command] = []
+
+    private let file: EmbeddedText
+    /// The request that is being read.
+    private var command: ShellText.Command?
+    /// The body as far as it was read; `nil` in front of it.
+    private var body: Range<Int>?
+
+    /// Reads a text.
+    init(_ bytes: [UInt8]) {
+        file = EmbeddedText(file: bytes)
+        var start = 0
+        while start < bytes.count {
+            let end = bytes[start...].firstIndex(of: 0x0a) ?? bytes.count
+            let hasReturn = end > start && bytes[end - 1] == 0x0d
+            read(line: start..<(hasReturn ? end - 1 : end))
+            start = end + 1
+        }
+        finish()
+    }
+
+    /// Whether a text begins with a request, behind comments and variables of an editor.
+    static func isOne(_ bytes: [UInt8], name: String) -> Bool {
+        if [".http", ".rest"].contains(where: { name.lowercased().hasSuffix($0) }) { return true }
+        let first = bytes.prefix(LintLimits.headBytes).split(separator: 0x0a).lazy
+            .map { String(decoding: $0, as: UTF8.self).drop { " \t\r".contains($0) } }
+            .first { !$0.isEmpty && !isRemark($0) }
+        return first.flatMap { requestLine($0) } != nil
+    }
+
+    private static func isRemark(_ line: Substring) -> Bool {
+        line.hasPrefix("#") || line.hasPrefix("//") || line.hasPrefix("@")
+    }
+
+    /// The method and the target of a request line (RFC 9112, section 3), whose version editors
+    /// let people leave out.
+    private static func requestLine(_ line: Substring) -> (method: String, target: Substring)? {
+        let words = line.split(whereSeparator: { " \t\r".contains($0) })
+        guard words.count == 2 || words.count == 3 && words[2].hasPrefix("HTTP/"),
+            ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"].contains(words[0]),
+            ["/", "http", "{{"].contains(where: { words[1].hasPrefix($0) })
+        else { return nil }
+        return (String(words[0]), words[1])
+    }
+
+    private mutating func read(line: Range<Int>) {
+        let text = String(decoding: file.bytes[line], as: UTF8.self)[...]
+        if text.hasPrefix("###") {
+            finish()
+        } else if let body {
+            // What an editor does with the answer, and the end of an example in a page.
+            if ["> ", "<> ", "```"].contains(where: { text.hasPrefix($0) }) {
+                finish()
+            } else {
+                self.body = body.lowerBound..<line.upperBound
+            }
+        } else if command == nil {
+            guard let request = Self.requestLine(text) else { return }
+            command = ShellText.Command(words: [])
+            let target =
+                line.lowerBound
+                + text.utf8.distance(
+                    from: text.startIndex, to: request.target.startIndex)
+            add("curl", at: line.lowerBound)
+            add("-X", request.method, at: line.lowerBound)
+            add("--url", String(request.target), at: target)
+        } else if text.allSatisfy({ " \t".contains($0) }) {
+            body = line.upperBound..<line.upperBound
+        } else if text.hasPrefix("{") {
+            body = line
+        } else if !Self.isRemark(text), text.contains(":") {
+            add("-H", String(text), at: line.lowerBound)
+        }
+    }
+
+    private mutating func add(_ words: String..., at place: Int) {
+        for word in words {
+            var text = EmbeddedText()
+            text.append(word, standingAt: place)
+            command?.words.append(ShellText.Word(text: text, start: place))
+        }
+    }
+
+    private mutating func finish() {
+        if let body {
+            let text = filled(body).trimmed
+            if !text.bytes.isEmpty {
+                add("--data-raw", at: body.lowerBound)
+                command?.words.append(ShellText.Word(text: text, start: body.lowerBound))
+            }
+        }
+        if let command { commands.append(command) }
+        command = nil
+        body = nil
+    }
+
+    /// A body in which what an editor puts in, `{{name}}`, is unknown, and so is a whole file.
+    private func filled(_ range: Range<Int>) -> EmbeddedText {
+        let unknown = String(decoding: [ShellText.unknown], as: UTF8.self)
+        var text = EmbeddedText()
+        let whole = file.slice(range).trimmed
+        if whole.bytes.starts(with: "< ".utf8) || whole.bytes.starts(with: "<@".utf8) {
+            text.append(unknown, standingAt: range.lowerBound)
+            return text
+        }
+        var start = range.lowerBound
+        while let place = pair(UInt8(ascii: "{"), in: start..<range.upperBound),
+            let end = pair(UInt8(ascii: "}"), in: place..<range.upperBound)
+        {
+            text.append(file.slice(start..<place))
+            text.append(unknown, standingAt: place)
+            start = end + 2
+        }
+        text.append(file.slice(start..<range.upperBound))
+        return text
+    }
+
+    /// The place of the first two equal bytes in a row.
+    private func pair(_ byte: UInt8, in range: Range<Int>) -> Int? {
+        range.dropLast().first { file.bytes[$0] == byte && file.bytes[$0 + 1] == byte }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import PayloadLint
+
+@Suite("Requests in the form of HTTP")
+struct HTTPRequestsTests {
+    private static func findings(
+        _ text: String, _ rules: String, name: String = "push.http"
+    ) async throws -> [String] {
+        let folder = try TestFolder()
+        let path = try folder.write(text, to: name)
+        let run = try await FinishedRun([path]) {
+            $0.format = .json
+            $0.selected = try? .only(rules)
+        }
+        return try run.findings()
+    }
+
+    @Test("each request of a file is judged by its headers and its body, at its place")
+    func requests() async throws {
+        let text = """
+            @host = https://api.push.apple.com
+
+            ### A wake
+            # @name wake
+            POST {{host}}/3/device/{{token}} HTTP/2
+            authorization: bearer {{jwt}}
+            apns-topic: com.example.app
+            apns-push-type: background
+            // apns-priority: 10
+            apns-priority: 5
+
+            {"aps":{"content-available":1},"count":{{count}},"cursor":"{{cursor}}"}
+
+            > {% client.log("sent") %}
+
+            ###
+            POST {{host}}/3/device/{{token}}
+            apns-topic: com.example.app
+            apns-push-type: background
+            apns-priority: 10
+
+            {
+              "aps": {"content-available": 1, "alert": "x"}
+            }
+            """
+        #expect(
+            try await Self.findings(text, "G,H,BG001,BG002,BG006")
+                == ["BG006 20:1 ", "BG002 23:43 /aps/alert"])
+    }
+
+    @Test("a request without a file's name is told by its first line", arguments: ["\n", "\r\n"])
+    func text(lineEnd: String) async throws {
+        let text = """
+            POST /3/device/\(String(repeating: "a5", count: 32)) HTTP/2
+            host: api.push.apple.com
+            apns-topic: com.example.app
+            apns-push-type: voip
+            apns-expiration: 0
+
+            {"callUUID":"3f2504e0-4f89-11d3-9a0c-0305e82c3301","handle":"Ann"}
+            """
+            .replacing("\n", with: lineEnd)
+        #expect(try await Self.findings(text, "G,H,VO001", name: "call.txt") == ["VO001 3:1 "])
+    }
+
+    @Test(
+        "what is not in the file, or not for APNs, is not judged",
+        arguments: [
+            "POST https://api.push.apple.com/3/device/{{t}}\napns-topic: a.b\n\n< ./alert.json\n",
+            "POST https://api.push.apple.com/3/device/{{t}}\napns-topic: a.b\n\n{{body}}\n",
+            "GET https://api.example.com/v1/users\nAccept: application/json\n", "# empty\n", "",
+        ])
+    func unknown(text: String) async throws {
+        #expect(try await Self.findings(text, "G001,G002,H001,AL") == [])
+    }
+}
