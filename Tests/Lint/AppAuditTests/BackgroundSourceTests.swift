@@ -426,6 +426,9 @@ struct BackgroundSourceTests {
                 + "do { try f(); task.setTaskCompleted(success: true) }\n"
                 + "catch { task.setTaskCompleted(success: false) }"),
         refresh("scheduleNext()\n" + good + "sync { task.setTaskCompleted(success: true) }"),
+        // The caller gives what asks for the next task.
+        "func refresh(task: BGAppRefreshTask, then next: @escaping () -> Void) {\n"
+            + "sync()\ntask.setTaskCompleted(success: true)\nnext()\n}",
         "func handle(task: URLSessionTask) { work() }",
         "do { try BGTaskScheduler.shared.submit(request) } catch { log(error) }",
         "request.earliestBeginDate = Date(timeIntervalSinceNow: 7 * 24 * 60 * 60)",

@@ -49,7 +49,7 @@ struct HTTPRequestsTests {
             """
         #expect(
             try await Self.findings(text, "G,H,BG001,BG002,BG006")
-                == ["BG006 20:1 ", "BG002 23:43 /aps/alert"])
+                == ["BG006 20:1 ", "BG002 23:35 /aps/alert"])
     }
 
     @Test("a request without a file's name is told by its first line", arguments: ["\n", "\r\n"])

@@ -115,8 +115,19 @@ extension SourceReader {
         }
         let castsToRefresh =
             body.contains { text.tokens[$0].isName("BGAppRefreshTask") } || asksForRefreshOnly
-        if isRefresh ?? castsToRefresh, !handedOn, works, !schedulesNext(body, depth: 0) {
+        if isRefresh ?? castsToRefresh, !handedOn, works, !schedulesNext(body, depth: 0),
+            !callsParameter(of: scope)
+        {
             see(.fault(.refreshWithoutNext), at: scope.head)
+        }
+    }
+
+    /// Whether a function calls a closure that it is given: its caller may ask for the next task.
+    private func callsParameter(of scope: SourceScope) -> Bool {
+        guard case .function(let head) = scope.kind else { return false }
+        return text.content(ofBracket: scope.open).contains { index in
+            isCall(index) && text[index - 1]?.isMark(".") != true
+                && head.parameters.contains { $0.name == text.tokens[index].text }
         }
     }
 

@@ -50,8 +50,9 @@ extension DocumentReader {
         places.missingHeaders = (.offset(curl.start), "")
         var headers: [PushDraft.Header] = []
         var opaque: Set<String> = []
+        let isForAzure = curl.isForAzure
         for header in curl.headers {
-            let name = curl.isForAzure ? Self.azureNames[header.name] ?? header.name : header.name
+            let name = isForAzure ? Self.azureNames[header.name] ?? header.name : header.name
             places.headers.append(
                 PlaceMap.Header(name: name, place: .offset(header.offset), pointer: ""))
             if let value = Placeholder.known(header.value, of: name) {
@@ -60,7 +61,7 @@ extension DocumentReader {
                 opaque.insert(name)
             }
         }
-        guard !curl.isForAzure, !curl.isForRelay else {
+        guard !isForAzure, !curl.isForRelay else {
             return PushItem(
                 draft: assumptions.draft(payload: body.bytes, knownHeaders: headers),
                 places: places, isInScript: true)
