@@ -63,16 +63,27 @@ struct RetryPolicyTests {
     }
 
     @Test(
-        "What was not sent goes again, uncharged, after a pause that doubles up to a minute",
+        "What was not sent goes again, uncharged, after a pause that doubles; a call's up to a second",
         arguments: zip(
             [1, 2, 5, 10, 11, 1_000_000] as [Int64],
             [100, 200, 1_600, 51_200, 60_000, 60_000] as [Int64]))
     func notSent(fence: Int64, milliseconds: Int64) {
         for kind in WakeKind.allCases {
             let effect = decide(claim(kind, fence: fence), Samples.notSent).settlement.effect
-            #expect(
-                effect == .retry(at: now.advanced(byMilliseconds: milliseconds), charged: false))
+            let pause = kind.isImmediate ? min(milliseconds, 1_000) : milliseconds
+            #expect(effect == .retry(at: now.advanced(byMilliseconds: pause), charged: false))
         }
+    }
+
+    @Test("A call that cannot be sent is tried again until the last second before its deadline")
+    func callNotSent() {
+        var (at, fence) = (now, 1 as Int64)
+        while case .retry(at: let due, charged: false) = policy.decide(
+            claim(.voip, fence: fence, lifeSeconds: 10), Samples.notSent, now: at, jitter: 1
+        ).settlement.effect {
+            (at, fence) = (due, fence + 1)
+        }
+        #expect(at >= now.advanced(byMilliseconds: 8_800))
     }
 
     @Test("A retry that would come at or after the deadline ends the wake as expired at once")

@@ -177,7 +177,9 @@ public struct RetryPolicy: Hashable, Sendable {
     /// number counts the claims so far.
     private func transportPause(_ claim: Claim) -> Int64 {
         var pause = Int64(limits.transportPauseMilliseconds)
-        let maximum = Int64(limits.transportPauseMaximumMilliseconds)
+        let maximum = Int64(
+            claim.kind.isImmediate
+                ? limits.callPauseMaximumMilliseconds : limits.transportPauseMaximumMilliseconds)
         var claims = claim.ticket.fence
         while claims > 1 && pause < maximum {
             pause *= 2

@@ -69,6 +69,9 @@ public struct GatewayLimits: Hashable, Sendable {
     public var transportPauseMilliseconds = 100
     /// The longest such pause.
     public var transportPauseMaximumMilliseconds = 60_000
+    /// The longest such pause of calls and Push to Talk: their seconds must not end in a pause
+    /// while a connection is to be had again.
+    public var callPauseMaximumMilliseconds = 1_000
     /// The first pause of a queue whose key or topic APNs refused; it doubles from there.
     public var holdPauseSeconds = 30
     /// The longest such pause.
@@ -129,7 +132,9 @@ public struct GatewayLimits: Hashable, Sendable {
             "The VoIP reserve must leave room for background wakes.")
         precondition(leaseSeconds > 0 && triesCount > 0, "Leases and tries begin at 1.")
         precondition(leaseMarginSeconds > 0, "A lease outlives its push.")
-        precondition(transportPauseMilliseconds > 0, "Pauses begin at 1.")
+        precondition(
+            transportPauseMilliseconds > 0 && callPauseMaximumMilliseconds > 0,
+            "Pauses begin at 1.")
         precondition(holdPauseSeconds > 0 && housekeepingMilliseconds > 0, "Pauses begin at 1.")
         precondition(silenceSeconds > 0, "A silence lasts.")
         precondition(
