@@ -20,13 +20,9 @@ struct WebhookURLTests {
             ("https://host/a hidden", "white space"),
             ("https://host/hidden\n", "white space"),
             ("https://ex\u{E4}mple.com/hidden", "beyond ASCII"),
-            ("https://host/hidden#part", "fragment"),
             ("https://user:hidden@host/", "before @"),
-            ("https://host/%zzhidden", "two hexadecimal digits"),
-            ("https://host/hidden%2", "two hexadecimal digits"),
             ("https://[::1/hidden", "has [ without ]"),
             ("https://[::1]443/hidden", "after ]"),
-            ("https://host:/hidden", "port"),
             ("https://host:0/hidden", "port"),
             ("https://host:65536/hidden", "port"),
             ("https://host:+1/hidden", "port"),
@@ -45,7 +41,8 @@ struct WebhookURLTests {
         arguments: [
             "https://example.com", "https://example.com/", "http://127.0.0.1:8080/hook?a=%20b@c",
             "https://[::1]/x", "https://[::1]:65535", "https://host_1.example?x:y",
-            "https://xn--exmple-cua.com:1/x",
+            "https://xn--exmple-cua.com:1/x", "https://host:/x", "https://host/x#part",
+            "https://host/\u{E4}%2?\u{E4}",
         ])
     func taken(url: String) throws { try WebhookEndpoint.check(url: url) }
 }

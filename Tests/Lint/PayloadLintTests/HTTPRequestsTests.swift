@@ -67,6 +67,18 @@ struct HTTPRequestsTests {
         #expect(try await Self.findings(text, "G,H,VO001", name: "call.txt") == ["VO001 3:1 "])
     }
 
+    @Test("a curl command in such a file is judged as in any other")
+    func command() async throws {
+        let text = """
+            curl --http2 -H "apns-topic: com.example.app" -H "apns-push-type: background" \\
+              -H "apns-priority: 10" -d '{"aps":{"content-available":1}}' \\
+              https://api.push.apple.com/3/device/00fc13adff785122b4ad28809a3420982341241421348097
+
+            """
+        #expect(
+            try await Self.findings(text, "BG006").map { $0.prefix(5) } == ["BG006"])
+    }
+
     @Test(
         "what is not in the file, or not for APNs, is not judged",
         arguments: [

@@ -61,6 +61,12 @@ struct YAMLTests {
         for number in 0..<200 { text += "k\(number): {<<: *base, b: *base, ? c : d}\n" }
         text += String(repeating: "# {a && b; c ** d}\n", count: 100)
         #expect(!YAMLAliases.areEndless(text))
+        // An anchor that is made anew, and what only looks like one.
+        let anew =
+            String(repeating: "# a comment of some length\n", count: 100)
+            + "a: &x 1\nb: &x {c: 2}\nu: https://a.example/?p=1&x=2\n"
+            + (0..<100).map { "k\($0): *x\n" }.joined()
+        #expect(!YAMLAliases.areEndless(anew))
         let node = try #require(try Yams.compose(yaml: text))
         #expect(!YAMLAliases.areTooMany(in: node))
         // Without a key among them they are read, and counted then.

@@ -142,6 +142,8 @@ extension RuleCase {
         .data("G017", #""card":"4111 1111 1111 1111""#, .found(at: "/card", .warning)),
         .data("G017", #""card":4111111111111111"#, .found(at: "/card", .warning)),
         .data("G017", #""orderID":4111111111111111,"id":"4111111111111111""#, .clean),
+        .data("G017", #""paid":4111111111111111"#, .found(at: "/paid", .warning)),
+        .data("G017", #""card_id":4111111111111111"#, .found(at: "/card_id", .warning)),
         .data("G017", #""user":"ann@example.com""#, .found(at: "/user", .warning)),
         .data("G017", #""user":"ann\u0040example.com""#, .found(at: "/user", .warning)),
         .data(

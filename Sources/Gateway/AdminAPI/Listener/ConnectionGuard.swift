@@ -54,6 +54,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var waitingRefusal: Problem?
     /// Nothing that comes behind the present request is read.
     private var isDeaf = false
+    /// Something came, or comes, that is not read: closing at once would reset the connection.
+    private var lingers = false
     /// The request that is read, or was refused, asks for a head alone.
     private var isHeadOnly = false
     /// Nothing is read or answered any more.
@@ -138,7 +140,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             return
         }
         // What belongs to a request that is refused, or stands behind it.
-        guard waitingRefusal == nil, !isDeaf || reading == .body else { return }
+        guard waitingRefusal == nil, !isDeaf || reading == .body else {
+            lingers = true
+            return
+        }
         switch part {
         case .head(let head):
             isHeadOnly = head.method == .head
@@ -146,7 +151,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
                 return refuse(context, Self.noPlace(shortage))
             }
             reading = .body
-            isDeaf = isDeaf || Self.asksForUpgrade(head) || Self.isLast(head)
+            lingers = lingers || Self.asksForUpgrade(head)
+            isDeaf = isDeaf || lingers || Self.isLast(head)
             unanswered += 1
             connection?.isBusy = true
             bodyStart = .now()
@@ -236,8 +242,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The parser refuses whatever stands behind a request that is the last one.
-        if isDeaf, reading == .nothing { return }
+        let isOfParser =
+            error is HTTPParserError || error is FramingFault || error is HTTP1TypeConversionError
+        if isOfParser, isDeaf, reading == .nothing {
+            // The parser refuses whatever stands behind a request that is the last one.
+            lingers = true
+            return
+        }
         switch error {
         case HTTPParserError.headerOverflow:
             refuse(
@@ -321,7 +332,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         isOver = true
         readDeadline = nil
         context.flush()
-        if reading == .nothing, !isDeaf { return context.close(promise: nil) }
+        if reading == .nothing, !lingers { return context.close(promise: nil) }
         context.close(mode: .output, promise: nil)
         lingerTimer = context.eventLoop.assumeIsolated().scheduleTask(
             in: .seconds(Self.lingerSeconds)

@@ -78,11 +78,16 @@ final class ListeningSocket: Sendable {
         let caller = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue), 0)
         guard caller >= 0 else { throw ListenerFailure(code: errno) }
         defer { close(caller) }
-        // EAGAIN: too many wait already to be accepted (unix(7)).
-        let isAnswered = address.withSockAddr { address, count in
-            connect(caller, address, socklen_t(count)) == 0 || errno == EAGAIN
+        let code = address.withSockAddr { address, count in
+            connect(caller, address, socklen_t(count)) == 0 ? 0 : errno
         }
-        guard !isAnswered else { throw ListenerFailure(code: EADDRINUSE) }
+        switch code {
+        // Nobody listens; or the file went meanwhile.
+        case ECONNREFUSED, ENOENT: break
+        // EAGAIN: too many wait already to be accepted (unix(7)).
+        case 0, EAGAIN, EPROTOTYPE: throw ListenerFailure(code: EADDRINUSE)
+        default: throw ListenerFailure(code: code)
+        }
     }
 
     /// The socket is there. Whether it has its permissions now.

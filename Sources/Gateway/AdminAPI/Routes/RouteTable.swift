@@ -107,28 +107,28 @@ struct RouteTable: Sendable {
         }
     }
 
-    /// The longest body that can be taken for an empty object, in bytes.
+    /// The longest body that can be taken for an empty one, in bytes.
     private static let emptyBodyByteCount = 64
 
     /// Refuses a body where the route reads none: what it asks for would not be done. An empty
-    /// object, which many programs send, asks for nothing.
+    /// object, list or `null`, which many programs send, asks for nothing.
     private static func checkBody(_ request: Request, _ route: Route) async throws {
         guard route.operation.body == nil, route.access != .open else { return }
         let length = request.headers[.contentLength]
         guard length != "0", length != nil || request.headers[.transferEncoding] != nil else {
             return
         }
-        let emptyObject = Array("{}".utf8)
         var body: [UInt8] = []
         var count = 0
         for try await buffer in request.body {
             count += buffer.readableBytes
             body += buffer.readableBytesView.filter { !Array(" \t\r\n".utf8).contains($0) }
-            if count > Self.emptyBodyByteCount || body.count > emptyObject.count { break }
+            if count > Self.emptyBodyByteCount || body.count > 4 { break }
         }
-        guard count > Self.emptyBodyByteCount || !(body.isEmpty || body == emptyObject) else {
-            return
-        }
+        guard
+            count > Self.emptyBodyByteCount
+                || !["", "{}", "[]", "null"].contains(String(decoding: body, as: UTF8.self))
+        else { return }
         let known = route.operation.parameters.filter { $0.place == .query }.map(\.name)
         var problem = Problem(
             .invalidField,

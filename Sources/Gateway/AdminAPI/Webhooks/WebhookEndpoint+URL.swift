@@ -19,26 +19,14 @@ extension WebhookEndpoint {
             throw invalid(
                 "holds white space or a control character", "Write a space as %20, or remove it.")
         }
-        guard url.utf8.allSatisfy({ $0 < 0x80 }) else {
-            throw invalid(
-                "holds a character beyond ASCII",
-                "Write a host as xn--…, and other parts percent-encoded.")
-        }
-        guard !url.contains("#") else {
-            throw invalid("has a fragment, which is never sent", "Remove # and what follows it.")
-        }
-        let rest = url.dropFirst(scheme.count)
-        let authority = rest.prefix { !"/?".contains($0) }
+        let authority = url.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
         guard !authority.contains("@") else {
             throw invalid(
                 "holds a user name or a password before @",
                 "Write it as https://host/path; the webhook's secret signs each request.")
         }
-        guard
-            url.split(separator: "%", omittingEmptySubsequences: false).dropFirst()
-                .allSatisfy({ $0.prefix(2).count == 2 && $0.prefix(2).allSatisfy(\.isHexDigit) })
-        else {
-            throw invalid("has % without two hexadecimal digits", "Write the character % as %25.")
+        guard authority.utf8.allSatisfy({ $0 < 0x80 }) else {
+            throw invalid("has a host beyond ASCII", "Write the host as xn--….")
         }
         try check(authority: authority, invalid)
     }
@@ -70,7 +58,8 @@ extension WebhookEndpoint {
             }
             port = authority[host.endIndex...]
         }
-        guard !port.isEmpty else { return }
+        // With nothing behind the colon it is the default (RFC 3986 §3.2.3).
+        guard port.count > 1 else { return }
         port = port.dropFirst()
         guard port.allSatisfy(\.isNumber), let number = Int(port), 1...65_535 ~= number else {
             throw invalid(

@@ -147,11 +147,6 @@ struct ServerFacts: Hashable, Sendable {
         if !closedTables.isEmpty {
             add(
                 "The role \(role) may not read and write \(closedTables).", Self.ownership)
-        } else if !mayMakeTables {
-            add(
-                "The role \(role) does not own the tables, or may not make others in the schema "
-                    + "rouse, so that the partitions of new days would be missing and those of old "
-                    + "ones would stay.", Self.ownership)
         }
         return remarks
     }
@@ -207,6 +202,12 @@ struct ServerFacts: Hashable, Sendable {
                 "No standby is synchronous, so that a failover takes the last wakes that were "
                     + "acknowledged.",
                 "Name the standbys in synchronous_standby_names.")
+        }
+        if closedTables.isEmpty, !mayMakeTables {
+            add(
+                "The role \(role) does not own the tables, or may not make others in the schema "
+                    + "rouse, so that the partitions of new days will be missing and those of old "
+                    + "ones will stay.", Self.ownership)
         }
         if abs(clockOffset) > Self.toleratedClockOffset {
             add(

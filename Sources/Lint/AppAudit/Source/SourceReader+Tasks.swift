@@ -122,12 +122,16 @@ extension SourceReader {
         }
     }
 
-    /// Whether a function calls a closure that it is given: its caller may ask for the next task.
+    /// Whether a function calls a closure that it is given, other than a completion: its caller may
+    /// ask for the next task.
     private func callsParameter(of scope: SourceScope) -> Bool {
         guard case .function(let head) = scope.kind else { return false }
         return text.content(ofBracket: scope.open).contains { index in
             isCall(index) && text[index - 1]?.isMark(".") != true
-                && head.parameters.contains { $0.name == text.tokens[index].text }
+                && head.parameters.contains { parameter in
+                    parameter.name == text.tokens[index].text
+                        && !parameter.name.lowercased().contains("complet")
+                }
         }
     }
 

@@ -26,7 +26,9 @@ struct DocumentReader: Sendable {
                 return commands
             }
             // A script or a page may well be about pushes and send none that can be read here.
-            if forcedKind == nil, Self.isScript(bytes, name: name) {
+            if forcedKind == nil && Self.isScript(bytes, name: name)
+                || forcedKind ?? .request == .request && HTTPRequests.isOne(bytes, name: name)
+            {
                 return PushDocument(kind: .request, isForeign: true)
             }
             if isYAML { return readYAML(bytes) }

@@ -74,7 +74,7 @@ package enum YAMLAliases {
     private static func mayExpand(_ bytes: [UInt8]) -> Double {
         struct Anchor {
             let start: Double
-            var isAlone = true
+            /// What an alias of it stands for at most; `nil` until one comes.
             var size: Double?
         }
         var anchors: [ArraySlice<UInt8>: Anchor] = [:]
@@ -89,15 +89,10 @@ package enum YAMLAliases {
             // As in `a && b`, or in a pattern of files.
             if name.isEmpty { continue }
             if byte == UInt8(ascii: "&") {
-                if anchors[name] == nil {
-                    anchors[name] = Anchor(start: total)
-                } else {
-                    anchors[name]?.isAlone = false
-                }
+                // Of several anchors with one name the next alias may name any.
+                anchors[name] = Anchor(start: anchors[name]?.start ?? total)
             } else if let anchor = anchors[name] {
-                // Of several anchors with one name it may be any.
-                let known = anchor.isAlone ? anchor.size : nil
-                let size = known ?? (total - anchor.start)
+                let size = anchor.size ?? (total - anchor.start)
                 anchors[name]?.size = size
                 total += size
             }

@@ -14,12 +14,11 @@ extension DocumentReader {
         return read(ShellText(bytes).commands, besideFile: name)
     }
 
-    /// Reads the requests of a text in the form of HTTP; `nil` for another text.
+    /// Reads the pushes of a text in the form of HTTP; `nil` when there is none.
     func readHTTP(_ bytes: [UInt8], name: String) -> PushDocument? {
         guard forcedKind == nil || forcedKind == .request, HTTPRequests.isOne(bytes, name: name)
         else { return nil }
         return read(HTTPRequests(bytes).commands, besideFile: name)
-            ?? PushDocument(kind: .request, isForeign: true)
     }
 
     private func read(

@@ -68,8 +68,13 @@ extension Rules {
     /// Whether a member's key ends as those of identifiers do: `id`, `orderId`, `message_id`.
     private static func namesSomething(_ value: Int, in document: JSONDocument) -> Bool {
         guard value > 0, document.kind(value - 1) == .key else { return false }
-        let end = document.text(value - 1).suffix(2)
-        return end.elementsEqual("id".utf8) { $0 | 0x20 == $1 }
+        let key = String(decoding: document.text(value - 1), as: UTF8.self)
+        guard key.lowercased().hasSuffix("id"), !key.lowercased().contains("card") else {
+            return false
+        }
+        // Not `paid`.
+        guard let before = key.dropLast(2).last else { return true }
+        return !before.isLetter || before.isLowercase && key.dropLast().last == "I"
     }
 
     private static func avoidableEscapes(_ push: ValidationContext, _ findings: inout Findings) {
