@@ -24,22 +24,21 @@ struct ServeDescriptorsTests {
         return (gateway, try #require(Int(port)))
     }
 
-    /// Opens connections that say nothing, and holds them.
-    private static func strangers(_ count: Int, port: Int) -> [Int32] {
-        (0..<count).map { _ in
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = in_port_t(port).bigEndian
-            address.sin_addr = in_addr(s_addr: UInt32(INADDR_LOOPBACK).bigEndian)
-            // SAFETY: the pointer is to a live local of the size that is given.
-            _ = withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
-            return descriptor
-        }
+    /// Starts a program that opens connections which say nothing, and holds them until it ends. They
+    /// are not this process's own: `Process.run()` reads behind the end of a list of more than 1 300
+    /// open files.
+    private static func strangers(_ count: Int, port: Int) async throws -> RunningRouse {
+        let program = """
+            import signal, socket, sys
+            here = ("127.0.0.1", int(sys.argv[1]))
+            held = [socket.create_connection(here) for _ in range(int(sys.argv[2]))]
+            print("held", flush=True)
+            signal.pause()
+            """
+        let strangers = try RunningRouse(
+            ["-c", program, "\(port)", "\(count)"], by: "/usr/bin/python3")
+        _ = try await strangers.lines { $0 == "held" }
+        return strangers
     }
 
     private static func health(_ port: Int) async throws -> String {
@@ -54,14 +53,14 @@ struct ServeDescriptorsTests {
     func derived() async throws {
         try await RunningSimulator.with { simulator in
             let (gateway, port) = try await Self.start(simulator, "connections-per-peer: 1000")
-            let silent = Self.strangers(2 * Self.openFiles, port: port)
-            defer { for descriptor in silent { close(descriptor) } }
+            let silent = try await Self.strangers(2 * Self.openFiles, port: port)
             #expect(try await Self.health(port) == "200")
             let open = try FileManager.default.contentsOfDirectory(
                 atPath: "/proc/\(gateway.processID)/fd")
             #expect(open.count < Self.openFiles)
             #expect(!gateway.error.contains(Self.waitingText), "\(gateway.error)")
             #expect(try await gateway.end(SIGTERM) == 0)
+            #expect(try await silent.end(SIGTERM) == -1)
         }
     }
 
@@ -81,14 +80,14 @@ struct ServeDescriptorsTests {
                 "/usr/bin/prlimit",
                 ["--pid", "\(gateway.processID)", "--nofile=\(limit):\(Self.openFiles)"])
             #expect(limited.status == 0, "\(limited.all)")
-            let silent = Self.strangers(2 * Self.openFiles, port: port)
-            defer { for descriptor in silent { close(descriptor) } }
+            let silent = try await Self.strangers(2 * Self.openFiles, port: port)
             for _ in 0..<5 {
                 #expect(try await Self.health(port) == "200")
                 #expect(try open() < limit - 8)
             }
             #expect(!gateway.error.contains(Self.waitingText), "\(gateway.error)")
             #expect(try await gateway.end(SIGTERM) == 0)
+            #expect(try await silent.end(SIGTERM) == -1)
         }
     }
 
