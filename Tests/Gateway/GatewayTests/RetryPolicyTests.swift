@@ -63,7 +63,7 @@ struct RetryPolicyTests {
     }
 
     @Test(
-        "What was not sent goes again, uncharged, after a pause that doubles; a call's up to a second",
+        "What was not sent goes again, uncharged, after a pause that doubles; a call's is short",
         arguments: zip(
             [1, 2, 5, 10, 11, 1_000_000] as [Int64],
             [100, 200, 1_600, 51_200, 60_000, 60_000] as [Int64]))
