@@ -59,12 +59,14 @@ struct WakeRoutes {
                         description: "Hold the answer until APNs has spoken: then it is 200 with "
                             + "the whole wake, and 202 when the time was up first, with its "
                             + "state and why it waits, or the outcome could not be read. A caller "
-                            + "that closes its side of the connection ends the wait. Not for a "
-                            + "`user`, which is answered at once with the wake of each device."),
+                            + "that closes its side of the connection ends the wait. For a `user` "
+                            + "it has no effect: the answer comes at once and names the wake of "
+                            + "each device."),
                     Operation.Parameter(
                         name: "timeout", place: .query,
                         schema: .integer(in: 1...Int64(configuration.waitSeconds)),
-                        description: "How long to wait, in seconds; 10 by default. Needs wait."),
+                        description: "How long to wait, in seconds; 10 by default. Without `wait` "
+                            + "it has no effect."),
                 ],
                 body: .json(.named(.wakeRequest), limit: limit),
                 answers: [
@@ -87,27 +89,14 @@ struct WakeRoutes {
     /// How long `wait=outcome` waits unless the caller says, in seconds.
     private static let usualWaitSeconds = 10
 
-    /// A user can have many devices, and `wait` is for the outcome of one wake.
-    private static var waitForUser: Problem {
-        Problem(
-            InvalidField(
-                field: "wait", problem: "is for the wake of one device, not for a user's",
-                remedy: "Leave it out, and ask GET /v1/wakes/{id} for each wake of the answer."))
-    }
-
     private func post(
         _ request: Request, _ context: AdminRequestContext, _ limit: Int
     ) async throws -> Response {
         let query = Query(request)
         let wait = try query.choice("wait", Wait.self)
-        let timeout = try query.integer("timeout", in: 1...configuration.waitSeconds)
-        guard wait != nil || timeout == nil else {
-            throw Problem(
-                InvalidField(
-                    field: "timeout", problem: "is given without wait",
-                    remedy: "Add wait=outcome, or leave it out."))
-        }
-        let seconds = timeout ?? min(Self.usualWaitSeconds, configuration.waitSeconds)
+        let seconds =
+            try query.integer("timeout", in: 1...configuration.waitSeconds)
+            ?? min(Self.usualWaitSeconds, configuration.waitSeconds)
         let (text, _) = try await request.readBody(limit: limit, context)
         let now = gateway.now
         let body = try WakeBody(text, now: now)
@@ -120,9 +109,7 @@ struct WakeRoutes {
         let device: DeviceToken
         switch body.target {
         case .device(let token): device = token
-        case .user(let user):
-            guard wait == nil else { throw Self.waitForUser }
-            return try await post(body.terms, user, mark, context)
+        case .user(let user): return try await post(body.terms, user, mark, context)
         }
         let inquiry = body.terms.inquiry(to: device, mark)
         let answers = await gateway.accept(
