@@ -12,6 +12,16 @@ import WakeModel
 
 @Suite("Retention of a shared store by dropping partitions", .timeLimit(.minutes(5)))
 struct PartitionTests {
+    /// Drops the partitions of the days after today.
+    private static let dropComingDays = """
+        DO $$ DECLARE name text; BEGIN
+            FOR name IN SELECT relname FROM pg_class WHERE relkind = 'r'
+                AND relname ~ '^(wake|attempt)_[0-9]{8}$' AND right(relname, 8)
+                    > to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYYMMDD')
+            LOOP EXECUTE 'DROP TABLE rouse.' || name; END LOOP;
+        END $$
+        """
+
     private static let day: Int64 = 86_400
 
     private func order(_ now: WallInstant, keptDays: Int64) -> PruneOrder {
@@ -120,15 +130,7 @@ struct PartitionTests {
                         >= to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYYMMDD')
                 """
             #expect(try server.execute(ahead, in: database) == "4")
-            try server.execute(
-                """
-                DO $$ DECLARE name text; BEGIN
-                    FOR name IN SELECT relname FROM pg_class WHERE relkind = 'r'
-                        AND relname ~ '^(wake|attempt)_[0-9]{8}$' AND right(relname, 8)
-                            > to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYYMMDD')
-                    LOOP EXECUTE 'DROP TABLE rouse.' || name; END LOOP;
-                END $$
-                """, in: database)
+            try server.execute(Self.dropComingDays, in: database)
             #expect(try server.execute(ahead, in: database) == "1")
             _ = try await old.store.prune(order(now, keptDays: 20))
             #expect(try server.execute(ahead, in: database) == "4")
@@ -143,12 +145,7 @@ struct PartitionTests {
                 CREATE OR REPLACE FUNCTION rouse.make_partitions(first_day bigint, last_day bigint)
                 RETURNS void LANGUAGE plpgsql
                 AS $$ BEGIN RAISE insufficient_privilege USING MESSAGE = 'not yours'; END $$;
-                DO $$ DECLARE name text; BEGIN
-                    FOR name IN SELECT relname FROM pg_class WHERE relkind = 'r'
-                        AND relname ~ '^(wake|attempt)_[0-9]{8}$' AND right(relname, 8)
-                            > to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYYMMDD')
-                    LOOP EXECUTE 'DROP TABLE rouse.' || name; END LOOP;
-                END $$
+                \(Self.dropComingDays)
                 """, in: database)
             // In no day's partition, as is what a clock that was wrong has numbered.
             let older = Counter(store: old.store, now: now.advanced(bySeconds: -20 * Self.day))

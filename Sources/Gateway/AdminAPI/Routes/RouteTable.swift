@@ -122,12 +122,12 @@ struct RouteTable: Sendable {
         var count = 0
         for try await buffer in request.body {
             count += buffer.readableBytes
-            body += buffer.readableBytesView.filter { !Array(" \t\r\n".utf8).contains($0) }
-            if count > Self.emptyBodyByteCount || body.count > 4 { break }
+            guard count <= Self.emptyBodyByteCount else { break }
+            body += buffer.readableBytesView
         }
+        let text = String(decoding: body, as: UTF8.self).filter { !$0.isWhitespace }
         guard
-            count > Self.emptyBodyByteCount
-                || !["", "{}", "[]", "null"].contains(String(decoding: body, as: UTF8.self))
+            count > Self.emptyBodyByteCount || !["", "{}", "[]", "null"].contains(text)
         else { return }
         let known = route.operation.parameters.filter { $0.place == .query }.map(\.name)
         var problem = Problem(
