@@ -57,7 +57,8 @@ public final class Gateway: Service {
         self.entropy = entropy
         let intake = Intake(limits: limits) { waiting in
             dispatcher.hasRoom(for: waiting)
-        } write: { submissions in
+        } write: { submissions, isShared in
+            context.isShared.store(isShared, ordering: .relaxed)
             let grant = dispatcher.makeGrant(for: submissions)
             let result = await context.admit(submissions, grant: grant?.room)
             dispatcher.admitted(try? result.get(), under: grant)

@@ -13,13 +13,15 @@
 struct CheckpointPlan {
     /// Lengths in pages, and times.
     struct Bounds: Sendable {
-        /// How long the log may become before it is copied: 16 000 pages, 32 MB.
-        var start = 16_000
+        /// How long the log may become before it is copied: 32 000 pages, 64 MB. Half of that
+        /// makes single requests beside a flood wait half as long again at the 99th percentile
+        /// (`RouseBenchmarks gateway-neighbours`), because each copy makes the writer wait once.
+        var start = 32_000
         /// How much the writer copies itself at most, for each background copy since the log began:
         /// a writer that is always faster than the disk must be met at last.
-        var rest = 1_000
+        var rest = 250
         /// How many background copies raise that.
-        var maximumRests = 4
+        var maximumRests = 16
         /// How long the log may become while a reader prevents its restart, before new work is
         /// refused: 131 072 pages, 256 MB.
         var maximum = 131_072

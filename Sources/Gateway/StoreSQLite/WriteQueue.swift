@@ -24,10 +24,10 @@ final class WriteQueue: Sendable {
     /// The most other work in a transaction with calls, in wakes.
     static let weightBesideCalls = 64
     /// A verb up to this weight is light, in wakes.
-    static let lightWeight = 64
+    static let lightWeight = 8
     /// The most work that one transaction takes on while there are light verbs, in wakes: a heavy
     /// one has its own.
-    static let weightBesideLight = 256
+    static let weightBesideLight = 64
     /// For how many transactions after a light verb there are such, because its caller may come
     /// again.
     static let lightMemoryCount = 64

@@ -143,7 +143,7 @@ struct FairnessTests {
         let gate = AsyncSignal()
         var limits = GatewayLimits()
         limits.intakeQueueCount = 2_000
-        let intake = Intake(limits: limits) { submissions in
+        let intake = Intake(limits: limits) { submissions, _ in
             let names = submissions.map { $0.options.ref?.value ?? "" }
             let isFirst = sizes.withLock { sizes in
                 sizes.append(names)
@@ -188,10 +188,12 @@ struct FairnessTests {
     func smallRequests() async throws {
         let gate = AsyncSignal()
         let batches = Mutex<[[String]]>([])
+        let shares = Mutex<[Bool]>([])
         var limits = GatewayLimits()
         limits.intakeSharingMilliseconds = 600_000
-        let intake = Intake(limits: limits) { submissions in
+        let intake = Intake(limits: limits) { submissions, isShared in
             let names = submissions.map { $0.options.ref?.value ?? "" }
+            shares.withLock { $0.append(isShared) }
             batches.withLock { $0.append(names) }
             if names.contains("flood") { await gate.wait() }
             return .failure(StoreFailure(kind: .unavailable, message: "It is not kept."))
@@ -215,6 +217,8 @@ struct FairnessTests {
         try await eventually { batches.withLock { $0.count == 4 } }
         gate.ring()
         #expect(await flood.value.count == 600)
+        // What is settled and claimed goes in small transactions from then on too.
+        #expect(shares.withLock { $0 } == [false, true, true, true])
         intake.close()
         await run.value
     }
@@ -234,7 +238,7 @@ struct FairnessTests {
         var batches: [[String]] { log.batches.withLock { $0 } }
 
         init(gated: @escaping @Sendable (String) -> Bool) {
-            intake = Intake(limits: GatewayLimits()) { [log, gate] submissions in
+            intake = Intake(limits: GatewayLimits()) { [log, gate] submissions, _ in
                 let names = submissions.map { $0.options.ref?.value ?? "" }
                 log.batches.withLock { $0.append(names) }
                 if names.contains(where: gated) { await gate.wait() }
@@ -316,7 +320,7 @@ struct FairnessTests {
         let writes = Atomic(0)
         var limits = GatewayLimits()
         limits.intakeQueueCount = 400
-        let intake = Intake(limits: limits) { submissions in
+        let intake = Intake(limits: limits) { submissions, _ in
             writes.wrappingAdd(1, ordering: .relaxed)
             await gate.wait()
             return .success(submissions.map { _ in .damaged("It is not kept.") })

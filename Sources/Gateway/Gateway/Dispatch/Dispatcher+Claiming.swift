@@ -51,7 +51,7 @@ extension Dispatcher {
     private func claim(_ path: KeyPath<State, [WakeQueueKey]>) async -> ClaimPass {
         let now = clock.now()
         let (shares, limit) = state.withLock { state in
-            state.claimable(path, limit: limits.claimBatchCount, at: now)
+            state.claimable(path, limit: context.batchCount(limits.claimBatchCount), at: now)
         }
         guard !shares.isEmpty else { return ClaimPass() }
         let pass = await claim(shares, limit: limit, now: now)

@@ -93,7 +93,8 @@ final class Dispatcher: Sendable {
         self.context = context
         self.jitter = jitter
         settlementWriter = SettlementWriter(
-            clock: context.clock, limits: context.limits, logger: context.logger
+            clock: context.clock, limits: context.limits, logger: context.logger,
+            batchCount: { context.batchCount(context.limits.settleBatchCount) }
         ) { batch in
             await context.settle(batch)
         }

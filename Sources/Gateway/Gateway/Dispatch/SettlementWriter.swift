@@ -19,16 +19,20 @@ final class SettlementWriter: Sendable {
     private let clock: any GatewayClock
     private let limits: GatewayLimits
     private let logger: Logger
+    private let batchCount: @Sendable () -> Int
     private let write: @Sendable ([Settlement]) async -> SettleAnswer?
 
-    /// A settler that hands each batch to `write`, which answers `nil` when the store failed.
+    /// A settler that hands each batch, of at most `batchCount` settlements, to `write`, which
+    /// answers `nil` when the store failed.
     init(
         clock: any GatewayClock, limits: GatewayLimits, logger: Logger,
+        batchCount: @escaping @Sendable () -> Int,
         write: @escaping @Sendable ([Settlement]) async -> SettleAnswer?
     ) {
         self.clock = clock
         self.limits = limits
         self.logger = logger
+        self.batchCount = batchCount
         self.write = write
     }
 
@@ -56,8 +60,9 @@ final class SettlementWriter: Sendable {
     /// fails, it gives up: the leases lapse, and the next start takes the wakes back.
     func run() async {
         while true {
+            let count = batchCount()
             let (batch, isClosed) = state.withLock { state in
-                (Array(state.queue.prefix(limits.settleBatchCount)), state.isClosed)
+                (Array(state.queue.prefix(count)), state.isClosed)
             }
             if batch.isEmpty {
                 if isClosed { return }

@@ -70,9 +70,22 @@ final class Intake: Sendable {
         mutating func hasNeighbours(
             of callers: Set<String>, at now: ContinuousClock.Instant, within span: Duration
         ) -> Bool {
-            let waiting = small.queues.callers(at: now, within: span)
-                .union(calls.queues.callers(at: now, within: span))
-            return !waiting.isSubset(of: callers)
+            !self.callers(of: [\.calls, \.small], at: now, within: span).isSubset(of: callers)
+        }
+
+        /// Who has submissions in these lines, or had some within this time.
+        private mutating func callers(
+            of lines: [WritableKeyPath<State, Line>], at now: ContinuousClock.Instant,
+            within span: Duration
+        ) -> Set<String> {
+            lines.reduce(into: []) {
+                $0.formUnion(self[keyPath: $1].queues.callers(at: now, within: span))
+            }
+        }
+
+        /// Whether several callers have submissions of any kind, or had some within this time.
+        mutating func isShared(at now: ContinuousClock.Instant, within span: Duration) -> Bool {
+            callers(of: [\.calls, \.small, \.others], at: now, within: span).count > 1
         }
 
         /// How many more submissions of a caller are taken in.
@@ -89,12 +102,8 @@ final class Intake: Sendable {
             _ line: WritableKeyPath<State, Line>, at now: ContinuousClock.Instant,
             within span: Duration
         ) -> Bool {
-            let callers =
-                line == \.calls
-                ? calls.queues.callers(at: now, within: span)
-                : small.queues.callers(at: now, within: span)
-                    .union(others.queues.callers(at: now, within: span))
-            return callers.count > 1
+            let lines = line == \.calls ? [line] : [\.small, \.others]
+            return callers(of: lines, at: now, within: span).count > 1
         }
 
         /// The answer to a caller whose queue is full. A call is useless a minute later, so it gets
@@ -122,16 +131,21 @@ final class Intake: Sendable {
     private let signal = AsyncSignal()
     private let limits: GatewayLimits
     private let hasRoom: @Sendable ([(queue: WakeQueueKey, count: Int)]) -> Bool
-    private let write: @Sendable ([WakeSubmission]) async -> Result<[AdmissionResult], StoreFailure>
+    private let write:
+        @Sendable ([WakeSubmission], _ isShared: Bool) async -> Result<
+            [AdmissionResult], StoreFailure
+        >
 
-    /// An intake that passes each batch to `write`, which returns when it is on disk. `hasRoom`
-    /// returns whether a short wait would not help a batch to be sent immediately; for each waiting
+    /// An intake that passes each batch to `write`, which returns when it is on disk; `isShared`
+    /// says whether several callers have requests, or had some a moment ago. `hasRoom` returns whether a short wait would not help a batch to be sent immediately; for each waiting
     /// caller it gets the queue of the first wake, and how many wait.
     init(
         limits: GatewayLimits,
         hasRoom: @escaping @Sendable ([(queue: WakeQueueKey, count: Int)]) -> Bool = { _ in true },
         write:
-            @escaping @Sendable ([WakeSubmission]) async -> Result<[AdmissionResult], StoreFailure>
+            @escaping @Sendable ([WakeSubmission], _ isShared: Bool) async -> Result<
+                [AdmissionResult], StoreFailure
+            >
     ) {
         self.limits = limits
         self.hasRoom = hasRoom
@@ -259,18 +273,18 @@ final class Intake: Sendable {
     /// rest after it.
     private func writeSome(_ line: any WritableKeyPath<State, Line> & Sendable) async {
         let sharing = Duration.milliseconds(limits.intakeSharingMilliseconds)
-        let (batch, portions) = state.withLock { state in
-            let isShared = state.areShared(line, at: .now, within: sharing)
+        let ((batch, portions), isShared) = state.withLock { state in
+            let isLineShared = state.areShared(line, at: .now, within: sharing)
             var queues = state[keyPath: line].queues
             state[keyPath: line].queues = CallerQueues()
             let taken = queues.take(
-                isShared ? limits.sharedBatchCount : limits.intakeBatchCount
+                isLineShared ? limits.sharedBatchCount : limits.intakeBatchCount
             ) { state.passes($0, in: line) }
             state[keyPath: line].queues = queues
-            return taken
+            return (taken, state.isShared(at: .now, within: sharing))
         }
         let begin = ContinuousClock.now
-        let result = await write(batch)
+        let result = await write(batch, isShared)
         let (answered, rests) = state.withLock { state in
             state[keyPath: line].queues.written(portions, at: .now)
             if line != \.calls {

@@ -22,6 +22,8 @@ final class GatewayContext: Sendable {
     let holdSignal = AsyncSignal()
     private let holds = Mutex<[AppHold]>([])
     private let listener = Mutex<SettlementListener?>(nil)
+    /// Whether several callers had requests when the last transaction of intake was written.
+    let isShared = Atomic(false)
 
     /// A listener for settlements.
     ///
@@ -63,6 +65,12 @@ final class GatewayContext: Sendable {
     /// first of the wakes that wait again is due.
     func whenSettled(_ body: @escaping @Sendable ([Settlement], WallInstant?) -> Void) {
         listener.withLock { $0 = SettlementListener(tell: body) }
+    }
+
+    /// The most wakes of one transaction that claims or settles, when `count` is the most of
+    /// a caller who is alone.
+    func batchCount(_ count: Int) -> Int {
+        isShared.load(ordering: .relaxed) ? min(count, limits.dispatchSharedBatchCount) : count
     }
 
     // MARK: Transactions

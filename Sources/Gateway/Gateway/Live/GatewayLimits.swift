@@ -36,6 +36,10 @@ public struct GatewayLimits: Hashable, Sendable {
     public var settleBatchCount = 512
     /// The most wakes claimed in one transaction.
     public var claimBatchCount = 500
+    /// The most wakes claimed or settled in one transaction while several callers have requests,
+    /// which would wait for it. Larger ones settle a fifth more wakes a second when one caller
+    /// sends all (`RouseBenchmarks gateway`), so they are not always this small.
+    public var dispatchSharedBatchCount = 128
     /// The room for wakes claimed and not yet settled that all queues share. Beside it each queue
     /// has ``queueReserveCount``, and unresponsive ones take room for their probes only: at no time
     /// are there more than twice as many, and each queue's reserve.
@@ -123,7 +127,9 @@ public struct GatewayLimits: Hashable, Sendable {
         precondition(
             findingCount > 0 && batchFindingCount > 0, "Who is refused is told a reason at least.")
         precondition(claimBatchCount > 0, "A claim takes at least one wake.")
-        precondition(settleBatchCount > 0, "A settling takes at least one wake.")
+        precondition(
+            settleBatchCount > 0 && dispatchSharedBatchCount > 0,
+            "A settling takes at least one wake.")
         precondition(
             pruneBatchCount > 0 && prunePauseMilliseconds > 0 && pruneIdleMilliseconds > 0,
             "Pruning takes at least one row, and pauses begin at 1.")

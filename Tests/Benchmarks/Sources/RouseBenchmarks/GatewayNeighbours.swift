@@ -14,7 +14,7 @@ struct GatewayNeighbours: AsyncParsableCommand {
             measured alone, and then while the second sends one batch after the other on each of \
             its connections; the ratio is that of the 99th percentiles of the two in one run.
 
-            Goal: a ratio of at most 1.5.
+            Goal: a ratio below 3.
 
             Example: RouseBenchmarks gateway-neighbours --per-second 100
             """)

@@ -39,19 +39,19 @@ struct NeighbourTask: Codable {
             HTTPLoad(
                 port: port, key: key, firstDevice: firstDevice, wakes: batch, batch: batch,
                 connections: connections))
-        let open = try (0..<connections).map { _ in
-            try HTTPConnection(port: port, request: form.request)
-        }
         usleep(delayMilliseconds * 1000)
-        var state = State(form: form, idle: open)
+        var state = State(form: form)
         let start = ProcessClocks.nanoseconds
         let end = start + UInt64(seconds) * 1_000_000_000
         while true {
             let now = ProcessClocks.nanoseconds
-            while let connection = state.idle.last {
+            while state.busy.count < connections {
                 let due = perSecond.map { start + UInt64(state.begun) * 1_000_000_000 / UInt64($0) }
                 guard due ?? now <= now, due ?? now < end else { break }
-                state.idle.removeLast()
+                // Opened when it is needed: the gateway ends one that sends nothing for seconds.
+                let connection =
+                    try state.idle.popLast()
+                    ?? HTTPConnection(port: port, request: form.request)
                 try begin(on: connection, due: due ?? now, &state)
             }
             if now >= end, state.busy.isEmpty { break }
@@ -68,7 +68,7 @@ struct NeighbourTask: Codable {
     /// What is under way.
     private struct State {
         let form: WakeRequestForm
-        var idle: [HTTPConnection]
+        var idle: [HTTPConnection] = []
         var busy: [(connection: HTTPConnection, due: UInt64)] = []
         var begun = 0
         var accepted = 0

@@ -252,25 +252,25 @@ struct CheckpointPlanTests {
     @Test("The writer copies a rest only, and never beside a background copy")
     func steps() {
         var plan = CheckpointPlan()
-        #expect(plan.step(length: 15_999, now: Self.start) == .nothing)
-        #expect(plan.step(length: 16_000, now: Self.start) == .pass(log: 0))
+        #expect(plan.step(length: 31_999, now: Self.start) == .nothing)
+        #expect(plan.step(length: 32_000, now: Self.start) == .pass(log: 0))
         // However long it becomes.
         #expect(plan.step(length: 128_000, now: Self.start) == .nothing)
-        plan.passed((length: 20_000, copied: 20_000), of: 0, now: Self.start)
+        plan.passed((length: 40_000, copied: 40_000), of: 0, now: Self.start)
         #expect(plan.step(length: 128_000, now: Self.start) == .pass(log: 0))
-        plan.passed((length: 127_500, copied: 127_500), of: 0, now: Self.start)
+        plan.passed((length: 127_800, copied: 127_800), of: 0, now: Self.start)
         #expect(plan.step(length: 128_000, now: Self.start) == .rest)
         plan.rested(copied: 128_000, now: Self.start)
         #expect(plan.step(length: 128_000, now: Self.start) == .nothing)
         #expect(plan.step(length: 10, now: Self.start) == .nothing)
-        #expect(plan.step(length: 16_000, now: Self.start) == .pass(log: 1))
+        #expect(plan.step(length: 32_000, now: Self.start) == .pass(log: 1))
     }
 
     @Test("While a reader holds the log, trying is spaced, and the bound is told")
     func held() {
         var plan = CheckpointPlan()
-        #expect(plan.step(length: 16_000, now: Self.start) == .pass(log: 0))
-        plan.passed((length: 16_000, copied: 0), of: 0, now: Self.start)
+        #expect(plan.step(length: 32_000, now: Self.start) == .pass(log: 0))
+        plan.passed((length: 32_000, copied: 0), of: 0, now: Self.start)
         #expect(plan.step(length: 300_000, now: Self.start) == .nothing)
         #expect(plan.isFull)
         let later = Self.start + plan.bounds.retry
