@@ -277,6 +277,8 @@ malformed("§8.1 HEADERS in the middle without an end", rest=body(flags=0) + fra
 
 malformed("§8.2.1 a name in upper case", fields=[*FIELDS, ("X-Upper", "1")])
 malformed("§8.2.1 a name with a space", fields=[*FIELDS, ("x y", "1")])
+case("§8.2.1 an empty name", head(fields=[*FIELDS, ("", "1")]) + body(),
+     ("stream", PROTOCOL_ERROR))
 for _name, _value in [("a line feed", "a\nb"), ("a carriage return", "a\rb"), ("a zero byte", "a\0b"),
                       ("a space in front", " a"), ("a tab at its end", "a\t")]:
     malformed("§8.2.1 a value with " + _name, fields=[*FIELDS, ("x-value", _value)])
