@@ -65,6 +65,12 @@ struct StandardOutputTests {
         #expect(piped.error == "ended with 0\n")
     }
 
+    @Test("Unicode's separators of lines and paragraphs are not left in a line")
+    func separators() {
+        #expect("a\u{2028}b\u{2029}c\u{61c}d".printable == "a\u{fffd}b\u{fffd}c\u{fffd}d")
+        #expect(#"{"a":"\#u{2028}"}"#.printableJSON == #"{"a":"\u2028"}"#)
+    }
+
     /// What a terminal would obey: an escape sequence, a signal, C1, a reversed reading direction.
     private static let hostile = "\u{1b}[2Jx\u{7}\u{9b}31m\u{202e}y"
 

@@ -92,6 +92,9 @@ struct TokenTests {
             name: "a time in milliseconds", claims: #"{"iss":"TEAM123456","iat":NOW000}"#,
             faults: ["AU003"], answer: expired, words: "milliseconds"),
         Bad(
+            name: "a number that is no time", claims: #"{"iss":"TEAM123456","iat":1e300}"#,
+            faults: ["AU003"], answer: invalid, words: "can be a time"),
+        Bad(
             name: "a time as text that is no number", claims: #"{"iss":"TEAM123456","iat":"now"}"#,
             faults: ["AU003"], answer: invalid, words: "not a number"),
         Bad(

@@ -3,6 +3,7 @@
 """What RFC 9113 and RFC 7541 ask of a server, frame by frame: the ground that h2spec covers, for
 where h2spec cannot be had. One connection a case; the section of the RFC stands before its name."""
 
+import pathlib
 import socket
 import ssl
 import struct
@@ -277,6 +278,8 @@ malformed("§8.1 HEADERS in the middle without an end", rest=body(flags=0) + fra
 
 malformed("§8.2.1 a name in upper case", fields=[*FIELDS, ("X-Upper", "1")])
 malformed("§8.2.1 a name with a space", fields=[*FIELDS, ("x y", "1")])
+case("§8.2.1 an empty name", head(fields=[*FIELDS, ("", "1")]) + body(),
+     ("stream", PROTOCOL_ERROR))
 for _name, _value in [("a line feed", "a\nb"), ("a carriage return", "a\rb"), ("a zero byte", "a\0b"),
                       ("a space in front", " a"), ("a tab at its end", "a\t")]:
     malformed("§8.2.1 a value with " + _name, fields=[*FIELDS, ("x-value", _value)])
@@ -333,9 +336,12 @@ def main():
     wire.send(window_update(1, 100))
     report.check("§6.9.1 a window for all", wire.outcome(), ("answered",))
 
+    count = len(report.passed) + len(report.failed)
+    report.names = [f"{len(report.passed)} of {count} cases"]
+    manual = pathlib.Path(__file__).parents[3] / "Deploy/manual/interoperability.md"
+    report.check("the manual's number", f"| {count} cases of RFC 9113" in manual.read_text())
     for name in report.failed:
         print("failed:", name, file=sys.stderr)
-    report.names = [f"{len(report.passed)} of {len(report.passed) + len(report.failed)} cases"]
     report.passed = ["RFC 9113, RFC 7541"]
     report.end()
 

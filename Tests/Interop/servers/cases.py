@@ -233,6 +233,8 @@ header_block("the index 0", b"\x80")
 header_block("the end of Huffman coding in a value", status(200) + b"\0\x01a\x84\xff\xff\xff\xff")
 header_block("an upper-case field name", status(200) + literal("Date", "now"))
 header_block("a field name with a space", status(200) + literal("a b", "c"))
+header_block("a field name with DEL", status(200) + literal("a\x7f", "c"))
+header_block("a field name beyond ASCII", status(200) + literal("\xe9", "c"))
 header_block("an empty field name", status(200) + literal("", "c"))
 header_block("a value with a line feed", status(200) + literal("apns-id", "a\nb"))
 header_block("a value with a zero byte", status(200) + literal("apns-id", "a\0b"))
@@ -266,6 +268,14 @@ def _(peer):
     peer.send(frame(HEADERS, END_STREAM | PADDED | 0x20, request.stream, padded),
               frame(CONTINUATION, 0, request.stream, literal("a", "b")),
               frame(CONTINUATION, END_HEADERS, request.stream))
+    peer.listen()
+
+
+@case("200 in Huffman coding, with a value beyond ASCII", "accepted")
+def _(peer):
+    peer.send(settings())
+    request = peer.await_whole()
+    peer.block(request, b"\x08\x82\x10\x01" + literal("date", "\xe9"), counts=200)
     peer.listen()
 
 
@@ -316,6 +326,10 @@ accepted_then("200, then a second HEADERS without an end", lambda stream: frame(
     HEADERS, END_HEADERS, stream, literal("a", "b")), "unknown")
 accepted_then("200, then 400", lambda stream: frame(
     HEADERS, END_HEADERS | END_STREAM, stream, status(400)), "unknown")
+accepted_then("200, then trailers with :status", lambda stream: frame(
+    HEADERS, END_HEADERS | END_STREAM, stream, status(200)), "unknown")
+accepted_then("200, then trailers with an upper-case name", lambda stream: frame(
+    HEADERS, END_HEADERS | END_STREAM, stream, literal("Date", "now")), "unknown")
 accepted_then("200, then trailers", lambda stream: frame(
     HEADERS, END_HEADERS | END_STREAM, stream, literal("apns-id", "no")))
 reply("200, then the socket closes", "accepted", lambda peer, request: (
@@ -365,166 +379,3 @@ def _(peer):
         elif event == "head":
             for _ in range(100):
                 peer.send(frame(WINDOW_UPDATE, 0, request.stream, struct.pack(">I", 1)))
-
-
-# MARK: The connection
-
-def garbage(name, make, outcome="unknown", curl=None):
-    reply(name, outcome, lambda peer, request: make(request.stream), curl=curl)
-
-
-garbage("a window over 2^31 on the stream", lambda stream: frame(
-    WINDOW_UPDATE, 0, stream, struct.pack(">I", (1 << 31) - 1)))
-garbage("a window over 2^31 on the connection", lambda stream: frame(
-    WINDOW_UPDATE, 0, 0, struct.pack(">I", (1 << 31) - 1)))
-garbage("WINDOW_UPDATE of 0", lambda stream: frame(WINDOW_UPDATE, 0, stream, bytes(4)))
-garbage("PUSH_PROMISE", lambda stream: frame(
-    PUSH_PROMISE, END_HEADERS, stream, struct.pack(">I", 2) + status(200)))
-garbage("HEADERS on stream 0", lambda stream: frame(
-    HEADERS, END_HEADERS | END_STREAM, 0, status(200)))
-garbage("HEADERS on a stream that is not open", lambda stream: frame(
-    HEADERS, END_HEADERS | END_STREAM, stream + 2, status(200)))
-garbage("HEADERS on an even stream", lambda stream: frame(
-    HEADERS, END_HEADERS | END_STREAM, 2, status(200)))
-garbage("a frame of 2^24 bytes", lambda stream: b"\xff\xff\xff\0\0" + struct.pack(">I", stream))
-garbage("a PING of three bytes", lambda stream: frame(PING, payload=b"abc"))
-garbage("RST_STREAM of three bytes", lambda stream: frame(RST_STREAM, 0, stream, b"abc"))
-garbage("CONTINUATION without HEADERS", lambda stream: frame(
-    CONTINUATION, END_HEADERS, stream, status(200)))
-garbage("padding longer than the frame", lambda stream: frame(
-    HEADERS, END_HEADERS | END_STREAM | PADDED, stream, b"\xff" + status(200)))
-garbage("half a frame, and silence", lambda stream: frame(PING, payload=bytes(8))[:12])
-garbage("frames of an unknown kind, and silence", lambda stream: frame(0xfa, 0xff, stream, b"x") * 9)
-
-
-def flood(name, make):
-    def pour(peer, request):
-        while True:
-            peer.send(make(request.stream) * 200)
-    reply("a flood of " + name, "unknown", pour)
-
-
-flood("PING", lambda stream: frame(PING, payload=bytes(8)))
-flood("SETTINGS", lambda stream: settings(streams=100))
-flood("empty DATA", lambda stream: frame(DATA, 0, stream))
-flood("RST_STREAM of streams that nobody has", lambda stream: reset(stream + 1000, CANCEL))
-
-
-@case("closes behind the request", "unknown")
-def _(peer):
-    peer.send(settings())
-    peer.await_whole()
-    peer.close()
-
-
-@case("resets the socket behind the request", "unknown")
-def _(peer):
-    peer.send(settings())
-    peer.await_whole()
-    peer.close(abruptly=True)
-
-
-@case("never answers", "unknown")
-def _(peer):
-    peer.send(settings())
-    peer.listen()
-
-
-@case("GOAWAY that covers the push, which is answered", "accepted")
-def _(peer):
-    peer.send(settings())
-    request = peer.await_whole()
-    peer.send(goaway(request.stream))
-    time.sleep(0.1)
-    peer.answer(request)
-    peer.listen()
-
-
-@case("two GOAWAYs, the second of which covers the push", "accepted")
-def _(peer):
-    peer.send(settings())
-    request = peer.await_whole()
-    peer.send(goaway((1 << 31) - 1))
-    time.sleep(0.1)
-    peer.send(goaway(request.stream))
-    peer.answer(request)
-    peer.listen()
-
-
-@case("GOAWAY in two steps, behind an answer", "accepted")
-def _(peer):
-    peer.send(settings())
-    request = peer.await_whole()
-    peer.answer(request)
-    second = peer.await_whole()
-    peer.send(goaway((1 << 31) - 1))
-    time.sleep(0.1)
-    peer.answer(second)
-    peer.send(goaway(second.stream))
-    peer.listen()
-
-
-@case("GOAWAY that leaves the push out", "accepted", curl="accepted or unknown")
-def _(peer):
-    peer.send(settings())
-    peer.refuse(peer.await_whole())
-    peer.send(goaway(0, words=b'{"reason":"Shutdown"}'))
-    peer.listen()
-
-
-@case("GOAWAY with an error, and a reason with ESC in it", "unknown")
-def _(peer):
-    peer.send(settings())
-    request = peer.await_whole()
-    peer.send(goaway(request.stream, PROTOCOL_ERROR, b'{"reason":"\x1b[31mNo\x07"}'))
-    peer.close()
-
-
-@case("GOAWAY twice, and closed without an answer", "unknown")
-def _(peer):
-    peer.send(settings())
-    request = peer.await_whole()
-    peer.send(goaway(request.stream), goaway(request.stream))
-    peer.close()
-
-
-@case("an answer byte by byte", "accepted")
-def _(peer):
-    peer.send(settings())
-    request = peer.await_whole()
-    peer.record.note("answered", request.number, 200)
-    for byte in frame(HEADERS, END_HEADERS | END_STREAM, request.stream, status(200)):
-        peer.send(bytes([byte]))
-        time.sleep(0.01)
-    peer.listen()
-
-
-@case("closes TLS in order behind the request, and keeps the socket", "unknown")
-def _(peer):
-    peer.send(settings())
-    peer.await_whole()
-    peer.tls.settimeout(5)
-    peer.tls.unwrap()
-    time.sleep(5)
-
-
-# MARK: Several failures in a row: a push waits for the first good connection
-
-@before_tls("eight handshakes fail", "accepted", repeats=8, timeout=20000, curl="accepted")
-def _(plain):
-    plain.recv(4096)
-    plain.close()
-
-
-@case("eight connections close before SETTINGS", "accepted", repeats=8, timeout=20000,
-      curl="unknown")
-def _(peer):
-    peer.close()
-
-
-@case("five connections say GOAWAY before any answer", "accepted", repeats=5, timeout=20000,
-      curl="accepted or unknown")
-def _(peer):
-    peer.send(settings(), goaway(0))
-    peer.refuse(peer.await_whole())
-    peer.listen()

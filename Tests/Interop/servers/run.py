@@ -18,6 +18,7 @@ import argparse
 import concurrent.futures
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import cases  # noqa: E402
+import connection_cases  # noqa: E402, F401
 import peer  # noqa: E402
 
 # What a loaded machine may add to a push's time, in milliseconds. libcurl reads a flood for half a
@@ -113,6 +115,17 @@ def judge(case, transport, fixture, certificate, key):
     return wrong, first
 
 
+def miscounted(count):
+    """The documents that name another number of scripted servers."""
+    here = pathlib.Path(__file__).parent
+    found = []
+    for path in (here / "README.md", here.parents[2] / "Deploy/manual/interoperability.md"):
+        numbers = re.findall(r"(\d+) scripted servers", path.read_text())
+        if not numbers or set(numbers) != {str(count)}:
+            found.append("%s says %s scripted servers, not %d" % (path.name, numbers, count))
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("fixture")
@@ -122,7 +135,10 @@ def main():
     options = parser.parse_args()
     transports = [options.transport] if options.transport else ["native", "curl"]
     chosen = [case for case in cases.CASES if options.only in case.name]
-    failures = 0
+    documents = miscounted(len(cases.CASES))
+    for words in documents:
+        print("WRONG: " + words)
+    failures = len(documents)
     with tempfile.TemporaryDirectory() as name:
         certificate, key = make_certificate(pathlib.Path(name))
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

@@ -114,11 +114,44 @@ struct ServerSessionTests {
 
     @Test(
         "trailers are held to the rules for fields",
-        arguments: [(":path", "/"), ("X-Upper", "1"), ("connection", "close"), ("a", "b\r")])
+        arguments: [
+            (":path", "/"), ("X-Upper", "1"), ("connection", "close"), ("a", "b\r"), ("", "b"),
+        ])
     func malformedTrailers(name: String, value: String) {
         #expect(
             Self.events(Self.headers(1) + Self.headers(1, flags: 0x5, [(name, value)]))
                 == ["headers 1 3", "malformed 1"])
+    }
+
+    @Test("an empty field name spoils its request and not the table of header fields")
+    func emptyName() {
+        func headers(_ stream: Int, _ more: [UInt8]) -> [UInt8] {
+            RawClient.bytes(
+                of: Frame(
+                    type: Kind.headers, flags: 0x5, stream: stream,
+                    payload: RawClient.block(Self.fields) + more))
+        }
+        // Each a field with a new name that the table takes, the third in Huffman coding.
+        let first: [UInt8] = [0x40, 0x01, 0x70, 0x01, 0x71]
+        let nameless: [UInt8] = [0x40, 0x00, 0x7f, 0x01] + Array(repeating: 0x62, count: 128)
+        let huffman: [UInt8] = [0x40, 0x80, 0x01, 0x63]
+        let last: [UInt8] = [0x40, 0x01, 0x78, 0x01, 0x79]
+        var session = ServerSession(streamLimit: 100)
+        // Index 62 is the last field, 65 the first.
+        let bytes =
+            Self.preface + Self.settings + headers(1, first + nameless + huffman + last)
+            + headers(3, [0xbe]) + headers(5, [0xbf]) + headers(7, [0xc0])
+            + headers(9, [0xc1]) + headers(11, [0xc2])
+        #expect(
+            Self.events(bytes, session: &session) == [
+                "malformed 1", "headers 3 4 end", "malformed 5", "malformed 7", "headers 9 4 end",
+                "failed COMPRESSION_ERROR",
+            ])
+        session = ServerSession(streamLimit: 100)
+        #expect(
+            Self.events(
+                Self.preface + Self.settings + headers(1, Array(nameless.dropLast())),
+                session: &session) == ["failed COMPRESSION_ERROR"])
     }
 
     @Test(

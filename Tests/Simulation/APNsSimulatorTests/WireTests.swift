@@ -148,6 +148,7 @@ struct WireTests {
             [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("a", "b\n")],
             [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("a", "b\0c")],
             [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("a", " b")],
+            [(":method", "POST"), (":scheme", "https"), (":path", "/"), ("", "b")],
             [(":method", "POST"), (":scheme", "https"), (":path", "/\r")],
         ])
     func malformed(fields: [(String, String)]) async throws {

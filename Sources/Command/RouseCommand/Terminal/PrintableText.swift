@@ -2,8 +2,9 @@
 
 extension String {
     /// The text with U+FFFD in place of each character that a terminal would obey instead of
-    /// showing it: control characters (C0, DEL and C1), line ends included, and those that reorder
-    /// the surrounding text (UAX #9, explicit directional formatting).
+    /// showing it: control characters (C0, DEL and C1), line ends and Unicode's separators of lines
+    /// and paragraphs included, and those that reorder the surrounding text (UAX #9, explicit
+    /// directional formatting).
     var printable: String { replacingControls(keepingLines: false) }
 
     /// As ``printable``, with line feeds left in.
@@ -42,7 +43,7 @@ extension Unicode.Scalar {
     fileprivate var isObeyed: Bool {
         switch value {
         case 0..<0x20, 0x7f...0x9f: true
-        case 0x200e, 0x200f, 0x202a...0x202e, 0x2066...0x2069: true
+        case 0x061c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069: true
         default: false
         }
     }

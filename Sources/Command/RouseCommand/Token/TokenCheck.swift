@@ -136,8 +136,12 @@ struct TokenCheck: Sendable {
         switch value {
         case .integer(let number): seconds = number
         case .decimal(let number):
+            guard let whole = Int64(exactly: number.rounded(.down)) else {
+                faults.append(.noTime)
+                return
+            }
             notes.append("iat has a fraction; write whole seconds.")
-            seconds = Int64(exactly: number.rounded(.down)) ?? 0
+            seconds = whole
         case .text(let text):
             guard let number = Int64(text) else {
                 faults.append(.noTime)

@@ -89,7 +89,7 @@ struct TokenFault: Hashable, Sendable {
     }
 
     static let noTime = TokenFault(
-        "AU003", "iat, the time of signing, is missing or not a number.",
+        "AU003", "iat, the time of signing, is missing, or not a number that can be a time.",
         "Add the present time in seconds since 1970.")
 
     static let timeInMilliseconds = TokenFault(

@@ -328,6 +328,12 @@ extension ServerSession {
                 code: .enhanceYourCalm,
                 problem: "a header list is over \(SessionLimits.decodedHeaderList) bytes")
         } catch {
+            // The fields before it are missing then: the request is malformed anyway.
+            if error is NIOHPACKErrors.EmptyLiteralHeaderFieldName,
+                let rest = HeaderBlock.fromEmptyName(in: block)
+            {
+                return try decode(rest)
+            }
             throw Violation(
                 code: .compressionError, problem: "a header block cannot be decoded")
         }
