@@ -151,6 +151,7 @@ struct WaitExplanationTests {
                         == (0..<4).filter { bits & 1 << $0 != 0 }.map { expected[$0] })
                 let states: [QueueState] = [.paused, .held, .unresponsive]
                 let first = (0..<3).first { bits & 1 << $0 != 0 }
+                #expect(queue.isUnresponsive == (bits & 4 != 0))
                 #expect(queue.state == first.map { states[$0] } ?? .sending)
                 #expect(queue.message.contains("expires unsent") == (bits != 0))
                 for reason in queue.reasons { #expect(queue.message.contains(reason.sentence)) }

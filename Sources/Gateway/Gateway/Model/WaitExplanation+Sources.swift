@@ -131,8 +131,11 @@ extension QueueStatus {
     public var state: QueueState {
         if pause != nil { return .paused }
         if circuit != .closed { return .held }
-        return unresponsive != nil || silence != nil ? .unresponsive : .sending
+        return isUnresponsive ? .unresponsive : .sending
     }
+
+    /// Whether APNs does not answer what it sends, paused or held as it may be.
+    package var isUnresponsive: Bool { unresponsive != nil || silence != nil }
 
     /// All that keeps it from sending.
     public var reasons: [WaitExplanation.Reason] {
