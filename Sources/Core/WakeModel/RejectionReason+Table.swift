@@ -167,7 +167,8 @@ extension RejectionReason {
             meaning: "The provider token was signed over an hour ago, or in the future.",
             advice: Advice(
                 scope: .providerToken, retry: .onceWithNewProviderToken, renewsProviderToken: true,
-                remedy: "Check this machine's clock; a new token is minted once.")),
+                remedy: "Check this machine's clock, and sign a new token; the gateway does so "
+                    + "once by itself.")),
         Entry(
             reason: .forbidden, status: 403, meaning: "The action is not allowed.",
             advice: Advice(
@@ -208,22 +209,22 @@ extension RejectionReason {
             reason: .idleTimeout, status: 400, meaning: "The connection was idle for too long.",
             advice: Advice(
                 scope: .connection, retry: .nowOnAnotherConnection,
-                remedy: "Nothing; the push goes out on a new connection.")),
+                remedy: "Send it again over a new connection; the gateway does so by itself.")),
         Entry(
             reason: .internalServerError, status: 500, meaning: "APNs has an internal fault.",
             advice: Advice(
                 scope: .service, retry: .later(.serviceTrouble),
-                remedy: "Nothing; it is tried again after 15 minutes.")),
+                remedy: "It may be sent again after 15 minutes; the gateway does so by itself.")),
         Entry(
             reason: .serviceUnavailable, status: 503, meaning: "APNs is unavailable.",
             advice: Advice(
                 scope: .service, retry: .later(.serviceTrouble),
-                remedy: "Nothing; it is tried again after 15 minutes.")),
+                remedy: "It may be sent again after 15 minutes; the gateway does so by itself.")),
         Entry(
             reason: .shutdown, status: 503, meaning: "This APNs server is going down.",
             advice: Advice(
                 scope: .connection, retry: .nowOnAnotherConnection,
-                remedy: "Nothing; the push goes out on a new connection.")),
+                remedy: "Send it again over a new connection; the gateway does so by itself.")),
     ]
 
     private static func fix(

@@ -43,6 +43,8 @@ public struct HTTPCaller: ~Copyable {
         public let status: Int
         /// The value of `Retry-After` in seconds; 0 without one.
         public let retryAfterSeconds: Int
+        /// The whole URL that a redirect leads to; `nil` if it is none. It was not followed.
+        public let redirectURL: String?
         /// The body.
         public let body: [UInt8]
     }
@@ -93,6 +95,7 @@ public struct HTTPCaller: ~Copyable {
         }
         return Answer(
             status: Int(answer.status), retryAfterSeconds: Int(answer.retryAfterSeconds),
+            redirectURL: answer.redirectURL.map { String(cString: $0) },
             // SAFETY: the shim's buffer has this length, and lives until the next call.
             body: Array(UnsafeBufferPointer(start: answer.body, count: answer.bodyLength)))
     }

@@ -406,7 +406,9 @@ public final class Gateway: Service {
                     + "\(context.limits.clockLeapSeconds) seconds.")
         }
         for app in apps {
-            for queue in app.queues where queue.circuit != .closed || queue.silence != nil {
+            for var queue in app.queues where queue.circuit != .closed || queue.silence != nil {
+                // Readiness is told to everybody, and what an operator wrote is not.
+                queue.pause = queue.pause.map { QueuePause(at: $0.at, reason: nil) }
                 let key = WakeQueueKey(app: app.app, kind: queue.kind)
                 obstacles.append("\(key): \(queue.message)")
             }

@@ -33,12 +33,14 @@ public enum Suppression: Hashable, Sendable {
     /// What happened and what to do, as a sentence for the answer to a request.
     public var sentence: String {
         switch self {
-        case .backgroundAppRefreshOff:
-            "Background App Refresh is off for this app, so a background push cannot wake it. "
-                + "Use an alert push to reach the user."
-        case .tooManyCalls:
-            "This device was called more often in an hour than people call. VoIP pushes are for "
-                + "calls only; use a background push for data."
+        case .backgroundAppRefreshOff(let until):
+            "The app reported Background App Refresh off, so a background push cannot wake it. The "
+                + "report counts until \(until), or until another comes. Use an alert push to "
+                + "reach the user."
+        case .tooManyCalls(let until):
+            "This device has had as many calls in 60 minutes as it may have; from \(until) on "
+                + "another is let through. VoIP pushes are for calls only; use a background push "
+                + "for data."
         }
     }
 }

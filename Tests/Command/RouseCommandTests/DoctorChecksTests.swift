@@ -208,6 +208,34 @@ struct DoctorChecksTests {
     }
 
     @Test(
+        "a receiver that leads elsewhere is a warning: redirects of events are not followed",
+        arguments: [
+            ("https://www.example.com/login?key=hidden", true), ("/login?key=hidden", false),
+        ])
+    func redirect(target: String, isWarned: Bool) async throws {
+        let receiver = try OneShotServer(
+            "HTTP/1.1 307 Temporary Redirect\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n")
+        defer { receiver.stop() }
+        try await RunningSimulator.with { simulator in
+            let path = try await ServeTests.keyedConfiguration(simulator)
+            try simulator.folder.write(Self.secret, to: "hook")
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            try """
+            webhooks: [{ url: "http://127.0.0.1:\(receiver.port)/in", secret-file: hook }]
+            \(text)
+            """.write(toFile: path, atomically: true, encoding: .utf8)
+            let doctor = try await Rouse.run(["doctor", "--config", path])
+            let words = Self.words(doctor.out)
+            #expect(doctor.status == 0, "\(doctor.all)")
+            #expect(
+                words.contains("answered 307, a redirect to https://www.example.com. Redirects")
+                    == isWarned, "\(doctor.all)")
+            #expect(words.contains("The page for events was not asked") != isWarned)
+            #expect(!doctor.all.contains("hidden"))
+        }
+    }
+
+    @Test(
         "a secret that libraries would decode and Rouse does not is a warning",
         arguments: [
             ("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", true), (secret, false),

@@ -100,6 +100,29 @@ struct PushTests {
         }
     }
 
+    @Test("a payload where the name of a file belongs is refused and not repeated")
+    func textForFile() async throws {
+        try await RunningSimulator.with { simulator in
+            let payload = #"{"aps":{"alert":"hidden"}}"#
+            let result = try await Rouse.run(["push", "--payload", payload] + simulator.all)
+            #expect(result.status == 66, "\(result.all)")
+            #expect(result.error.contains("payload is a text where the name of a file belongs"))
+            #expect(!result.all.contains("hidden"))
+        }
+    }
+
+    @Test("what to do next fits the type of the push")
+    func doubts() {
+        #expect(PushText.doubts(of: .background).contains("Background App Refresh"))
+        #expect(PushText.doubts(of: .voip).contains("CallKit"))
+        for type in [PushType.voip, .alert] {
+            #expect(!PushText.doubts(of: type).contains("silent"))
+            #expect(!PushText.doubts(of: type).contains("force-quit"))
+        }
+        let lost = TransportFailure(.connectionLost, certainty: .unknown)
+        #expect(lost.remedy.hasPrefix("Send it again only if"))
+    }
+
     @Test("tells the same as JSON, with stable keys")
     func json() async throws {
         try await RunningSimulator.with { simulator in

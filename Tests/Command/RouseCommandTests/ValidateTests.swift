@@ -157,11 +157,11 @@ struct ValidateTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
         let diff = try await Self.validate([path, "--diff"] + Self.background)
         #expect(diff.out.hasPrefix("--- \(path)\n+++ \(path)\n@@ -1 +1 @@\n-{"))
-        #expect(diff.error == "1 file would be mended by --fix.\n")
+        #expect(diff.error == "1 file would be fixed by --fix.\n")
         #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
         let fixed = try await Self.validate([path, "--fix"] + Self.background)
         #expect(fixed.status == 0)
-        #expect(fixed.out.contains("Mended 1 file."))
+        #expect(fixed.out.contains("Fixed 1 file."))
         #expect(
             try String(contentsOfFile: path, encoding: .utf8)
                 == text.replacingOccurrences(of: "true", with: "1"))

@@ -97,6 +97,17 @@ struct RejectionReasonTests {
                 == Self.rows.map(\.reason).sorted())
     }
 
+    @Test("no remedy promises what only a gateway does, unless it names the gateway")
+    func promises() {
+        for entry in RejectionReason.table {
+            let remedy = entry.advice.remedy
+            for promise in ["is tried again", "goes out", "is minted", "by itself"] {
+                #expect(!remedy.contains(promise) || remedy.contains("the gateway"), "\(remedy)")
+            }
+            #expect(!remedy.hasPrefix("Nothing"), "\(remedy)")
+        }
+    }
+
     @Test("only an expired provider token asks for a new one")
     func oneRenewal() {
         let renewing = RejectionReason.table.filter(\.advice.renewsProviderToken)

@@ -63,6 +63,24 @@ struct AppRoutesTests {
         }
     }
 
+    @Test("Nobody without a key reads why an app is paused, held as it may be")
+    func pauseReasonOfHeld() async throws {
+        let bench = try APIBench(
+            sender: ScriptedSender { _ in Samples.refusal(403, .invalidProviderToken) })
+        try await bench.serve { caller in
+            _ = try await caller.wake()
+            var page = ""
+            while !page.contains("is held since") {
+                try await Task.sleep(for: .milliseconds(5))
+                page = try await caller.send("GET", "/readyz", as: nil).body
+            }
+            _ = try await caller.send("POST", "/v1/apps/com.example.app/pause?reason=moving")
+            page = try await caller.send("GET", "/readyz", as: nil).body
+            #expect(page.contains("The app is paused since") && page.contains("is held since"))
+            #expect(!page.contains("moving"))
+        }
+    }
+
     @Test("A body that a route does not read is refused, and nothing is done")
     func bodies() async throws {
         let bench = try APIBench()

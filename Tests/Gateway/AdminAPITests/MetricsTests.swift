@@ -205,6 +205,21 @@ struct MetricsTests {
         }
     }
 
+    @Test("A paused app is 1, until it is resumed")
+    func pausedApps() async throws {
+        try await APIBench().serve { caller in
+            let app = Samples.app.bundleID.value
+            for (verb, value) in [("pause", 1), ("resume", 0)] {
+                _ = try await caller.send("POST", "/v1/apps/\(app)/\(verb)")
+                let page = try await caller.send("GET", "/metrics").body
+                let series = page.split(separator: "\n")
+                    .filter { $0.hasPrefix("rouse_app_paused{app=\"\(app)\",") }
+                #expect(!series.isEmpty && series.allSatisfy { $0.hasSuffix(" \(value)") })
+                Self.expectLabelsOfTable(page)
+            }
+        }
+    }
+
     @Test("All gauges of a metric at once: those that are not among them go, others stay")
     func allGauges() {
         let registry = MetricsRegistry()

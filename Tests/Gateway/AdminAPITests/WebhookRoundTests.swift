@@ -90,6 +90,9 @@ struct WebhookRoundTests {
             #expect(WebhookAnswer(.failure(failure)) == answer)
         }
         #expect(WebhookAnswer(.success(503)) == .down("it answered 503"))
+        #expect(
+            WebhookAnswer(.success(307))
+                == .down("it answered 307, and redirects are not followed"))
         // An event at which the receiver hangs is found at the third try, and costs itself alone.
         let hanging = WebhookAnswer(
             .failure(WebhookFailure(description: "no answer", isSent: true)))

@@ -133,6 +133,37 @@ struct WaitExplanationTests {
             message(.wake, [], deadline: 0) == "It expires now: its deadline was \(Self.now).")
     }
 
+    @Test("A wake's page says until when a rule of the budget keeps it back, where that is known")
+    func budget() throws {
+        let context = WaitContext(now: Self.now, queues: [:], ownLeases: [])
+        for (kinds, notBefore) in [
+            ([DelayReason.lowPowerMode], 0), ([.spacing, .hourly], 0), ([.spacing], 600),
+        ] {
+            let row = WakeRow(
+                id: Samples.freshID(), device: 1, queue: 1, previous: 0, acceptedAt: Self.now,
+                decision: .send, coalescing: .replace, call: nil, urgency: .normal,
+                state: .pending, dueAt: Self.at(600), notBefore: Self.at(notBefore),
+                deadline: Self.at(7_200),
+                holds: kinds.reduce(into: []) { $0.insert(DelayReasons($1)) }, payload: [],
+                expiration: .immediately, collapseID: nil)
+            let wake = WakeRecord(
+                row, queue: WakeQueueKey(app: Samples.app, kind: .background),
+                deviceToken: Samples.deviceToken(), attempts: [])
+            let explanation = try #require(context.explain(wake))
+            let isKnown = kinds.count == 1 && notBefore == 0
+            #expect(explanation.earliest == Self.at(600))
+            for reason in explanation.reasons where kinds.contains(reason.kind) {
+                #expect(reason.until == (isKnown ? Self.at(600) : nil))
+                let until = isKnown ? " until \(Self.at(600))" : ""
+                #expect(
+                    reason.sentence
+                        == "The device's budget keeps it back\(until): \(reason.kind.words).")
+            }
+            let told = explanation.delayReasons
+            #expect(kinds.allSatisfy { told.contains(DelayReasons($0)) })
+        }
+    }
+
     @Test("A queue has one name for its state, and says what becomes of its wakes")
     func queueStates() {
         let pause = QueuePause(at: Self.now, reason: "a new key")
@@ -151,6 +182,7 @@ struct WaitExplanationTests {
                         == (0..<4).filter { bits & 1 << $0 != 0 }.map { expected[$0] })
                 let states: [QueueState] = [.paused, .held, .unresponsive]
                 let first = (0..<3).first { bits & 1 << $0 != 0 }
+                #expect(queue.isUnresponsive == (bits & 4 != 0))
                 #expect(queue.state == first.map { states[$0] } ?? .sending)
                 #expect(queue.message.contains("expires unsent") == (bits != 0))
                 for reason in queue.reasons { #expect(queue.message.contains(reason.sentence)) }

@@ -84,7 +84,9 @@ struct ExplanationTests {
         let device = Device()
         _ = device.report(.backgroundAppRefresh(false), at: 0)
         let explanation = explain(device, at: 1)
-        #expect(explanation.suppression?.sentence.contains("Use an alert push") == true)
+        let sentence = explanation.suppression?.sentence ?? ""
+        #expect(sentence.contains("Use an alert push"))
+        #expect(sentence.contains("counts until \(Device.at(10_800))"))
         #expect(explanation.nextSend == Device.at(10_800))
     }
 

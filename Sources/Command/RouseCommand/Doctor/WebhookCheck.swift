@@ -53,6 +53,26 @@ enum WebhookCheck {
         return bytes.count >= secretByteCount
     }
 
+    /// What an answer of the first page says. A server that leads all of its pages elsewhere takes
+    /// no event; one that leads from its first page to another of its own may.
+    private static func finding(
+        of answer: HTTPCaller.Answer, from endpoint: WebhookEndpoint
+    ) -> DoctorChecks.Finding {
+        let text = "\(endpoint) can be reached; its first page answered \(answer.status)"
+        guard let target = answer.redirectURL.flatMap(URLComponents.init(string:)) else {
+            return .fine("webhook", text + ".")
+        }
+        var origin = URLComponents()
+        (origin.scheme, origin.host, origin.port) = (target.scheme, target.host, target.port)
+        let place = origin.string ?? "another server"
+        guard place != "\(endpoint)" else {
+            return .fine("webhook", text + ", a redirect. The page for events was not asked.")
+        }
+        return .warning(
+            "webhook", text + ", a redirect to \(place). Redirects of events are not followed.",
+            "If the URL of the webhook is redirected too, configure the one that it leads to.")
+    }
+
     /// Asks each receiver that is configured without a fault for the first page of its server.
     ///
     /// Not for the page that takes events, and without one: a receiver may act on any request
@@ -68,8 +88,7 @@ enum WebhookCheck {
             request.certificateAuthorityPath = endpoint.certificateAuthorityPath
             request.milliseconds = patienceMilliseconds
             do throws(HTTPCaller.Failure) {
-                let status = try HTTPCaller().call(request).status
-                return .fine("webhook", "\(endpoint) can be reached; it answered \(status).")
+                return finding(of: try HTTPCaller().call(request), from: endpoint)
             } catch {
                 // A page may be too long for the caller; it came from the receiver all the same.
                 guard !error.isTooLarge else {

@@ -106,7 +106,7 @@ struct PushPlan {
         if asJSON {
             try console.write(PushDocument(self, reply))
         } else {
-            PushText(console).tell(reply)
+            PushText(console).tell(reply, to: push)
         }
         guard reply.status == .success else { throw ExitCode(reply.status.rawValue) }
     }

@@ -12,6 +12,20 @@ struct PushText {
     /// Writes to this console.
     init(_ console: Console) { self.console = console }
 
+    /// What to ask where nothing arrives.
+    static func doubts(of type: PushType) -> String {
+        let start = "If nothing arrives: is the device online"
+        return switch type {
+        case .background:
+            start + ", was the app force-quit, is Background App Refresh on? iOS grants a few "
+                + "silent wakes an hour."
+        case .voip:
+            start + ", and did the app report each earlier call to CallKit? iOS sends no more "
+                + "calls to one that did not."
+        default: start + ", and is the app installed and allowed to do this?"
+        }
+    }
+
     /// What is about to be sent, and what the rules remark.
     func announce(_ plan: PushPlan) {
         let push = plan.push
@@ -31,7 +45,7 @@ struct PushText {
     }
 
     /// What came of it.
-    func tell(_ reply: SingleReply) {
+    func tell(_ reply: SingleReply, to push: Push) {
         let time = "after \(reply.milliseconds) ms"
         switch reply.result {
         case .success(.accepted(let acceptance)):
@@ -42,10 +56,7 @@ struct PushText {
             if let id = acceptance.apnsUniqueID {
                 console.say("Next", "Look in the Delivery Log of Apple's console for \(id).")
             } else {
-                console.say(
-                    "Next",
-                    "If nothing arrives: is the device online, was the app force-quit, is "
-                        + "Background App Refresh on? iOS grants a few silent wakes an hour.")
+                console.say("Next", Self.doubts(of: push.type))
             }
         case .success(.rejected(let rejection)):
             console.say("Answer", "\(rejection.words), \(time)", .bad)

@@ -52,7 +52,7 @@ extension TransportFailure {
         case .streamRefused: "Send it again."
         case .streamReset, .connectionLost, .timedOut, .responseTooLarge, .other:
             certainty == .unknown
-                ? "Look at the device before you send it again: a second VoIP push rings twice."
+                ? "Send it again only if a second one does no harm: a second VoIP push rings twice."
                 : "Send it again."
         case .cancelled, .shutDown, .queueFull: "Send it again."
         }

@@ -99,7 +99,7 @@ extension ServeConfiguration {
         var outer = try OuterSettings(variables)
         try outer.put(options)
         let node = try ConfigurationMapping.parse(
-            yaml, file: file, hint: "It needs apps and api-keys.")
+            yaml, file: file, hint: "It needs apps.")
         let root = try ConfigurationMapping(
             outer.over(node), file: file, known: Self.keys, origins: outer.origins)
         self.init()

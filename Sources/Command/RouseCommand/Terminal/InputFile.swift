@@ -12,9 +12,16 @@ enum InputFile {
         "-----BEGIN \($0)CERTIFICATE-----"
     }
 
-    /// Fails for a path that cannot be read: 66 when nothing is there, 77 without permission.
+    /// Fails for a path that cannot be read: 66 when nothing is there, 77 without permission. What
+    /// looks like the text itself, a payload or a key, is not repeated.
     static func check(_ path: String, _ field: String) throws(CommandFailure) {
         guard access(path, R_OK) != 0 else { return }
+        guard !path.contains(where: { $0 == "{" || $0.isNewline }) else {
+            throw CommandFailure(
+                .noInput,
+                "\(field) is a text where the name of a file belongs. Write the text to a file and "
+                    + "give its name.")
+        }
         let reason = String(cString: strerror(errno))
         switch errno {
         case EACCES, EPERM:

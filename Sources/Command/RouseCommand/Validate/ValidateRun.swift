@@ -71,7 +71,7 @@ struct ValidateRun {
         if showsDiff {
             let count = result.summary.mendedFiles
             console.remark(
-                "\(count) \(count == 1 ? "file" : "files") would be mended by --fix.")
+                "\(count) \(count == 1 ? "file" : "files") would be fixed by --fix.")
         }
         var status = Self.status(result)
         if let newBaseline, let text = result.baseline {

@@ -47,6 +47,7 @@ enum Metric: String, CaseIterable, Sendable {
     case ready = "rouse_ready"
     case reloadFailed = "rouse_config_reload_failed"
     case appHeld = "rouse_app_held"
+    case appPaused = "rouse_app_paused"
     case queueInFlight = "rouse_app_wakes_in_flight"
     case queueUnresponsive = "rouse_app_unresponsive"
     case droppedSeries = "rouse_metrics_dropped_series_total"
@@ -118,9 +119,9 @@ enum Metric: String, CaseIterable, Sendable {
             "Age of the oldest transaction that has been open in the database for over a minute."
         case .damagedRows: "Rows of the store that were found damaged since the start, by table."
         case .appHeld: "1 when an app is held back because APNs refuses what it sends."
+        case .appPaused: "1 when somebody has paused an app."
         case .queueInFlight: "Wakes of an app that are claimed and not yet settled."
-        case .queueUnresponsive:
-            "1 when APNs answers nothing of what an app sends, so that only probes are sent."
+        case .queueUnresponsive: "1 when APNs answers nothing of what an app sends."
         case .ready: "1 when the gateway is ready, as in /readyz."
         case .reloadFailed:
             "1 while the last reload was refused, so that an older configuration is in use."
@@ -135,7 +136,7 @@ enum Metric: String, CaseIterable, Sendable {
         case .coalesced, .queueAge: ["kind"]
         case .accepted, .dueLag, .apnsLatency: ["app", "environment", "kind"]
         case .broadcasts: ["app", "environment", "reason", "result"]
-        case .broadcastLatency: ["app", "environment"]
+        case .broadcastLatency, .appPaused: ["app", "environment"]
         case .decisions: ["app", "decision", "environment", "kind"]
         case .ended: ["app", "environment", "kind", "reason", "state"]
         case .refused: ["reason"]

@@ -109,18 +109,19 @@ struct HealthRoutes {
         for (kind, milliseconds) in stats.oldestDueMilliseconds {
             metrics.set(.queueAge, Double(milliseconds) / 1000, [("kind", kind.rawValue)])
         }
-        let queues = services.gateway.apps.flatMap { app in
-            app.queues.map { queue in
-                let labels = [
-                    ("app", app.app.bundleID.value),
-                    ("environment", app.app.environment.rawValue), ("kind", queue.kind.rawValue),
-                ]
-                return (labels, queue)
-            }
+        let apps = services.gateway.apps.map { app in
+            let labels = [
+                ("app", app.app.bundleID.value), ("environment", app.app.environment.rawValue),
+            ]
+            return (labels: labels, status: app)
+        }
+        let queues = apps.flatMap { app in
+            app.status.queues.map { (app.labels + [("kind", $0.kind.rawValue)], $0) }
         }
         if let store = stats.store { store.set(metrics) }
+        metrics.setAll(.appPaused, apps.map { ($0.labels, $0.status.pause == nil ? 0 : 1) })
         metrics.setAll(.appHeld, queues.map { ($0, $1.circuit == .closed ? 0 : 1) })
         metrics.setAll(.queueInFlight, queues.map { ($0, Double($1.inFlight)) })
-        metrics.setAll(.queueUnresponsive, queues.map { ($0, $1.unresponsive == nil ? 0 : 1) })
+        metrics.setAll(.queueUnresponsive, queues.map { ($0, $1.isUnresponsive ? 1 : 0) })
     }
 }

@@ -26,7 +26,7 @@ extension WakeRecord {
             ("due_at", end == nil ? .string(dueAt.description) : nil),
             ("deadline", .string(deadline.description)),
             ("ended_at", endedAt.map { .string($0.description) }),
-            ("outcome", end?.json(after: attempts.last)),
+            ("outcome", end?.json(ofExpired: expiryExplanation)),
             ("carrier_outcome", carrierEnd?.json),
             ("launched_at", launchedAt.map { .string($0.description) }),
             ("attempts", .array(attempts.map(\.json))),
@@ -36,10 +36,10 @@ extension WakeRecord {
 
 extension WakeEnd {
     /// The outcome: its state, what APNs said, and a sentence.
-    var json: JSONValue { json(after: nil) }
+    var json: JSONValue { json(ofExpired: WakeState.expired.meaning) }
 
-    /// The same of a wake whose last attempt is known.
-    func json(after attempt: AttemptRecord?) -> JSONValue {
+    /// The same with a sentence for a wake that has expired.
+    fileprivate func json(ofExpired expiry: @autoclosure () -> String) -> JSONValue {
         var members: [(String, JSONValue?)] = [("state", .string(state.rawValue))]
         switch self {
         case .sent(let apnsUniqueID):
@@ -68,7 +68,7 @@ extension WakeEnd {
                     .string("What the store held of it, or of its device, cannot be read any more.")
                 ))
         case .expired:
-            members.append(("explanation", .string(Self.explainExpiry(after: attempt))))
+            members.append(("explanation", .string(expiry())))
         case .rejected(let refusal), .undeliverable(let refusal):
             members += refusal.members
             members.append(("explanation", .string(refusal.explanation)))
@@ -77,22 +77,6 @@ extension WakeEnd {
             members.append(("explanation", .string(cause.sentence)))
         }
         return .object(members)
-    }
-
-    private static func explainExpiry(after attempt: AttemptRecord?) -> String {
-        let next = "another attempt would have come after its deadline."
-        switch attempt?.result {
-        case .refused(let refusal):
-            guard case .later(let backoff) = refusal.advice.retry else {
-                return "APNs answered \(refusal.words), and \(next)"
-            }
-            let pause = backoff.initialSeconds
-            return "APNs answered \(refusal.words). After that a push is not sent again for "
-                + "\(pause % 60 == 0 ? "\(pause / 60) min" : "\(pause) s") at least, and \(next)"
-        case .unanswered: return "The last attempt had no answer, and \(next)"
-        case .abandoned: return "The last attempt was cut short by the gateway's end, and \(next)"
-        case .accepted, nil: return "Its deadline came before APNs accepted it."
-        }
     }
 }
 

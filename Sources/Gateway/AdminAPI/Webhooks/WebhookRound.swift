@@ -25,6 +25,8 @@ enum WebhookAnswer: Equatable {
     init(_ result: Result<Int, WebhookFailure>) {
         switch result {
         case .success(200..<300): self = .taken
+        case .success(let status) where (300..<400).contains(status):
+            self = .down("it answered \(status), and redirects are not followed")
         case .success(let status):
             let why = "it answered \(status)"
             if Self.contentStatuses.contains(status) {

@@ -151,13 +151,16 @@ CCurlAnswer CCurlCaller_call(CCurlCaller *caller, const CCurlCall *call) {
     long status = 0;
     long sentLength = 0;
     curl_off_t retryAfter = 0;
+    const char *redirectURL = NULL;
     curl_easy_getinfo(caller->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(caller->easy, CURLINFO_REQUEST_SIZE, &sentLength);
     curl_easy_getinfo(caller->easy, CURLINFO_RETRY_AFTER, &retryAfter);
+    curl_easy_getinfo(caller->easy, CURLINFO_REDIRECT_URL, &redirectURL);
     return (CCurlAnswer){
         .code = (int32_t)code,
         .status = status,
         .retryAfterSeconds = retryAfter,
+        .redirectURL = redirectURL,
         .isTooLarge = caller->isTooLarge,
         .isSent = sentLength > 0,
         .error = caller->error[0] ? caller->error : curl_easy_strerror(code),

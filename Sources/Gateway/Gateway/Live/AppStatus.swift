@@ -17,7 +17,7 @@ public struct QueueStatus: Hashable, Sendable {
     /// The kind of push.
     public let kind: WakeKind
     /// Why its app is paused; `nil` if it is not.
-    public let pause: QueuePause?
+    public internal(set) var pause: QueuePause?
     /// Whether APNs takes what it sends.
     public let circuit: Circuit
     /// Since when nothing was answered of what it sends, if that is so for a minute or more.

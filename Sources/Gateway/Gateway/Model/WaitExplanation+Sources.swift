@@ -61,10 +61,15 @@ extension WakeRecord {
     /// The rules of the budget that keep it back until it is due.
     fileprivate func budgetReasons(at now: WallInstant) -> [WaitExplanation.Reason] {
         guard dueAt > now else { return [] }
+        // It is due at the end of the rule that ends last; the others end before, at times that
+        // only the device's ledger has.
+        let end = holds.all.count == 1 && notBefore < dueAt ? dueAt : nil
         return holds.all.map { reason in
             guard reason == .rate else {
                 return WaitExplanation.Reason(
-                    reason, sentence: "The device's budget: \(reason.words).")
+                    reason, until: end,
+                    sentence: "The device's budget keeps it back"
+                        + (end.map { " until \($0)" } ?? "") + ": \(reason.words).")
             }
             return WaitExplanation.Reason(
                 .rate, until: dueAt,
@@ -131,8 +136,11 @@ extension QueueStatus {
     public var state: QueueState {
         if pause != nil { return .paused }
         if circuit != .closed { return .held }
-        return unresponsive != nil || silence != nil ? .unresponsive : .sending
+        return isUnresponsive ? .unresponsive : .sending
     }
+
+    /// Whether APNs does not answer what it sends, paused or held as it may be.
+    package var isUnresponsive: Bool { unresponsive != nil || silence != nil }
 
     /// All that keeps it from sending.
     public var reasons: [WaitExplanation.Reason] {

@@ -10,7 +10,8 @@ extension WakeState {
         case .coalesced: "It was merged into another wake, and shares that one's outcome."
         case .superseded: "The app was opened, or synced, before it left."
         case .suppressed: "It must not be sent; `suppression` says why."
-        case .expired: "Its deadline came before APNs accepted it."
+        case .expired:
+            "APNs did not accept it before its deadline, or it could not be sent before that."
         case .rejected: "APNs refused it, for a reason that another try does not change."
         case .undeliverable: "APNs says that the device token is dead."
         case .failed: "It was given up; `cause` says why."

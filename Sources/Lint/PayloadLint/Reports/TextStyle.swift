@@ -55,7 +55,7 @@ struct TextStyle: ReportStyle {
                 + "no push type is given (--push-type says otherwise).\n"
         }
         if summary.mendedFiles > 0 {
-            text += "Mended \(Self.count(summary.mendedFiles, "file")).\n"
+            text += "Fixed \(Self.count(summary.mendedFiles, "file")).\n"
         }
         for statement in totals.statements { text += statement.withoutControls + "\n" }
         return text

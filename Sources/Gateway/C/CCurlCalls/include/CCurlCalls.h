@@ -42,6 +42,7 @@ typedef struct CCurlAnswer {
     int32_t code;                 // libcurl's CURLcode; 0 when an answer came
     int64_t status;
     int64_t retryAfterSeconds;    // of the header Retry-After; 0 without it
+    const char *_Nullable redirectURL;  // the whole URL that a redirect leads to; else NULL
     bool isTooLarge;
     bool isSent;                  // some of the request went out, or of one to a proxy
     const char *error;            // libcurl's words, possibly empty

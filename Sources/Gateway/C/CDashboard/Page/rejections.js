@@ -153,7 +153,7 @@ class OutcomeLists {
     renderIfChanged(place, [shown, this.isWhole], () => fill(place, groups.length
       ? make("ul", {"class": "reasons"}, groups.map((group) => this.makeReason(group)))
       : make("p", {"class": "empty"}, this.isWhole
-        ? "None: APNs refused nothing that is still in the counts."
+        ? "None: no wake in the counts has ended with a refusal by APNs."
         : "None among the thousands of wakes that were accepted last.")));
   }
 
