@@ -8,6 +8,8 @@ struct QueueCache {
     struct Mark: Hashable, Sendable {
         var change: Int64 = 0
         var queue: Int64 = 0
+        /// How often all was forgotten before.
+        var life = 0
     }
 
     /// All queues.
@@ -25,7 +27,9 @@ struct QueueCache {
     /// number ever gets another queue. In a database that was restored from a back-up, or has lost
     /// its last transactions in a failover, that may not be so.
     mutating func take(_ columns: StoredColumns, after mark: Mark) -> QueueTable? {
-        var isSame = mark == Mark()
+        // What has changed since then is not all, when what was known then is forgotten.
+        guard mark.life == self.mark.life else { return nil }
+        var isSame = mark.change == 0
         for row in 0..<columns.result.rowCount {
             let (number, queue, changed) = columns.queue(row)
             if number == mark.queue { isSame = true }
@@ -33,12 +37,22 @@ struct QueueCache {
             // Results may come in another order than they were asked for.
             guard changed > changes[number] ?? -1 else { continue }
             changes[number] = changed
-            if changed > self.mark.change { self.mark = Mark(change: changed, queue: number) }
+            if changed > self.mark.change {
+                self.mark.change = changed
+                self.mark.queue = number
+            }
             if let queue { table.insert(queue) } else { table.reserve(number) }
         }
         guard isSame else { return nil }
         isRead = true
         return table
+    }
+
+    /// Forgets all.
+    mutating func forget() {
+        let life = mark.life + 1
+        self = QueueCache()
+        mark.life = life
     }
 
     /// The query for the queues that have changed since, and the one that changed last.

@@ -264,7 +264,7 @@ final class StoreLink: Sendable {
             return table
         }
         while true {
-            let mark = QueueCache.Mark()
+            let mark = state.withLock { $0.queues.mark }
             let result = try await run([QueueCache.query(after: mark)], transaction: .none)[0]
             if let table = takeQueues(result, after: mark) { return table }
         }
@@ -273,7 +273,10 @@ final class StoreLink: Sendable {
     /// Takes over the queues that were read; `nil` when what was known is not so, and is forgotten.
     private func takeQueues(_ result: QueryResult, after mark: QueueCache.Mark) -> QueueTable? {
         let columns = StoredColumns(result: result, queues: QueueTable(), note: note)
-        if let table = state.withLock({ $0.queues.take(columns, after: mark) }) { return table }
+        let (table, isForgotten) = state.withLock { state in
+            (state.queues.take(columns, after: mark), state.queues.mark.life != mark.life)
+        }
+        if table != nil || isForgotten { return table }
         forget()
         notice(
             "The database has other queues than it had, as after a restore from a back-up. What "
@@ -284,7 +287,7 @@ final class StoreLink: Sendable {
     /// Forgets what is only true of the database as it was: it may be another one by now.
     func forget() {
         state.withLock { state in
-            state.queues = QueueCache()
+            state.queues.forget()
             state.hash = nil
         }
     }
