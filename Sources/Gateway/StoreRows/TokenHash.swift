@@ -5,7 +5,7 @@ package import WakeModel
 /// The number of a device: SipHash-1-3 of its queue and token (Aumasson and Bernstein, "SipHash: a
 /// fast short-input PRF", 2012) under a key of the store's own, so that colliding tokens cannot be
 /// chosen.
-package struct TokenHash {
+package struct TokenHash: Hashable {
     private let key0: UInt64
     private let key1: UInt64
 

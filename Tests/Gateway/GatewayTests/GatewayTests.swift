@@ -395,7 +395,10 @@ struct GatewayTests {
                 clock.advance(bySeconds: 1)
                 return try await gateway.record(of: id)?.state == .sent
             }
-            #expect(gateway.readiness.isReady)
+            try await eventually {
+                clock.advance(bySeconds: 1)
+                return gateway.readiness.isReady
+            }
         }
     }
 

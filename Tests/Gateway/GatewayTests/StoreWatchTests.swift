@@ -2,12 +2,13 @@
 
 import GatewayTestKit
 import Testing
+import WakeModel
 
 @testable import Gateway
 
 @Suite("What is known of a store's health")
 struct StoreWatchTests {
-    private static let failure = StoreFailure(kind: .full, message: "The disk is full.")
+    private static let failure = StoreFailure(kind: .readOnly, message: "The disk is broken.")
 
     private func observe(
         _ watch: StoreWatch, _ access: CommandProfile.Access, fails: Bool
@@ -29,8 +30,27 @@ struct StoreWatchTests {
         await observe(watch, working, fails: false)
         let isCleared = failing == .read || working == .write
         #expect((watch.currentFailure == nil) == isCleared)
-        let first = "the store fails kind=full reason=\(Self.failure.message)"
+        let first = "the store fails kind=read-only reason=\(Self.failure.message)"
         #expect(lines.all == [first] + (isCleared ? ["the store works again"] : []))
+    }
+
+    /// Guards against readiness that changes each second: on a full disk what is claimed or settled
+    /// may find room on a page that is there, and new wakes find none.
+    @Test("A full store stays so, though some writes work, until a trial has found room")
+    func full() async throws {
+        let store = WatchfulStore(InMemoryWakeStore())
+        let context = sampleContext(store: store)
+        let full = StoreFailure(kind: .full, message: "No space is left.")
+        store.spoil([Samples.deviceToken(2)], with: full, times: 1)
+        let refused = await context.admit([Samples.wake(device: 2)], grant: nil)
+        #expect(throws: full) { try refused.get() }
+        for device in [1, 3] as [UInt64] {
+            _ = try await context.admit([Samples.wake(device: device)], grant: nil).get()
+            try await context.perform(TryWriting())
+            #expect(context.watch.currentFailure == full)
+        }
+        try await context.tryWritingAgain()
+        #expect(context.watch.currentFailure == nil)
     }
 
     @Test(

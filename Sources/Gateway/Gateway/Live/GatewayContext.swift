@@ -223,7 +223,9 @@ final class GatewayContext: Sendable {
     /// and where nothing is due, nothing else would detect the recovery.
     func tryWritingAgain() async throws(StoreFailure) {
         guard watch.failsToWrite else { return }
-        try await perform(TryWriting())
+        try await watch.observe(.write, isTrial: true) { () async throws(StoreFailure) in
+            try await store.perform(TryWriting())
+        }
     }
 
     /// Why nothing can be written; `nil` where something can. One damaged row does not show whether

@@ -5,7 +5,9 @@ import Synchronization
 
 /// Remembers whether the store fails, for readiness, and logs each change.
 ///
-/// On a full disk all reading works. So a failed write is recorded until one has succeeded.
+/// On a full disk all reading works. So a failed write is recorded until one has succeeded. Some
+/// writes work there too, those that find room in pages that are there; so a full store is recorded
+/// until a trial has shown that it has room again.
 final class StoreWatch: Sendable {
     private struct Failures {
         var reading: StoreFailure?
@@ -34,21 +36,22 @@ final class StoreWatch: Sendable {
 
     /// Runs one command of the store and takes note of how it went.
     func observe<Answer>(
-        _ access: CommandProfile.Access, _ verb: () async throws(StoreFailure) -> Answer
+        _ access: CommandProfile.Access, isTrial: Bool = false,
+        _ verb: () async throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         do throws(StoreFailure) {
             let answer = try await verb()
-            note(access, nil)
+            note(access, nil, isTrial: isTrial)
             return answer
         } catch {
-            note(access, error)
+            note(access, error, isTrial: isTrial)
             throw error
         }
     }
 
     /// Records the result of a command. The success of one that writes only when it finds something
-    /// to do proves that reading works, and possibly no more.
-    func note(_ access: CommandProfile.Access, _ new: StoreFailure?) {
+    /// to do proves that reading works, and possibly no more. `isTrial` is for ``TryWriting``.
+    func note(_ access: CommandProfile.Access, _ new: StoreFailure?, isTrial: Bool = false) {
         // An overloaded store does not show whether it works, and one damaged row nothing about the
         // others.
         guard new?.kind != .overloaded, new?.kind != .damaged else { return }
@@ -57,7 +60,8 @@ final class StoreWatch: Sendable {
             switch (access, new) {
             case (.read, let failure?): failures.reading = failure
             case (_, let failure?): failures.writing = failure
-            case (.write, nil): failures = Failures()
+            case (.write, nil) where isTrial || failures.writing?.kind != .full:
+                failures = Failures()
             case (_, nil): failures.reading = nil
             }
             guard let current = failures.current else {

@@ -14,6 +14,7 @@ enum DatabaseTrouble: CaseIterable {
     case startsOrStops
     case onlyStandby
     case noWriterLeft
+    case otherTables
     case unreadablePassword
     case other
 
@@ -30,8 +31,12 @@ enum DatabaseTrouble: CaseIterable {
     private var signs: [String] {
         switch self {
         case .refusedPassword: ["password authentication failed", "no password supplied"]
-        case .refusedLogin: ["no pg_hba.conf entry", "is not permitted to log in"]
-        case .unknownRoleOrDatabase: ["role \"", "database \""]
+        case .refusedLogin:
+            [
+                "no pg_hba.conf entry", "is not permitted to log in",
+                "permission denied for database", "not currently accepting connections",
+            ]
+        case .unknownRoleOrDatabase: ["\" does not exist", "no such database", "no such user"]
         case .noListener: ["Connection refused", "No such file or directory"]
         case .noAnswer: ["timeout expired", "timed out", "No route to host", "unreachable"]
         case .unknownHost: ["could not translate host name"]
@@ -40,6 +45,7 @@ enum DatabaseTrouble: CaseIterable {
         case .startsOrStops: ["starting up", "shutting down", "in recovery mode"]
         case .onlyStandby: ["session is read-only", "not accepting", "is in hot standby mode"]
         case .noWriterLeft: ["writers' slots are taken"]
+        case .otherTables: ["tables are of version", "holds no store"]
         case .unreadablePassword: ["password file cannot be read"]
         case .other: []
         }
@@ -63,6 +69,7 @@ enum DatabaseTrouble: CaseIterable {
         case .startsOrStops: "it is starting or shutting down"
         case .onlyStandby: "no server there can be written"
         case .noWriterLeft: "too many gateways share it, all writers' slots are taken"
+        case .otherTables: "its tables are of another version than this gateway needs"
         case .unreadablePassword: "the file of its password cannot be read"
         case .other: nil
         }

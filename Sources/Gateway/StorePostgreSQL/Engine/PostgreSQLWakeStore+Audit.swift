@@ -146,9 +146,10 @@ private struct SharedAudit {
     // MARK: Rows
 
     private func readEverything() async throws(StoreFailure) {
-        let queueRows = try await session.run([QueueCache.query(after: -1)]).results()[0]
+        let mark = QueueCache.Mark()
+        let queueRows = try await session.run([QueueCache.query(after: mark)]).results()[0]
         var cache = QueueCache()
-        let queues = cache.take(columns(queueRows, QueueTable()))
+        let queues = cache.take(columns(queueRows, QueueTable()), after: mark) ?? cache.table
         for table in CopiedTable.allCases where table != .queue && table != .outcome {
             try await read(table, queues)
         }

@@ -51,6 +51,10 @@ struct ServerFacts: Hashable, Sendable {
     var closedTables = ""
     /// Whether the role may make and drop tables of the store, as it does with each day's.
     var mayMakeTables = true
+    /// The encoding of the database's texts.
+    var encoding = "UTF8"
+    /// The tables of the store of which row-level security shows the role a part.
+    var filteredTables = ""
     /// How far the database's clock is ahead of this machine's at least, in milliseconds: as far as
     /// the time that the question took leaves it open, it is not.
     var clockOffset: Int64 = 0
@@ -84,7 +88,12 @@ struct ServerFacts: Hashable, Sendable {
                 AND NOT EXISTS (SELECT 1 FROM pg_class
                     WHERE relnamespace = to_regnamespace('rouse') AND relkind IN ('r', 'p')
                         AND NOT pg_has_role(relowner, 'USAGE')),
-            (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+            (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+            current_setting('server_encoding'),
+            coalesce((SELECT string_agg('rouse.' || relname, ', ' ORDER BY relname)
+                FROM pg_class
+                WHERE relnamespace = to_regnamespace('rouse') AND relkind IN ('r', 'p')
+                    AND row_security_active(oid)), '')
         """)
 
     init() {}
@@ -103,7 +112,8 @@ struct ServerFacts: Hashable, Sendable {
             let synchronousStandbys = result.string(0, 6),
             let standbyCount = result.int64(0, 7), let isStandby = result.bool(0, 8),
             let missingSettings = result.string(0, 9), let closedTables = result.string(0, 10),
-            let mayMakeTables = result.bool(0, 11), let time = result.int64(0, 12)
+            let mayMakeTables = result.bool(0, 11), let time = result.int64(0, 12),
+            let encoding = result.string(0, 13), let filteredTables = result.string(0, 14)
         else {
             throw StoreFailure(
                 kind: .unavailable,
@@ -122,6 +132,8 @@ struct ServerFacts: Hashable, Sendable {
         self.missingSettings = missingSettings
         self.closedTables = closedTables
         self.mayMakeTables = mayMakeTables
+        self.encoding = encoding
+        self.filteredTables = filteredTables
         clockOffset = min(max(0, time - end), time - start)
     }
 
@@ -147,6 +159,18 @@ struct ServerFacts: Hashable, Sendable {
         if !closedTables.isEmpty {
             add(
                 "The role \(role) may not read and write \(closedTables).", Self.ownership)
+        }
+        // SQL_ASCII takes the bytes as they come.
+        if encoding != "UTF8", encoding != "SQL_ASCII" {
+            add(
+                "The database's encoding is \(encoding), which lacks letters that users, reasons "
+                    + "and names may contain, so that their rows cannot be written.",
+                "Use another: createdb --template template0 --encoding UTF8 --locale C.")
+        }
+        if !filteredTables.isEmpty {
+            add(
+                "Row-level security hides rows of \(filteredTables) from the role \(role).",
+                "Run ALTER TABLE … DISABLE ROW LEVEL SECURITY for each of them.")
         }
         return remarks
     }

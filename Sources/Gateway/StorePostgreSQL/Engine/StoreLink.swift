@@ -12,6 +12,8 @@ struct WriterIdentity: Hashable, Sendable {
     static let slotCount: Int64 = 64
 
     let id: Int64
+    /// The name of its gateway.
+    let gateway: String
     let numbers: NumberSeries
 }
 
@@ -26,7 +28,7 @@ final class StoreLink: Sendable {
         var lastNumber: Int64
     }
 
-    private struct State {
+    struct State {
         var writers: [Session.ID: Writer] = [:]
         var queues = QueueCache()
         var hash: TokenHash?
@@ -46,7 +48,7 @@ final class StoreLink: Sendable {
     let partitions = Mutex(PartitionWatch())
     private let connection: ConnectionSettings
     private let pool: PostgreSQLPool
-    private let state = Mutex(State())
+    let state = Mutex(State())
     private let damage: DamageHearer
 
     init(
@@ -136,13 +138,7 @@ final class StoreLink: Sendable {
             try await run([query], transaction: .none)[0]
         }
         try StoreMigration.check(version)
-        let result = try await run([Query(Self.tokenKeys)], transaction: .none)[0]
-        guard result.rowCount == 2, let key0 = result.int64(0, 0), let key1 = result.int64(1, 0)
-        else {
-            throw StoreFailure(
-                kind: .corrupt, message: "The store's keys of device numbers are missing.")
-        }
-        state.withLock { $0.hash = TokenHash(key0, key1) }
+        try await withReader { session throws(StoreFailure) in _ = try await hash(on: session) }
         _ = try await queueTable()
         pool.giveBack(try await take(.writer, within: Self.openingLimit))
         // So that others see it, and it has the database's time, before the first command.
@@ -194,9 +190,6 @@ final class StoreLink: Sendable {
 
     /// How long the first connections may take.
     private static let openingLimit = Duration.seconds(20)
-
-    private static let tokenKeys = Statement(
-        "SELECT value FROM rouse.property WHERE name LIKE 'token key _' ORDER BY name")
 
     /// Ends the writers, and puts the leases that are awaited where everybody finds them.
     func release() async {
@@ -264,116 +257,62 @@ final class StoreLink: Sendable {
         }
     }
 
-    // MARK: Writers
-
-    /// Gives a session a writer of its own; the one that its connection was before ends.
-    func register(_ session: Session) async -> Result<Void, Unavailable> {
-        guard !state.withLock({ $0.isClosing }) else { return .failure(.shutDown) }
-        let earlier = state.withLock { state in
-            state.writers.filter { $0.key.number == session.id.number && $0.key != session.id }
-        }
-        for (id, writer) in earlier {
-            let query = Query(StoreUpkeep.endWriter, .int8(writer.identity.id))
-            guard case .done = await session.run([query], transaction: .write) else { continue }
-            state.withLock { $0.writers[id] = nil }
-        }
-        for _ in 0..<Self.registrationLimit {
-            switch await session.run(
-                [Query(Self.registration, .text(gateway), .int8(WriterIdentity.slotCount))],
-                transaction: .write)
-            {
-            case .done(let results):
-                guard results[0].rowCount == 1, let id = results[0].int64(0, 0),
-                    let slot = results[0].int64(0, 1), let last = results[0].int64(0, 2)
-                else {
-                    return .failure(
-                        .disconnected("all \(WriterIdentity.slotCount) writers' slots are taken"))
-                }
-                let identity = WriterIdentity(
-                    id: id,
-                    numbers: NumberSeries(slot: slot, slotCount: WriterIdentity.slotCount))
-                state.withLock {
-                    $0.writers[session.id] = Writer(identity: identity, lastNumber: last)
-                }
-                return .success(())
-            case .refused(let refusal) where refusal.state == .uniqueViolation:
-                // Another one took the slot.
-                continue
-            case .refused(let refusal): return .failure(.disconnected(refusal.message))
-            case .lost(let message, _): return .failure(.disconnected(message))
-            }
-        }
-        return .failure(.overloaded)
-    }
-
-    /// How often a slot that was found free may be taken by another gateway.
-    private static let registrationLimit = 64
-
-    private static let registration = Statement(
-        """
-        INSERT INTO rouse.writer (slot, gateway, floor, last_number)
-        SELECT slot, $1, last, last FROM (
-            SELECT slot, coalesce((SELECT max(last_number) FROM rouse.writer AS earlier
-                WHERE earlier.slot = free.slot), 0) AS last
-            FROM generate_series(0, $2 - 1) AS free (slot)
-            WHERE NOT EXISTS (
-                SELECT 1 FROM rouse.writer WHERE writer.slot = free.slot AND NOT writer.ended)
-            ORDER BY slot LIMIT 1) AS chosen
-        RETURNING id, slot::bigint, last_number
-        """, .text, .int8)
-
-    func writer(of session: Session) -> Writer? { state.withLock { $0.writers[session.id] } }
-
-    func keep(_ writer: Writer, of session: Session) {
-        state.withLock { $0.writers[session.id] = writer }
-    }
-
-    /// Whether a write was done of which no answer came: its writer's row says so, once no
-    /// transaction of it can be under way any more.
-    func resolve(_ write: UnknownWrite) async throws(StoreFailure) -> Bool {
-        var rest = Duration.milliseconds(50)
-        while true {
-            do throws(StoreFailure) {
-                let result = try await run(
-                    [Query(StoreUpkeep.endWriter, .int8(write.writer))], transaction: .write)[0]
-                guard result.rowCount == 1, let sequence = result.int64(0, 0) else {
-                    throw StoreFailure(
-                        kind: .corrupt,
-                        message: "The row of a writer is gone, so it is not known whether its last "
-                            + "transaction was committed.")
-                }
-                return sequence >= write.sequence
-            } catch {
-                guard error.kind != .corrupt, !state.withLock({ $0.isClosing }) else { throw error }
-            }
-            // No answer may be given before it is known; a cancelled task retries without a pause.
-            try? await Task.sleep(for: rest)
-            rest = min(rest * 2, .seconds(1))
-        }
-    }
-
     // MARK: Loading
 
     func queueTable() async throws(StoreFailure) -> QueueTable {
         if let table = state.withLock({ $0.queues.isRead ? $0.queues.table : nil }) {
             return table
         }
-        let result = try await run([QueueCache.query(after: 0)], transaction: .none)[0]
-        return takeQueues(result)
+        while true {
+            let mark = state.withLock { $0.queues.mark }
+            let result = try await run([QueueCache.query(after: mark)], transaction: .none)[0]
+            if let table = takeQueues(result, after: mark) { return table }
+        }
     }
 
-    private func takeQueues(_ result: QueryResult) -> QueueTable {
+    /// Takes over the queues that were read; `nil` when what was known is not so, and is forgotten.
+    private func takeQueues(_ result: QueryResult, after mark: QueueCache.Mark) -> QueueTable? {
         let columns = StoredColumns(result: result, queues: QueueTable(), note: note)
-        return state.withLock { $0.queues.take(columns) }
+        let (table, isForgotten) = state.withLock { state in
+            (state.queues.take(columns, after: mark), state.queues.mark.life != mark.life)
+        }
+        if table != nil || isForgotten { return table }
+        forget()
+        notice(
+            "The database has other queues than it had, as after a restore from a back-up. What "
+                + "this gateway knew of them is read anew.")
+        return nil
     }
+
+    /// Forgets what is only true of the database as it was: it may be another one by now.
+    func forget() {
+        state.withLock { state in
+            state.queues.forget()
+            state.hash = nil
+        }
+    }
+
+    private func hash(on session: Session) async throws(StoreFailure) -> TokenHash {
+        if let hash = state.withLock({ $0.hash }) { return hash }
+        let result = try await session.run([Query(Self.tokenKeys)]).results()[0]
+        guard result.rowCount == 2, let key0 = result.int64(0, 0), let key1 = result.int64(1, 0)
+        else {
+            throw StoreFailure(
+                kind: .corrupt, message: "The store's keys of device numbers are missing.")
+        }
+        let hash = TokenHash(key0, key1)
+        state.withLock { $0.hash = hash }
+        return hash
+    }
+
+    private static let tokenKeys = Statement(
+        "SELECT value FROM rouse.property WHERE name LIKE 'token key _' ORDER BY name")
 
     /// Loads rows as they are at one moment.
     func load(
         _ reads: ReadSet, on session: Session, for verb: String
     ) async throws(StoreFailure) -> LoadedRows {
-        guard let hash = state.withLock({ $0.hash }) else {
-            throw StoreFailure(kind: .unavailable, message: "The store is not open.")
-        }
+        let hash = try await hash(on: session)
         var rows = LoadedRows()
         var names = DeviceSearch(reads, hash)
         var plan = LoadPlan()
@@ -383,13 +322,15 @@ final class StoreLink: Sendable {
             plan.addDevices(names.wanted) { device in
                 found.withLock { $0[device.number] = device }
             }
-            let known = state.withLock { $0.queues.known }
+            let mark = state.withLock { $0.queues.mark }
             let start = ContinuousClock.now
             let results = try await session.run(
-                [QueueCache.query(after: known)] + plan.queries, transaction: .snapshot
+                [QueueCache.query(after: mark)] + plan.queries, transaction: .snapshot
             ).results()
             survey.note(verb, since: start)
-            let queues = takeQueues(results[0])
+            guard let queues = takeQueues(results[0], after: mark) else {
+                return try await load(reads, on: session, for: verb)
+            }
             rows.queues = queues
             plan.read(results.dropFirst(), queues, into: &rows, noting: note)
             names.take(found.withLock { $0 }, &rows)

@@ -65,15 +65,19 @@ enum StoreMigration {
         """)
 
     /// All migrations that have not been made yet, as one statement, so that it needs no session
-    /// of its own behind a pooler.
+    /// of its own behind a pooler. Each ends all writers: those of a gateway of the earlier version
+    /// do not come back (``StoreLink/register(_:)``).
     static var statement: Statement {
         let steps = StoreTables.migrations.enumerated().map { index, statements in
-            """
-            IF (SELECT coalesce(max(version), 0) FROM rouse.schema_version) < \(index + 1) THEN
-                EXECUTE $migration$ \(statements.joined(separator: "\n")) $migration$;
-                INSERT INTO rouse.schema_version (version) VALUES (\(index + 1));
-            END IF;
-            """
+            let ending =
+                index == 0 ? "" : "UPDATE rouse.writer SET ended = true WHERE NOT ended;"
+            return """
+                IF (SELECT coalesce(max(version), 0) FROM rouse.schema_version) < \(index + 1) THEN
+                    \(ending)
+                    EXECUTE $migration$ \(statements.joined(separator: "\n")) $migration$;
+                    INSERT INTO rouse.schema_version (version) VALUES (\(index + 1));
+                END IF;
+                """
         }
         return Statement(
             """
@@ -88,6 +92,9 @@ enum StoreMigration {
             """)
     }
 
+    /// Waits for a migration that is under way, and keeps others waiting for the transaction's end.
+    static let pause = Statement("SELECT pg_advisory_xact_lock_shared(\(lock))")
+
     /// The version of the tables that are there, 0 for none.
     static func version(
         _ run: (Query) async throws(StoreFailure) -> QueryResult
@@ -99,7 +106,7 @@ enum StoreMigration {
 
     private static let exists = Statement(
         "SELECT to_regclass('rouse.schema_version') IS NOT NULL")
-    private static let newest = Statement(
+    static let newest = Statement(
         "SELECT coalesce(max(version), 0)::bigint FROM rouse.schema_version")
 
     /// Throws unless tables of this version are the program's.

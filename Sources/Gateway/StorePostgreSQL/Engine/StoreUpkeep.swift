@@ -76,7 +76,8 @@ final class StoreUpkeep: Sendable {
         "UPDATE rouse.writer SET ended = true WHERE gateway = $1 AND NOT ended", .text)
     /// Ends a writer once its transaction, if one is under way, has ended; how far it had come.
     static let endWriter = Statement(
-        "UPDATE rouse.writer SET ended = true WHERE id = $1 RETURNING sequence", .int8)
+        "UPDATE rouse.writer SET ended = true WHERE id = $1 AND gateway = $2 RETURNING sequence",
+        .int8, .text)
     /// Gives the fresh leases of ended writers a place. A wake's number contains its writer's slot.
     static let recoverLeases = Statement(
         """

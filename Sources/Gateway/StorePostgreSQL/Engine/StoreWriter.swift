@@ -149,9 +149,15 @@ final class StoreWriter: StoreEngine {
             link.keep(writer, of: session)
             return (.done, results)
         case .refused(let refusal) where refusal.isFenced:
-            // Another gateway considered this one dead. It continues as another writer.
-            link.notice("A writer of this gateway was replaced, because it gave no sign of life.")
-            guard case .success = await link.register(session) else { throw lose("fenced") }
+            // Another gateway considered this one dead, the tables were migrated, or the database
+            // is another one. It continues as another writer, with nothing that was known before.
+            link.notice(
+                "A writer of this gateway was replaced, because it gave no sign of life or the "
+                    + "database was migrated or restored.")
+            link.forget()
+            if case .failure(let failure) = await link.register(session) {
+                throw StoreFailure(failure)
+            }
             return (.conflict, [])
         case .refused(let refusal) where refusal.isConflict: return (.conflict, [])
         case .refused(let refusal): throw StoreFailure(refusal)

@@ -25,6 +25,7 @@ struct WritePlan {
         }
         addFence(writer, sequence: sequence, floor: floor, lastNumber: lastNumber)
         addCounters(changes.counters, slot: writer.numbers.slot)
+        if changes.counters[.trials] != nil { queries.append(Query(Self.room)) }
         addQueues(changes)
         addDevices(changes.devices)
         addNewWakes(changes.newWakes)
@@ -59,20 +60,22 @@ struct WritePlan {
     ) {
         queries.append(
             Query(
-                Self.fence, .int8(writer.id), .int8(sequence), .int8(floor), .int8(lastNumber)))
+                Self.fence, .int8(writer.id), .int8(sequence), .int8(floor), .int8(lastNumber),
+                .text(writer.gateway)))
     }
 
     /// Its row is fence, heartbeat and the answer to whether a transaction was committed. It
-    /// returns the time of the database.
+    /// returns the time of the database. The gateway's name is compared because a database that was
+    /// restored from a back-up gives ids again.
     private static let fence = Statement(
         """
         WITH mine AS (
             UPDATE rouse.writer SET sequence = $2, floor = $3, last_number = $4,
                 seen_at = clock_timestamp()
-            WHERE id = $1 AND NOT ended AND sequence = $2 - 1 RETURNING 1)
+            WHERE id = $1 AND NOT ended AND sequence = $2 - 1 AND gateway = $5 RETURNING 1)
         SELECT rouse.require_writer((SELECT count(*) FROM mine)),
             (extract(epoch FROM clock_timestamp()) * 1000)::bigint
-        """, .int8, .int8, .int8, .int8)
+        """, .int8, .int8, .int8, .int8, .text)
 
     private mutating func addCounters(_ counters: [StoreCounter: Int], slot: Int64) {
         let sorted = counters.filter { $0.value != 0 }.map { ($0.key.name, $0.value) }
@@ -90,6 +93,19 @@ struct WritePlan {
         SELECT name, $3, value FROM unnest($1, $2) AS added (name, value)
         ON CONFLICT (name, slot) DO UPDATE SET value = counter.value + excluded.value
         """, .textArray, .int8Array, .int8)
+
+    /// Makes a table of a megabyte and drops it: on a full disk the counter alone finds room on its
+    /// page, where new wakes find none. A role that may not make tables goes without this.
+    static let room = Statement(
+        """
+        DO $room$ BEGIN
+            IF has_schema_privilege('rouse', 'CREATE') THEN
+                CREATE TABLE rouse.room AS
+                    SELECT repeat('-', 1900) FROM generate_series(1, 512);
+                DROP TABLE rouse.room;
+            END IF;
+        END $room$
+        """)
 
     // MARK: Queues
 

@@ -28,12 +28,23 @@ struct DatabaseTroubleTests {
                     + "known", "cannot be resolved"
             ),
             ("FATAL: database \"rouse\" does not exist", "unknown there"),
+            ("FATAL: role \"rouse\" does not exist", "unknown there"),
+            ("FATAL: no such database: rouse", "unknown there"),
+            ("FATAL: too many connections for role \"rouse\"", "no connection left"),
+            ("FATAL: too many connections for database \"rouse\"", "no connection left"),
+            ("FATAL: no more connections allowed (max_client_conn)", "no connection left"),
+            ("FATAL: permission denied for database \"rouse\"", "does not let this gateway in"),
+            (
+                "FATAL: database \"rouse\" is not currently accepting connections",
+                "does not let this gateway in"
+            ),
             ("FATAL: sorry, too many clients already", "no connection left"),
             ("FATAL: the database system is starting up", "starting or shutting down"),
             ("connection failed: session is read-only", "no server there can be written"),
             ("SSL error: certificate verify failed", "TLS"),
             ("all 64 writers' slots are taken", "writers' slots"),
             ("the password file cannot be read", "file of its password"),
+            ("The store's tables are of version 9, and this program …", "another version"),
         ])
     func reasons(_ words: String, _ reason: String) {
         let failure = StoreFailure(Unavailable.disconnected(words))

@@ -28,6 +28,9 @@ struct ServerFactsTests {
         Case("PostgreSQL 12", .refused) { $0.version = 120_017 },
         Case("standby", .refused) { $0.isStandby = true },
         Case("rouse.wake", .refused) { $0.closedTables = "rouse.wake" },
+        Case("LATIN1", .refused) { $0.encoding = "LATIN1" },
+        Case("SQL_ASCII", nil) { $0.encoding = "SQL_ASCII" },
+        Case("rouse.device", .refused) { $0.filteredTables = "rouse.device" },
         Case("partitions of new days", .warning) { $0.mayMakeTables = false },
         Case("fsync", .losesCommits) { $0.isFsyncOn = false },
         Case("synchronous_commit", .losesCommits) { $0.synchronousCommit = "off" },
@@ -85,7 +88,7 @@ struct ServerFactsTests {
             for sql in [
                 "SELECT 1::bigint WHERE false",
                 "SELECT 150000::bigint, 'a', 'b', true, NULL::boolean, 'on', '', 0::bigint, "
-                    + "false, '', '', true, 0::bigint",
+                    + "false, '', '', true, 0::bigint, 'UTF8', ''",
             ] {
                 let result = try await pool.done(Query(Statement(sql)))[0]
                 #expect(throws: StoreFailure.self) {
@@ -203,6 +206,39 @@ struct ServerFactsTests {
             let (version, remarks) = try await PostgreSQLWakeStore.survey(url: url)
             #expect(version == PostgreSQLWakeStore.schemaVersion && remarks == [])
             try await PostgreSQLWakeStore.open(url: url).close()
+        }
+
+        @Test("a database that cannot hold every letter, or hides rows, is refused in words")
+        func lettersAndRows() async throws {
+            let server = try PostgreSQLServer.running()
+            let latin = try server.makeDatabase() + "_latin"
+            try server.execute(
+                "CREATE DATABASE \(latin) TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
+            try await PostgreSQLWakeStore.migrate(url: server.uri(latin))
+            let failure = await #expect(throws: StoreFailure.self) {
+                try await PostgreSQLWakeStore.open(url: server.uri(latin))
+            }
+            #expect(failure?.message.contains("encoding is LATIN1") == true)
+
+            let hiding = try server.makeDatabase()
+            let owner = "\(hiding)_owner"
+            try server.execute(
+                """
+                CREATE ROLE \(owner) LOGIN PASSWORD 'owner';
+                GRANT CREATE ON DATABASE \(hiding) TO \(owner)
+                """)
+            let url = "postgresql://\(owner):owner@127.0.0.1:\(server.port)/\(hiding)"
+            try await PostgreSQLWakeStore.migrate(url: url)
+            try await PostgreSQLWakeStore.open(url: url).close()
+            // Only forced security is in its owner's way.
+            try server.execute(
+                "ALTER TABLE rouse.device ENABLE ROW LEVEL SECURITY", in: hiding)
+            try await PostgreSQLWakeStore.open(url: url).close()
+            try server.execute("ALTER TABLE rouse.device FORCE ROW LEVEL SECURITY", in: hiding)
+            let hidden = await #expect(throws: StoreFailure.self) {
+                try await PostgreSQLWakeStore.open(url: url)
+            }
+            #expect(hidden?.message.contains("hides rows of rouse.device") == true)
         }
 
         @Test("a role that may not write the tables is told which")

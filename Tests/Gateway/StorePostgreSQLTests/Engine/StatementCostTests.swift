@@ -174,7 +174,8 @@ struct StatementCostTests {
         plan.add(reads, fresh: FreshLeases())
         plan.addDevices([30_000: true]) { _ in }
         return plan.queries + [
-            QueueCache.query(after: 0), Query(StoreUpkeep.placeLeases, .int8s([newest])),
+            QueueCache.query(after: QueueCache.Mark()),
+            Query(StoreUpkeep.placeLeases, .int8s([newest])),
             Query(StoreUpkeep.recoverLeases),
             Query(WritePlan.removeDevices, .int8s([29_999])),
         ]

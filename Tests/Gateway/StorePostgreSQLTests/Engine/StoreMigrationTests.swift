@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Gateway
 import PostgreSQLTestKit
 import Testing
 
@@ -45,6 +46,46 @@ struct StoreMigrationTests {
         await pool.shutDown(within: .seconds(5))
         #expect(try await second == PostgreSQLWakeStore.schemaVersion)
         #expect(try server.execute("SHOW lock_timeout", in: database) == "2s")
+    }
+
+    @Test("a gateway of an earlier version writes nothing from then on, and says why")
+    func gatewayOfEarlierVersion() async throws {
+        let server = try PostgreSQLServer.running()
+        let database = try server.makeDatabase()
+        // Version 4, with a writer.
+        try server.execute(
+            """
+            CREATE SCHEMA rouse;
+            CREATE TABLE rouse.schema_version (version integer PRIMARY KEY,
+                migrated_at timestamptz NOT NULL DEFAULT clock_timestamp());
+            INSERT INTO rouse.schema_version VALUES (1), (2), (3), (4);
+            """, in: database)
+        for statements in StoreTables.migrations.prefix(4) {
+            try server.execute(statements.joined(separator: "\n"), in: database)
+        }
+        try server.execute(
+            """
+            INSERT INTO rouse.writer (slot, gateway, floor, last_number) VALUES (0, 'old', 0, 0)
+            """, in: database)
+        let url = server.uri(database)
+        #expect(try await PostgreSQLWakeStore.migrate(url: url) == 4)
+        let writers = "SELECT count(*) FROM rouse.writer WHERE NOT ended"
+        #expect(try server.execute(writers, in: database) == "0")
+
+        // This program's own version is the earlier one now.
+        let store = try await PostgreSQLWakeStore.open(url: url)
+        try server.execute(
+            """
+            INSERT INTO rouse.schema_version VALUES (\(PostgreSQLWakeStore.schemaVersion + 1));
+            UPDATE rouse.writer SET ended = true;
+            """, in: database)
+        let failure = await #expect(throws: StoreFailure.self) {
+            try await store.perform(TryWriting())
+        }
+        #expect(failure?.message.contains("another version") == true, "\(failure.debugDescription)")
+        #expect(failure?.cause?.contains("Use the newer program") == true)
+        #expect(try server.execute(writers, in: database) == "0")
+        await store.close()
     }
 
     @Test("a writer of an earlier version is not heard any more")

@@ -43,7 +43,8 @@ public struct SetPause: StoreCommand {
 }
 
 /// Writes a value without meaning, as durably as everything else: its success proves that writing
-/// works.
+/// works. A store whose small writes may find room in a file that cannot grow also tries whether it
+/// can.
 public struct TryWriting: StoreCommand {
     /// Creates the command.
     public init() {}
