@@ -31,6 +31,8 @@ struct CompletionPaths {
     private(set) var gaps: [Int] = []
     /// The branches that do less than those beside them.
     private var openBranches: [Int] = []
+    /// The functions and closures inside of the body that do it once they are called.
+    private var definitions = LocalDefinitions()
     /// The statements that are looked at: nested closures are looked at for each level.
     private var wordsLeft = 200_000
 
@@ -48,6 +50,8 @@ struct CompletionPaths {
         self.settles = settles
         self.strictness = strictness
         let end = body.close >= 0 ? body.close : text.tokens.count
+        definitions = LocalDefinitions(
+            in: text, body.open + 1..<max(end, body.open + 1), thatHold: settles)
         let isSettled = walk(body.open + 1..<end, isSettled: false, depth: 0)
         guard !isSettled else { return }
         gaps += strictness.countsEnd ? [body.head] : openBranches
@@ -78,7 +82,7 @@ struct CompletionPaths {
                 }
                 continue
             }
-            if settles(index) {
+            if counts(index) {
                 isSettled = true
                 index += 1
                 continue
@@ -93,7 +97,7 @@ struct CompletionPaths {
             case "break", "continue", "goto":
                 return isSettled
             case "func" where !text.isObjectiveC:
-                index = skipFunction(index, range, &isSettled)
+                index = skipFunction(index, range)
                 continue
             case "try" where text.isObjectiveC,
                 "defer", "if", "guard", "switch", "do", "for", "while", "repeat":
@@ -107,7 +111,11 @@ struct CompletionPaths {
         return isSettled
     }
 
-    private func mentions(_ range: Range<Int>) -> Bool { range.contains(where: settles) }
+    private func mentions(_ range: Range<Int>) -> Bool { range.contains(where: counts) }
+
+    private func counts(_ index: Int) -> Bool {
+        settles(index) || definitions.areUsed(at: index, in: text)
+    }
 
     // MARK: Blocks
 
@@ -162,7 +170,7 @@ struct CompletionPaths {
             {
                 gaps.append(open)
             }
-            isSettled = true
+            if !definitions.opens.contains(open) { isSettled = true }
         }
         return body.upperBound + 1
     }
@@ -174,12 +182,10 @@ struct CompletionPaths {
         return ["forEach", "map", "compactMap", "flatMap"].contains(callee)
     }
 
-    /// A function inside of the function: calling it may call the handler.
-    private func skipFunction(_ start: Int, _ range: Range<Int>, _ isSettled: inout Bool) -> Int {
+    /// A function inside of the function: only calling it does something.
+    private func skipFunction(_ start: Int, _ range: Range<Int>) -> Int {
         guard let open = text.firstBrace(start, range) else { return start + 1 }
-        let body = text.content(ofBracket: open)
-        if mentions(body) { isSettled = true }
-        return max(body.upperBound, open) + 1
+        return max(text.content(ofBracket: open).upperBound, open) + 1
     }
 
     /// A statement with blocks. Returns the index behind it.
@@ -202,6 +208,10 @@ struct CompletionPaths {
             return next
         case "for", "while":
             _ = walk(body, isSettled: isSettled, depth: depth + 1)
+            // There may be nothing to go through.
+            if keyword == "for", !isSettled, mentions(body), asksForInput(start..<open) {
+                openBranches.append(start)
+            }
             return next
         case "repeat":
             isSettled = walk(body, isSettled: isSettled, depth: depth + 1)
@@ -254,6 +264,10 @@ struct CompletionPaths {
             if text.tokens[index].text == "self" { return text[index - 1]?.isName("let") == true }
             return strictness.exemptNames.contains(text.tokens[index].text)
         }
+    }
+
+    private func asksForInput(_ range: Range<Int>) -> Bool {
+        range.contains { strictness.inputNames.contains(text.tokens[$0].text) }
     }
 
     /// Whether a condition asks for a flag that says that it has happened elsewhere.
@@ -326,7 +340,7 @@ struct CompletionPaths {
             settle(&isSettled, branches)
         } else if !isSettled,
             branches.contains(where: { $0.isSettled || mentions(condition.lowerBound..<next) }),
-            condition.contains(where: { strictness.inputNames.contains(text.tokens[$0].text) })
+            asksForInput(condition)
         {
             openBranches.append(condition.lowerBound)
         }
@@ -345,6 +359,15 @@ struct CompletionPaths {
         }
     }
 
+    /// Whether a case runs the next one's statements too.
+    private func fallsThrough(_ statements: Range<Int>) -> Bool {
+        guard text.isObjectiveC else {
+            return text[statements.upperBound - 1]?.text == "fallthrough"
+        }
+        let ends: Set = ["break", "return", "continue", "goto", "throw"]
+        return !statements.contains { ends.contains(text.tokens[$0].text) }
+    }
+
     /// The cases of a switch, which the language makes exhaustive.
     private mutating func cases(_ body: Range<Int>, isSettled: Bool, depth: Int) -> [Branch] {
         var branches: [Branch] = []
@@ -357,8 +380,7 @@ struct CompletionPaths {
             if isLabel {
                 if let start {
                     let result = walk(start..<index, isSettled: isSettled, depth: depth)
-                    // In Objective-C a case without statements runs the next one's.
-                    if !text.isObjectiveC || start < index {
+                    if index == body.upperBound || !fallsThrough(start..<index) {
                         branches.append(Branch(open: label, isSettled: result))
                     }
                 }

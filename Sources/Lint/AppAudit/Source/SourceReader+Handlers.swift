@@ -4,11 +4,6 @@ import PayloadRules
 
 /// Handlers of pushes.
 extension SourceReader {
-    /// Calls that report a phone call to the system.
-    private static let reports: Set = [
-        "reportNewIncomingCall", "reportNewIncomingConversation",
-        "reportNewIncomingVoIPPushPayload", "reportNewIncomingCallWithUUID",
-    ]
     /// Functions whose closures run later.
     static let laterCallees: Set = [
         "Task", "detached", "async", "asyncAfter", "dataTask", "downloadTask", "uploadTask", "sink",
@@ -58,23 +53,55 @@ extension SourceReader {
     /// The first path without a call in a function of the same file that a handler hands its
     /// completion handler on to.
     private func gapInHelper(of handler: SourceScope, _ completion: String) -> Int? {
-        for index in text.content(ofBracket: handler.open) where text.sees("(", at: index + 1) {
-            guard let helper = onlyFunction(text.tokens[index].text), helper.open != handler.open,
-                let argument = text.content(ofBracket: index + 1).first(where: {
-                    text.tokens[$0].isName(completion) && !text.isLabel($0)
-                }), case .function(let head) = helper.kind
-            else { continue }
-            let label = text.sees(":", at: argument - 1) ? text[argument - 2]?.text : "_"
-            guard let parameter = head.parameters.first(where: { $0.label == label }),
-                let gap = CompletionPaths(text, handler: parameter.name, body: helper).gaps.min()
+        for index in text.content(ofBracket: handler.open)
+        where text.tokens[index].isName(completion) && !text.isLabel(index) {
+            guard let (helper, parameter) = receiver(of: index), helper.open != handler.open,
+                let gap = CompletionPaths(text, handler: parameter, body: helper).gaps.min()
             else { continue }
             return gap
         }
         return nil
     }
 
+    /// The function of this file that gets a word as an argument, and the name that it has there.
+    private func receiver(of argument: Int) -> (SourceScope, parameter: String)? {
+        let first = max(0, argument - AuditLimits.headWords)
+        guard
+            let open = (first..<argument).last(where: { text.partners[$0] > argument }), open > 0
+        else { return nil }
+        let label = text.sees(":", at: argument - 1) ? text[argument - 2]?.text : nil
+        if text.isObjectiveC {
+            // `[self handle:payload completion:completion]`
+            guard text.sees("[", "self", at: open), let name = text[open + 2]?.text,
+                let helper = onlyFunction(name), case .function(let head) = helper.kind,
+                let parameter = head.parameters.first(where: { $0.label == label })
+            else { return nil }
+            return (helper, parameter.name)
+        }
+        guard text.sees("(", at: open), let helper = onlyFunction(text.tokens[open - 1].text),
+            case .function(let head) = helper.kind
+        else { return nil }
+        if let label {
+            return head.parameters.first { $0.label == label }.map { (helper, $0.name) }
+        }
+        // Those without a label have an order.
+        let range = open + 1..<argument
+        var place = 0
+        var index = range.lowerBound
+        var isLabelled = text.isLabel(index)
+        while index < argument {
+            if text.tokens[index].isMark(",") {
+                if !isLabelled { place += 1 }
+                isLabelled = text.isLabel(index + 1)
+            }
+            index = text.skipBracket(index, range)
+        }
+        let parameters = head.parameters.filter { $0.label == "_" }
+        return parameters.indices.contains(place) ? (helper, parameters[place].name) : nil
+    }
+
     /// The function of this file with a name; `nil` where several share it.
-    private func onlyFunction(_ name: String) -> SourceScope? {
+    func onlyFunction(_ name: String) -> SourceScope? {
         overloaded.contains(name) ? nil : functions[name]
     }
 
@@ -125,7 +152,7 @@ extension SourceReader {
     ) {
         let body = text.content(ofBracket: scope.open)
         guard head.parameters.contains(where: { $0.types == ["PKPushPayload"] }),
-            body.contains(where: { Self.reports.contains(text.tokens[$0].text) })
+            holdsReport(body)
         else { return }
         let completion = head.parameters.last { $0.label.lowercased().contains("completion") }
         readVoIPPaths(head, scope, body, completion: completion?.name)
@@ -143,10 +170,11 @@ extension SourceReader {
         strictness.inputNames = inputNames(head, body)
         // The push's type, unless what the payload says takes its name.
         let type = head.parameters.first { $0.label == "for" || $0.label == "forType" }
-        if let type, !strictness.inputNames.contains(type.name) {
+        if let type, type.name != "_", !strictness.inputNames.contains(type.name) {
             strictness.exemptNames.insert(type.name)
         }
-        let reports = possibleReports(in: body, completion: completion)
+        let reports = possibleReports(
+            in: body, strictness.inputNames, completion: completion)
         if reports.isEmpty {
             see(.voipHandlerWithoutReport, at: scope.head)
         } else if let gap = CompletionPaths(
@@ -154,7 +182,11 @@ extension SourceReader {
         ).gaps.min() ?? reportGap(inHelpersOf: scope, reports, strictness, depth: 0) {
             see(.fault(.voipPathWithoutReport), at: gap)
         }
-        guard let completion, completion != "_" else { return }
+        guard let completion else { return }
+        guard completion != "_" else {
+            see(.fault(.voipPathWithoutCompletion), at: scope.head)
+            return
+        }
         strictness.countsEnd = true
         strictness.entersClosures = true
         strictness.countsAttempts = false
@@ -183,14 +215,14 @@ extension SourceReader {
             else { continue }
             let body = text.content(ofBracket: helper.open)
             guard !body.contains(index),
-                body.contains(where: { Self.reports.contains(text.tokens[$0].text) })
+                holdsReport(body)
             else { continue }
             let completion = head.parameters.last {
                 ($0.label + $0.name).lowercased().contains("completion")
             }
             var own = strictness
             own.inputNames = inputNames(head, body)
-            let inner = possibleReports(in: body, completion: completion?.name)
+            let inner = possibleReports(in: body, own.inputNames, completion: completion?.name)
             let gap =
                 CompletionPaths(text, body: helper, own, settles: inner.contains).gaps.min()
                 ?? reportGap(inHelpersOf: helper, inner, strictness, depth: depth + 1)
@@ -205,116 +237,8 @@ extension SourceReader {
         return gaps.isEmpty ? nil : first
     }
 
-    /// The push, what is made of it, and the state that the app happens to be in.
-    private func inputNames(
-        _ head: SourceScope.FunctionHead, _ body: Range<Int>
-    ) -> Set<String> {
-        var names: Set = ["dictionaryPayload", "applicationState", "CXCallObserver"]
-        names.formUnion(
-            head.parameters.filter { parameter in
-                ["PKPushPayload", "AnyHashable", "NSDictionary"].contains {
-                    parameter.types.contains($0)
-                }
-            }
-            .map(\.name))
-        for index in body where text.sees("=", at: index + 1) {
-            let line = text.tokens[index].position.line
-            let value = (index + 2..<body.upperBound).prefix {
-                text.tokens[$0].position.line == line && !text.tokens[$0].isMark("{")
-            }
-            if text.tokens[index].isName,
-                value.contains(where: { names.contains(text.tokens[$0].text) })
-            {
-                names.insert(text.tokens[index].text)
-            }
-        }
-        return names
-    }
-
-    /// The words in a handler that report a call, or hand the push on to something that could.
-    ///
-    /// A call whose value is asked for (`guard let call = Call(payload)`) is a question, and counts
-    /// only if its name speaks of more.
-    private func possibleReports(in body: Range<Int>, completion: String?) -> Set<Int> {
-        var questions: Set<Int> = []
-        for index in body {
-            let token = text.tokens[index]
-            let isStart =
-                token.isName("if") || token.isName("guard") || token.isName("switch")
-                || token.isName("while") || token.isMark("=")
-            guard isStart else { continue }
-            var next = index + 1
-            let line = token.position.line
-            while next < body.upperBound {
-                let word = text.tokens[next]
-                if word.isMark(";") || word.isName("else") { break }
-                if word.isMark("{"), !token.isMark("=") || !makesValue(next) { break }
-                if token.isMark("="), word.position.line > line,
-                    !text.tokens[next - 1].isMark("("), !word.isMark("."), !word.isMark(")")
-                {
-                    break
-                }
-                if text.partners[next] > next {
-                    questions.formUnion(next...text.partners[next])
-                    next = text.partners[next]
-                }
-                questions.insert(next)
-                next += 1
-            }
-        }
-        return Set(
-            body.filter { index in
-                let token = text.tokens[index]
-                guard token.isName, isCall(index), token.text != completion else { return false }
-                if Self.reports.contains(token.text) { return true }
-                guard !isIdleCall(index), !endsCall(token.text) else { return false }
-                return !questions.contains(index) || Self.speaksOfHandling(token.text)
-            })
-    }
-
-    /// Whether a closure makes the value that is assigned: `let name = queue.sync { … }`, and not
-    /// `let later = { … }` or `let task = Task { … }`.
-    private func makesValue(_ brace: Int) -> Bool {
-        guard brace + 1 < text.tokens.count, text.scopeIndices[brace + 1] >= 0 else { return false }
-        let scope = text.scopes[text.scopeIndices[brace + 1]]
-        guard scope.open == brace, case .closure(let callee?) = scope.kind else { return false }
-        return !Self.laterCallees.contains(callee)
-    }
-
-    /// Whether a function ends a call, by its name, and does not report one in this file.
-    private func endsCall(_ name: String) -> Bool {
-        let verbs = ["end", "dismiss", "hangUp", "hangup", "reject", "decline", "stop"]
-        let isEnd = verbs.contains { verb in
-            guard name.hasPrefix(verb) else { return false }
-            return name.dropFirst(verb.count).first.map(\.isUppercase) ?? true
-        }
-        guard isEnd, !name.lowercased().contains("report") else { return false }
-        guard let scope = functions[name] else { return true }
-        return !text.content(ofBracket: scope.open).contains {
-            Self.reports.contains(text.tokens[$0].text)
-        }
-    }
-
-    /// Whether a function that answers something does more than that, by its name:
-    /// `handlePush`, `didReceiveIncomingCall`, and not `pushType`, `isReported` or `string`.
-    private static func speaksOfHandling(_ name: String) -> Bool {
-        let words = nameParts(name)
-        guard let first = words.first, !["is", "has", "was", "can", "should"].contains(first) else {
-            return false
-        }
-        return words.contains { word in
-            verbs.contains { word.hasPrefix($0) && endings.contains(word.dropFirst($0.count)) }
-        }
-    }
-
-    private static let verbs = [
-        "report", "handle", "process", "receive", "present", "display", "show", "ring", "notify",
-        "deliver", "forward", "perform", "dispatch", "start",
-    ]
-    private static let endings: Set<Substring> = ["", "s", "d", "ed", "ing"]
-
     /// The words of a name in camel case, in small letters: `DDLogError` has `dd`, `log`, `error`.
-    private static func nameParts(_ name: String) -> [String] {
+    static func nameParts(_ name: String) -> [String] {
         var words: [String] = []
         let letters = Array(name)
         for (index, letter) in letters.enumerated() where letter.isLetter || letter.isNumber {
@@ -335,7 +259,7 @@ extension SourceReader {
         guard text.tokens[index].isName, !Self.keywords.contains(text.tokens[index].text) else {
             return false
         }
-        if text.sees("(", at: index + 1) { return true }
+        if text.sees("(", at: index + 1) || isOptionalCall(index) { return true }
         if text.sees("{", at: index + 1) {
             // `switch result {`, `for item in items {`
             let before = text[index - 1]
@@ -346,6 +270,15 @@ extension SourceReader {
         }
         guard last.isName || last.isMark("]") || last.isMark(")") else { return false }
         return next.isMark(":") || (next.isMark("]") && text.partners[index + 1] >= 0)
+    }
+
+    /// `handler?(value)`: with a blank before the mark it is a choice of two values.
+    private func isOptionalCall(_ index: Int) -> Bool {
+        guard !text.isObjectiveC,
+            text.sees("?", "(", at: index + 1) || text.sees("!", "(", at: index + 1)
+        else { return false }
+        let name = text.tokens[index]
+        return text.tokens[index + 1].position.offset == name.position.offset + name.text.utf8.count
     }
 
     private static let keywords: Set = [
@@ -459,7 +392,7 @@ extension SourceReader {
         "dispatch_get_main_queue", "dispatch_get_global_queue",
         // A notification is no call.
         "presentLocalNotificationNow", "scheduleLocalNotification", "addNotificationRequest",
-        "registerUserNotificationSettings", "requestAuthorization",
+        "registerUserNotificationSettings", "requestAuthorization", "eventSink",
         "requestAuthorizationWithOptions", "setNotificationCategories",
     ]
 
@@ -468,13 +401,31 @@ extension SourceReader {
     private func isLate(_ report: Int, in handler: SourceScope, _ body: Range<Int>) -> Bool {
         for scope in text.scopes(around: report) {
             if scope.open == handler.open { break }
-            if case .closure(let callee?) = scope.kind, Self.laterCallees.contains(callee) {
-                return true
-            }
+            guard case .closure(let callee) = scope.kind else { continue }
+            if let callee, Self.laterCallees.contains(callee) { return true }
+            if runsLater(blockAt: scope.open) { return true }
         }
         let line = text.tokens[report].position.line
         return text.tokens[body.lowerBound..<report].contains {
             $0.isName("await") && $0.position.line < line
         }
+    }
+
+    /// Whether a block of Objective-C is an argument of what runs it later: `dispatch_after(…, ^{`,
+    /// `[session dataTaskWithURL:url completionHandler:^(…) {`.
+    private func runsLater(blockAt open: Int) -> Bool {
+        let first = max(0, open - AuditLimits.headWords)
+        guard text.isObjectiveC,
+            let bracket = (first..<open).last(where: { text.partners[$0] > open }), bracket > 0
+        else { return false }
+        if text.sees("(", at: bracket) {
+            return ["dispatch_async", "dispatch_after"].contains(text.tokens[bracket - 1].text)
+        }
+        return text.sees("[", at: bracket)
+            && text.tokens[bracket..<open].contains { token in
+                ["dataTaskWith", "downloadTaskWith", "uploadTaskWith"].contains {
+                    token.text.hasPrefix($0)
+                }
+            }
     }
 }

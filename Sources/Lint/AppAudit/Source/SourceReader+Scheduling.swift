@@ -9,10 +9,10 @@ extension SourceReader {
     mutating func readScheduling(_ name: String, _ index: Int) {
         switch name {
         case "register" where text.sees("(", "forTaskWithIdentifier", ":", at: index + 1):
-            see(.registeredTask(nil, occasion(of: index)), at: index, named: index + 4)
+            see(.registeredTask(nil, registrationOccasion(index)), at: index, named: index + 4)
             readLaunchHandler(index)
         case "registerForTaskWithIdentifier" where text.sees(":", at: index + 1):
-            see(.registeredTask(nil, occasion(of: index)), at: index, named: index + 2)
+            see(.registeredTask(nil, registrationOccasion(index)), at: index, named: index + 2)
             readLaunchHandler(index)
         case "backgroundTask" where text.sees("(", ".", "appRefresh", "(", at: index + 1):
             see(.backgroundWork(.appRefresh), at: index)
@@ -26,6 +26,25 @@ extension SourceReader {
         case "BGHealthResearchTaskRequest": readRequest(.healthResearch, index)
         default: return
         }
+    }
+
+    /// When a registration runs, as its surroundings show, or those of the calls of its function if
+    /// all are where a view or a scene appears.
+    private func registrationOccasion(_ index: Int) -> SourceObservation.Occasion {
+        let own = occasion(of: index)
+        guard own == .unknown, let (head, body) = function(around: index),
+            !overloaded.contains(head.name)
+        else { return own }
+        let calls = text.tokens.indices.filter { word in
+            text.tokens[word].isName(head.name) && isCall(word) && !body.contains(word)
+                && text[word - 1]?.isName("func") != true
+        }
+        let areOwn = calls.allSatisfy {
+            text[$0 - 1]?.isMark(".") != true || text.sees("self", ".", at: $0 - 2)
+        }
+        let occasions = Set(calls.map { occasion(of: $0) })
+        guard areOwn, occasions.count == 1, let occasion = occasions.first else { return own }
+        return [.view, .scene].contains(occasion) ? occasion : own
     }
 
     private mutating func readRequest(_ work: SourceObservation.BackgroundWork, _ index: Int) {

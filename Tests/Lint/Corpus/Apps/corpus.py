@@ -23,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SETS = ["work", "fresh", "second", "third", "fourth", "fifth", "sixth", "seventh",
         "eighth", "ninth", "tenth", "eleventh", "twelfth",
         "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
-        "eighteenth", "nineteenth"]
+        "eighteenth", "nineteenth", "twentieth", "twenty-first"]
 
 
 def table(name):

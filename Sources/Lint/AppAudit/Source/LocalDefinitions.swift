@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The functions and closures that a function's body gives a name, and that do something particular
+/// once they are called: `func finish() { completion() }`, `let finish = { completion() }`.
+struct LocalDefinitions {
+    private var names: Set<String> = []
+    /// The braces that their bodies begin with.
+    private(set) var opens: Set<Int> = []
+
+    /// Finds none.
+    init() {}
+
+    /// Finds those in a range that hold such a word, or call another one that does.
+    init(in text: SourceText, _ range: Range<Int>, thatHold isWanted: (Int) -> Bool) {
+        let found = range.compactMap { Self.definition(at: $0, in: text, range) }
+        var isComplete = found.isEmpty
+        while !isComplete {
+            isComplete = true
+            for (name, open) in found where !opens.contains(open) {
+                let holds = text.content(ofBracket: open).contains {
+                    isWanted($0) || areUsed(at: $0, in: text)
+                }
+                guard holds else { continue }
+                names.insert(name)
+                opens.insert(open)
+                isComplete = false
+            }
+        }
+    }
+
+    /// Whether a word calls one of them or hands it on.
+    func areUsed(at index: Int, in text: SourceText) -> Bool {
+        let token = text.tokens[index]
+        guard !names.isEmpty, token.isName, names.contains(token.text), !text.isLabel(index) else {
+            return false
+        }
+        guard let before = text[index - 1] else { return true }
+        return !before.isMark(".") && !before.isMark("^")
+            && !["func", "let", "var"].contains { before.isName($0) }
+    }
+
+    private static func definition(
+        at index: Int, in text: SourceText, _ range: Range<Int>
+    ) -> (name: String, open: Int)? {
+        if text.isObjectiveC { return block(at: index, in: text) }
+        guard let name = text[index + 1], name.isName else { return nil }
+        if text.tokens[index].isName("func") {
+            return text.firstBrace(index, range).map { (name.text, $0) }
+        }
+        guard text.tokens[index].isName("let") || text.tokens[index].isName("var") else {
+            return nil
+        }
+        // The type may stand between the name and its value.
+        var next = index + 2
+        let end = min(range.upperBound, next + AuditLimits.headWords)
+        let line = name.position.line
+        while next < end, !text.tokens[next].isMark("="), text.tokens[next].position.line == line {
+            next = text.skipBracket(next, range)
+        }
+        guard text.sees("=", "{", at: next), text.partners[next + 1] > next,
+            // One that is called in place only makes a value.
+            !text.sees("(", at: text.partners[next + 1] + 1)
+        else { return nil }
+        return (name.text, next + 1)
+    }
+
+    /// `void (^finish)(void) = ^{ … };`
+    private static func block(at index: Int, in text: SourceText) -> (name: String, open: Int)? {
+        guard text.tokens[index].isName, text.sees("(", "^", at: index - 2),
+            text.sees(")", "(", at: index + 1), text.partners[index + 2] > index
+        else { return nil }
+        let value = text.partners[index + 2] + 1
+        guard text.sees("=", "^", at: value) else { return nil }
+        var open = value + 2
+        if text.sees("(", at: open), text.partners[open] > open { open = text.partners[open] + 1 }
+        guard text.sees("{", at: open), text.partners[open] > open else { return nil }
+        return (text.tokens[index].text, open)
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// What a handler of VoIP pushes does with the call, on paths through helpers, cases and closures.
+extension BackgroundSourceTests {
+    private static func handler(_ body: String, type: String = "type") -> String {
+        "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, "
+            + "for \(type): PKPushType, completion: @escaping () -> Void) {\n\(body)\n}"
+    }
+
+    private static func objectiveC(_ body: String) -> String {
+        "- (void)pushRegistry:(PKPushRegistry *)registry "
+            + "didReceiveIncomingPushWithPayload:(PKPushPayload *)payload "
+            + "forType:(PKPushType)type withCompletionHandler:(void (^)(void))completion {\n"
+            + "\(body)\n}"
+    }
+
+    private static let report = "provider.reportNewIncomingCall(with: id, update: u) { _ in }\n"
+    private static let guarded = "guard let id = payload.dictionaryPayload[\"id\"] else {\n"
+
+    @Test("a helper gets the completion handler by its place among arguments without a label")
+    func helperParameters() {
+        let call = Self.handler("\(Self.report)handle(payload.dictionaryPayload, completion)")
+        let helper = "\nfunc handle(_ data: [AnyHashable: Any], _ done: @escaping () -> Void) {\n"
+        #expect(Self.faults(call + helper + "log(data)\ndone()\n}") == [])
+        #expect(
+            Self.faults(call + helper + "guard data.isNew else { return }\ndone()\n}")
+                == [.voipPathWithoutCompletion])
+        let mixed = Self.handler("\(Self.report)handle(at: 1, payload, completion)")
+        let other =
+            "\nfunc handle(at: Int, _ push: PKPushPayload, _ done: @escaping () -> Void) {\n"
+        #expect(Self.faults(mixed + other + "done()\n}") == [])
+        #expect(
+            Self.faults(mixed + other + "if at > 1 { done() }\n}") == [.voipPathWithoutCompletion])
+    }
+
+    @Test("a method of Objective-C gets the completion handler by its label")
+    func objectiveCHelper() {
+        let call = Self.objectiveC(
+            "[self.calls reportIncomingCall:payload];\n[self handle:payload then:completion];")
+        let helper = "\n- (void)handle:(NSObject *)push then:(void (^)(void))done {\n"
+        #expect(Self.faults(call + helper + "done();\n}", "a.m") == [])
+        #expect(
+            Self.faults(call + helper + "if (push.isNew) { return; }\ndone();\n}", "a.m")
+                == [.voipPathWithoutCompletion])
+    }
+
+    @Test("a completion handler without a name is never called")
+    func ignoredCompletion() {
+        let source = Self.handler(Self.report).replacing("completion:", with: "completion _:")
+        #expect(Self.faults(source) == [.voipPathWithoutCompletion])
+    }
+
+    @Test("a type without a name exempts no path")
+    func unnamedType() {
+        let body = "guard let _ = payload.dictionaryPayload[\"id\"] else { return completion() }\n"
+        let source = Self.handler("\(body)\(Self.report)completion()", type: "_")
+        #expect(Self.faults(source) == [.voipPathWithoutReport])
+    }
+
+    @Test(
+        "what each path does before it looks at the push reports no call",
+        arguments: [
+            "configureAudio()\n", "trace(\"push\")\n", "self.session.activate()\n",
+        ])
+    func preparations(_ start: String) {
+        let trace = "\nfunc trace(_ text: String) { print(\"calls\", text) }"
+        let broken = Self.handler("\(start)\(Self.guarded)return completion()\n}\n\(Self.report)")
+        #expect(Self.faults(broken + trace).contains(.voipPathWithoutReport))
+        let whole = Self.handler("\(start)\(Self.report)completion()")
+        #expect(Self.faults(whole + trace) == [])
+        // What else there is may do it.
+        let unknown = Self.handler("\(start)start()\ncompletion()")
+        #expect(Self.faults(unknown + trace) == [])
+    }
+
+    @Test("a function of this file that writes a log reports no call")
+    func ownLog() {
+        let log = "\nfunc remark(_ text: String) { print(\"calls\", text) }"
+        let end = "remark(\"bad\")\nreturn completion()\n}\n"
+        let source = Self.handler(Self.guarded + end + Self.report + "completion()")
+        #expect(Self.faults(source + log) == [.voipPathWithoutReport])
+        let fake = "\nfunc remark(_ text: String) { print(text); calls.failed() }"
+        #expect(Self.faults(source + fake) == [])
+    }
+
+    @Test("a closure that is called as an optional gets the push")
+    func optionalClosure() {
+        #expect(Self.faults(Self.handler("onPush?(payload)\ncompletion()")) == [])
+        let seen = SourceReader.observations(
+            in: SourceText(
+                Array(Self.handler("onPush?(payload)\ncompletion()").utf8), path: "a.swift"),
+            SourceConstants())
+        #expect(!seen.map(\.subject).contains(.voipHandlerWithoutReport))
+    }
+
+    @Test("a helper whose call goes to another file is followed")
+    func namedReports() {
+        let call = Self.handler("take(payload)\ncompletion()")
+        let helper =
+            "\nfunc take(_ push: PKPushPayload) {\nlet data = push.dictionaryPayload\n"
+            + "if let id = data[\"id\"] { Calls.shared.reportIncoming(id) }"
+        #expect(Self.faults(call + helper + "\n}") == [.voipPathWithoutReport])
+        #expect(Self.faults(call + helper + " else { Calls.shared.reportUnknownCall() }\n}") == [])
+    }
+
+    @Test("a local function that reports is no report until it is called")
+    func localReport() {
+        let local = "func ring() { provider.reportNewIncomingCall(with: id, update: u) { _ in } }\n"
+        let broken = Self.handler("\(local)\(Self.guarded)return completion()\n}\nring()")
+        #expect(Self.faults(broken).contains(.voipPathWithoutReport))
+        let whole = Self.handler("\(local)\(Self.guarded)ring()\nreturn completion()\n}\nring()")
+        #expect(!Self.faults(whole).contains(.voipPathWithoutReport))
+    }
+
+    @Test("a case that falls through does what the next one does")
+    func fallingThrough() {
+        let cases =
+            "switch payload.dictionaryPayload[\"t\"] {\ncase 1:\nprint(1)\nfallthrough\n"
+            + "default:\n\(Self.report)}\ncompletion()"
+        #expect(Self.faults(Self.handler(cases)) == [])
+        #expect(
+            Self.faults(Self.handler(cases.replacing("fallthrough\n", with: "")))
+                == [.voipPathWithoutReport])
+        let old =
+            "switch ([payload.dictionaryPayload[@\"t\"] intValue]) {\ncase 1:\nNSLog(@\"1\");\n"
+            + "default:\n[self.calls reportIncomingCall:payload];\n}\ncompletion();"
+        #expect(Self.faults(Self.objectiveC(old), "a.m") == [])
+        let ended = old.replacing("NSLog(@\"1\");\n", with: "NSLog(@\"1\");\nbreak;\n")
+        #expect(Self.faults(Self.objectiveC(ended), "a.m") == [.voipPathWithoutReport])
+    }
+
+    @Test("a loop over the push may find nothing to report")
+    func loop() {
+        let source = Self.handler(
+            "for call in payload.dictionaryPayload.calls {\n\(Self.report)}\ncompletion()")
+        #expect(Self.faults(source) == [.voipPathWithoutReport])
+        let other = Self.handler("for old in calls { end(old) }\n\(Self.report)completion()")
+        #expect(Self.faults(other) == [])
+    }
+
+    @Test(
+        "a block of Objective-C that runs later reports late",
+        arguments: [
+            "dispatch_async(dispatch_get_main_queue(), ^{ REPORT });",
+            "dispatch_after(dispatch_time(DISPATCH_TIME_NOW, 9), queue, ^{ REPORT });",
+            "[[session dataTaskWithURL:u completionHandler:^(NSData *d) { REPORT }] resume];",
+        ])
+    func lateBlocks(_ body: String) {
+        let report =
+            "[self.provider reportNewIncomingCallWithUUID:i update:u completion:^(NSError *e) { "
+            + "completion(); }];"
+        func isLate(_ body: String) -> Bool {
+            let source = Self.objectiveC(body.replacing("REPORT", with: report))
+            return SourceReader.observations(
+                in: SourceText(Array(source.utf8), path: "a.m"), SourceConstants()
+            ).contains { $0.subject == .lateReport }
+        }
+        #expect(isLate(body))
+        #expect(!isLate("REPORT"))
+        #expect(!isLate("[self.calls each:^{ REPORT }];"))
+    }
+
+    @Test("a function that only a view calls registers its tasks too late")
+    func viewRegistration() {
+        func occasions(_ body: String) -> [SourceObservation.Occasion] {
+            let source =
+                "struct V: View {\nfunc setUp() { s.register(forTaskWithIdentifier: \"a\", using: "
+                + "nil) { [x] task in x.run(task) } }\n\(body)\n}"
+            return SourceReader.observations(
+                in: SourceText(Array(source.utf8), path: "a.swift"), SourceConstants()
+            ).compactMap {
+                if case .registeredTask(_, let occasion) = $0.subject { occasion } else { nil }
+            }
+        }
+        #expect(occasions("var body: some View { T().onAppear { self.setUp() } }") == [.view])
+        #expect(occasions("var body: some View { T().onAppear { tasks.setUp() } }") == [.unknown])
+        #expect(
+            occasions("init() { setUp() }\nvar body: some View { T().onAppear { setUp() } }") == [
+                .unknown
+            ])
+        #expect(occasions("init() { setUp() }") == [.unknown])
+    }
+}
