@@ -71,6 +71,18 @@ struct PushValidatorTests {
         #expect(report.diagnostics.contains { $0.rule == "VO003" })
     }
 
+    @Test(
+        "a date of a Live Activity decides only where nothing else is shown",
+        arguments: [
+            (#"{"aps":{"alert":"x","dismissal-date":1}}"#, "alert"),
+            (#"{"aps":{"dismissal-date":1}}"#, "liveactivity"),
+            (#"{"aps":{"alert":"x","event":"end"}}"#, "liveactivity"),
+        ])
+    func datesOfLiveActivities(payload: String, type: String) {
+        let report = validator.report(on: PushDraft(payload: Array(payload.utf8)))
+        #expect(report.pushType == type)
+    }
+
     @Test("a type that nobody knows is judged by the rules for every type")
     func unknownType() {
         let draft = PushDraft(
