@@ -35,6 +35,22 @@ struct InputListTests {
         #expect(list.files.allSatisfy { !$0.isNamed })
     }
 
+    #if os(Linux)
+    @Test("a file whose name is not UTF-8 is not passed over in silence")
+    func foreignName() throws {
+        let folder = try TestFolder()
+        for end in ["json", "jpeg"] {
+            let path = Array((folder.path + "/x").utf8) + [0xff, 0x2e] + Array(end.utf8) + [0]
+            fclose(fopen(path.map(CChar.init(bitPattern:)), "w"))
+        }
+        for argument in [folder.path, folder.path + "/*.json", folder.path + "/x\u{fffd}.json"] {
+            let problems = InputList([argument]).problems
+            #expect(problems.map(\.kind) == [.missing], "\(argument)")
+            #expect(problems.first?.message.contains("its name is not UTF-8") == true)
+        }
+    }
+    #endif
+
     @Test(
         "a pattern stands for what it matches",
         arguments: [

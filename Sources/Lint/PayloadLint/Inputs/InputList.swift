@@ -54,9 +54,7 @@ struct InputList {
             }
         case nil:
             guard GlobPattern.isPattern(argument) else {
-                problems.append(
-                    LintProblem(
-                        .missing, "\(argument) does not exist. Check the path.", path: argument))
+                problems.append(Self.missing(argument))
                 return
             }
             expand(GlobPattern(argument))
@@ -82,10 +80,27 @@ struct InputList {
             switch PathKind(path: path) {
             case .folder: if !isLink(path) { walk(path) }
             case .file: if Self.isPicked(name) { add(file: path, isNamed: false) }
-            case .stream, nil: continue
+            case .stream: continue
+            case nil:
+                // It was listed a moment ago.
+                if Self.isPicked(name), Self.isRepaired(name) {
+                    problems.append(Self.missing(path))
+                }
             }
         }
     }
+
+    /// What is not there, or cannot be named.
+    private static func missing(_ path: String) -> LintProblem {
+        LintProblem(
+            .missing,
+            isRepaired(path)
+                ? "\(path) cannot be opened: its name is not UTF-8. Rename the file."
+                : "\(path) does not exist. Check the path.", path: path)
+    }
+
+    /// Whether a name holds what stands for bytes that are not UTF-8.
+    private static func isRepaired(_ name: String) -> Bool { name.contains("\u{fffd}") }
 
     private mutating func expand(_ pattern: GlobPattern) {
         for components in pattern.alternatives {
@@ -108,6 +123,7 @@ struct InputList {
             switch PathKind(path: folder) {
             case .folder: walk(folder)
             case .file: add(file: folder, isNamed: false)
+            case nil where Self.isRepaired(folder): problems.append(Self.missing(folder))
             case .stream, nil: break
             }
             return
