@@ -186,13 +186,16 @@ struct ShellText {
     /// `/3/device/<token>`. A shell would take it for files to read and to write.
     private func isPlaceholder(at place: Int, isInWord: Bool) -> Bool {
         var end = place + 1
-        while end < bytes.count, Self.isName(bytes[end]) || "-. ".utf8.contains(bytes[end]) {
-            end += 1
-        }
+        while end < bytes.count, isLetter(end) || "-. ".utf8.contains(bytes[end]) { end += 1 }
         guard end > place + 1, end < bytes.count, bytes[end] == UInt8(ascii: ">"),
-            Self.isName(bytes[place + 1]), Self.isName(bytes[end - 1])
+            isLetter(place + 1), isLetter(end - 1)
         else { return false }
         return isInWord || end + 1 == bytes.count || !Self.isName(bytes[end + 1])
+    }
+
+    /// Whether a byte can be of a name in angle brackets, in any language.
+    private func isLetter(_ place: Int) -> Bool {
+        Self.isName(bytes[place]) || bytes[place] >= 0x80
     }
 
     private mutating func readRedirection(of command: inout Command) {
