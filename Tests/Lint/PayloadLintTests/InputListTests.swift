@@ -35,6 +35,23 @@ struct InputListTests {
         #expect(list.files.allSatisfy { !$0.isNamed })
     }
 
+    @Test("what lies too deep for a path is not passed over in silence")
+    func tooDeep() throws {
+        let folder = try TestFolder()
+        let name = String(repeating: "n", count: 200)
+        var inner = open(folder.path, O_RDONLY | O_DIRECTORY)
+        for _ in 0..<24 {
+            #expect(mkdirat(inner, name, 0o700) == 0)
+            let next = openat(inner, name, O_RDONLY | O_DIRECTORY)
+            close(inner)
+            inner = next
+        }
+        close(inner)
+        let problems = InputList([folder.path]).problems
+        #expect(problems.map(\.kind) == [.missing])
+        #expect(problems.first?.message.contains("its path has 4") == true)
+    }
+
     #if os(Linux)
     @Test("a file whose name is not UTF-8 is not passed over in silence")
     func foreignName() throws {

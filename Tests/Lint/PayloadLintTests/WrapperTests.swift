@@ -61,6 +61,7 @@ struct WrapperTests {
             #"{"token":["t"],"message":"x","badge":1,"content_available":true}"#,
             #"{"platform":1,"message":"x","badge":1,"content_available":true}"#,
             #"{"message":{"alert":"x","badge":1,"apns":{"title":"T"}},"criteria":{}}"#,
+            #"{"title":"T","badge":1,"content-available":0,"payload":{"k":"v"}}"#,
             #"[{"to":"t","title":"T","body":"B","_contentAvailable":true,"badge":1}]"#,
         ])
     func unknownService(text: String) async throws {

@@ -29,7 +29,8 @@ struct PushValidatorTests {
             (#"{"aps":{"content-state":{}}}"#, "liveactivity"),
             (#"{"aps":{"ptt-push-type":"service-update"}}"#, "pushtotalk"),
             (#"{"mdm":"x"}"#, "mdm"), (#"{"container-identifier":"x"}"#, "fileprovider"),
-            (#"{"callUUID":"x"}"#, "voip"), (#"{"aps":{},"callUUID":"x"}"#, "alert"),
+            (#"{"callUUID":"x"}"#, "voip"), (#"{"aps":{},"callUUID":"x"}"#, "voip"),
+            (#"{"aps":{}}"#, "alert"), (#"{"aps":{"category":"x"},"callUUID":"x"}"#, "alert"),
             (#"{"v":1}"#, "alert"), ("", "alert"), ("{", "alert"), ("[]", "alert"),
         ])
     func judgement(payload: String, type: String) {

@@ -104,6 +104,7 @@ extension RuleCase {
         RuleCase("VO003", .voip, #"{"callUUID":""}"#, .found(at: "/callUUID", .warning)),
         RuleCase("VO003", .voip, #"{"callUUID":null}"#, .found(at: "/callUUID", .warning)),
         RuleCase("VO003", .voip, #"{"id":"17","name":"Ann"}"#, .found(at: "", .warning)),
+        RuleCase("VO003", .voip, #"{"channel":"c-17","agoraToken":"x"}"#, .clean),
         RuleCase("VO003", .voip, #"{"id":"17","nameCaller":"Ann"}"#, .clean),
         RuleCase("VO003", .voip, #"{"data":{"id":17,"nameCaller":"Ann"}}"#, .clean),
         RuleCase("VO003", .voip, #"{"id":"","nameCaller":"Ann"}"#, .found(at: "", .warning)),
@@ -198,6 +199,8 @@ extension RuleCase {
             "VO008", #""data":{"event":"location.request"}"#, .found(at: "/data/event", .warning)),
         .call("VO008", #""message":"Ann calls""#, .clean),
         RuleCase("VO008", .voip, #"{"message":"Hello"}"#, .found(at: "/message", .warning)),
+        RuleCase(
+            "VO008", .voip, #"{"type":"chat","message":"Hi"}"#, .found(at: "/type", .warning)),
         RuleCase("VO008", .voip, #"{"unread_count":3}"#, .found(at: "/unread_count", .warning)),
         .call("VO008", #""type":"incoming_call","name":"Chat","kind":"text call""#, .clean),
     ]

@@ -88,8 +88,8 @@ struct PushChecker: Sendable {
         _ diagnostics: [Diagnostic], of item: PushItem, in text: SourceText
     ) -> [Diagnostic] {
         let general: [RuleID: Set<RuleID>] = [
-            "AL001": ["G010"], "BG001": ["BG010", "G010"], "BG014": ["H004"], "G014": ["BG017"],
-            "H007": ["BG009", "VO001"],
+            "AL001": ["G010"], "BG001": ["BG010", "G010"], "BG012": ["BG001"], "BG014": ["H004"],
+            "G014": ["BG017"], "H007": ["BG009", "VO001"],
         ]
         return diagnostics.filter { diagnostic in
             guard let particular = general[diagnostic.rule] else { return true }

@@ -133,13 +133,12 @@ struct DocumentReader: Sendable {
             // The platform as a number, and one request for several tokens.
             case .number where name == "platform": return true
             case .array where name == "token": return true
-            case .object where name == "data":
+            case .object where Wrapper.bodies.contains(name):
                 hasData = true
-                if ["alert", "message"].contains(where: {
+                let isPush = ["alert", "message"].contains {
                     document.last($0, of: member.value) != nil
-                }) {
-                    return true
                 }
+                if name == "data", isPush { return true }
             default: continue
             }
         }

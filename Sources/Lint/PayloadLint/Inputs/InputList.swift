@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// One file that is to be checked.
 struct LintInput: Hashable, Sendable {
     /// The path as reports show it: as it was named, or from the folder that was named. `-` is
@@ -83,7 +91,9 @@ struct InputList {
             case .stream: continue
             case nil:
                 // It was listed a moment ago.
-                if Self.isPicked(name), Self.isRepaired(name) {
+                if path.utf8.count >= Int(PATH_MAX) {
+                    problems.append(Self.tooDeep(path))
+                } else if Self.isPicked(name), Self.isRepaired(name) {
                     problems.append(Self.missing(path))
                 }
             }
@@ -97,6 +107,14 @@ struct InputList {
             isRepaired(path)
                 ? "\(path) cannot be opened: its name is not UTF-8. Rename the file."
                 : "\(path) does not exist. Check the path.", path: path)
+    }
+
+    /// What lies so deep that the system takes no path to it.
+    private static func tooDeep(_ path: String) -> LintProblem {
+        LintProblem(
+            .missing,
+            "\(path.prefix(60))… cannot be opened: its path has \(path.utf8.count) bytes, and the "
+                + "system takes fewer than \(PATH_MAX). Run rouse in a folder further in.")
     }
 
     /// Whether a name holds what stands for bytes that are not UTF-8.

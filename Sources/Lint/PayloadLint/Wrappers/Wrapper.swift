@@ -96,7 +96,10 @@ struct Wrapper: Sendable {
     /// Values by which requests of services that send to several platforms name one.
     static let platforms: Set<String> = ["apns", "apn", "fcm", "gcm", "ios", "android", "hms"]
 
-    /// Names of texts that services which send to several platforms put beside `data`.
+    /// Names of objects that services which send to several platforms put beside the texts.
+    static let bodies: Set<String> = ["data", "payload", "extra", "extras"]
+
+    /// Names of texts that services which send to several platforms put beside ``bodies``.
     static let texts: Set<String> = ["title", "message", "body", "alert"]
 
     /// The names of Amazon SNS's message attributes for headers, without their beginning.

@@ -36,7 +36,9 @@ extension ValidationContext {
         }
         if wantsBackground(document) { return hasVisibleKeys ? .alert : .background }
         if hasVisibleKeys { return .alert }
-        return aps == nil && callID != nil ? .voip : nil
+        // An empty `aps` shows nothing; servers of calls send one all the same.
+        let hasNoAPS = aps == nil || apsObject.map { document.childCount(of: $0) == 0 } == true
+        return hasNoAPS && callID != nil ? .voip : nil
     }
 
     private static let liveActivityKeys: APSKeySet = [
