@@ -263,6 +263,17 @@ struct CurlTests {
         #expect(try await Self.findings(text + host + "<file", "H001").count == 1)
     }
 
+    @Test("a page may write backslashes at line ends twice, and notes in brackets")
+    func pageWithNotes() async throws {
+        let text = """
+            curl -H "apns-topic: com.example(.voip)" \\\\
+              -H "apns-push-type: alert" \\\\
+              -d '{"aps":{"badge":"1"}}' https://api.push.apple.com/3/device/$TOKEN
+            """
+        #expect(
+            try await Self.findings(text, "G,H", name: "a.md").map { $0.prefix(4) } == ["G014"])
+    }
+
     @Test("a body of which something was left out is not judged", arguments: ["...", "…"])
     func cutBody(dots: String) async throws {
         let text = "curl -H 'apns-topic: a.b' https://x/3/device/ab -d "

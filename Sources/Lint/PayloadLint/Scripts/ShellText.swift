@@ -158,7 +158,7 @@ struct ShellText {
             if byte == close { break }
             switch byte {
             case 0x20, 0x09, 0x0d: index += 1
-            case UInt8(ascii: "\\") where isLineEnd(at: index + 1):
+            case UInt8(ascii: "\\") where isContinuation(at: index):
                 index = (bytes[index...].firstIndex(of: 0x0a) ?? bytes.count - 1) + 1
             case UInt8(ascii: "#"):
                 index = bytes[index...].firstIndex(of: 0x0a) ?? bytes.count
@@ -419,6 +419,11 @@ struct ShellText {
         }
         index = min(index + 1, bytes.count)
         return commands.count == 1 ? text(writtenBy: commands[0]) : nil
+    }
+
+    /// Whether a backslash continues a line; a page may show it with one of its own.
+    private func isContinuation(at place: Int) -> Bool {
+        isLineEnd(at: place + 1) || matches("\\\\", at: place) && isLineEnd(at: place + 2)
     }
 
     private func isLineEnd(at place: Int) -> Bool {
