@@ -80,7 +80,7 @@ public struct PushType: RawRepresentable, Hashable, Sendable, CustomStringConver
     /// Whether APNs takes this type only with a provider token, not with a certificate (rule H019).
     public var requiresProviderToken: Bool {
         switch self {
-        case .fileprovider, .location, .liveactivity, .pushtotalk, .widgets, .controls: true
+        case .fileprovider, .location, .liveactivity, .widgets, .controls: true
         default: false
         }
     }

@@ -15,7 +15,7 @@ struct PushTypeTests {
         ("mdm", "", [10, 5, 1], false, 4096),
         ("location", ".location-query", [10, 5], true, 4096),
         ("liveactivity", ".push-type.liveactivity", [10, 5], true, 4096),
-        ("pushtotalk", ".voip-ptt", [10], true, 4096),
+        ("pushtotalk", ".voip-ptt", [10], false, 4096),
         ("widgets", ".push-type.widgets", [10, 5, 1], true, 4096),
         ("controls", ".push-type.controls", [10, 5, 1], true, 4096),
     ]

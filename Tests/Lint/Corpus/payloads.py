@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares what `rouse validate` finds in a folder of payloads with what people judged.
 
-    payloads.py ROUSE FOLDER [seen|fresh|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth]
+    payloads.py ROUSE FOLDER [PART]
 
-FOLDER holds the payloads of payloads.tsv as they were found, each in a file that begins with its
-id; nothing is fetched. Prints precision per rule, what was missed against the table, what nobody
-judged yet, and time and memory.
+PART is one of the table's: seen, fresh, second, third and so on to sixteenth. FOLDER holds the
+payloads of payloads.tsv as they were found, each in a file that begins with its id; nothing is
+fetched. Prints precision per rule, what was missed against the table, what nobody judged yet, and
+time and memory.
 """
 
 import collections

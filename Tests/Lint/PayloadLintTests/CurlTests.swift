@@ -253,6 +253,37 @@ struct CurlTests {
             } == [#"{"aps":{"alert":"1"}}"#, #"{"aps":{"alert":"2"}}"#])
     }
 
+    @Test("a token in angle brackets can be named in any language")
+    func placeholderInAnyLanguage() async throws {
+        let text = "curl -H 'apns-topic: a.b' -d '{\"aps\":{\"alert\":\"x\"}}' "
+        let host = "https://api.push.apple.com/3/device/"
+        for token in ["<64位假token>", "<ВАШ_TOKEN>", "<jeton de téléphone>"] {
+            #expect(try await Self.findings(text + host + token, "H001,H002") == [])
+        }
+        #expect(try await Self.findings(text + host + "<file", "H001").count == 1)
+    }
+
+    @Test("a page may write backslashes at line ends twice, and notes in brackets")
+    func pageWithNotes() async throws {
+        let text = """
+            curl -H "apns-topic: com.example(.voip)" \\\\
+              -H "apns-push-type: alert" \\\\
+              -d '{"aps":{"badge":"1"}}' https://api.push.apple.com/3/device/$TOKEN
+            """
+        #expect(
+            try await Self.findings(text, "G,H", name: "a.md").map { $0.prefix(4) } == ["G014"])
+    }
+
+    @Test("a body of which something was left out is not judged", arguments: ["...", "…"])
+    func cutBody(dots: String) async throws {
+        let text = "curl -H 'apns-topic: a.b' https://x/3/device/ab -d "
+        let cut = "'{\"aps\":{\"badge\":\"1\",\(dots)}}'"
+        #expect(Self.read(text + cut).items.isEmpty)
+        let said = "'{\"aps\":{\"alert\":\"\(dots)\",\"badge\":\"1\"}}'"
+        #expect(try await Self.findings(text + said, "G014").count == 1)
+        #expect(try await Self.findings(text + "'{\"aps\":{,\(dots)}}'", "G001").count == 1)
+    }
+
     @Test("a comment in the script ignores a finding")
     func comments() async throws {
         let text = """

@@ -67,6 +67,34 @@ struct HTTPRequestsTests {
         #expect(try await Self.findings(text, "G,H,VO001", name: "call.txt") == ["VO001 3:1 "])
     }
 
+    @Test("what people put in may be named with blanks")
+    func namedToken() async throws {
+        let text = """
+            POST https://api.push.apple.com/3/device/<the device's token> HTTP/2
+            apns-topic: com.example.app
+            apns-push-type: background
+            apns-priority: 10
+
+            {"aps":{"content-available":1}}
+            """
+        #expect(try await Self.findings(text, "G,H,BG006") == ["BG006 4:1 "])
+        let prose = "GET / or POST it, as you like\n\n{\"aps\":{}}"
+        #expect(try await Self.findings(prose, "G001", name: "a.json") == ["G001 1:1 "])
+    }
+
+    @Test("a file in UTF-16 is not passed over in silence", arguments: [true, false])
+    func wideText(isBigEndian: Bool) async throws {
+        let text = "POST /3/device/ab\napns-topic: a.b\n\n{\"aps\":{\"badge\":\"1\"}}\n"
+        let folder = try TestFolder()
+        let path = try folder.write(
+            text.utf16.flatMap { unit -> [UInt8] in
+                let bytes = [UInt8(unit & 0xff), UInt8(unit >> 8)]
+                return isBigEndian ? bytes.reversed() : bytes
+            }, to: "a.http")
+        let run = try await FinishedRun([path]) { $0.format = .json }
+        #expect(try run.findings() == ["G005 1:1 "])
+    }
+
     @Test("a curl command in such a file is judged as in any other")
     func command() async throws {
         let text = """

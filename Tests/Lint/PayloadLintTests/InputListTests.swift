@@ -35,6 +35,39 @@ struct InputListTests {
         #expect(list.files.allSatisfy { !$0.isNamed })
     }
 
+    @Test("what lies too deep for a path is not passed over in silence")
+    func tooDeep() throws {
+        let folder = try TestFolder()
+        let name = String(repeating: "n", count: 200)
+        var inner = open(folder.path, O_RDONLY | O_DIRECTORY)
+        for _ in 0..<24 {
+            #expect(mkdirat(inner, name, 0o700) == 0)
+            let next = openat(inner, name, O_RDONLY | O_DIRECTORY)
+            close(inner)
+            inner = next
+        }
+        close(inner)
+        let problems = InputList([folder.path]).problems
+        #expect(problems.map(\.kind) == [.missing])
+        #expect(problems.first?.message.contains("its path has 4") == true)
+    }
+
+    #if os(Linux)
+    @Test("a file whose name is not UTF-8 is not passed over in silence")
+    func foreignName() throws {
+        let folder = try TestFolder()
+        for end in ["json", "jpeg"] {
+            let path = Array((folder.path + "/x").utf8) + [0xff, 0x2e] + Array(end.utf8) + [0]
+            fclose(fopen(path.map(CChar.init(bitPattern:)), "w"))
+        }
+        for argument in [folder.path, folder.path + "/*.json", folder.path + "/x\u{fffd}.json"] {
+            let problems = InputList([argument]).problems
+            #expect(problems.map(\.kind) == [.missing], "\(argument)")
+            #expect(problems.first?.message.contains("its name is not UTF-8") == true)
+        }
+    }
+    #endif
+
     @Test(
         "a pattern stands for what it matches",
         arguments: [

@@ -356,6 +356,15 @@ struct RunTests {
             options.assumptions.pushType = nil
         }
         #expect(try type.findings().map { $0.prefix(4) } == ["H004"])
+        let wrong = try folder.write(
+            #"{"headers":{"apns-push-type":"background","apns-topic":"a.b.voip"},"#
+                + #""payload":{"aps":{"content-available":1,"mutable-content":true}}}"#,
+            to: "d.json")
+        let once = try await FinishedRun([wrong], try Self.options("BG009,H007,BG017,G014"))
+        #expect(try once.findings().map { $0.prefix(5) } == ["BG009", "BG017"])
+        let zero = try folder.write(#"{"aps":{"content-available":0}}"#, to: "e.json")
+        let nothing = try await FinishedRun([zero], try Self.options("BG001,BG012"))
+        #expect(try nothing.findings().map { $0.prefix(5) } == ["BG001"])
     }
 
     @Test("keys that Firebase keeps for itself weigh more in what is sent through it")

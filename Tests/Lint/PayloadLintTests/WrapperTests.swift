@@ -58,6 +58,10 @@ struct WrapperTests {
             #"{"title":"T","message":"M","data":{"push":{"sound":{"name":"x","critical":1}}}}"#,
             #"{"channels":["a"],"data":{"alert":"hi","badge":"Increment"}}"#,
             #"{"where":{"os":"iOS"},"data":{"alert":"hi","badge":"1"}}"#,
+            #"{"token":["t"],"message":"x","badge":1,"content_available":true}"#,
+            #"{"platform":1,"message":"x","badge":1,"content_available":true}"#,
+            #"{"message":{"alert":"x","badge":1,"apns":{"title":"T"}},"criteria":{}}"#,
+            #"{"title":"T","badge":1,"content-available":0,"payload":{"k":"v"}}"#,
             #"[{"to":"t","title":"T","body":"B","_contentAvailable":true,"badge":1}]"#,
         ])
     func unknownService(text: String) async throws {
@@ -84,6 +88,32 @@ struct WrapperTests {
         let text = #"{"all":[{"payload":{"aps":{"alert":"x"}}},{"payload":{"aps":{"badge":"1"}}}]}"#
         #expect(
             try await Self.findings(text, "G014") == ["G014 1:70 /all/1/payload/aps/badge"])
+    }
+
+    @Test("what a service may add to a part of a push is not missed, what is wrong in it is")
+    func part() async throws {
+        let text =
+            #"{"data":{"k":1},"ios_root_params":{"aps":{"category":"C","mutable-content":1,"#
+            + #""badge_count":1}}}"#
+        #expect(
+            try await Self.findings(text, "AL,G011")
+                == ["G011 1:78 /ios_root_params/aps/badge_count"])
+        #expect(try await Self.findings(#"{"aps":{"category":"C"}}"#, "AL001").count == 1)
+    }
+
+    @Test("a request to the gateway is judged as its kind, and misses no header")
+    func gateway() async throws {
+        let start = #"{"app":"com.example.app","device_token":"00fc","kind":"#
+        let call = start + #""voip","payload":{"aps":{},"callUUID":"c","handle":"Ann"}}"#
+        #expect(try await Self.findings(call, "AL,BG,G,H,VO003,VO005") == [])
+        let silent =
+            start + #""background","priority":10,"payload":{"aps":{"content-available":1}}}"#
+        #expect(try await Self.findings(silent, "BG006,BG007,H") == ["BG006 1:79 /priority"])
+        let batch = "[\(silent),\(call)]"
+        #expect(try await Self.findings(batch, "BG006,AL") == ["BG006 1:80 /0/priority"])
+        // A kind of somebody else's.
+        let other = start + #""news","payload":{"aps":{"badge":"1"}}}"#
+        #expect(try await Self.findings(other, "G014").count == 1)
     }
 
     @Test("a list of payloads is judged, each of them")

@@ -62,6 +62,16 @@ extension DraftCase {
             "H006", .liveactivity,
             path("/4/broadcasts/apps/com.example.app") + [.init("apns-topic", "")], .clean),
         .request(
+            "H022", .alert, [.init("apns-topic", "com example")],
+            .found(at: "apns-topic", .error)),
+        .request(
+            "H022", .alert, [.init("apns-topic", "com.exämple")], .found(at: "apns-topic", .error)),
+        .request("H022", .alert, [.init("apns-topic", "pass.com.example_2-b")], .clean),
+        DraftCase(
+            "H022", bare(.init("apns-topic", "a b")), "of the command line",
+            .found(at: "apns-topic", .error)),
+        DraftCase("H022", bare(.init("apns-topic", "")), "empty", .clean),
+        .request(
             "H007", .background, [.init("apns-topic", "com.example.app.voip")],
             .found(at: "apns-topic", .error)),
         .request(
@@ -85,6 +95,7 @@ extension DraftCase {
             "H019", .location, [.init("authorization", "")], .found(at: "authorization", .error)),
         .request("H019", .widgets, [.init("authorization", ""), .init(":path", "")], .clean),
         .request("H019", .background, [.init("authorization", "")], .clean),
+        .request("H019", .pushtotalk, [.init("authorization", "")], .clean),
         DraftCase(
             "H019", PushDraft(payload: [], headers: [.init("apns-push-type", "widgets")]),
             "by configuration", .found(at: "authorization", .error), configuration: certificate),

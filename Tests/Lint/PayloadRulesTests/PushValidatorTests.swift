@@ -29,7 +29,8 @@ struct PushValidatorTests {
             (#"{"aps":{"content-state":{}}}"#, "liveactivity"),
             (#"{"aps":{"ptt-push-type":"service-update"}}"#, "pushtotalk"),
             (#"{"mdm":"x"}"#, "mdm"), (#"{"container-identifier":"x"}"#, "fileprovider"),
-            (#"{"callUUID":"x"}"#, "voip"), (#"{"aps":{},"callUUID":"x"}"#, "alert"),
+            (#"{"callUUID":"x"}"#, "voip"), (#"{"aps":{},"callUUID":"x"}"#, "voip"),
+            (#"{"aps":{}}"#, "alert"), (#"{"aps":{"category":"x"},"callUUID":"x"}"#, "alert"),
             (#"{"v":1}"#, "alert"), ("", "alert"), ("{", "alert"), ("[]", "alert"),
         ])
     func judgement(payload: String, type: String) {
@@ -69,6 +70,18 @@ struct PushValidatorTests {
         #expect(report.pushType == "voip")
         #expect(report.pushTypeIsInferred)
         #expect(report.diagnostics.contains { $0.rule == "VO003" })
+    }
+
+    @Test(
+        "a date of a Live Activity decides only where nothing else is shown",
+        arguments: [
+            (#"{"aps":{"alert":"x","dismissal-date":1}}"#, "alert"),
+            (#"{"aps":{"dismissal-date":1}}"#, "liveactivity"),
+            (#"{"aps":{"alert":"x","event":"end"}}"#, "liveactivity"),
+        ])
+    func datesOfLiveActivities(payload: String, type: String) {
+        let report = validator.report(on: PushDraft(payload: Array(payload.utf8)))
+        #expect(report.pushType == type)
     }
 
     @Test("a type that nobody knows is judged by the rules for every type")

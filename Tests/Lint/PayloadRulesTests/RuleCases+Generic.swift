@@ -164,6 +164,9 @@ extension RuleCase {
             "G017",
             #""room":"conference-0@sip.example.org","from":"room42@conference.example.org""#,
             .clean),
+        .data("G017", #""from_uri":"ann@example.com","jid":"ann@example.com""#, .clean),
+        .call("G017", #""from":"ann@example.com""#, .found(at: "/from", .note)),
+        .call("G017", #""mail":"ann@example.com""#, .found(at: "/mail", .warning)),
         .data("G017", #""user":"ann@sipgate.example""#, .found(at: "/user", .warning)),
         .data(
             "G018", #""name":"\u00e9\u00e8\u00ea\u00eb""#, .found(at: "/name", .note)),

@@ -72,6 +72,8 @@ extension RuleCase {
         .data("BG022", #""message":"See you at eight""#, .found(at: "/message", .warning)),
         .data("BG022", #""data":{"body":{"x":"At eight"}}"#, .found(at: "/data/body", .warning)),
         .data("BG022", #""body":{"type":"wake","family":"h7"}"#, .clean),
+        .data("BG022", #""delta":{"messagesSince":10231}"#, .clean),
+        .data("BG022", #""delta":{"since":7,"n":1}"#, .found(at: "/delta", .warning)),
         .data("BG022", #""otp":123456"#, .found(at: "/otp", .warning)),
         .data(
             "BG022", #""verification_code":"123456""#,
@@ -102,6 +104,15 @@ extension RuleCase {
         RuleCase("VO003", .voip, #"{"callUUID":""}"#, .found(at: "/callUUID", .warning)),
         RuleCase("VO003", .voip, #"{"callUUID":null}"#, .found(at: "/callUUID", .warning)),
         RuleCase("VO003", .voip, #"{"id":"17","name":"Ann"}"#, .found(at: "", .warning)),
+        RuleCase("VO003", .voip, #"{"channel":"c-17","agoraToken":"x"}"#, .clean),
+        RuleCase("VO003", .voip, #"{"id":"17","nameCaller":"Ann"}"#, .clean),
+        RuleCase("VO003", .voip, #"{"data":{"id":17,"nameCaller":"Ann"}}"#, .clean),
+        RuleCase("VO003", .voip, #"{"id":"","nameCaller":"Ann"}"#, .found(at: "", .warning)),
+        RuleCase(
+            "VO003", .voip, #"{"id":"17","x":{"nameCaller":"Ann"}}"#, .found(at: "", .warning)),
+        RuleCase("VO003", .voip, #"{"encryptedPayload":"q83vEjRW"}"#, .clean),
+        RuleCase("VO003", .voip, #"{"ciphertext":"q83vEjRW","nonce":"x"}"#, .clean),
+        RuleCase("VO003", .voip, #"{"ciphertext":""}"#, .found(at: "", .warning)),
         RuleCase("VO003", .voip, #"{"aps":{},"room":"r-17","from":"ann"}"#, .clean),
         RuleCase("VO003", .voip, #"{"data":"{\"Caller\":{\"ConnectionId\":\"c1\"}}"}"#, .clean),
         RuleCase("VO003", .voip, #"{"data":"{\"a\":{\"b\":\"c1\"}"}"#, .found(at: "", .warning)),
@@ -188,6 +199,8 @@ extension RuleCase {
             "VO008", #""data":{"event":"location.request"}"#, .found(at: "/data/event", .warning)),
         .call("VO008", #""message":"Ann calls""#, .clean),
         RuleCase("VO008", .voip, #"{"message":"Hello"}"#, .found(at: "/message", .warning)),
+        RuleCase(
+            "VO008", .voip, #"{"type":"chat","message":"Hi"}"#, .found(at: "/type", .warning)),
         RuleCase("VO008", .voip, #"{"unread_count":3}"#, .found(at: "/unread_count", .warning)),
         .call("VO008", #""type":"incoming_call","name":"Chat","kind":"text call""#, .clean),
     ]

@@ -42,6 +42,9 @@ struct PushChecker: Sendable {
     /// The rules about unreadable payloads, whose type cannot be inferred.
     private static let unreadable: Set<RuleID> = ["G001", "G002", "G005", "G009"]
 
+    /// The rules that miss what a service may add to a part of a push: what is shown.
+    private static let additions: Set<RuleID> = ["AL001", "AL002"]
+
     /// Checks a document that was read from `text`.
     func check(_ document: PushDocument, in text: SourceText) -> Result {
         var result = Result()
@@ -57,7 +60,10 @@ struct PushChecker: Sendable {
         let report = validator.report(on: item.draft)
         guard !item.isAddressed || !Self.isRequest(report) else { return }
         // A push for the simulator has the form that another service sent.
-        let diagnostics = report.diagnostics.filter { kind != .apns || $0.rule != "G016" }
+        let diagnostics = report.diagnostics.filter {
+            (kind != .apns || $0.rule != "G016")
+                && (!item.isPart || !Self.additions.contains($0.rule))
+        }
         let isUnreadable =
             item.draft.payload.count > WakeValidator.maximumReadBytes
             || diagnostics.contains { Self.unreadable.contains($0.rule) }
@@ -82,7 +88,8 @@ struct PushChecker: Sendable {
         _ diagnostics: [Diagnostic], of item: PushItem, in text: SourceText
     ) -> [Diagnostic] {
         let general: [RuleID: Set<RuleID>] = [
-            "AL001": ["G010"], "BG001": ["BG010", "G010"], "BG014": ["H004"], "H007": ["VO001"],
+            "AL001": ["G010"], "BG001": ["BG010", "G010"], "BG012": ["BG001"], "BG014": ["H004"],
+            "G014": ["BG017"], "H007": ["BG009", "VO001"],
         ]
         return diagnostics.filter { diagnostic in
             guard let particular = general[diagnostic.rule] else { return true }

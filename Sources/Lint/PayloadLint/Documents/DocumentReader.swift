@@ -20,6 +20,8 @@ struct DocumentReader: Sendable {
             document.isForeign = document.isForeign && !isNamedForPushes(name)
             return document
         } catch {
+            // Nothing that sends such a text takes it for anything but the body: rule G005.
+            guard !InputSniffer.isWideText(bytes[...]) else { return broken(bytes, name: name) }
             if !Self.isNamedYAML(name),
                 let commands = readHTTP(bytes, name: name) ?? readCurl(bytes, name: name)
             {
@@ -32,13 +34,17 @@ struct DocumentReader: Sendable {
                 return PushDocument(kind: .request, isForeign: true)
             }
             if isYAML { return readYAML(bytes) }
-            // The rules find the fault again, and say what it is.
-            var document = bare(bytes, forcedKind == .request ? .request : .payload)
-            document.isBroken = true
-            document.isForeign =
-                forcedKind == nil && !isNamedForPushes(name) && !Self.mentionsPush(bytes)
-            return document
+            return broken(bytes, name: name)
         }
+    }
+
+    /// What cannot be read: the rules find the fault again, and say what it is.
+    private func broken(_ bytes: [UInt8], name: String) -> PushDocument {
+        var document = bare(bytes, forcedKind == .request ? .request : .payload)
+        document.isBroken = true
+        document.isForeign =
+            forcedKind == nil && !isNamedForPushes(name) && !Self.mentionsPush(bytes)
+        return document
     }
 
     /// Whether a text that is not one JSON document says that it is about pushes.
@@ -124,13 +130,15 @@ struct DocumentReader: Sendable {
                 let text = String(decoding: document.text(member.value), as: UTF8.self)
                 if Wrapper.platforms.contains(text.lowercased()) { return true }
                 if Wrapper.texts.contains(name) { hasText = true }
-            case .object where name == "data":
+            // The platform as a number, and one request for several tokens.
+            case .number where name == "platform": return true
+            case .array where name == "token": return true
+            case .object where Wrapper.bodies.contains(name):
                 hasData = true
-                if ["alert", "message"].contains(where: {
+                let isPush = ["alert", "message"].contains {
                     document.last($0, of: member.value) != nil
-                }) {
-                    return true
                 }
+                if name == "data", isPush { return true }
             default: continue
             }
         }

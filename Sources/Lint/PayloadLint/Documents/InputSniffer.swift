@@ -43,7 +43,7 @@ enum InputSniffer {
 
     /// Whether the bytes begin as text in UTF-16 or UTF-32 does: with a byte order mark, or with an
     /// ASCII character in one of their forms. Rule G005 says the rest.
-    private static func isWideText(_ sample: ArraySlice<UInt8>) -> Bool {
+    static func isWideText(_ sample: ArraySlice<UInt8>) -> Bool {
         let bytes = Array(sample.prefix(4))
         guard bytes.count == 4 else { return false }
         if bytes.starts(with: [0xfe, 0xff]) || bytes.starts(with: [0xff, 0xfe]) { return true }

@@ -11,6 +11,8 @@ struct PushItem: Sendable {
     var places: PlaceMap
     /// Whether it reaches APNs through Firebase.
     var isForFirebase = false
+    /// Whether it is a part of a request to a service that is not known and may add to it.
+    var isPart = false
     /// Whether it is in a script, which may compute parts of it.
     var isInScript = false
     /// Whether it has a recipient and no key of Apple's: then it is probably a request of an

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// One file that is to be checked.
 struct LintInput: Hashable, Sendable {
     /// The path as reports show it: as it was named, or from the folder that was named. `-` is
@@ -54,9 +62,7 @@ struct InputList {
             }
         case nil:
             guard GlobPattern.isPattern(argument) else {
-                problems.append(
-                    LintProblem(
-                        .missing, "\(argument) does not exist. Check the path.", path: argument))
+                problems.append(Self.missing(argument))
                 return
             }
             expand(GlobPattern(argument))
@@ -82,10 +88,37 @@ struct InputList {
             switch PathKind(path: path) {
             case .folder: if !isLink(path) { walk(path) }
             case .file: if Self.isPicked(name) { add(file: path, isNamed: false) }
-            case .stream, nil: continue
+            case .stream: continue
+            case nil:
+                // It was listed a moment ago.
+                if path.utf8.count >= Int(PATH_MAX) {
+                    problems.append(Self.tooDeep(path))
+                } else if Self.isPicked(name), Self.isRepaired(name) {
+                    problems.append(Self.missing(path))
+                }
             }
         }
     }
+
+    /// What is not there, or cannot be named.
+    private static func missing(_ path: String) -> LintProblem {
+        LintProblem(
+            .missing,
+            isRepaired(path)
+                ? "\(path) cannot be opened: its name is not UTF-8. Rename the file."
+                : "\(path) does not exist. Check the path.", path: path)
+    }
+
+    /// What lies so deep that the system takes no path to it.
+    private static func tooDeep(_ path: String) -> LintProblem {
+        LintProblem(
+            .missing,
+            "\(path.prefix(60))… cannot be opened: its path has \(path.utf8.count) bytes, and the "
+                + "system takes fewer than \(PATH_MAX). Run rouse in a folder further in.")
+    }
+
+    /// Whether a name holds what stands for bytes that are not UTF-8.
+    private static func isRepaired(_ name: String) -> Bool { name.contains("\u{fffd}") }
 
     private mutating func expand(_ pattern: GlobPattern) {
         for components in pattern.alternatives {
@@ -108,6 +141,7 @@ struct InputList {
             switch PathKind(path: folder) {
             case .folder: walk(folder)
             case .file: add(file: folder, isNamed: false)
+            case nil where Self.isRepaired(folder): problems.append(Self.missing(folder))
             case .stream, nil: break
             }
             return

@@ -188,7 +188,7 @@ enum Placeholder {
         guard text.count < 32 || 2 * text.count(where: \.isHexDigit) < text.count else {
             return false
         }
-        if text.utf8.contains(where: { "<>{}[]%\u{1a}".utf8.contains($0) }) { return true }
+        if text.utf8.contains(where: { "<>{}[]()%\u{1a}".utf8.contains($0) }) { return true }
         if text.contains("$") || text.hasPrefix(":") { return true }
         // DEVICE_TOKEN, YOUR-TOKEN-HERE, YOUR TOKEN HERE, deviceToken, your_device_token, JWT
         guard text.allSatisfy({ $0.isLetter || "_- ".contains($0) }) else { return false }

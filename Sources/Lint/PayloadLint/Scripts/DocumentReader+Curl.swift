@@ -43,7 +43,8 @@ extension DocumentReader {
     }
 
     private func item(of curl: CurlCommand) -> PushItem? {
-        guard let body = curl.body ?? (curl.hasBody ? nil : EmbeddedText()) else { return nil }
+        guard let body = curl.body ?? (curl.hasBody ? nil : EmbeddedText()), !Self.isCut(body)
+        else { return nil }
         var places = PlaceMap()
         places.payload = body.places
         places.missingHeaders = (.offset(curl.start), "")
@@ -83,6 +84,17 @@ extension DocumentReader {
         var draft = assumptions.draft(payload: body.bytes, headers: headers)
         draft.opaqueHeaders = opaque
         return PushItem(draft: draft, places: places, isInScript: true)
+    }
+
+    /// Whether something was left out of a body for the sake of brevity: `{"aps":{…}}`.
+    private static func isCut(_ body: EmbeddedText) -> Bool {
+        do throws(JSONSyntaxError) {
+            _ = try JSONScanner.scan(body.bytes)
+            return false
+        } catch {
+            let rest = body.bytes.dropFirst(error.offset)
+            return rest.starts(with: "...".utf8) || rest.starts(with: "…".utf8)
+        }
     }
 
     private static let azureNames = [

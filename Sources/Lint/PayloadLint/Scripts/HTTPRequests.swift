@@ -43,12 +43,25 @@ struct HTTPRequests {
     /// The method and the target of a request line (RFC 9112, section 3), whose version editors
     /// let people leave out.
     private static func requestLine(_ line: Substring) -> (method: String, target: Substring)? {
-        let words = line.split(whereSeparator: { " \t\r".contains($0) })
-        guard words.count == 2 || words.count == 3 && words[2].hasPrefix("HTTP/"),
+        var words = line.split(whereSeparator: { " \t\r".contains($0) })
+        if words.count > 2, words.last?.hasPrefix("HTTP/") == true { words.removeLast() }
+        guard words.count >= 2, let last = words.last,
             ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"].contains(words[0]),
             ["/", "http", "{{"].contains(where: { words[1].hasPrefix($0) })
         else { return nil }
-        return (String(words[0]), words[1])
+        let target = line[words[1].startIndex..<last.endIndex]
+        return hasBlanksInBracketsOnly(target) ? (String(words[0]), target) : nil
+    }
+
+    /// Whether blanks stand only in what people put in: `/3/device/<the device's token>`.
+    private static func hasBlanksInBracketsOnly(_ target: Substring) -> Bool {
+        var depth = 0
+        for character in target {
+            if "<{".contains(character) { depth += 1 }
+            if ">}".contains(character) { depth -= 1 }
+            if depth <= 0, " \t".contains(character) { return false }
+        }
+        return true
     }
 
     private mutating func read(line: Range<Int>) {

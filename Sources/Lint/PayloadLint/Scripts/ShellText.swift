@@ -158,7 +158,7 @@ struct ShellText {
             if byte == close { break }
             switch byte {
             case 0x20, 0x09, 0x0d: index += 1
-            case UInt8(ascii: "\\") where isLineEnd(at: index + 1):
+            case UInt8(ascii: "\\") where isContinuation(at: index):
                 index = (bytes[index...].firstIndex(of: 0x0a) ?? bytes.count - 1) + 1
             case UInt8(ascii: "#"):
                 index = bytes[index...].firstIndex(of: 0x0a) ?? bytes.count
@@ -186,13 +186,16 @@ struct ShellText {
     /// `/3/device/<token>`. A shell would take it for files to read and to write.
     private func isPlaceholder(at place: Int, isInWord: Bool) -> Bool {
         var end = place + 1
-        while end < bytes.count, Self.isName(bytes[end]) || "-. ".utf8.contains(bytes[end]) {
-            end += 1
-        }
+        while end < bytes.count, isLetter(end) || "-. ".utf8.contains(bytes[end]) { end += 1 }
         guard end > place + 1, end < bytes.count, bytes[end] == UInt8(ascii: ">"),
-            Self.isName(bytes[place + 1]), Self.isName(bytes[end - 1])
+            isLetter(place + 1), isLetter(end - 1)
         else { return false }
         return isInWord || end + 1 == bytes.count || !Self.isName(bytes[end + 1])
+    }
+
+    /// Whether a byte can be of a name in angle brackets, in any language.
+    private func isLetter(_ place: Int) -> Bool {
+        Self.isName(bytes[place]) || bytes[place] >= 0x80
     }
 
     private mutating func readRedirection(of command: inout Command) {
@@ -416,6 +419,11 @@ struct ShellText {
         }
         index = min(index + 1, bytes.count)
         return commands.count == 1 ? text(writtenBy: commands[0]) : nil
+    }
+
+    /// Whether a backslash continues a line; a page may show it with one of its own.
+    private func isContinuation(at place: Int) -> Bool {
+        isLineEnd(at: place + 1) || matches("\\\\", at: place) && isLineEnd(at: place + 2)
     }
 
     private func isLineEnd(at place: Int) -> Bool {

@@ -28,6 +28,8 @@ struct WrappedPush {
     var start = 0
     /// Whether the service is Firebase.
     var isForFirebase = false
+    /// Whether the service is not known, and may add what the push shows.
+    var isPart = false
     /// The places of the members that ``useLibraryNames()`` has named.
     private var libraryOrigins: [String: String] = [:]
 
@@ -56,7 +58,7 @@ struct WrappedPush {
         }
         return PushItem(
             draft: assumptions.draft(payload: text.bytes, knownHeaders: fields), places: places,
-            isForFirebase: isForFirebase)
+            isForFirebase: isForFirebase, isPart: isPart)
     }
 
     /// The names that Firebase's libraries have for members of `aps`, and Apple's.

@@ -18,6 +18,8 @@ struct Wrapper: Sendable {
         case pubNub
         /// OneSignal: names of its own for everything.
         case oneSignal
+        /// A request to Rouse's gateway, which adds the headers.
+        case gateway
         /// A payload by itself, in a member.
         case fragment
     }
@@ -37,6 +39,9 @@ struct Wrapper: Sendable {
 
     /// All services, the most particular one first.
     static let all: [Wrapper] = [
+        Wrapper(
+            all: ["app", "kind", "payload"], any: ["device_token", "device_tokens", "user"],
+            form: .gateway, isUnmistakable: true),
         Wrapper(
             all: [], any: Array(platformTypes.keys), form: .platforms(platformTypes),
             isUnmistakable: true),
@@ -85,13 +90,16 @@ struct Wrapper: Sendable {
         "deviceTokens", "registration_ids", "recipient", "recipients", "audience", "interests",
         "external_user_ids", "include_player_ids", "include_aliases", "included_segments",
         "device_types", "platforms", "Addresses", "MessageConfiguration", "notifications",
-        "apple_push", "n_content",
+        "apple_push", "n_content", "criteria",
     ]
 
     /// Values by which requests of services that send to several platforms name one.
     static let platforms: Set<String> = ["apns", "apn", "fcm", "gcm", "ios", "android", "hms"]
 
-    /// Names of texts that services which send to several platforms put beside `data`.
+    /// Names of objects that services which send to several platforms put beside the texts.
+    static let bodies: Set<String> = ["data", "payload", "extra", "extras"]
+
+    /// Names of texts that services which send to several platforms put beside ``bodies``.
     static let texts: Set<String> = ["title", "message", "body", "alert"]
 
     /// The names of Amazon SNS's message attributes for headers, without their beginning.

@@ -30,8 +30,8 @@ public struct PushValidator: Sendable {
     ///
     /// A draft without `apns-push-type` is judged by its topic's suffix, else by what it holds: as
     /// `background` where it has `content-available` and nothing visible, as `liveactivity`,
-    /// `widgets`, `mdm` and so on by their keys, as `voip` where it names a call and has no `aps`,
-    /// otherwise as `alert`.
+    /// `widgets`, `mdm` and so on by their keys, as `voip` where it names a call and has no `aps`
+    /// or an empty one, otherwise as `alert`.
     public func report(on draft: PushDraft) -> PushReport {
         let context = ValidationContext(draft, settings: settings)
         let diagnostics = Findings.of(Rules.forDraft(of: context.type), on: context)

@@ -27,6 +27,8 @@ extension ValidationContext {
         guard hasRootObject, let document else { return nil }
         if apsKeys.contains(.contentChanged) { return .widgets }
         if !apsKeys.isDisjoint(with: Self.liveActivityKeys) { return .liveactivity }
+        // Beside what the user sees, a date alone is rather a key without effect.
+        if !apsKeys.isDisjoint(with: Self.dates), !hasVisibleKeys { return .liveactivity }
         if apsKeys.contains(.pttPushType) { return .pushtotalk }
         if aps == nil {
             if rootMember("mdm") != nil { return .mdm }
@@ -34,13 +36,17 @@ extension ValidationContext {
         }
         if wantsBackground(document) { return hasVisibleKeys ? .alert : .background }
         if hasVisibleKeys { return .alert }
-        return aps == nil && callID != nil ? .voip : nil
+        // An empty `aps` shows nothing; servers of calls send one all the same.
+        let hasNoAPS = aps == nil || apsObject.map { document.childCount(of: $0) == 0 } == true
+        return hasNoAPS && callID != nil ? .voip : nil
     }
 
     private static let liveActivityKeys: APSKeySet = [
         APSKeySet(.contentState), APSKeySet(.event), APSKeySet(.attributesType),
-        APSKeySet(.attributes), APSKeySet(.staleDate), APSKeySet(.dismissalDate),
+        APSKeySet(.attributes),
     ]
+
+    private static let dates: APSKeySet = [APSKeySet(.staleDate), APSKeySet(.dismissalDate)]
 
     /// Whether `content-available` is in `aps` or beside it, in any spelling.
     private func wantsBackground(_ document: JSONDocument) -> Bool {

@@ -27,7 +27,22 @@ extension ValidationContext {
     /// with such a thing need not be the same call; see ``callID`` for that.
     var tellsCallsApart: Bool {
         guard let document else { return false }
-        return callID != nil || tellsCallsApart(document, depth: 0)
+        return callID != nil || tellsCallsApart(document, depth: 0) || hasIDOfCaller
+    }
+
+    /// Whether an object names the call by `id` beside `nameCaller`, as flutter_callkit_incoming
+    /// has it. Elsewhere an `id` can be that of anything.
+    private var hasIDOfCaller: Bool {
+        guard let document else { return false }
+        return document.nodes.indices.contains { object in
+            guard document.kind(object) == .object else { return false }
+            var (hasID, hasCaller) = (false, false)
+            for member in document.members(of: object) where isUsable(member.value, in: document) {
+                hasID = hasID || document.hasText(member.key, "id")
+                hasCaller = hasCaller || document.hasText(member.key, "nameCaller")
+            }
+            return hasID && hasCaller
+        }
     }
 
     /// `depth` counts the texts that hold JSON of their own.
@@ -49,17 +64,20 @@ extension ValidationContext {
         return found
     }
 
-    /// Whether a value is so long and without blanks that it can only be read by the app: an
-    /// encrypted or encoded body, in which a call and its caller may well be named.
+    /// Whether a value can only be read by the app, in which a call and its caller may well be
+    /// named: it is long and without blanks as an encrypted or encoded body is, or its key says so.
     var isOpaque: Bool {
         guard let document else { return false }
         var found = false
-        forEachMember(of: document) { _, value in
-            guard !found, document.kind(value) == .string else { return }
+        forEachMember(of: document) { key, value in
+            guard !found, document.kind(value) == .string, !document.isEmptyString(value) else {
+                return
+            }
             let text = document.content(value)
             found =
                 text.count >= Self.opaqueByteCount
                 && !document.bytes[text].contains { $0 <= 0x20 || $0 >= 0x7f }
+                || document.namesCipher(key)
         }
         return found
     }
@@ -130,6 +148,12 @@ extension JSONDocument {
     func namesCallIdentity(_ key: Int) -> Bool {
         let letters = NearMiss.letters(text(key))
         return CallService.endings.contains { letters.ends(with: $0) }
+    }
+
+    /// Whether a key is that of an encrypted text: `ciphertext`, `encrypted_payload`.
+    fileprivate func namesCipher(_ key: Int) -> Bool {
+        let letters = String(decoding: NearMiss.letters(text(key)), as: UTF8.self)
+        return letters.hasPrefix("encrypted") || letters.contains("ciphertext")
     }
 
     /// Whether a string is a UUID in its usual form (RFC 9562 §4).

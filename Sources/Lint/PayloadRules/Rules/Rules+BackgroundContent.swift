@@ -35,7 +35,7 @@ extension Rules {
         }
         push.forEachCustomMember { key, value in
             let roles = document.keyRoles(key)
-            if roles.contains(.change), isContent(value, document) {
+            if roles.contains(.change), isContent(value, document), !isCursor(value, document) {
                 findings.report(.node(key), "the payload carries changes to apply")
             } else if roles.contains(.oneTimeCode), isContent(value, document, orNumber: true) {
                 findings.report(.node(key), "the payload carries a one-time code")
@@ -68,6 +68,15 @@ extension Rules {
         case .number: orNumber
         case .key, .trueLiteral, .falseLiteral, .null: false
         }
+    }
+
+    /// Whether an object says only from where on to fetch: `"delta": {"since": 7}`.
+    private static func isCursor(_ value: Int, _ document: JSONDocument) -> Bool {
+        document.kind(value) == .object
+            && document.members(of: value).allSatisfy {
+                document.keyRoles($0.key).contains(.version) && document.kind($0.value) != .object
+                    && document.kind($0.value) != .array
+            }
     }
 
     /// A text of at least two words, or a container with one: a single word is rather a name or an

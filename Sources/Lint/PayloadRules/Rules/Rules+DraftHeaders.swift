@@ -68,6 +68,21 @@ extension Rules {
             }
         },
         Rule(
+            "H022", .error, "apns-topic has a character that no topic has",
+            why: "APNs answers BadTopic.", from: [.responses, .sending],
+            fix: "Use the bundle id: letters, digits, dots, hyphens and underscores.", in: .draft
+        ) { push, findings in
+            guard let topic = push.draft?.topic, !topic.isEmpty else { return }
+            let isOfTopic = { (character: Unicode.Scalar) in
+                character.properties.isAlphabetic && character.isASCII
+                    || ("0"..."9").contains(character) || "-._".unicodeScalars.contains(character)
+            }
+            if let other = topic.unicodeScalars.first(where: { !isOfTopic($0) }) {
+                findings.report(
+                    .header("apns-topic"), "apns-topic has \(shown(String(other)))")
+            }
+        },
+        Rule(
             "H007", .error, "the topic's suffix does not fit the push type",
             why: "APNs refuses a topic that is not the push type's.", from: [.sending],
             fix: "Use the bundle id with the suffix of the push type, if it has one.",
@@ -150,7 +165,7 @@ extension Rules {
             "H019", .error, "this push type needs a provider token",
             why: "APNs takes only some push types from a sender with a certificate.",
             from: [.sending, .fileProvider], fix: "Authenticate with a provider token.",
-            for: [.location, .fileprovider, .liveactivity, .pushtotalk, .widgets, .controls],
+            for: [.location, .fileprovider, .liveactivity, .widgets, .controls],
             in: .draft
         ) { push, findings in
             if usesCertificate(push) { findings.report(.header("authorization")) }

@@ -57,11 +57,24 @@ extension Rules {
             guard let kind = Sensitive.kind(ofNode: index, in: document) else { continue }
             // One in ten numbers that name something passes the check of cards by chance.
             if kind == .cardNumber, namesSomething(index, in: document) { continue }
-            // A calling service hands the app a short-lived token for the one call.
-            let isCallToken = push.type == .voip && kind == .jsonWebToken
+            let key = index > 0 && document.kind(index - 1) == .key ? index - 1 : nil
+            let name = key.map { String(decoding: document.text($0), as: UTF8.self).lowercased() }
+            // The address of a call or a chat has the form of one for mail.
+            if kind == .emailAddress, let name,
+                ["uri", "jid", "sip"].contains(where: name.hasSuffix)
+            {
+                continue
+            }
+            // A calling service hands the app a short-lived token for the one call, and the app
+            // has to show who calls.
+            let isForCall =
+                push.type == .voip
+                && (kind == .jsonWebToken
+                    || kind == .emailAddress
+                        && key.map { document.keyRoles($0).contains(.caller) } == true)
             findings.report(
                 .node(index), "a value looks like \(kind.noun)",
-                severity: isCallToken ? .note : nil)
+                severity: isForCall ? .note : nil)
         }
     }
 

@@ -116,8 +116,12 @@ extension Rules {
     /// A discriminator decides. A key such as `message` alone speaks only where the payload names
     /// no call, since a call may well carry a text.
     private static func notACall(_ push: ValidationContext, _ findings: inout Findings) {
-        forEachOtherContent(push) { findings.report(.node($0)) }
-        guard push.customRoles.contains(.notCall), let document = push.document,
+        var isSaid = false
+        forEachOtherContent(push) {
+            isSaid = true
+            findings.report(.node($0))
+        }
+        guard !isSaid, push.customRoles.contains(.notCall), let document = push.document,
             !push.tellsCallsApart, !push.isOpaque, !saysCall(push, document)
         else { return }
         for member in document.members(of: 0)

@@ -22,7 +22,7 @@ struct CallService: Sendable {
         CallService(name: "Telnyx", identities: ["metadata.call_id"]),
         CallService(name: "Sinch", identities: ["sin"]),
         CallService(name: "Vonage", identities: ["nexmo"]),
-        CallService(name: "Agora", identities: ["channel_name", "channel_id"]),
+        CallService(name: "Agora", identities: ["channel_name", "channel_id", "channel"]),
         CallService(name: "CometChat", identities: ["sessionid"]),
         CallService(name: "ConnectyCube", identities: ["session_id"]),
         CallService(name: "LiveKit", identities: ["room_name", "room_sid"]),

@@ -136,7 +136,7 @@ extension Lexicon {
 
     /// Keys by the last of several words.
     static let keyEndings = Lexicon([
-        (.version, "version revision cursor seq sequence etag checkpoint"),
+        (.version, "version revision cursor seq sequence etag checkpoint since"),
         (.caller, "name handle caller from uri"),
         (.creationTime, "timestamp time"),
         (.callEventKey, "type event action status state reason"),

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import WakeModel
+
+/// The services that have forms of their own.
+extension WrapperRequest {
+    /// Amazon SNS, "Publishing Amazon SNS notifications with platform-specific payload".
+    func platforms(_ types: [String: String?]) -> [WrappedPush]? {
+        var pushes: [WrappedPush] = []
+        for member in document.members(of: node) {
+            let name = String(decoding: document.text(member.key), as: UTF8.self)
+            guard let type = types[name] else { continue }
+            guard var push = payload(member.value, pointer: pointer + "/" + name) else { continue }
+            push.headers = attributes()
+            if let type, !push.headers.contains(where: { $0.name == "apns-push-type" }) {
+                push.headers.append(
+                    ("apns-push-type", type, offset(member.key), pointer + "/" + name))
+            }
+            pushes.append(push)
+        }
+        return pushes.isEmpty ? nil : pushes
+    }
+
+    /// A payload that is a value, or the text of one.
+    func payload(
+        _ value: Int, pointer: String, change: (EmbeddedText) -> EmbeddedText = { $0 }
+    ) -> WrappedPush? {
+        var push = self.push
+        push.start = offset(value)
+        push.pointer = pointer
+        switch document.kind(value) {
+        case .object: push.base = (text, document, value)
+        case .string:
+            let inner = change(text.unquoted(document.content(value)))
+            if let scanned = try? JSONScanner.scan(inner.bytes) {
+                push.base = (inner, scanned, 0)
+            } else {
+                push.base = (text, document, value)
+            }
+        default: return nil
+        }
+        return push
+    }
+
+    func attributes() -> [(name: String, value: String, offset: Int, pointer: String)] {
+        guard let outer, let all = outer.document.last("MessageAttributes", of: 0) else {
+            return []
+        }
+        return Wrapper.attributes.compactMap { name, header in
+            let key = "AWS.SNS.MOBILE.APNS." + name
+            guard let attribute = outer.document.last(key, of: all.value),
+                let value = outer.document.last("StringValue", of: attribute.value),
+                let text = outer.document.scalarText(value.value)
+            else { return nil }
+            return (
+                header, text,
+                outer.text.fileOffset(of: Int(outer.document.nodes[value.value].start)),
+                "/MessageAttributes/\(key)/StringValue"
+            )
+        }
+    }
+
+    /// Azure Notification Hubs, REST reference of installations: `#(name)` in quotes becomes a
+    /// number.
+    func templates() -> [WrappedPush]? {
+        guard let platform = member("platform"), let templates = member("templates"),
+            document.scalarText(platform.value)?.lowercased().hasPrefix("apns") == true,
+            document.kind(templates.value) == .object
+        else { return nil }
+        return document.members(of: templates.value).compactMap { template in
+            guard let body = member("body", of: template.value) else { return nil }
+            let name = String(decoding: document.text(template.key), as: UTF8.self)
+            let pointer = self.pointer + "/templates/" + JSONPointerText.escaped(name)
+            var push = payload(body.value, pointer: pointer + "/body", change: Self.withNumbers)
+            push?.headers = headers(
+                of: member("headers", of: template.value)?.value, pointer: pointer + "/headers")
+            return push
+        }
+    }
+
+    /// A template with a number in the place of each `"#(name)"`.
+    static func withNumbers(_ template: EmbeddedText) -> EmbeddedText {
+        guard let document = try? JSONScanner.scan(template.bytes) else { return template }
+        var text = EmbeddedText()
+        var rest = 0
+        for node in document.nodes.indices where document.kind(node) == .string {
+            let content = template.bytes[document.content(node)]
+            guard content.starts(with: "#(".utf8), content.last == UInt8(ascii: ")") else {
+                continue
+            }
+            let range = document.range(of: node)
+            text.append(template.slice(rest..<range.lowerBound))
+            text.append("1", standingAt: template.fileOffset(of: range.lowerBound))
+            rest = range.upperBound
+        }
+        text.append(template.slice(rest..<template.bytes.count))
+        return text
+    }
+
+    /// PubNub, "Mobile push payloads": `pn_push` says how the push is sent, and is taken out.
+    func pubNub() -> [WrappedPush]? {
+        guard let payload = member("pn_apns"), document.kind(payload.value) == .object else {
+            return nil
+        }
+        var push = self.push
+        push.start = offset(payload.value)
+        push.pointer = pointer + "/pn_apns"
+        guard let control = document.last("pn_push", of: payload.value) else {
+            push.base = (text, document, payload.value)
+            return [push]
+        }
+        let cut = document.rangeToCut(control, of: payload.value)
+        let whole = document.range(of: payload.value)
+        var inner = text.slice(whole.lowerBound..<cut.lowerBound)
+        inner.append(text.slice(cut.upperBound..<whole.upperBound))
+        guard let scanned = try? JSONScanner.scan(inner.bytes) else { return nil }
+        push.base = (inner, scanned, 0)
+        if let first = document.kind(control.value) == .array
+            ? document.elements(of: control.value).first : nil
+        {
+            let path = pointer + "/pn_apns/pn_push/0/"
+            for (name, header) in [
+                ("push_type", "apns-push-type"), ("collapse_id", "apns-collapse-id"),
+            ] {
+                guard let member = document.last(name, of: first),
+                    let value = document.scalarText(member.value)
+                else { continue }
+                push.headers.append((header, value, offset(member.value), path + name))
+            }
+        }
+        return [push]
+    }
+
+    /// A wake, an item of a batch, or a multicast: `kind` is the push type. What the request leaves
+    /// out, the gateway adds: topic, priority and expiration.
+    func gateway() -> [WrappedPush]? {
+        guard let kind = member("kind"), let name = document.scalarText(kind.value),
+            WakeKind(rawValue: name) != nil, let payload = member("payload"),
+            document.kind(payload.value) == .object
+        else { return nil }
+        var push = self.push
+        push.base = (text, document, payload.value)
+        push.start = offset(payload.value)
+        push.pointer = pointer + "/payload"
+        for (name, header) in [
+            ("kind", "apns-push-type"), ("priority", "apns-priority"),
+            ("collapse_id", "apns-collapse-id"),
+        ] {
+            guard let member = member(name), let value = document.scalarText(member.value) else {
+                continue
+            }
+            push.headers.append((header, value, offset(member.value), pointer + "/" + name))
+        }
+        return [push]
+    }
+
+    /// OneSignal, reference of "Create notification".
+    func oneSignal() -> [WrappedPush]? {
+        if let isIOS = member("isIos"), document.kind(isIOS.value) == .falseLiteral { return nil }
+        var push = self.push
+        let language = { (name: String) -> Int? in
+            guard let member = member(name) else { return nil }
+            guard document.kind(member.value) == .object else { return member.value }
+            return document.last("en", of: member.value)?.value
+                ?? document.members(of: member.value).first { _ in true }?.value
+        }
+        push.aps = [
+            alert(
+                [
+                    ("title", language("headings")), ("subtitle", language("subtitle")),
+                    ("body", language("contents")),
+                ], pointer: pointer + "/contents"),
+            flag("content_available", "content-available"),
+            flag("mutable_content", "mutable-content"),
+        ].compactMap(\.self)
+        for (name, key) in Wrapper.oneSignalKeys {
+            guard let member = member(name) else { continue }
+            push.aps.append(
+                WrappedPush.Member(
+                    name: key, value: literal(member.value), pointer: pointer + "/" + name))
+        }
+        if let data = member("data") {
+            push.root.append(
+                WrappedPush.Member(
+                    name: "custom", value: literal(data.value), pointer: pointer + "/data"))
+        }
+        for (name, header) in [
+            ("apns_push_type_override", "apns-push-type"), ("priority", "apns-priority"),
+            ("collapse_id", "apns-collapse-id"),
+        ] {
+            guard let member = member(name), let value = document.scalarText(member.value) else {
+                continue
+            }
+            push.headers.append((header, value, offset(member.value), pointer + "/" + name))
+        }
+        let isSilent =
+            push.aps.contains { $0.name == "content-available" }
+            && !push.aps.contains { ["alert", "sound"].contains($0.name) }
+        let hasTemplate = member("template_id") != nil
+        return push.aps.isEmpty || (hasTemplate && !isSilent) ? [] : [push]
+    }
+}

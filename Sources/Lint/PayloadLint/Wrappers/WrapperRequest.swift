@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// A request of a service in front of APNs.
+struct WrapperRequest {
+    var document: JSONDocument
+    var text: EmbeddedText
+    /// The object with the service's names.
+    var node: Int
+    /// Its JSON pointer.
+    var pointer: String
+    /// The document around it.
+    var outer: (document: JSONDocument, text: EmbeddedText)?
+
+    init(document: JSONDocument, text: EmbeddedText, node: Int, pointer: String) {
+        self.document = document
+        self.text = text
+        self.node = node
+        self.pointer = pointer
+    }
+
+    /// The names in the object.
+    var names: Set<String> {
+        Set(
+            document.members(of: node).map {
+                String(decoding: document.text($0.key), as: UTF8.self)
+            })
+    }
+
+    /// The pushes that reach APNs; `nil` where the request is not of this form after all.
+    func pushes(of form: Wrapper.Form) -> [WrappedPush]? {
+        switch form {
+        case .firebase: firebase()
+        case .formerFirebase: formerFirebase()
+        case .platforms(let types): platforms(types)
+        case .templates: templates()
+        case .pubNub: pubNub()
+        case .oneSignal: oneSignal()
+        case .gateway: gateway()
+        case .fragment: fragment()
+        }
+    }
+
+    var push: WrappedPush {
+        var push = WrappedPush()
+        push.start = text.fileOffset(of: Int(document.nodes[node].start))
+        push.pointer = pointer
+        return push
+    }
+
+    func member(_ name: String, of object: Int? = nil) -> (key: Int, value: Int)? {
+        document.last(name, of: object ?? node)
+    }
+
+    func offset(_ node: Int) -> Int { text.fileOffset(of: Int(document.nodes[node].start)) }
+
+    func literal(_ node: Int) -> EmbeddedText { text.slice(document.range(of: node)) }
+
+    /// An alert of the texts in some members.
+    func alert(
+        _ parts: [(key: String, node: Int?)], pointer: String
+    ) -> WrappedPush.Member? {
+        var alert = EmbeddedText()
+        for (key, node) in parts {
+            guard let node, document.kind(node) == .string else { continue }
+            alert.append(
+                (alert.bytes.isEmpty ? "{" : ",") + "\"\(key)\":", standingAt: offset(node))
+            alert.append(literal(node))
+        }
+        guard !alert.bytes.isEmpty else { return nil }
+        alert.append("}", standingAt: alert.fileOffset(of: 0))
+        return WrappedPush.Member(name: "alert", value: alert, pointer: pointer)
+    }
+
+    /// The members of an object as custom data.
+    func data(_ object: Int?, pointer: String) -> [WrappedPush.Member] {
+        guard let object, document.kind(object) == .object else { return [] }
+        return document.members(of: object).map { member in
+            let name = String(decoding: document.text(member.key), as: UTF8.self)
+            return WrappedPush.Member(
+                name: name, value: literal(member.value),
+                pointer: pointer + "/" + JSONPointerText.escaped(name))
+        }
+    }
+
+    func headers(
+        of object: Int?, pointer: String
+    ) -> [(name: String, value: String, offset: Int, pointer: String)] {
+        guard let object, document.kind(object) == .object else { return [] }
+        return document.members(of: object).compactMap { member in
+            guard let value = document.scalarText(member.value) else { return nil }
+            let name = String(decoding: document.text(member.key), as: UTF8.self)
+            return (
+                name, value, offset(member.value), pointer + "/" + JSONPointerText.escaped(name)
+            )
+        }
+    }
+
+    /// Firebase Cloud Messaging, REST reference of `ApnsConfig`: without `apns-priority`, a push is
+    /// sent at 10.
+    func firebase() -> [WrappedPush]? {
+        let apns = member("apns")
+        let notification = member("notification")
+        if let apns, document.kind(apns.value) != .object { return nil }
+        let payload = apns.flatMap { member("payload", of: $0.value) }
+        let given = apns.flatMap { member("headers", of: $0.value) }
+        guard payload != nil || given != nil || notification != nil else {
+            // What is for other platforms alone, or the data of a `message` without more, brings
+            // nothing to APNs.
+            let others = ["android", "webpush"] + (pointer.isEmpty ? [] : ["data"])
+            return others.contains { member($0) != nil } ? [] : nil
+        }
+        var push = self.push
+        push.isForFirebase = true
+        if let payload {
+            push.base = (text, document, payload.value)
+            // Without `message` around it, a message is one of Firebase's libraries.
+            if pointer.isEmpty { push.useLibraryNames() }
+            push.pointer = pointer + "/apns/payload"
+            push.start = offset(payload.value)
+        }
+        push.headers = headers(of: given?.value, pointer: pointer + "/apns/headers")
+        if !push.headers.contains(where: { $0.name.lowercased() == "apns-priority" }) {
+            push.headers.append(
+                (
+                    "apns-priority", "10", given.map { offset($0.value) } ?? push.start,
+                    pointer + (given == nil ? "/apns" : "/apns/headers")
+                ))
+        }
+        let text = notification?.value
+        push.aps =
+            [
+                alert(
+                    [
+                        ("title", text.flatMap { member("title", of: $0)?.value }),
+                        ("body", text.flatMap { member("body", of: $0)?.value }),
+                    ], pointer: pointer + "/notification")
+            ].compactMap(\.self)
+        push.root = data(member("data")?.value, pointer: pointer + "/data")
+        return [push]
+    }
+
+    func formerFirebase() -> [WrappedPush]? {
+        let notification = member("notification")
+        let wakes = member("content_available")
+        guard notification != nil || wakes != nil || member("data") != nil else { return nil }
+        var push = self.push
+        push.isForFirebase = true
+        let text = notification?.value
+        push.aps =
+            [
+                alert(
+                    [
+                        ("title", text.flatMap { member("title", of: $0)?.value }),
+                        ("body", text.flatMap { member("body", of: $0)?.value }),
+                    ], pointer: pointer + "/notification"),
+                flag("content_available", "content-available"),
+                flag("mutable_content", "mutable-content"),
+            ].compactMap(\.self)
+        push.root = data(member("data")?.value, pointer: pointer + "/data")
+        return push.aps.isEmpty ? nil : [push]
+    }
+
+    /// The payload of a request that says no more.
+    func fragment() -> [WrappedPush]? {
+        guard let payload = member("payload"), member("aps", of: payload.value) != nil else {
+            return nil
+        }
+        return self.payload(payload.value, pointer: pointer + "/payload").map { [$0] }
+    }
+
+    /// How deep a payload may lie in a request of a service that is not known.
+    static let maximumDepth = 4
+
+    /// The payloads that lie anywhere in a request: what a service that is not known takes for
+    /// Firebase, or hands on as it stands. `nil` where there are none.
+    func nested() -> [WrappedPush]? {
+        var pushes: [WrappedPush] = []
+        var pending = [(self, depth: 0)]
+        while let (request, depth) = pending.popLast() {
+            if depth > 0, request.member("apns") != nil, let found = request.firebase() {
+                pushes += found
+                continue
+            }
+            if request.member("app") != nil, let found = request.gateway() {
+                pushes += found
+                continue
+            }
+            let aps = request.member("aps").map { document.kind($0.value) }
+            if var push = aps == .object
+                ? request.payload(request.node, pointer: request.pointer) : request.collected()
+            {
+                push.isPart = aps == .object && depth > 0
+                pushes.append(push)
+                continue
+            }
+            guard aps != .object else { continue }
+            guard depth < Self.maximumDepth else { continue }
+            for member in document.members(of: request.node) {
+                var inner = request
+                let name = String(decoding: document.text(member.key), as: UTF8.self)
+                inner.pointer += "/" + JSONPointerText.escaped(name)
+                inner.node = member.value
+                switch document.kind(member.value) {
+                case .object: pending.append((inner, depth: depth + 1))
+                case .array: pending += inner.elements.map { ($0, depth: depth + 1) }
+                case .string:
+                    if let push = inner.payload(member.value, pointer: inner.pointer),
+                        push.hasAPS
+                    {
+                        pushes.append(push)
+                    }
+                case .key, .number, .trueLiteral, .falseLiteral, .null: break
+                }
+            }
+        }
+        return pushes.isEmpty ? nil : pushes
+    }
+
+    /// A request of a Postman collection: the body is a text, and the headers are a list.
+    func collected() -> WrappedPush? {
+        guard let list = member("header"), document.kind(list.value) == .array,
+            let body = member("body"), document.kind(body.value) == .object,
+            let raw = member("raw", of: body.value), document.kind(raw.value) == .string,
+            var push = payload(raw.value, pointer: pointer + "/body/raw"), push.hasAPS
+        else { return nil }
+        for (index, field) in document.elements(of: list.value).enumerated()
+        where document.kind(field) == .object {
+            guard let name = member("key", of: field).flatMap({ document.scalarText($0.value) }),
+                name.lowercased().hasPrefix("apns-"), let value = member("value", of: field),
+                let text = document.scalarText(value.value),
+                member("disabled", of: field).map({ document.kind($0.value) }) != .trueLiteral
+            else { continue }
+            let place = "\(pointer)/header/\(index)/value"
+            push.headers.append((name, text, offset(value.value), place))
+        }
+        return push
+    }
+
+    /// The objects in a list.
+    var elements: [WrapperRequest] {
+        document.elements(of: node).enumerated().compactMap { index, element in
+            guard document.kind(element) == .object else { return nil }
+            var request = self
+            request.node = element
+            request.pointer += "/\(index)"
+            return request
+        }
+    }
+
+    /// A Boolean of the service that is 1 in `aps`.
+    func flag(_ name: String, _ key: String) -> WrappedPush.Member? {
+        guard let member = member(name),
+            document.kind(member.value) == .trueLiteral || document.isNumber(member.value, "1")
+        else { return nil }
+        var one = EmbeddedText()
+        one.append("1", standingAt: offset(member.value))
+        return WrappedPush.Member(name: key, value: one, pointer: pointer + "/" + name)
+    }
+}
