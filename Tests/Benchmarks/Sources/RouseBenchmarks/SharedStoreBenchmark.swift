@@ -111,17 +111,19 @@ struct SharedStoreBenchmark: AsyncParsableCommand {
                 load: calls > 0 ? load / count : 0, port: server?.port,
                 authorityPath: server?.authorityPath)
         }
-        let children = try tasks.map { task in
-            try ChildProcess.ourselves(
+        // One after the other, and the first one last: each waits until nothing is left of its
+        // warm-up, and the first one fills the queue.
+        var children: [ChildProcess] = []
+        for task in tasks.reversed() {
+            let child = try ChildProcess.ourselves(
                 [
                     RunSharedStore.name,
                     String(decoding: try JSONEncoder().encode(task), as: UTF8.self),
                 ], processor: nil)
-        }
-        for child in children {
             guard child.readLine() == "ready" else {
                 throw ChildProcess.Failure(description: "a gateway did not start")
             }
+            children.insert(child, at: 0)
         }
         try measured.execute("CHECKPOINT")
         let before = try measured.reading()
