@@ -51,10 +51,11 @@ struct RunSharedStore: AsyncParsableCommand {
         var load = GatewayLoad(
             gateway: gateway, store: store, app: app, batch: task.batch, devices: .max)
         try await prepare(task, load)
-        let left = try await store.perform(CountWakes())
         print("ready")
         fflush(nil)
         _ = readLine()
+        // The queue is filled by the gateway that gets ready last.
+        let left = try await store.perform(CountWakes())
 
         let before = (wall: ProcessClocks.wallSeconds, cpu: ProcessClocks.cpuSeconds)
         var wakes = task.wakes
