@@ -327,6 +327,13 @@ struct SourceReaderTests {
         ),
         ("UserDefaults.standard.set(true, forKey: \"pushTokenSent\")", .storedDeviceToken, false),
         (
+            "UserDefaults.standard.set(DeviceTokenState.text(deviceTokenState: "
+                + ".DEVICE_TOKEN_SEND_DONE), forKey: k)", .storedDeviceToken, false
+        ),
+        ("UserDefaults.standard.set(S.text(.pushTokenNew), forKey: k)", .storedDeviceToken, false),
+        ("UserDefaults.standard.set(hex(data: pushToken), forKey: k)", .storedDeviceToken, true),
+        ("UserDefaults.standard.set(self.pushToken, forKey: k)", .storedDeviceToken, true),
+        (
             "extension UserDefaults { func keep(_ deviceToken: Data) {} }", .storedDeviceToken,
             false
         ),
