@@ -120,7 +120,8 @@ struct CompletionPaths {
     // MARK: Blocks
 
     /// `#if … #else … #endif`: settled if every part is. Without `#else` the part may be left out
-    /// of the build that counts, and what it lacks is no fault.
+    /// of the build that counts, and what it lacks is no fault. A part that every build for iOS has
+    /// is the only one.
     private mutating func condition(
         at start: Int, _ range: Range<Int>, _ isSettled: inout Bool, _ depth: Int
     ) -> Int {
@@ -147,6 +148,10 @@ struct CompletionPaths {
             index += 1
         }
         parts.append(partStart..<min(index, range.upperBound))
+        if text.condition(at: start) == true {
+            isSettled = walk(parts[0], isSettled: isSettled, depth: depth + 1)
+            return index + 1
+        }
         let known = gaps.count
         let results = parts.map { walk($0, isSettled: isSettled, depth: depth + 1) }
         if hasElse {

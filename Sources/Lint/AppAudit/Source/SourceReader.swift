@@ -54,11 +54,10 @@ struct SourceReader {
     /// Notes that something was seen at a word.
     mutating func see(_ subject: SourceObservation.Subject, at index: Int) {
         guard entries.count < AuditLimits.observationsPerFile else { return }
-        entries.append(
-            SourceDigest.Entry(
-                observation: SourceObservation(
-                    subject, at: text.place(of: index),
-                    isConditional: text.tokens[index].isConditional)))
+        var observation = SourceObservation(
+            subject, at: text.place(of: index), isConditional: text.tokens[index].isConditional)
+        observation.isBuiltForIOS = text.isBuiltForIOS(index)
+        entries.append(SourceDigest.Entry(observation: observation))
     }
 
     /// Notes that something with an identifier was seen, and the expression that gives it.

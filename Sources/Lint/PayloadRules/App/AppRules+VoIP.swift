@@ -83,7 +83,7 @@ extension AppRules {
     private static func halfConfiguredVoIP(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps {
             let registration = app.observations.first {
-                $0.subject == .voipRegistration && !$0.isConditional
+                $0.subject == .voipRegistration && app.builds($0)
             }
             if let mode = app.mode(.voip) {
                 // An app that makes calls without pushes needs the mode for CallKit.

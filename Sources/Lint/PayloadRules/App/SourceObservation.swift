@@ -10,6 +10,8 @@ public struct SourceObservation: Hashable, Sendable {
     public var place: AppPlace
     /// Whether it is between `#if` and `#endif`, so that it may not be compiled at all.
     public var isConditional: Bool
+    /// Whether a release build for iOS devices compiles it, whatever `#if` is around it.
+    public var isBuiltForIOS = false
     /// Whether it is in a package or a framework, which may serve other targets alone.
     public var isShared = false
 

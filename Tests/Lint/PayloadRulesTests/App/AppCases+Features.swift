@@ -190,6 +190,11 @@ extension AppCase {
         AppCase(
             "CF049", "may not be built",
             .conditional(.app(info: [:], seen: [.requestedTask("a", .appRefresh)])), nil),
+        AppCase(
+            "CF049", "built for iOS",
+            .conditional(
+                .app(info: [:], seen: [.requestedTask("a", .appRefresh)]), isBuiltForIOS: true),
+            .warning),
 
         source("CF020", "no list", [.registeredTask("a.sync", .launch)], .error),
         source(
