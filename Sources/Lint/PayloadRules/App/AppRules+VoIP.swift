@@ -130,7 +130,12 @@ extension AppRules {
                     "VoIP pushes are taken, and neither CallKit nor LiveCommunicationKit is used")
                 continue
             }
-            for seen in bundle.observations where seen.subject == .voipHandlerWithoutReport {
+            // One in the form of iOS 8 that does nothing may stand beside that which iOS calls.
+            let isOnly = bundle.observations.filter(\.subject.isVoIPHandler).count == 1
+            for seen in bundle.observations
+            where seen.subject == .voipHandlerWithoutReport
+                || isOnly && seen.subject == .emptyVoIPHandler
+            {
                 findings.suspect(
                     bundle, at: seen.place, "this handler of VoIP pushes reports no call")
             }

@@ -71,6 +71,8 @@ public struct SourceObservation: Hashable, Sendable {
         case voipHandler(takesMetadata: Bool)
         /// A handler for VoIP pushes that reports no call, and passes nothing on that could.
         case voipHandlerWithoutReport
+        /// A handler for VoIP pushes in the form of iOS 8 that does nothing.
+        case emptyVoIPHandler
         /// A report of a call that follows something that takes time, in a handler for VoIP pushes.
         case lateReport
         /// CallKit or LiveCommunicationKit.

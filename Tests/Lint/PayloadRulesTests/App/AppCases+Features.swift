@@ -26,6 +26,12 @@ extension AppCase {
         source(
             "CF009", "idle handler",
             [.voipRegistration, oldHandler, .voipHandlerWithoutReport, .callInterface], .warning),
+        source(
+            "CF009", "an empty one alone",
+            [.voipRegistration, oldHandler, .emptyVoIPHandler, .callInterface], .warning),
+        source(
+            "CF009", "an empty one beside another",
+            [.voipRegistration, oldHandler, .emptyVoIPHandler, oldHandler, .callInterface], nil),
         source("CF009", "reported", [.voipRegistration, oldHandler, .callInterface], nil),
 
         source("CF010", "late", [oldHandler, .lateReport, .callInterface], .warning),
