@@ -333,7 +333,7 @@ extension SourceReader {
             owner.text.first?.isLowercase == true
         else { return false }
         // A module may have such a name too.
-        return !text.tokens.indices.contains { text.sees("import", owner.text, at: $0) }
+        return !imports.contains(owner.text)
     }
 
     /// Where the message of Objective-C begins that a word is a part of: each part of a selector

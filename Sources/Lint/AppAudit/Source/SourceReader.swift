@@ -9,6 +9,8 @@ struct SourceReader {
     let functions: [String: SourceScope]
     /// The names that several functions of the file share.
     let overloaded: Set<String>
+    /// The modules that the file imports.
+    let imports: Set<String>
     private var entries: [SourceDigest.Entry] = []
 
     private init(_ text: SourceText) {
@@ -25,6 +27,9 @@ struct SourceReader {
         }
         self.functions = functions
         self.overloaded = overloaded
+        imports = Set(
+            text.tokens.indices.filter { text.tokens[$0].isName("import") }
+                .compactMap { text[$0 + 1]?.text })
     }
 
     /// What is seen in a file, in the order of places.
