@@ -54,6 +54,7 @@ public struct Audit: Sendable {
         var facts: [AppFacts] = []
         var known = (targets: Set<String>(), configurations: Set<String>())
         var scopes: [Int] = []
+        var librarySources: [String] = []
         for (index, path) in (found.projects + found.tuistManifests).enumerated() {
             guard let reader = ProjectReader(path, library) else { continue }
             found.noteRead(path)
@@ -61,6 +62,9 @@ public struct Audit: Sendable {
             known.configurations.formUnion(reader.configurationNames)
             facts += reader.facts(targets: targets, configurations: configurations)
             scopes += Array(repeating: index, count: facts.count - scopes.count)
+            if targets.isEmpty, reader.targetNames.isEmpty || found.isOfLibrary(path) {
+                librarySources += reader.librarySources
+            }
         }
         try checkNames(known)
         // What no target names is not built, where there are targets.
@@ -68,10 +72,12 @@ public struct Audit: Sendable {
             facts += BundleReader(found, library).facts()
             scopes += Array(repeating: -1, count: facts.count - scopes.count)
         }
-        // The manifests that were not read have targets of these, and so do pods and packages.
+        // The manifests that were not read have targets of these, and so do pods and packages; the
+        // apps of others are built with libraries.
         if !known.targets.isEmpty,
             let strays = library.bundle(
-                ofStrays: found.sourcesOfOthers.filter { !library.wasExamined($0) })
+                ofStrays: (found.sourcesOfOthers + librarySources)
+                    .filter { !library.wasExamined($0) })
         {
             facts.append(AppFacts(bundles: [strays]))
             scopes.append(-1)
@@ -371,6 +377,12 @@ struct FoundFiles {
         podFolders.contains { Paths.contains($0, folder) }
     }
 
+    /// Whether a project is beside the manifest of a pod or a package, or below it.
+    func isOfLibrary(_ project: String) -> Bool {
+        let folder = Self.folder(ofProject: project)
+        return (podFolders + packageFolders).contains { Paths.contains($0, folder) }
+    }
+
     /// The source files beside the manifests of Tuist, of pods and of packages, outside of the
     /// projects' folders.
     var sourcesOfOthers: [String] {
@@ -383,11 +395,11 @@ struct FoundFiles {
         }
     }
 
-    private var projectFolders: [String] {
-        projects.map { project in
-            let folder = Paths.folder(of: project)
-            return project.hasSuffix(".pbxproj") ? Paths.folder(of: folder) : folder
-        }
+    private var projectFolders: [String] { projects.map(Self.folder(ofProject:)) }
+
+    private static func folder(ofProject project: String) -> String {
+        let folder = Paths.folder(of: project)
+        return project.hasSuffix(".pbxproj") ? Paths.folder(of: folder) : folder
     }
 
     /// Whether there is a manifest of Tuist, or an Info.plist of .NET, outside of the only

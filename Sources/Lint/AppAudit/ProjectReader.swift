@@ -37,6 +37,14 @@ struct ProjectReader {
     /// The names of the targets that are apps or extensions.
     var targetNames: [String] { targets.map(\.name) }
 
+    /// The source files of the frameworks and libraries that the project makes.
+    var librarySources: [String] {
+        project.targets.filter(\.isLibrary).flatMap { target in
+            let list = project.sources(of: target, tree: library.tree)
+            return list.files.filter { !list.isShared($0) }
+        }
+    }
+
     /// The names of their build configurations, each once, in their order.
     var configurationNames: [String] {
         var names: [String] = []

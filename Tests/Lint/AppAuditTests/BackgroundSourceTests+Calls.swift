@@ -98,6 +98,36 @@ extension BackgroundSourceTests {
         #expect(!seen.map(\.subject).contains(.voipHandlerWithoutReport))
     }
 
+    @Test("a method whose name has a capital letter may report the call, and a type does not")
+    func capitalLetters() {
+        func isIdle(_ body: String) -> Bool {
+            SourceReader.observations(
+                in: SourceText(Array(body.utf8), path: "a.swift"), SourceConstants()
+            ).contains { $0.subject == .voipHandlerWithoutReport }
+        }
+        #expect(!isIdle(Self.handler("model.IncomingCall(payload)\ncompletion()")))
+        let own = "\nfunc Ring(_ push: PKPushPayload) { calls.ring(push) }"
+        #expect(!isIdle(Self.handler("Ring(payload)\ncompletion()") + own))
+        #expect(isIdle(Self.handler("Ring(payload)\ncompletion()")))
+        #expect(isIdle("import calls\n" + Self.handler("calls.Data(payload)\ncompletion()")))
+        #expect(isIdle(Self.handler("Calls.Data(payload)\ncompletion()")))
+    }
+
+    @Test("an empty handler in the form of iOS 8 is told from one that does something else")
+    func emptyHandler() {
+        func subjects(_ body: String) -> Set<SourceObservation.Subject> {
+            let source = Self.objectiveC(body).replacing(
+                " withCompletionHandler:(void (^)(void))completion", with: "")
+            return Set(
+                SourceReader.observations(
+                    in: SourceText(Array(source.utf8), path: "a.m"), SourceConstants()
+                ).map(\.subject))
+        }
+        #expect(subjects("return;").contains(.emptyVoIPHandler))
+        #expect(!subjects("return;").contains(.voipHandlerWithoutReport))
+        #expect(subjects("self.last = payload;").contains(.voipHandlerWithoutReport))
+    }
+
     @Test("a helper whose call goes to another file is followed")
     func namedReports() {
         let call = Self.handler("take(payload)\ncompletion()")

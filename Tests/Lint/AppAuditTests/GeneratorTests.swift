@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import PayloadLint
 import PayloadRules
 import Testing
@@ -116,6 +117,30 @@ struct GeneratorTests {
         try AuditScopeTests.write(folder, "Tool", settings: "")
         try folder.write("import ProjectDescription", to: "App/Project.swift")
         try folder.write("try? BGTaskScheduler.shared.submit(r)", to: "App/Sources/a.swift")
+        #expect(AuditScopeTests.rules(try Audit(paths: [folder.path]).report()) == ["CF039"])
+    }
+
+    @Test("the framework of a pod is judged where no app of the project links it")
+    func frameworkOfPod() throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(
+            folder, "Sample", settings: "",
+            objects: """
+                TF = { isa = PBXNativeTarget; name = Kit; buildConfigurationList = L1;
+                  buildPhases = ( SF ); dependencies = ( );
+                  productType = "com.apple.product-type.framework"; };
+                SF = { isa = PBXSourcesBuildPhase; files = ( BF ); };
+                BF = { isa = PBXBuildFile; fileRef = FF; };
+                FF = { isa = PBXFileReference; path = Kit.swift; sourceTree = SOURCE_ROOT; };
+                """)
+        let project = folder.path + "/Sample/Sample.xcodeproj/project.pbxproj"
+        let text = try String(contentsOfFile: project, encoding: .utf8)
+        try folder.write(
+            text.replacing("targets = ( T )", with: "targets = ( T, TF )"),
+            to: "Sample/Sample.xcodeproj/project.pbxproj")
+        try folder.write("try? BGTaskScheduler.shared.submit(r)", to: "Sample/Kit.swift")
+        #expect(AuditScopeTests.rules(try Audit(paths: [folder.path]).report()) == [])
+        try folder.write("Pod::Spec.new {}", to: "Sample/Kit.podspec")
         #expect(AuditScopeTests.rules(try Audit(paths: [folder.path]).report()) == ["CF039"])
     }
 

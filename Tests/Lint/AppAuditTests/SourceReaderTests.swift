@@ -327,6 +327,13 @@ struct SourceReaderTests {
         ),
         ("UserDefaults.standard.set(true, forKey: \"pushTokenSent\")", .storedDeviceToken, false),
         (
+            "UserDefaults.standard.set(DeviceTokenState.text(deviceTokenState: "
+                + ".DEVICE_TOKEN_SEND_DONE), forKey: k)", .storedDeviceToken, false
+        ),
+        ("UserDefaults.standard.set(S.text(.pushTokenNew), forKey: k)", .storedDeviceToken, false),
+        ("UserDefaults.standard.set(hex(data: pushToken), forKey: k)", .storedDeviceToken, true),
+        ("UserDefaults.standard.set(self.pushToken, forKey: k)", .storedDeviceToken, true),
+        (
             "extension UserDefaults { func keep(_ deviceToken: Data) {} }", .storedDeviceToken,
             false
         ),
@@ -387,5 +394,28 @@ struct SourceReaderTests {
         #expect(found.map(\.place.line) == [3, 5])
         #expect(found.map(\.place.column) == [5, 1])
         #expect(found.map(\.isConditional) == [true, false])
+    }
+
+    @Test(
+        "what a release build for iOS compiles is known of some conditions",
+        arguments: [
+            ("#if os(iOS)\nX\n#endif", true), ("#if os(macOS)\nX\n#endif", false),
+            ("#if canImport(UIKit)\nX\n#endif", true), ("#if canImport(Kit)\nX\n#endif", false),
+            ("#if !DEBUG\nX\n#endif", true), ("#if DEBUG\nX\n#endif", false),
+            ("#if DEBUG\n#else\nX\n#endif", true), ("#if CALLS\n#else\nX\n#endif", false),
+            ("#if os(iOS)\n#else\nX\n#endif", false), ("#if CALLS\nX\n#endif", false),
+            ("#if os(macOS)\n#elseif os(iOS)\nX\n#endif", true),
+            ("#if CALLS\n#elseif os(iOS)\nX\n#endif", false),
+            ("#if os(iOS) || os(tvOS)\nX\n#endif", true),
+            ("#if os(iOS) && CALLS\nX\n#endif", false),
+            ("#if os(iOS) && !targetEnvironment(simulator)\nX\n#endif", true),
+            ("#if (os(iOS) || CALLS) && !os(macOS)\nX\n#endif", true),
+            ("#if os(iOS)\n#if CALLS\nX\n#endif\n#endif", false),
+            ("#if CALLS\n#endif\n#if os(iOS)\nX\n#endif", true), ("#if\nX\n#endif", false),
+            ("#endif\n#else\n#if os(iOS)\nX", true),
+        ])
+    func conditions(source: String, isBuilt: Bool) {
+        let found = Self.observations(source.replacing("X", with: "CXProvider()"))
+        #expect(found.map(\.isBuiltForIOS) == [isBuilt])
     }
 }

@@ -227,6 +227,11 @@ struct XcodeTarget {
         productType.hasSuffix(".unit-test") || productType.hasSuffix("ui-testing")
     }
 
+    /// Whether it builds a framework or a library.
+    var isLibrary: Bool {
+        productType.contains(".framework") || productType.contains(".library.")
+    }
+
     /// What it builds. A separate WatchKit extension has the background modes of its app, so that
     /// it counts as the app (Apple, UIBackgroundModes).
     var role: AppFacts.Bundle.Role {

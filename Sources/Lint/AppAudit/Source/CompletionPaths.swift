@@ -120,7 +120,8 @@ struct CompletionPaths {
     // MARK: Blocks
 
     /// `#if … #else … #endif`: settled if every part is. Without `#else` the part may be left out
-    /// of the build that counts, and what it lacks is no fault.
+    /// of the build that counts, and what it lacks is no fault. A part that every build for iOS has
+    /// is the only one.
     private mutating func condition(
         at start: Int, _ range: Range<Int>, _ isSettled: inout Bool, _ depth: Int
     ) -> Int {
@@ -147,6 +148,10 @@ struct CompletionPaths {
             index += 1
         }
         parts.append(partStart..<min(index, range.upperBound))
+        if text.condition(at: start) == true {
+            isSettled = walk(parts[0], isSettled: isSettled, depth: depth + 1)
+            return index + 1
+        }
         let known = gaps.count
         let results = parts.map { walk($0, isSettled: isSettled, depth: depth + 1) }
         if hasElse {
@@ -203,11 +208,13 @@ struct CompletionPaths {
         case "guard":
             let isMet =
                 isExempt(start..<open) || asksWhetherDone(start..<open)
+                || asksForLatch(start..<open)
                 || asksForFlag(start..<open, setIn: next..<max(next, range.upperBound))
             if !isMet { _ = walk(body, isSettled: isSettled, depth: depth + 1) }
             return next
         case "for", "while":
             _ = walk(body, isSettled: isSettled, depth: depth + 1)
+            if keyword == "while", isEndless(start..<open, body) { isSettled = true }
             // There may be nothing to go through.
             if keyword == "for", !isSettled, mentions(body), asksForInput(start..<open) {
                 openBranches.append(start)
@@ -286,6 +293,44 @@ struct CompletionPaths {
         }
     }
 
+    /// Whether a condition asks an object that lets only the first through:
+    /// `guard latch.claim() else { return }`.
+    private func asksForLatch(_ condition: Range<Int>) -> Bool {
+        let words: Set = ["latch", "once", "claim", "exchange"]
+        return condition.contains { index in
+            guard text.tokens[index].isName, text.sees("(", ")", at: index + 1) else {
+                return false
+            }
+            let owner = text.sees(".", at: index - 1) ? text[index - 2]?.text ?? "" : ""
+            return SourceReader.nameParts(owner + "_" + text.tokens[index].text)
+                .contains(where: words.contains)
+        }
+    }
+
+    /// Whether nothing but a return leads out of a loop: `while true` without a `break`.
+    private func isEndless(_ head: Range<Int>, _ body: Range<Int>) -> Bool {
+        let condition = text.tokens[head.dropFirst()].filter { !$0.isMark("(") && !$0.isMark(")") }
+        guard condition.count == 1, ["true", "YES", "1"].contains(condition[0].text) else {
+            return false
+        }
+        let loops: Set = ["for", "while", "repeat", "switch"]
+        return !body.contains { index in
+            let token = text.tokens[index]
+            guard token.isName, ["break", "goto"].contains(token.text) else { return false }
+            // One with a label leads out of what has it.
+            if token.text == "goto" || text[index + 1]?.position.line == token.position.line,
+                text[index + 1]?.isName == true
+            {
+                return true
+            }
+            for scope in text.scopes(around: index) {
+                if scope.open < body.lowerBound { return true }
+                if case .control(let keyword) = scope.kind, loops.contains(keyword) { return false }
+            }
+            return true
+        }
+    }
+
     /// Whether a condition asks for a version of the system, which is met on those that matter.
     private func asksForVersion(_ range: Range<Int>) -> Bool {
         text.tokens[range].contains {
@@ -311,7 +356,7 @@ struct CompletionPaths {
         }
         var isExhaustive =
             keyword != "if" || asksForVersion || (isExempt && !isNegated)
-            || asksForFlag(condition, setIn: body)
+            || asksForFlag(condition, setIn: body) || asksForLatch(condition)
         var next = next
         let continuation = keyword == "if" ? "else" : "catch"
         while next < range.upperBound {

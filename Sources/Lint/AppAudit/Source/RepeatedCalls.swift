@@ -199,7 +199,9 @@ struct RepeatedCalls {
 
     /// Whether a condition asks for something that may be set where the call was made.
     private func asksForFlag(_ condition: Range<Int>) -> Bool {
-        let words = ["done", "called", "complete", "finish", "once", "handled", "ended"]
+        let words = [
+            "done", "called", "complete", "finish", "once", "handled", "ended", "latch", "claim",
+        ]
         return condition.contains { index in
             let name = text.tokens[index].text.lowercased()
             return text.tokens[index].isName && words.contains { name.contains($0) }

@@ -119,7 +119,12 @@ extension SourceReader {
             .prefix { !text.tokens[$0].isMark(",") }
         let isToken = value.contains { word in
             let token = text.tokens[word]
-            return token.isName && !Self.namesFlag(token.text)
+            // `.tokenNotSent` is one of the states that an enumeration lists.
+            let isListed =
+                text.sees(".", at: word - 1)
+                && ["(", ",", ":"].contains { text[word - 2]?.isMark($0) == true }
+            return token.isName && !text.isLabel(word) && !isListed
+                && !Self.namesFlag(token.text)
                 && (Self.namesDeviceToken(token.text) || isData(word))
         }
         if isToken { see(.storedDeviceToken, at: index) }
@@ -131,6 +136,7 @@ extension SourceReader {
         let words = [
             "is", "has", "did", "should", "was", "needs", "key", "date", "time", "sent",
             "registered", "uploaded", "enabled", "version", "hash", "env", "type", "status",
+            "state",
         ]
         return words.contains { name.hasPrefix($0) || name.hasSuffix($0) }
     }

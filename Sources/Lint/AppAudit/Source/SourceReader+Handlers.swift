@@ -176,7 +176,10 @@ extension SourceReader {
         let reports = possibleReports(
             in: body, strictness.inputNames, completion: completion)
         if reports.isEmpty {
-            see(.voipHandlerWithoutReport, at: scope.head)
+            let isEmpty =
+                completion == nil && !head.isAsync
+                && body.allSatisfy { ["return", ";"].contains(text.tokens[$0].text) }
+            see(isEmpty ? .emptyVoIPHandler : .voipHandlerWithoutReport, at: scope.head)
         } else if let gap = CompletionPaths(
             text, body: scope, strictness, settles: reports.contains
         ).gaps.min() ?? reportGap(inHelpersOf: scope, reports, strictness, depth: 0) {
@@ -289,7 +292,8 @@ extension SourceReader {
     /// Whether a call does nothing with a push or a task: by its name, or because it is one of a
     /// log: `FileLog.shared.add(…)`.
     func isIdleCall(_ index: Int) -> Bool {
-        if Self.isIdle(text.tokens[index].text) || speaksOfKnownCall(index) { return true }
+        if Self.isIdle(text.tokens[index].text), !isMethod(index) { return true }
+        if speaksOfKnownCall(index) { return true }
         // `condition: .onQueue(main)` makes a value of a type that is left out.
         if text.sees(".", at: index - 1), let before = text[index - 2],
             ["(", ",", ":", "=", "["].contains(where: before.isMark)
@@ -315,6 +319,21 @@ extension SourceReader {
         return Self.idleOwners.contains(text.tokens[receiver].text)
             // `[[Calls shared] report…]`: the first message only asks for an object.
             || text.sees("[", at: open - 1) && text.partners[open] == index + 1
+    }
+
+    /// Whether a name with a capital letter, which is otherwise a type's, is that of a function:
+    /// `model.IncomingCall(…)`, or one of this file.
+    private func isMethod(_ index: Int) -> Bool {
+        let name = text.tokens[index].text
+        guard name.first?.isUppercase == true, !Self.idleCalls.contains(name),
+            !Self.nameParts(name).contains("log")
+        else { return false }
+        if functions[name] != nil { return true }
+        guard text.sees(".", at: index - 1), let owner = text[index - 2], owner.isName,
+            owner.text.first?.isLowercase == true
+        else { return false }
+        // A module may have such a name too.
+        return !imports.contains(owner.text)
     }
 
     /// Where the message of Objective-C begins that a word is a part of: each part of a selector

@@ -65,10 +65,67 @@ extension SourceReader {
             // Not a closure that takes one.
             let types = parameter.types.filter { $0 != "any" }
             guard types.count == 1, Self.taskTypes.contains(types[0]) else { continue }
+            guard answers(for: parameter.name, head, scope, depth: 0) else { continue }
             readTask(
                 parameter.name, in: scope,
                 isRefresh: types == ["BGTask"] ? nil : types == ["BGAppRefreshTask"])
         }
+    }
+
+    /// Whether it is for a function to end the task that it takes, and not for the caller, who may
+    /// only have it show the progress.
+    private func answers(
+        for task: String, _ head: SourceScope.FunctionHead, _ scope: SourceScope, depth: Int
+    ) -> Bool {
+        guard depth < 4 else { return false }
+        if text.isObjectiveC || uses(of: task, in: scope).contains(.end) { return true }
+        let own = text.content(ofBracket: scope.open)
+        let calls = text.tokens.indices.filter {
+            text.tokens[$0].isName(head.name) && !own.contains($0)
+                && text[$0 - 1]?.isName("func") != true
+        }
+        // One that nothing here calls is a handler if it takes nothing else.
+        guard !calls.isEmpty else { return head.parameters.count == 1 }
+        return calls.contains { getsTask($0, depth: depth) }
+    }
+
+    /// Whether the function at a word is handed on as a handler, gets the task of a closure, or is
+    /// all that a handler does with its task.
+    private func getsTask(_ call: Int, depth: Int) -> Bool {
+        let arguments = text.content(ofBracket: call + 1)
+        // `launchHandler: handle`, `launchHandler: handle(task:)`
+        if arguments.isEmpty || text.sees(":", ")", at: arguments.upperBound - 1) { return true }
+        func takes(_ name: String, in scope: SourceScope) -> Bool {
+            let names = aliases(of: name, in: text.content(ofBracket: scope.open))
+            return arguments.contains { isValue($0, named: names) }
+        }
+        for scope in text.scopes(around: call) {
+            guard case .function(let head) = scope.kind else { continue }
+            let own = head.parameters.first { parameter in
+                parameter.types.contains(where: Self.taskTypes.contains)
+                    && takes(parameter.name, in: scope)
+            }
+            guard let own else { break }
+            return uses(of: own.name, in: scope).filter { [.end, .handedOn].contains($0) }
+                == [.handedOn]
+                && answers(for: own.name, head, scope, depth: depth + 1)
+        }
+        return text.scopes(around: call).contains { scope in
+            guard case .closure = scope.kind else { return false }
+            return closureParameters(scope).contains { takes($0, in: scope) }
+        }
+    }
+
+    /// What a function does with its task.
+    private func uses(of task: String, in scope: SourceScope) -> [Use] {
+        let body = text.content(ofBracket: scope.open)
+        let names = aliases(of: task, in: body)
+        return body.filter { isValue($0, named: names) }.map(use)
+    }
+
+    private func isValue(_ index: Int, named names: Set<String>) -> Bool {
+        text.tokens[index].isName && names.contains(text.tokens[index].text)
+            && !text.isLabel(index) && text[index - 1]?.isMark(".") != true
     }
 
     /// `isRefresh` is `nil` where the task's type does not say it.
@@ -79,9 +136,7 @@ extension SourceReader {
         var ends: Set<Int> = []
         var handedOn = false
         var expiration: Int?
-        for index in body where text.tokens[index].isName && names.contains(text.tokens[index].text)
-        {
-            guard !text.isLabel(index), text[index - 1]?.isMark(".") != true else { continue }
+        for index in body where isValue(index, named: names) {
             switch use(of: index) {
             case .end: ends.insert(index)
             case .expiration: expiration = expiration ?? index
@@ -185,9 +240,15 @@ extension SourceReader {
                 let around = text.scopes(around: index).first(where: { _ in true })
             else { return false }
             return text.content(ofBracket: around.open).contains { word in
-                guard text.sees("(", task.text, ")", at: word + 1) else { return false }
+                guard text.sees("(", at: word + 1) else { return false }
                 let name = text.tokens[word].text
-                return name == head.name || functions[name] == nil && isCall(word)
+                if name == head.name {
+                    return text.content(ofBracket: word + 1).contains {
+                        isValue($0, named: [task.text])
+                    }
+                }
+                return functions[name] == nil && isCall(word)
+                    && text.sees(task.text, ")", at: word + 2)
             }
         }
     }

@@ -9,6 +9,8 @@ struct SourceReader {
     let functions: [String: SourceScope]
     /// The names that several functions of the file share.
     let overloaded: Set<String>
+    /// The modules that the file imports.
+    let imports: Set<String>
     private var entries: [SourceDigest.Entry] = []
 
     private init(_ text: SourceText) {
@@ -25,6 +27,9 @@ struct SourceReader {
         }
         self.functions = functions
         self.overloaded = overloaded
+        imports = Set(
+            text.tokens.indices.filter { text.tokens[$0].isName("import") }
+                .compactMap { text[$0 + 1]?.text })
     }
 
     /// What is seen in a file, in the order of places.
@@ -54,11 +59,10 @@ struct SourceReader {
     /// Notes that something was seen at a word.
     mutating func see(_ subject: SourceObservation.Subject, at index: Int) {
         guard entries.count < AuditLimits.observationsPerFile else { return }
-        entries.append(
-            SourceDigest.Entry(
-                observation: SourceObservation(
-                    subject, at: text.place(of: index),
-                    isConditional: text.tokens[index].isConditional)))
+        var observation = SourceObservation(
+            subject, at: text.place(of: index), isConditional: text.tokens[index].isConditional)
+        observation.isBuiltForIOS = text.isBuiltForIOS(index)
+        entries.append(SourceDigest.Entry(observation: observation))
     }
 
     /// Notes that something with an identifier was seen, and the expression that gives it.

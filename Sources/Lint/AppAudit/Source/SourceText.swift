@@ -11,6 +11,8 @@ struct SourceText {
     let isObjectiveC: Bool
     /// The words.
     let tokens: [SwiftToken]
+    /// The indices of `#if`, `#else` and so on.
+    let directives: [Int]
     /// For each bracket its counterpart's index; -1 otherwise, and for an unmatched bracket.
     let partners: [Int]
     /// The scopes, in the order of their opening braces.
@@ -23,6 +25,10 @@ struct SourceText {
         self.path = path
         isObjectiveC = path.hasSuffix(".m") || path.hasSuffix(".mm")
         tokens = SwiftLexer.tokens(of: bytes, isObjectiveC: isObjectiveC)
+        directives = tokens.indices.filter { [tokens] index in
+            tokens[index].kind == .directive
+                && ["if", "elseif", "elif", "else", "endif"].contains(tokens[index].text)
+        }
         partners = Self.partners(in: tokens)
         (scopes, scopeIndices) = ScopeFinder.scopes(
             in: tokens, partners, isObjectiveC: isObjectiveC)

@@ -115,6 +115,12 @@ extension AppFacts.Bundle {
     /// What was seen in source text.
     var observations: [SourceObservation] { sources?.observations ?? [] }
 
+    /// Whether something that was seen is compiled in a build for devices, whatever `#if` is around
+    /// it.
+    func builds(_ seen: SourceObservation) -> Bool {
+        !seen.isConditional || (platform == .iOS && seen.isBuiltForIOS)
+    }
+
     /// Whether something was seen in source text.
     func shows(_ isMeant: (SourceObservation.Subject) -> Bool) -> Bool {
         observations.contains { isMeant($0.subject) }

@@ -115,7 +115,7 @@ extension AppRules {
             let asksForToken = !requests.isEmpty
             let hasMode = app.mode(.remoteNotification) != nil && app.platform != .watchOS
             // Code in `#if` may be for the simulator alone.
-            let isCertain = hasMode && requests.contains { !$0.isConditional }
+            let isCertain = hasMode && requests.contains(where: app.builds)
             if !facts.pushes(to: app).isEmpty || isCertain {
                 findings.reportSent(app, at: place, message)
             } else if asksForToken {

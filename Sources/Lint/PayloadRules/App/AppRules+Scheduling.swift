@@ -43,7 +43,7 @@ extension AppRules {
             for (work, mode) in modes where app.mode(mode) == nil {
                 let request = app.observations.first { seen in
                     guard case .requestedTask(_, work) = seen.subject else { return false }
-                    return !seen.isShared && !seen.isConditional
+                    return !seen.isShared && app.builds(seen)
                 }
                 guard let request else { continue }
                 findings.suspect(
@@ -173,7 +173,7 @@ extension AppRules {
                     }
                 })
             for seen in bundle.observations
-            where !seen.isConditional && !scenes.contains(seen.place) {
+            where bundle.builds(seen) && !scenes.contains(seen.place) {
                 guard case .registeredTask(let identifier, let occasion) = seen.subject else {
                     continue
                 }

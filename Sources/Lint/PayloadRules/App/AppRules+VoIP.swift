@@ -83,7 +83,7 @@ extension AppRules {
     private static func halfConfiguredVoIP(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps {
             let registration = app.observations.first {
-                $0.subject == .voipRegistration && !$0.isConditional
+                $0.subject == .voipRegistration && app.builds($0)
             }
             if let mode = app.mode(.voip) {
                 // An app that makes calls without pushes needs the mode for CallKit.
@@ -130,7 +130,12 @@ extension AppRules {
                     "VoIP pushes are taken, and neither CallKit nor LiveCommunicationKit is used")
                 continue
             }
-            for seen in bundle.observations where seen.subject == .voipHandlerWithoutReport {
+            // One in the form of iOS 8 that does nothing may stand beside that which iOS calls.
+            let isOnly = bundle.observations.filter(\.subject.isVoIPHandler).count == 1
+            for seen in bundle.observations
+            where seen.subject == .voipHandlerWithoutReport
+                || isOnly && seen.subject == .emptyVoIPHandler
+            {
                 findings.suspect(
                     bundle, at: seen.place, "this handler of VoIP pushes reports no call")
             }

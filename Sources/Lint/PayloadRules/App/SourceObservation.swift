@@ -10,6 +10,8 @@ public struct SourceObservation: Hashable, Sendable {
     public var place: AppPlace
     /// Whether it is between `#if` and `#endif`, so that it may not be compiled at all.
     public var isConditional: Bool
+    /// Whether a release build for iOS devices compiles it, whatever `#if` is around it.
+    public var isBuiltForIOS = false
     /// Whether it is in a package or a framework, which may serve other targets alone.
     public var isShared = false
 
@@ -69,6 +71,8 @@ public struct SourceObservation: Hashable, Sendable {
         case voipHandler(takesMetadata: Bool)
         /// A handler for VoIP pushes that reports no call, and passes nothing on that could.
         case voipHandlerWithoutReport
+        /// A handler for VoIP pushes in the form of iOS 8 that does nothing.
+        case emptyVoIPHandler
         /// A report of a call that follows something that takes time, in a handler for VoIP pushes.
         case lateReport
         /// CallKit or LiveCommunicationKit.

@@ -40,13 +40,14 @@ extension AppFacts {
         return facts
     }
 
-    /// The same, where all source text stands in `#if`.
-    static func conditional(_ facts: AppFacts) -> AppFacts {
+    /// The same, where all source text stands in `#if`, and the condition is one for iOS.
+    static func conditional(_ facts: AppFacts, isBuiltForIOS: Bool = false) -> AppFacts {
         var facts = facts
         for bundle in facts.bundles.indices {
             guard let sources = facts.bundles[bundle].sources else { continue }
             for index in sources.observations.indices {
                 facts.bundles[bundle].sources?.observations[index].isConditional = true
+                facts.bundles[bundle].sources?.observations[index].isBuiltForIOS = isBuiltForIOS
             }
         }
         return facts

@@ -26,6 +26,12 @@ extension AppCase {
         source(
             "CF009", "idle handler",
             [.voipRegistration, oldHandler, .voipHandlerWithoutReport, .callInterface], .warning),
+        source(
+            "CF009", "an empty one alone",
+            [.voipRegistration, oldHandler, .emptyVoIPHandler, .callInterface], .warning),
+        source(
+            "CF009", "an empty one beside another",
+            [.voipRegistration, oldHandler, .emptyVoIPHandler, oldHandler, .callInterface], nil),
         source("CF009", "reported", [.voipRegistration, oldHandler, .callInterface], nil),
 
         source("CF010", "late", [oldHandler, .lateReport, .callInterface], .warning),
@@ -190,6 +196,11 @@ extension AppCase {
         AppCase(
             "CF049", "may not be built",
             .conditional(.app(info: [:], seen: [.requestedTask("a", .appRefresh)])), nil),
+        AppCase(
+            "CF049", "built for iOS",
+            .conditional(
+                .app(info: [:], seen: [.requestedTask("a", .appRefresh)]), isBuiltForIOS: true),
+            .warning),
 
         source("CF020", "no list", [.registeredTask("a.sync", .launch)], .error),
         source(

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Functions that take a task: the handler that ends it, and those that help.
+extension BackgroundSourceTests {
+    private static let end = "task.setTaskCompleted(success: true)"
+    private static let expiration = "task.expirationHandler = { work.cancel() }\n"
+
+    private static func launch(_ body: String) -> String {
+        "func begin() { s.register(forTaskWithIdentifier: \"a\", using: nil) { task in\n"
+            + "guard let job = task as? BGContinuedProcessingTask else {\n\(end)\nreturn }\n"
+            + "\(body) } }\n"
+    }
+
+    @Test("a function that only shows the progress of a task does not have to end it")
+    func progress() {
+        let handler =
+            "func handle(_ task: BGContinuedProcessingTask) {\n\(Self.expiration)"
+            + "queue.async {\nself.show(1, task: task)\n\(Self.end)\n} }\n"
+        let show =
+            "func show(_ units: Int, task: BGContinuedProcessingTask) {\n"
+            + "guard units > 0 else { return }\nupdate(units, task: task)\n}\n"
+            + "func update(_ units: Int, task: BGContinuedProcessingTask) {\n"
+            + "task.updateTitle(\"a\", subtitle: \"b\")\n}\n"
+        #expect(Self.faults(Self.launch("handle(job)") + handler + show) == [])
+        // In a file of its own too.
+        #expect(Self.faults(show) == [])
+    }
+
+    @Test(
+        "a function that gets the task of a launch has to end it",
+        arguments: [
+            launch("handle(job)"), launch("if ready { self.handle(job) }"),
+            "func begin() { s.register(forTaskWithIdentifier: \"a\", using: nil, "
+                + "launchHandler: handle) }\n",
+            launch("take(job)")
+                + "func take(_ task: BGContinuedProcessingTask) {\nlog(1)\nhandle(task) }\n",
+            "func begin() { tasks.add(\"a\") { task in self.handle(task) } }\n", "",
+        ])
+    func handlers(caller: String) {
+        let handler = "func handle(_ task: BGContinuedProcessingTask) {\nwork.start()\n}\n"
+        #expect(Self.faults(caller + handler).contains(.taskPathWithoutEnd))
+    }
+
+    @Test("a function that ends its task on one path has to end it on each")
+    func finish() {
+        let source =
+            "func finish(_ units: Int, task: BGProcessingTask) {\n"
+            + "guard units > 0 else { return }\n\(Self.end)\n}\n"
+        #expect(Self.faults(source) == [.taskPathWithoutEnd])
+    }
+
+    @Test("the handler has set the expiration handler of what gets its task among others")
+    func expirationOfHandler() {
+        let source =
+            "func handle(_ task: BGProcessingTask) {\n\(Self.expiration)"
+            + "queue.async { self.finish(task, failed: false) }\n}\n"
+            + "func finish(_ task: BGProcessingTask, failed: Bool) {\nsave { \(Self.end) }\n}\n"
+        #expect(Self.faults(source) == [])
+        #expect(
+            Self.faults(source.replacing(Self.expiration, with: "")) == [.taskWithoutExpiration])
+    }
+
+    @Test(
+        "a closure that a latch lets through once ends the task where it does",
+        arguments: [
+            "let end = {\nguard latch.claim() else { return }\nEND\n}\n",
+            "let end = {\nif once.first() { END }\n}\n",
+            "func end() {\nguard self.completion.claim() else { return }\nEND\n}\n",
+        ])
+    func latch(closure: String) {
+        let source =
+            "func handle(task: BGProcessingTask) {\n\(Self.expiration)"
+            + closure.replacing("END", with: Self.end)
+            + "queue.asyncAfter(deadline: .now() + 9) { end() }\nstart { end() }\n}"
+        #expect(Self.faults(source) == [])
+        let other = source.replacing("latch.claim()", with: "work.isReady()")
+        #expect(
+            Self.faults(other)
+                == (closure.contains("latch.claim()") ? [.taskPathWithoutEnd] : []))
+    }
+
+    @Test("only a return or a break leads out of an endless loop")
+    func endlessLoop() {
+        func faults(_ body: String) -> Set<Fault> {
+            Self.faults(
+                "func handle(task: BGProcessingTask) {\n\(Self.expiration)queue.async {\n"
+                    + "while true {\n\(body)\nwait()\n}\n} }")
+        }
+        #expect(faults("if done { \(Self.end)\nreturn }") == [])
+        #expect(
+            faults("switch pass {\ncase .more: break\ncase .last: \(Self.end)\nreturn\n}") == [])
+        #expect(
+            faults("if over { break }\nif done { \(Self.end)\nreturn }") == [.taskPathWithoutEnd])
+        #expect(faults("if done { return }\n\(Self.end)") == [.taskPathWithoutEnd])
+    }
+
+    @Test("a part that every build for iOS has is a part of the path")
+    func builtForIOS() {
+        let body = "#if os(iOS)\nguard ready else { return }\n\(Self.end)\n#endif"
+        let source = "func handle(task: BGProcessingTask) {\n\(body)\n}"
+        #expect(Self.faults(source) == [.taskPathWithoutEnd])
+        #expect(Self.faults(source.replacing("os(iOS)", with: "CALLS")) == [])
+    }
+}
