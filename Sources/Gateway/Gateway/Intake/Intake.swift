@@ -137,8 +137,9 @@ final class Intake: Sendable {
         >
 
     /// An intake that passes each batch to `write`, which returns when it is on disk; `isShared`
-    /// says whether several callers have requests, or had some a moment ago. `hasRoom` returns whether a short wait would not help a batch to be sent immediately; for each waiting
-    /// caller it gets the queue of the first wake, and how many wait.
+    /// says whether several callers have requests, or had some a moment ago. `hasRoom` returns
+    /// whether a short wait would not help a batch to be sent immediately; for each waiting caller
+    /// it gets the queue of the first wake, and how many wait.
     init(
         limits: GatewayLimits,
         hasRoom: @escaping @Sendable ([(queue: WakeQueueKey, count: Int)]) -> Bool = { _ in true },
