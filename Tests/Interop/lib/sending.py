@@ -37,8 +37,8 @@ CREDENTIAL = ["--key", os.environ["INTEROP_KEY"], "--key-id", os.environ["INTERO
 # Which answer a device token gets, by its first digits.
 BAD, DEAD = "bad0", "dead"
 REFUSALS = {BAD: (400, "BadDeviceToken"), DEAD: (410, "Unregistered")}
-# In seconds. A call is good for 10, and an attempt that got no answer is repeated within a few.
-PATIENCE = 40
+# In seconds: longer than a push that a server leaves unanswered may take, and its repetition.
+PATIENCE = 90
 
 
 class Server:
