@@ -70,6 +70,7 @@ extension BackgroundSourceTests {
         arguments: [
             "let end = {\nguard latch.claim() else { return }\nEND\n}\n",
             "let end = {\nif once.first() { END }\n}\n",
+            "let end = {\nguard !done.exchange(true, ordering: .relaxed) else { return }\nEND\n}\n",
             "func end() {\nguard self.completion.claim() else { return }\nEND\n}\n",
         ])
     func latch(closure: String) {

@@ -294,13 +294,11 @@ struct CompletionPaths {
     }
 
     /// Whether a condition asks an object that lets only the first through:
-    /// `guard latch.claim() else { return }`.
+    /// `guard latch.claim() else { return }`, `guard !done.exchange(true, …) else { return }`.
     private func asksForLatch(_ condition: Range<Int>) -> Bool {
         let words: Set = ["latch", "once", "claim", "exchange"]
         return condition.contains { index in
-            guard text.tokens[index].isName, text.sees("(", ")", at: index + 1) else {
-                return false
-            }
+            guard text.tokens[index].isName, text.sees("(", at: index + 1) else { return false }
             let owner = text.sees(".", at: index - 1) ? text[index - 2]?.text ?? "" : ""
             return SourceReader.nameParts(owner + "_" + text.tokens[index].text)
                 .contains(where: words.contains)

@@ -119,15 +119,10 @@ extension WrapperRequest {
         if let first = document.kind(control.value) == .array
             ? document.elements(of: control.value).first : nil
         {
-            let path = pointer + "/pn_apns/pn_push/0/"
-            for (name, header) in [
-                ("push_type", "apns-push-type"), ("collapse_id", "apns-collapse-id"),
-            ] {
-                guard let member = document.last(name, of: first),
-                    let value = document.scalarText(member.value)
-                else { continue }
-                push.headers.append((header, value, offset(member.value), path + name))
-            }
+            let path = pointer + "/pn_apns/pn_push/0"
+            addHeaders(
+                [("push_type", "apns-push-type"), ("collapse_id", "apns-collapse-id")],
+                of: first, at: path, to: &push)
         }
         return [push]
     }
@@ -143,16 +138,25 @@ extension WrapperRequest {
         push.base = (text, document, payload.value)
         push.start = offset(payload.value)
         push.pointer = pointer + "/payload"
-        for (name, header) in [
-            ("kind", "apns-push-type"), ("priority", "apns-priority"),
-            ("collapse_id", "apns-collapse-id"),
-        ] {
-            guard let member = member(name), let value = document.scalarText(member.value) else {
-                continue
-            }
+        addHeaders(
+            [
+                ("kind", "apns-push-type"), ("priority", "apns-priority"),
+                ("collapse_id", "apns-collapse-id"),
+            ], of: node, at: pointer, to: &push)
+        return [push]
+    }
+
+    /// Takes members of an object for the headers that the service makes of them.
+    private func addHeaders(
+        _ names: [(member: String, header: String)], of object: Int, at pointer: String,
+        to push: inout WrappedPush
+    ) {
+        for (name, header) in names {
+            guard let member = member(name, of: object),
+                let value = document.scalarText(member.value)
+            else { continue }
             push.headers.append((header, value, offset(member.value), pointer + "/" + name))
         }
-        return [push]
     }
 
     /// OneSignal, reference of "Create notification".
@@ -185,15 +189,11 @@ extension WrapperRequest {
                 WrappedPush.Member(
                     name: "custom", value: literal(data.value), pointer: pointer + "/data"))
         }
-        for (name, header) in [
-            ("apns_push_type_override", "apns-push-type"), ("priority", "apns-priority"),
-            ("collapse_id", "apns-collapse-id"),
-        ] {
-            guard let member = member(name), let value = document.scalarText(member.value) else {
-                continue
-            }
-            push.headers.append((header, value, offset(member.value), pointer + "/" + name))
-        }
+        addHeaders(
+            [
+                ("apns_push_type_override", "apns-push-type"), ("priority", "apns-priority"),
+                ("collapse_id", "apns-collapse-id"),
+            ], of: node, at: pointer, to: &push)
         let isSilent =
             push.aps.contains { $0.name == "content-available" }
             && !push.aps.contains { ["alert", "sound"].contains($0.name) }
