@@ -153,13 +153,19 @@ let package = Package(
         module("OpenSSLCrypto", in: .core, ["CCryptoShims"]),
         tests(of: "OpenSSLCrypto", in: .core),
 
+        // The only reader of JSON, for whoever judges, splits or merges it.
+        module("StrictJSON", in: .core),
+        tests(of: "StrictJSON", in: .core, ["JSONTestKit", "SeedKit"]),
+        testSupport("JSONTestKit", in: .core, ["SeedKit", "StrictJSON"]),
+
         // Layer 1: pure modules.
         module("PushTransport", in: .apns, ["WakeModel"]),
-        module("PayloadRules", in: .lint, ["WakeModel"]),
-        tests(of: "PayloadRules", in: .lint, ["SeedKit", "WakeModel"]),
-        module("APNsWire", in: .apns, ["PushTransport", "WakeModel"]),
+        module("PayloadRules", in: .lint, ["StrictJSON", "WakeModel"]),
+        tests(
+            of: "PayloadRules", in: .lint, ["JSONTestKit", "SeedKit", "StrictJSON", "WakeModel"]),
+        module("APNsWire", in: .apns, ["PushTransport", "StrictJSON", "WakeModel"]),
         tests(of: "APNsWire", in: .apns, ["PushTransport", "SeedKit", "WakeModel"]),
-        module("WakeBudget", in: .gateway, ["WakeModel"]),
+        module("WakeBudget", in: .gateway, ["StrictJSON", "WakeModel"]),
         tests(of: "WakeBudget", in: .gateway, ["SeedKit", "WakeModel"]),
         module("DeviceModel", in: .simulation, ["WakeModel"]),
         tests(of: "DeviceModel", in: .simulation, ["WakeModel"]),
@@ -167,9 +173,10 @@ let package = Package(
         tests(of: "WakeSimulation", in: .simulation, ["DeviceModel", "WakeBudget", "WakeModel"]),
 
         // Readers of files, for `rouse validate` and `rouse audit`.
-        module("PayloadLint", in: .lint, ["PayloadRules", "WakeModel", yams]),
+        module("PayloadLint", in: .lint, ["PayloadRules", "StrictJSON", "WakeModel", yams]),
         tests(
-            of: "PayloadLint", in: .lint, ["PayloadRules", "SeedKit", "WakeModel", yams],
+            of: "PayloadLint", in: .lint,
+            ["PayloadRules", "SeedKit", "StrictJSON", "WakeModel", yams],
             exclude: ["Golden"]),
         module("AppAudit", in: .lint, ["PayloadLint", "PayloadRules", yams]),
         tests(of: "AppAudit", in: .lint, ["PayloadLint", "PayloadRules", "SeedKit"]),
@@ -320,16 +327,16 @@ let package = Package(
         module(
             "AdminAPI", in: .gateway,
             [
-                "CDashboard", "Gateway", "OpenSSLCrypto", "PayloadRules", "WakeBudget",
-                "WakeModel", coreMetrics, httpTypes, hummingbird, hummingbirdCore, lifecycle,
-                logging, nioCore, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
+                "CDashboard", "Gateway", "OpenSSLCrypto", "PayloadRules", "StrictJSON",
+                "WakeBudget", "WakeModel", coreMetrics, httpTypes, hummingbird, hummingbirdCore,
+                lifecycle, logging, nioCore, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
             ]),
         tests(
             of: "AdminAPI", in: .gateway,
             [
-                "Gateway", "GatewayTestKit", "OpenSSLCrypto", "PayloadRules", "SeedKit", "WaitKit",
-                "WakeBudget", "WakeModel", coreMetrics, httpTypes, lifecycle, logging,
-                nioCore,
+                "Gateway", "GatewayTestKit", "OpenSSLCrypto", "PayloadRules", "SeedKit",
+                "StrictJSON", "WaitKit", "WakeBudget", "WakeModel", coreMetrics, httpTypes,
+                lifecycle, logging, nioCore,
             ]),
 
         // Where the gateway meets the client of APNs.

@@ -4,8 +4,8 @@ internal import APNsWire
 internal import PushTransport
 internal import WakeModel
 
-/// The callers of `send(_:)` with one push each, by the ids of their submissions: a table instead
-/// of an object for each. A value: its owner guards it with a lock.
+/// The callers of `send(_:)` with one push each, by the ids of their submissions. A value:
+/// its owner guards it with a lock.
 struct PendingSends {
     /// The answer to a caller.
     struct Answer: Sendable {
@@ -27,16 +27,17 @@ struct PendingSends {
         let isSecond: Bool
     }
 
-    private var table = SubmissionTable<Waiting>()
+    private var waiting: [TransportRequest.ID: Waiting] = [:]
 
     /// Adds the caller of a submission that is about to go out; its id must be new.
     mutating func insert(_ id: TransportRequest.ID, _ waiting: Waiting) {
-        table.insert(id, waiting)
+        let former = self.waiting.updateValue(waiting, forKey: id)
+        precondition(former == nil, "Two submissions have one id.")
     }
 
     /// Takes the caller of a submission out, whose answer has come. It is given once.
     mutating func remove(_ id: TransportRequest.ID) -> Waiting {
-        guard let waiting = table.remove(id) else {
+        guard let waiting = waiting.removeValue(forKey: id) else {
             preconditionFailure("A push was answered twice, or before it was sent.")
         }
         return waiting

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
 internal import WakeModel
 
 /// What the bodies of the broadcast API hold:
@@ -12,33 +13,29 @@ struct ChannelBody {
 
     /// Reads as far as the body is a JSON object. Members of other names are passed over.
     init(_ body: [UInt8]) {
-        var reader = AnswerReader(bytes: body)
-        guard reader.skip(UInt8(ascii: "{")) else { return }
-        while let name = reader.string(), reader.skip(UInt8(ascii: ":")) {
-            if name == "channels" {
-                channels = Self.list(&reader)
-                guard channels != nil else { return }
-            } else {
-                guard let value = reader.value() else { return }
-                if name == "message-storage-policy", case .scalar(let text) = value {
-                    storage = Int(text).flatMap(ChannelStorage.init(policy:))
-                }
+        for (name, value) in AnswerMembers(body) {
+            switch name {
+            case "channels": channels = Self.list(value)
+            case "message-storage-policy":
+                storage = Int(String(decoding: value, as: UTF8.self)).flatMap(
+                    ChannelStorage.init(policy:))
+            default: break
             }
-            guard reader.skip(UInt8(ascii: ",")) else { return }
         }
     }
 
-    /// An array of ids; `nil` for anything else, also for one that does not end.
-    private static func list(_ reader: inout AnswerReader) -> [ChannelID]? {
-        guard reader.skip(UInt8(ascii: "[")) else { return nil }
-        if reader.skip(UInt8(ascii: "]")) { return [] }
+    /// An array of ids; `nil` for anything else.
+    private static func list(_ text: ArraySlice<UInt8>) -> [ChannelID]? {
+        guard let document = try? JSONScanner.scan(Array(text)), document.kind(0) == .array else {
+            return nil
+        }
         var channels: [ChannelID] = []
-        repeat {
-            guard let text = reader.string(), let channel = try? ChannelID(text) else {
-                return nil
-            }
+        for element in document.elements(of: 0) {
+            guard let text = JSONText.decode(document.literal(element)),
+                let channel = try? ChannelID(text)
+            else { return nil }
             channels.append(channel)
-        } while reader.skip(UInt8(ascii: ","))
-        return reader.skip(UInt8(ascii: "]")) ? channels : nil
+        }
+        return channels
     }
 }

@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// The two members of APNs' error body: `{"reason":"Unregistered","timestamp":1700000000000}`.
-///
-/// A small reader of its own rather than a JSON library: the body has two known members, this
-/// module has no Foundation, and anything else must be survived, not reported.
 struct RejectionBody: Hashable {
     /// The value of `reason`, verbatim.
     private(set) var reason: String?
     /// The value of `timestamp`, in milliseconds since the epoch.
     private(set) var timestamp: Int64?
 
-    /// Reads as far as the body is a valid JSON object, and keeps the members up to that point.
-    /// Other members are skipped, whatever their values.
+    /// Reads as far as the body is a JSON object, and keeps the members up to that point: a body
+    /// that was cut behind its reason has one. Other members are skipped, whatever their values.
     init(_ body: [UInt8]) {
-        var reader = AnswerReader(bytes: body)
-        guard reader.skip(UInt8(ascii: "{")) else { return }
-        while let name = reader.string(), reader.skip(UInt8(ascii: ":")),
-            let value = reader.value()
-        {
-            switch (name, value) {
-            case ("reason", .text(let text)): reason = text
-            case ("timestamp", .scalar(let scalar)): timestamp = Int64(scalar)
+        var members = AnswerMembers(body)
+        while let (name, value) = members.next() {
+            switch name {
+            case "reason": reason = JSONText.decode(value) ?? reason
+            case "timestamp":
+                timestamp = Int64(String(decoding: value, as: UTF8.self)) ?? timestamp
             default: break
             }
-            guard reader.skip(UInt8(ascii: ",")) else { return }
         }
     }
 }

@@ -14,7 +14,7 @@ extension HTTP2Loop {
         contents.drain(
             submission: { enqueue($0, now: now) },
             cancellation: { id in
-                guard let place = table[id] else { return }
+                guard let place = places[id] else { return }
                 giveUp(place, as: .cancelled, detail: "cancelled by the submitter", now: now)
             })
         if replacesConnections {
@@ -35,7 +35,8 @@ extension HTTP2Loop {
         let id = submission.id
         let place = pool.insert(submission, now: now)
         precondition(
-            table.insert(id, place), "Submission \(id) is in flight already; ids must be unique.")
+            places.updateValue(place, forKey: id) == nil,
+            "Submission \(id) is in flight already; ids must be unique.")
         deadlines.insert(id, due: pool[place].due)
         LiveObjects.count(.transfer, by: 1)
         if pool[place].isUrgent {
@@ -107,7 +108,7 @@ extension HTTP2Loop {
     func failOverdue(now: Int64) {
         while let id = deadlines.popDue(now: now) {
             // The id may have finished, and have come back with another submission.
-            guard let place = table[id], pool[place].due <= now else { continue }
+            guard let place = places[id], pool[place].due <= now else { continue }
             var detail = "no answer within \(pool.timeout(place))"
             if pool[place].stage == .started {
                 suspectSilence(of: place, now: now)
@@ -169,8 +170,8 @@ extension HTTP2Loop {
         _ place: TransferPool.Place, _ result: consuming Result<WireResponse, TransportFailure>
     ) {
         let submission = pool.remove(place)
-        table.remove(submission.id)
-        deadlines.didFinish { id, due in table[id].map { pool[$0].due } == due }
+        places[submission.id] = nil
+        deadlines.didFinish { id, due in places[id].map { pool[$0].due } == due }
         LiveObjects.count(.transfer, by: -1)
         completions.append(
             Completion(id: submission.id, result: result, context: submission.context))

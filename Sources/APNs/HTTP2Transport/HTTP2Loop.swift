@@ -52,7 +52,8 @@ final class HTTP2Loop {
 
     var connections: [HTTP2Connection] = []
     let pool = TransferPool()
-    let table = PlaceTable()
+    /// Where each transfer is in the pool.
+    var places: [TransportRequest.ID: TransferPool.Place] = [:]
     let urgentQueue = TransferQueue()
     let ordinaryQueue = TransferQueue()
     let deadlines = DeadlineQueue()

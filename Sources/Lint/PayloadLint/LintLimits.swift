@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
+import StrictJSON
 
 /// The limits of this module, so that no input takes unbounded time or memory.
 enum LintLimits {

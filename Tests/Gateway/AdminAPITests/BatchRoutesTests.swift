@@ -3,6 +3,7 @@
 import Foundation
 import Gateway
 import GatewayTestKit
+import StrictJSON
 import Testing
 import WakeModel
 

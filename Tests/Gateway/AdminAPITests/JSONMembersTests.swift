@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
 import Testing
 
 @testable import AdminAPI
@@ -42,27 +43,4 @@ struct JSONMembersTests {
         let members = try JSONMembers(Array("{\"a\":\(deep)}".utf8)).members
         #expect(members[0].value.count == 40_000)
     }
-
-    @Test(
-        "Strings are decoded by RFC 8259",
-        arguments: [
-            ("\"\"", ""), ("\"a\\n\\u00e9\\/\"", "a\né/"), ("\"\\ud83d\\ude00\"", "😀"),
-            ("\"é\"", "é"),
-        ] as [(String, String)])
-    func strings(quoted: String, text: String) {
-        #expect(JSONText.decode(Array(quoted.utf8)[...]) == text)
-    }
-
-    @Test(
-        "What is no JSON string is refused",
-        arguments: [
-            "", "\"", "a", "\"a\nb\"", "\"\\x\"", "\"\\ud83d\"", "\"\\ude00\"", "\"\\u12\"",
-            "\"\\ud83d\\u0041\"", "\"a\"b\"",
-        ])
-    func badStrings(quoted: String) {
-        #expect(JSONText.decode(Array(quoted.utf8)[...]) == nil)
-    }
-
-    @Test("Bad UTF-8 is refused")
-    func badUTF8() { #expect(JSONText.decode([0x22, 0xff, 0x22]) == nil) }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
+import StrictJSON
 import WakeModel
 
 /// What libFuzzer calls with each input: scanner, rules, repairs and history have to answer, with

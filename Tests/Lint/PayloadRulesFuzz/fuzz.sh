@@ -17,18 +17,21 @@ flags=(
     -enable-upcoming-feature MemberImportVisibility -I "${folder}"
 )
 
-# One room as a module and an object file, instrumented for coverage.
-room() {
+# A module and its object file, instrumented for coverage.
+module() {
+    local name
+    name=$(basename "$1")
     find "Sources/$1" -name '*.swift' -print0 | xargs -0 swiftc "${flags[@]}" \
-        -whole-module-optimization -module-name "$1" -emit-module \
-        -emit-module-path "${folder}/$1.swiftmodule" -emit-object -o "${folder}/$1.o"
+        -whole-module-optimization -module-name "${name}" -emit-module \
+        -emit-module-path "${folder}/${name}.swiftmodule" -emit-object -o "${folder}/${name}.o"
 }
 
 printf 'Building in %s\n' "${folder}" >&2
-room WakeModel
-room PayloadRules
+module Core/WakeModel
+module Core/StrictJSON
+module Lint/PayloadRules
 swiftc "${flags[@]}" -module-name PayloadRulesFuzz Tests/Lint/PayloadRulesFuzz/FuzzTarget.swift \
-    "${folder}/WakeModel.o" "${folder}/PayloadRules.o" -o "${folder}/fuzz"
+    "${folder}/WakeModel.o" "${folder}/StrictJSON.o" "${folder}/PayloadRules.o" -o "${folder}/fuzz"
 
 # Seeds: one payload of each kind, each behind a byte that chooses the push type.
 seed() { printf '%b' "$2" >"${folder}/corpus/$1"; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import JSONTestKit
 import PayloadRules
+import SeedKit
 import Testing
 import WakeModel
 

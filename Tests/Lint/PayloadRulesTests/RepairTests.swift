@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
+import SeedKit
+import StrictJSON
 import Testing
 import WakeModel
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import PayloadRules
+import StrictJSON
 import Testing
 import WakeModel
 

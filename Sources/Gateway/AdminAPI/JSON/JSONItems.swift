@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// The values of a batch, each with its very bytes: the elements of a JSON array, or the lines of
 /// NDJSON. A value is not looked into here, so that one bad item does not fail the others.
 struct JSONItems {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// The members of a JSON object, each with the very bytes of its value.
 ///
 /// The payload of a wake must reach APNs byte for byte as its author wrote it, so the object that
@@ -34,8 +36,7 @@ struct JSONMembers {
         guard reader.peek == UInt8(ascii: "\"") else {
             throw reader.fault("A member's name is missing")
         }
-        try reader.skipString()
-        guard let name = JSONText.decode(reader.text[start..<reader.index]) else {
+        guard let name = JSONText.decode(try reader.string()) else {
             throw JSONFault(offset: start, problem: "A member's name is not a JSON string")
         }
         guard !members.contains(where: { $0.name == name }) else {

@@ -3,6 +3,7 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import StrictJSON
 
 /// A JSON text to be written. Members keep their order, so that answers are stable to the byte;
 /// members without a value are left out.

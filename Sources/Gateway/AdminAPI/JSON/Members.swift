@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import StrictJSON
 import WakeModel
 
 /// The members of a body by name, each asked for by the type it must have.

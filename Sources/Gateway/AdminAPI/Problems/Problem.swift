@@ -4,6 +4,7 @@ import Gateway
 import HTTPTypes
 import Hummingbird
 import PayloadRules
+import StrictJSON
 import WakeModel
 
 /// One problem document (RFC 9457), thrown by routes and written by ``ProblemMiddleware``.

@@ -3,6 +3,7 @@
 import Gateway
 import HTTPTypes
 import Hummingbird
+import StrictJSON
 import WakeModel
 
 /// `POST /v1/wakes/batch`: many wakes in one request.

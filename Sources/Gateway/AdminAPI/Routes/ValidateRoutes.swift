@@ -4,6 +4,7 @@ import Gateway
 import HTTPTypes
 import Hummingbird
 import PayloadRules
+import StrictJSON
 import WakeModel
 
 /// `POST /v1/validate`: the validator as a service. Nothing is sent or kept.

@@ -2,6 +2,7 @@
 
 import Gateway
 import OpenSSLCrypto
+import StrictJSON
 import WakeModel
 
 /// The body of `POST /v1/wakes/multicast`: a wake for each of many device tokens.

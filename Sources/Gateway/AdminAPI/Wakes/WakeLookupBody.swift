@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import StrictJSON
 import WakeModel
 
 /// The body of `POST /v1/wakes/lookup`: what the query of `GET /v1/wakes` asks, without a device

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
+import StrictJSON
 
 /// A text that findings point into: turns places into lines and columns.
 struct SourceText: Sendable {

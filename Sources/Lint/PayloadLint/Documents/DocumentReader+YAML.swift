@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
+import StrictJSON
 import Yams
 
 extension DocumentReader {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
+import StrictJSON
 
 /// Tells what a text is, and reads it.
 struct DocumentReader: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
+import StrictJSON
 import WakeModel
 
 /// Reads lines of a log of sent pushes: objects with `time` (RFC 3339, or a number since 1970),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
+import StrictJSON
 
 /// Pushes that are sent by `curl` in a script, or in a text with such commands.
 extension DocumentReader {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
+import StrictJSON
 
 /// The findings that a team has deferred, in a committed file: only findings not listed there are
 /// reported.

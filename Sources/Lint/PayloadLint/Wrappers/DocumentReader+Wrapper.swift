@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
+import StrictJSON
 
 /// Requests of services in front of APNs, judged by what reaches APNs.
 extension DocumentReader {

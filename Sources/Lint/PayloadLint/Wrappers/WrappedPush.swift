@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
+import StrictJSON
 
 /// A push that a service in front of APNs makes of a request of its own: what reaches APNs, put
 /// together from pieces of the request.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// What the value of `authorization` says, as far as it can be read (facts §4.1). The signature
 /// is not verified: that needs the key.
 struct ProviderTokenReading: Sendable {

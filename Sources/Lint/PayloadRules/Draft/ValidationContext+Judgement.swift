@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
 import WakeModel
 
 /// What type a push without `apns-push-type` probably is.

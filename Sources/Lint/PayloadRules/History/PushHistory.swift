@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
 import WakeModel
 
 /// The rules over several pushes: BG020, BG021, BG025, VO011 to VO014, LA006, LO002, PT002, AU004,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// What the rules have found so far. Places stay raw until ``diagnostics(of:)``: lines, columns and
 /// pointers are worked out only for what is reported.
 struct Findings {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// The call that a VoIP payload names (rule VO003).
 extension ValidationContext {
     /// The call's id of a value's text. The letters of a UUID are in lower case, because their case

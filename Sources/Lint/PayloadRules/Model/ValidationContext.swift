@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
 import WakeModel
 
 /// One push as the rules see it: what was asked for, and what the scanner made of the payload.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// Edits of a text that leave the bytes around them alone.
 extension JSONDocument {
     /// Puts a text in the place of a value, or of a key with its quotes.

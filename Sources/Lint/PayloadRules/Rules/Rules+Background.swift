@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// Rules about background pushes: what `aps` may hold, and the headers.
 extension Rules {
     static let background: [Rule] = [

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// Rules about what a background push is used for, by the names in its custom data.
 extension Rules {
     static let backgroundContent: [Rule] = [

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
 import WakeModel
 
 /// Rules about headers that only a draft can get wrong: for a wake, types uphold them.

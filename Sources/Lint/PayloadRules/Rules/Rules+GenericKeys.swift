@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// Rules about Apple's keys and names that others keep for themselves.
 extension Rules {
     static let genericKeys: [Rule] = [

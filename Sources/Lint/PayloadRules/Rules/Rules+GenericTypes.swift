@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// The rule about the types and ranges of Apple's values (facts §5.3 and §5.4).
 extension Rules {
     static let genericTypes: [Rule] = [

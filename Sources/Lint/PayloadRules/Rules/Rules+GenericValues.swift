@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// Rules about values and strings anywhere in the body.
 extension Rules {
     /// From how many avoidable `\u` escapes on rule G018 speaks: fewer cost little.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
 import WakeModel
 
 /// Rules about pushes that start, update or end a Live Activity (facts §5.6).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
 import WakeModel
 
 /// Rules about widget, control, location, Push to Talk, File Provider, complication and device

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// Rules about what a VoIP push is used for, by the names and words in its data (facts §7.6).
 extension Rules {
     static let voipContent: [Rule] = [

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 extension APSKey {
     /// What the value of a key must be.
     enum Shape {

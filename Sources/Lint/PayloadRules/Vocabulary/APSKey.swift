@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// The keys that Apple defines inside `aps` (facts §5.3; Apple, "Generating a remote
 /// notification" and the pages of the push types).
 enum APSKey: UInt8, CaseIterable, Sendable {

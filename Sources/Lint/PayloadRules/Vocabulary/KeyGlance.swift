@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// A summary of several keys: their lengths and first bytes, one bit for each. It lets a rule that
 /// needs certain keys detect quickly that there are none, the usual case.
 struct KeyGlance {

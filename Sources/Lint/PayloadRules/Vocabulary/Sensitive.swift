@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// Recognises values that should not stand in clear in a push (rule G017).
 enum Sensitive: Hashable, CaseIterable {
     case privateKey

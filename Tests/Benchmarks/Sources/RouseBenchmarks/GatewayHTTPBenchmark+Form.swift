@@ -58,6 +58,32 @@ extension GatewayHTTPBenchmark {
             return HTTPSample(gateway: gatewaySample, load: report)
         }
 
+        /// The same with the server in Go instead of the gateway.
+        func overPeer(
+            _ program: String, _ known: Int, _ server: MeasuredServer, on bench: Bench
+        ) throws -> HTTPSample {
+            let peer = try MeasuredPeer.start(program, against: server, on: bench)
+            let load = HTTPLoad(
+                port: peer.port, key: peer.key, firstDevice: known, wakes: wakes, batch: batch,
+                connections: connections)
+            let _: HTTPLoadReport = try bench.runOurselves(
+                RunHTTPLoad.name,
+                HTTPLoad(
+                    port: peer.port, key: peer.key, firstDevice: 0, wakes: known,
+                    batch: GatewayHTTPBenchmark.warmUpBatch, connections: 4),
+                processor: nil)
+            let before = (peer: peer.cpuSeconds, server: server.cpuSeconds)
+            let report: HTTPLoadReport = try bench.runOurselves(
+                RunHTTPLoad.name, load, processor: nil)
+            var sample = GatewaySample(
+                wakes: wakes, acceptedSeconds: report.acceptedSeconds,
+                settledSeconds: report.settledSeconds, cpuSeconds: peer.cpuSeconds - before.peer,
+                notSent: 0)
+            sample.serverCPUSeconds = server.cpuSeconds - before.server
+            try peer.stop(load)
+            return HTTPSample(gateway: sample, load: report)
+        }
+
         /// The same wakes handed to a gateway in process, as many requests at a time.
         func inProcess(
             _ known: Int, _ server: MeasuredServer, on bench: Bench
@@ -82,9 +108,11 @@ extension GatewayHTTPBenchmark {
         let load: HTTPLoadReport
     }
 
-    /// Two runs beside each other.
+    /// Runs beside each other.
     struct RunPair {
         let overHTTP: HTTPSample
         let inProcess: GatewaySample
+        /// Absent unless a peer is measured.
+        let overPeer: HTTPSample?
     }
 }

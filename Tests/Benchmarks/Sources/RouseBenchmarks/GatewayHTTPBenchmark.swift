@@ -32,6 +32,13 @@ struct GatewayHTTPBenchmark: AsyncParsableCommand {
     @Option(help: "Connections for batches.")
     var batchConnections = 4
 
+    @Flag(
+        help: """
+            Measure beside it a server written in Go with the standard library, which keeps \
+            everything in memory; needs go.
+            """)
+    var peer = false
+
     func validate() throws {
         try amounts.check(batch: batch)
         guard (2...10_000).contains(batch), connections > 0, batchConnections > 0 else {
@@ -49,6 +56,7 @@ struct GatewayHTTPBenchmark: AsyncParsableCommand {
         try GatewayTask.makeDocuments(
             known + (forms.map(\.wakes).max() ?? 0), in: bench.documentsPath)
         let server = try MeasuredServer.start(amounts.server, on: bench, processor: nil)
+        let program = peer ? try MeasuredPeer.build(on: bench) : nil
         var samples = forms.map { _ in [RunPair]() }
         for round in 1...options.rounds {
             for (index, form) in forms.enumerated() {
@@ -57,7 +65,10 @@ struct GatewayHTTPBenchmark: AsyncParsableCommand {
                 samples[index].append(
                     RunPair(
                         overHTTP: try await form.overHTTP(known, server, on: bench),
-                        inProcess: try form.inProcess(known, server, on: bench)))
+                        inProcess: try form.inProcess(known, server, on: bench),
+                        overPeer: try program.map {
+                            try form.overPeer($0, known, server, on: bench)
+                        }))
             }
         }
         try server.stop()
@@ -93,6 +104,14 @@ struct GatewayHTTPBenchmark: AsyncParsableCommand {
                 result.inProcess.acceptedPerSecond.grouped, "-",
                 result.inProcess.settledPerSecond.grouped, "-",
                 result.inProcess.microsecondsPerWake.fixed(1), "-", "-", "-", "-", "-")
+            if let peer = result.peer {
+                table.add(
+                    "Go, in memory", String(result.batch), String(result.connections),
+                    peer.rates.acceptedPerSecond.grouped, peer.acceptedRatio.fixed(2),
+                    peer.rates.settledPerSecond.grouped, peer.settledRatio.fixed(2),
+                    peer.rates.microsecondsPerWake.fixed(1), peer.cpuRatio.fixed(2), "-", "-",
+                    peer.medianMilliseconds.fixed(1), peer.p99Milliseconds.fixed(1))
+            }
         }
         let server = results.first?.server ?? ""
         return

@@ -15,6 +15,29 @@ struct GatewayHTTPResult: Encodable {
         }
     }
 
+    /// What the server in Go did, with ratios to the gateway in process in the run beside it.
+    struct Peer: Encodable {
+        let rates: Rates
+        let acceptedRatio: Double
+        let settledRatio: Double
+        let cpuRatio: Double
+        let medianMilliseconds: Double
+        let p99Milliseconds: Double
+
+        /// `nil` unless it was measured in each run.
+        init?(_ samples: [GatewayHTTPBenchmark.RunPair]) {
+            let pairs = samples.compactMap { pair in pair.overPeer.map { (pair.inProcess, $0) } }
+            guard !pairs.isEmpty else { return nil }
+            rates = Rates(pairs.map(\.1.gateway))
+            acceptedRatio =
+                pairs.map { $0.acceptedSeconds / $1.gateway.acceptedSeconds }.median
+            settledRatio = pairs.map { $0.settledSeconds / $1.gateway.settledSeconds }.median
+            cpuRatio = pairs.map { $1.gateway.cpuSeconds / $0.cpuSeconds }.median
+            medianMilliseconds = pairs.map(\.1.load.medianMilliseconds).median
+            p99Milliseconds = pairs.map(\.1.load.p99Milliseconds).median
+        }
+    }
+
     let server: String
     /// Wakes of one request.
     let batch: Int
@@ -28,6 +51,7 @@ struct GatewayHTTPResult: Encodable {
     let serverMicrosecondsPerWake: Double
     let medianMilliseconds: Double
     let p99Milliseconds: Double
+    let peer: Peer?
 
     init(
         _ server: MeasuredServer.Kind, _ form: GatewayHTTPBenchmark.Form,
@@ -53,5 +77,6 @@ struct GatewayHTTPResult: Encodable {
             samples.map { $0.overHTTP.gateway.serverCPUSeconds * 1e6 / Double(form.wakes) }.median
         medianMilliseconds = samples.map(\.overHTTP.load.medianMilliseconds).median
         p99Milliseconds = samples.map(\.overHTTP.load.p99Milliseconds).median
+        peer = Peer(samples)
     }
 }

@@ -91,20 +91,31 @@ struct HTTPLoad: Codable {
 
     /// Returns when no wake is left, in wall seconds.
     private func waitUntilSettled() throws -> Double {
-        let head = "GET /v1/stats HTTP/1.1\r\n\(WakeRequestForm.fields(self))\r\n"
-        let connection = try HTTPConnection(port: port, request: Array(head.utf8))
+        let connection = try statsConnection()
         let end = ProcessClocks.wallSeconds + Double(Self.patienceMilliseconds) / 1000
         while ProcessClocks.wallSeconds < end {
-            let answer = try connection.ask()
-            let stats = try JSONDecoder().decode(Stats.self, from: Data(answer.body))
-            if stats.unended == 0 { return ProcessClocks.wallSeconds }
+            if try askForStats(connection).unended == 0 { return ProcessClocks.wallSeconds }
             usleep(2000)
         }
         throw ChildProcess.Failure(description: "wakes are left that do not end")
     }
 
-    private struct Stats: Decodable {
+    private func statsConnection() throws -> HTTPConnection {
+        let head = "GET /v1/stats HTTP/1.1\r\n\(WakeRequestForm.fields(self))\r\n"
+        return try HTTPConnection(port: port, request: Array(head.utf8))
+    }
+
+    private func askForStats(_ connection: HTTPConnection) throws -> Stats {
+        try JSONDecoder().decode(Stats.self, from: Data(connection.ask().body))
+    }
+
+    /// The present counts of the server.
+    func askForStats() throws -> Stats { try askForStats(statsConnection()) }
+
+    struct Stats: Decodable {
         let unended: Int
+        /// Pushes that were not accepted; the peer in Go counts them.
+        let failed: Int?
     }
 }
 

@@ -29,7 +29,7 @@ struct MeasuredGateway {
                     .random(in: 0 ... .max)
                 ))
         }
-        try makeSigningKey(folder)
+        _ = try makeSigningKey(folder)
         let path = folder + "/rouse.yaml"
         try Data(configuration(port: port, secrets, server).utf8)
             .write(to: URL(filePath: path))
@@ -64,14 +64,16 @@ struct MeasuredGateway {
     private static let storeName = "wakes.sqlite"
     private static var signingKeyName: String { "AuthKey_\(Sample.keyID).p8" }
 
-    private static func makeSigningKey(_ folder: String) throws {
+    /// Makes a key for provider tokens in a folder; returns the file's path.
+    static func makeSigningKey(_ folder: String) throws -> String {
+        let path = "\(folder)/\(signingKeyName)"
         _ = try ChildProcess(
             "openssl",
             [
-                "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out",
-                "\(folder)/\(signingKeyName)",
+                "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", path,
             ], processor: nil
         ).waitForEnd()
+        return path
     }
 
     /// Everything as it is by default, but a rate that does not limit what is measured.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Bytes of JSON text: characters, hexadecimal digits, escapes.
-enum JSONText {
+package enum JSONText {
     /// The value of a hexadecimal digit in either case.
-    static func hexDigitValue(_ byte: UInt8) -> UInt8? {
+    package static func hexDigitValue(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
@@ -14,7 +14,7 @@ enum JSONText {
 
     /// The length of the well-formed character of two to four bytes that begins at `offset`, or
     /// `nil` (The Unicode Standard, table 3-7).
-    static func multibyteLength(_ bytes: [UInt8], at offset: Int) -> Int? {
+    package static func multibyteLength(_ bytes: [UInt8], at offset: Int) -> Int? {
         let second: ClosedRange<UInt8>
         let length: Int
         switch bytes[offset] {
@@ -39,7 +39,7 @@ enum JSONText {
     /// different.
     ///
     /// `content` is what the scanner has accepted; nothing is checked again.
-    static func unescaped(_ content: ArraySlice<UInt8>) -> [UInt8] {
+    package static func unescaped(_ content: ArraySlice<UInt8>) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(content.count)
         var index = content.startIndex
@@ -82,7 +82,8 @@ enum JSONText {
         }
     }
 
-    static func unit(in content: ArraySlice<UInt8>, at index: Int) -> UInt16 {
+    /// The value of four hexadecimal digits that the scanner has accepted.
+    package static func unit(in content: ArraySlice<UInt8>, at index: Int) -> UInt16 {
         content[index..<(index + 4)].reduce(0) { $0 << 4 | UInt16(hexDigitValue($1) ?? 0) }
     }
 
@@ -98,6 +99,34 @@ enum JSONText {
 }
 
 extension JSONText {
+    /// The text of a string with its quotes, or `nil` when it is not a JSON string (RFC 8259 §7):
+    /// bad UTF-8, a bare control character, an unknown escape, half a surrogate pair.
+    package static func decode(_ quoted: ArraySlice<UInt8>) -> String? {
+        let quote = UInt8(ascii: "\"")
+        guard quoted.count >= 2, quoted.first == quote, quoted.last == quote else { return nil }
+        let content = quoted.dropFirst().dropLast()
+        if isPlain(content) { return String(validating: content, as: UTF8.self) }
+        guard let document = try? JSONScanner.scan(Array(quoted)), document.kind(0) == .string,
+            !document.summary.traits.contains(.loneSurrogate)
+        else { return nil }
+        return String(validating: document.text(0), as: UTF8.self)
+    }
+
+    /// Whether a text needs no escape. Nearly all need none, so all of it is checked without a
+    /// branch: faster than to stop at the first byte that needs some.
+    @inlinable package static func isPlain(_ text: some Collection<UInt8>) -> Bool {
+        func check(_ bytes: some Collection<UInt8>) -> Bool {
+            var special: UInt8 = 0
+            for byte in bytes {
+                special |=
+                    (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0)
+                    | (byte == UInt8(ascii: "\\") ? 1 : 0)
+            }
+            return special == 0
+        }
+        return text.withContiguousStorageIfAvailable { check($0) } ?? check(text)
+    }
+
     /// The text at an offset, as a noun for a message.
     static func describe(_ bytes: [UInt8], at offset: Int) -> String {
         guard offset < bytes.count else { return "the end of the text" }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import PayloadRules
+import JSONTestKit
+import SeedKit
+import StrictJSON
 import Testing
 
 /// Python's `json` is a parser that nobody here wrote: on every text it must say what the scanner
@@ -40,7 +42,6 @@ struct PythonAgreementTests {
         arguments: [UInt64](71...73))
     func randomTexts(seed: UInt64) throws {
         var texts = RandomJSON(seed: seed)
-        var pushes = RandomPushes(seed: seed)
         var all: [[UInt8]] = []
         for index in 0..<4_000 {
             var text = texts.document(depth: 4)
@@ -52,7 +53,6 @@ struct PythonAgreementTests {
                 text.remove(at: place)
             }
             all.append(text)
-            all.append(pushes.payload())
         }
         try expectAgreement(all, "seed \(seed)")
     }

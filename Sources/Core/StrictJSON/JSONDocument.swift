@@ -12,14 +12,19 @@ package final class JSONDocument: Sendable {
         /// The traits of all nodes together.
         package var traits: JSONNode.Traits = []
         /// One bit, `1 << rawValue`, for each kind of node that occurs.
-        var kinds: UInt8 = 0
+        @usableFromInline var kinds: UInt8 = 0
         /// How many `\u` escapes encode characters that could have been written verbatim.
         package var avoidableEscapeCount = 0
         /// Whether an object has a key twice.
         package var hasDuplicateKeys = false
 
+        /// The summary of no text.
+        package init() {}
+
         /// Whether a node of this kind occurs.
-        package func contains(_ kind: JSONNode.Kind) -> Bool { kinds & (1 << kind.rawValue) != 0 }
+        @inlinable package func contains(_ kind: JSONNode.Kind) -> Bool {
+            kinds & (1 << kind.rawValue) != 0
+        }
     }
 
     /// The text as it was given.
@@ -39,22 +44,22 @@ package final class JSONDocument: Sendable {
     }
 
     /// The kind of a node.
-    package func kind(_ node: Int) -> JSONNode.Kind { nodes[node].kind }
+    @inlinable package func kind(_ node: Int) -> JSONNode.Kind { nodes[node].kind }
 
     /// The members of an object.
-    package func members(of object: Int) -> JSONMembers {
+    @inlinable package func members(of object: Int) -> JSONMembers {
         JSONMembers(nodes: nodes, upcoming: object + 1, end: Int(nodes[object].next))
     }
 
     /// The member of an object with this key; the last one, as most parsers see it.
-    package func member(_ key: StaticString, of object: Int) -> (key: Int, value: Int)? {
+    @inlinable package func member(_ key: StaticString, of object: Int) -> (key: Int, value: Int)? {
         var found: (key: Int, value: Int)?
         for member in members(of: object) where hasText(member.key, key) { found = member }
         return found
     }
 
     /// The elements of an array.
-    package func elements(of array: Int) -> [Int] {
+    @inlinable package func elements(of array: Int) -> [Int] {
         var elements: [Int] = []
         var element = array + 1
         while element < Int(nodes[array].next) {
@@ -65,7 +70,7 @@ package final class JSONDocument: Sendable {
     }
 
     /// How many members or elements a container has.
-    package func childCount(of container: Int) -> Int {
+    @inlinable package func childCount(of container: Int) -> Int {
         let isObject = kind(container) == .object
         var count = 0
         var child = container + 1
@@ -79,27 +84,27 @@ package final class JSONDocument: Sendable {
 
 extension JSONDocument {
     /// The text of a node verbatim, quotes and brackets included.
-    package func literal(_ node: Int) -> ArraySlice<UInt8> {
+    @inlinable package func literal(_ node: Int) -> ArraySlice<UInt8> {
         bytes[Int(nodes[node].start)..<Int(nodes[node].end)]
     }
 
     /// The range of a string's or key's text, without its quotes and with its escapes.
-    package func content(_ node: Int) -> Range<Int> {
+    @inlinable package func content(_ node: Int) -> Range<Int> {
         Int(nodes[node].start) + 1..<Int(nodes[node].end) - 1
     }
 
     /// Whether the text of a string or key differs from its bytes.
-    package func isEscaped(_ node: Int) -> Bool { nodes[node].traits.contains(.escaped) }
+    @inlinable package func isEscaped(_ node: Int) -> Bool { nodes[node].traits.contains(.escaped) }
 
     /// The text of a string or key with escapes resolved. Allocates only if there are any.
-    package func text(_ node: Int) -> ArraySlice<UInt8> {
+    @inlinable package func text(_ node: Int) -> ArraySlice<UInt8> {
         let content = bytes[content(node)]
         return isEscaped(node) ? JSONText.unescaped(content)[...] : content
     }
 
     /// Calls `body` with each byte of a string's or key's text, escapes resolved.
-    @inline(__always)
-    func forEachByte(of node: Int, _ body: (UInt8) -> Void) {
+    @inlinable @inline(__always)
+    package func forEachByte(of node: Int, _ body: (UInt8) -> Void) {
         if isEscaped(node) {
             for byte in text(node) { body(byte) }
         } else {
@@ -110,7 +115,7 @@ extension JSONDocument {
     }
 
     /// Whether a string or key has exactly this text, escapes resolved.
-    package func hasText(_ node: Int, _ text: StaticString) -> Bool {
+    @inlinable package func hasText(_ node: Int, _ text: StaticString) -> Bool {
         text.withUTF8Buffer { expected in
             guard !isEscaped(node) else { return self.text(node).elementsEqual(expected) }
             return hasBytes(content(node), expected)
@@ -118,7 +123,7 @@ extension JSONDocument {
     }
 
     /// Whether the text of a string or key begins with these bytes, escapes resolved.
-    func hasText(_ node: Int, beginningWith start: [UInt8]) -> Bool {
+    @inlinable package func hasText(_ node: Int, beginningWith start: [UInt8]) -> Bool {
         guard !isEscaped(node) else { return text(node).starts(with: start) }
         let content = content(node)
         guard content.count >= start.count else { return false }
@@ -129,10 +134,10 @@ extension JSONDocument {
     }
 
     /// Whether a string or key is `""`.
-    package func isEmptyString(_ node: Int) -> Bool { content(node).isEmpty }
+    @inlinable package func isEmptyString(_ node: Int) -> Bool { content(node).isEmpty }
 
     /// Whether a number is written exactly like this.
-    package func isNumber(_ node: Int, _ literal: StaticString) -> Bool {
+    @inlinable package func isNumber(_ node: Int, _ literal: StaticString) -> Bool {
         guard kind(node) == .number else { return false }
         return literal.withUTF8Buffer {
             hasBytes(Int(nodes[node].start)..<Int(nodes[node].end), $0)
@@ -140,12 +145,14 @@ extension JSONDocument {
     }
 
     /// The nearest `Double` of a number; infinite where it is too large for one.
-    package func double(_ node: Int) -> Double? {
+    @inlinable package func double(_ node: Int) -> Double? {
         guard kind(node) == .number else { return nil }
         return Double(String(decoding: literal(node), as: UTF8.self))
     }
 
-    private func hasBytes(_ range: Range<Int>, _ expected: UnsafeBufferPointer<UInt8>) -> Bool {
+    @inlinable func hasBytes(
+        _ range: Range<Int>, _ expected: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
         guard range.count == expected.count else { return false }
         for index in 0..<expected.count where bytes[range.lowerBound + index] != expected[index] {
             return false
@@ -156,12 +163,18 @@ extension JSONDocument {
 
 /// The members of an object, in the order of the text.
 package struct JSONMembers: Sequence, IteratorProtocol {
-    let nodes: [JSONNode]
-    var upcoming: Int
-    let end: Int
+    @usableFromInline let nodes: [JSONNode]
+    @usableFromInline var upcoming: Int
+    @usableFromInline let end: Int
+
+    @inlinable init(nodes: [JSONNode], upcoming: Int, end: Int) {
+        self.nodes = nodes
+        self.upcoming = upcoming
+        self.end = end
+    }
 
     /// The next member: the index of its key, and that of its value.
-    package mutating func next() -> (key: Int, value: Int)? {
+    @inlinable package mutating func next() -> (key: Int, value: Int)? {
         guard upcoming < end else { return nil }
         let key = upcoming
         upcoming = Int(nodes[key + 1].next)

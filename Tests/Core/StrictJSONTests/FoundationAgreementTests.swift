@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import PayloadRules
+import JSONTestKit
+import SeedKit
+import StrictJSON
 import Testing
 
 /// Foundation's parser is the one that most Swift code reads payloads with. What the scanner takes,

@@ -1,21 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SeedKit
+package import SeedKit
 
 /// Writes valid JSON texts of every shape the grammar has, from a seed.
-struct RandomJSON {
-    var generator: SeededGenerator
+package struct RandomJSON {
+    /// Where its choices come from.
+    package var generator: SeededGenerator
     private var text: [UInt8] = []
 
-    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+    /// Texts of a seed.
+    package init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
     /// One text whose containers stand at most `depth` deep.
-    mutating func document(depth: Int = 5) -> [UInt8] {
+    package mutating func document(depth: Int = 5) -> [UInt8] {
         text = []
         space()
         value(depth: depth)
         space()
         return text
+    }
+
+    /// Up to 60 bytes, mostly of those that the grammar uses.
+    package mutating func bytes() -> [UInt8] {
+        let alphabet = Array("{}[]\",:\\u0123456789abcdefnrtls -+.eE\n\r\t".utf8)
+        let isWild = generator.chance(oneIn: 3)
+        return (0..<Int.random(in: 0...60, using: &generator)).map { _ in
+            isWild ? UInt8.random(in: 0...255, using: &generator) : generator.pick(alphabet)
+        }
+    }
+
+    /// A text with one to three changes: a byte more, less or other, or its end cut off.
+    package mutating func changed(_ bytes: [UInt8]) -> [UInt8] {
+        var changed = bytes
+        for _ in 0..<Int.random(in: 1...3, using: &generator) {
+            let place = Int.random(in: 0...changed.count, using: &generator)
+            switch Int.random(in: 0..<4, using: &generator) {
+            case 0: changed.insert(UInt8.random(in: 0...255, using: &generator), at: place)
+            case 1 where place < changed.count: changed.remove(at: place)
+            case 2 where place < changed.count:
+                changed[place] ^= 1 << UInt8.random(in: 0...7, using: &generator)
+            default: changed.removeSubrange(place...)
+            }
+        }
+        return changed
     }
 
     private mutating func value(depth: Int) {

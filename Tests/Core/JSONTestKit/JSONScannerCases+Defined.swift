@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import PayloadRules
+import StrictJSON
 import Testing
 
 extension JSONScannerCases {
     /// A text of which RFC 8259 leaves open whether a parser takes it, and what this one does.
-    struct Defined: Sendable, CustomTestStringConvertible {
-        let name: String
-        let bytes: [UInt8]
-        let isAccepted: Bool
+    package struct Defined: Sendable, CustomTestStringConvertible {
+        package let name: String
+        package let bytes: [UInt8]
+        package let isAccepted: Bool
 
         init(_ name: String, _ bytes: [UInt8], accepted isAccepted: Bool) {
             self.name = name
@@ -20,14 +20,14 @@ extension JSONScannerCases {
             self.init(name, Array(text.utf8), accepted: isAccepted)
         }
 
-        var testDescription: String { name }
+        package var testDescription: String { name }
     }
 
     private static func nested(_ depth: Int) -> String {
         String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
     }
 
-    static let defined: [Defined] = [
+    package static let defined: [Defined] = [
         Defined("number, huge exponent", "[1e999]", accepted: true),
         Defined("number, negative huge exponent", "[-1e999]", accepted: true),
         Defined("number, exponent of many digits", "[1e00000000000000000001]", accepted: true),

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import PayloadRules
+package import StrictJSON
 import Testing
 
 /// Texts that the scanner must take, and texts that it must refuse.
-enum JSONScannerCases {
-    struct Accepted: Sendable, CustomTestStringConvertible {
-        let name: String
-        let bytes: [UInt8]
-        let nodeCount: Int
+package enum JSONScannerCases {
+    package struct Accepted: Sendable, CustomTestStringConvertible {
+        package let name: String
+        package let bytes: [UInt8]
+        package let nodeCount: Int
 
         init(_ name: String, _ text: String, _ nodeCount: Int) {
             self.init(name, Array(text.utf8), nodeCount)
@@ -20,14 +20,14 @@ enum JSONScannerCases {
             self.nodeCount = nodeCount
         }
 
-        var testDescription: String { name }
+        package var testDescription: String { name }
     }
 
-    struct Refused: Sendable, CustomTestStringConvertible {
-        let name: String
-        let bytes: [UInt8]
-        let category: JSONSyntaxError.Category
-        let offset: Int
+    package struct Refused: Sendable, CustomTestStringConvertible {
+        package let name: String
+        package let bytes: [UInt8]
+        package let category: JSONSyntaxError.Category
+        package let offset: Int
 
         init(_ name: String, _ text: String, at offset: Int) {
             self.init(name, Array(text.utf8), .grammar, at: offset)
@@ -42,14 +42,14 @@ enum JSONScannerCases {
             self.offset = offset
         }
 
-        var testDescription: String { name }
+        package var testDescription: String { name }
     }
 
     /// Name, text, number of nodes.
-    static let accepted: [Accepted] = acceptedTexts + acceptedBytes
+    package static let accepted: [Accepted] = acceptedTexts + acceptedBytes
 
     /// Name, text, offset of the fault.
-    static let refused: [Refused] = refusedTexts + refusedBytes
+    package static let refused: [Refused] = refusedTexts + refusedBytes
 
     private static let acceptedTexts: [Accepted] = [
         Accepted("lone integer", #"1"#, 1),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import PayloadRules
+import StrictJSON
 
 extension JSONScannerCases {
-    static let refusedTexts: [Refused] = [
+    package static let refusedTexts: [Refused] = [
         Refused("nothing", #""#, at: 0),
         Refused("only space", #"   "#, at: 3),
         Refused("open object", #"{"#, at: 1),
@@ -110,7 +110,7 @@ extension JSONScannerCases {
         Refused("NaN as the text", Array(#"NaN"#.utf8), .notANumber, at: 0),
     ]
 
-    static let refusedBytes: [Refused] = [
+    package static let refusedBytes: [Refused] = [
         Refused("line break in a string", [0x22, 0x0a, 0x22], .grammar, at: 1),
         Refused("tab in a string", [0x22, 0x61, 0x09, 0x22], .grammar, at: 2),
         Refused("zero in a string", [0x22, 0x61, 0x00, 0x22], .grammar, at: 2),
