@@ -336,6 +336,29 @@ struct DispatchContractTests {
         }
     }
 
+    @Test(
+        "An expired wake keeps what held its queue up at its deadline",
+        arguments: StoreKind.allCases)
+    func expiryInAPause(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (connection) async throws in
+            let paused = try await connection.admitOne(Samples.wake(.voip))
+            let held = try await connection.admitOne(Samples.wake(.voip, app: Samples.otherApp))
+            try await connection.store.perform(
+                SetPause(
+                    QueuePause(at: connection.now, reason: nil),
+                    of: Samples.queues.filter { $0.app == Samples.app }))
+            let end = connection.later(10)
+            let stuck = WakeQueueKey(app: Samples.otherApp, kind: .voip)
+            let ended = try await end.store.perform(
+                ExpireWakes(
+                    at: end.now, limit: 9, obstacles: [stuck: DelayReasons(.held)],
+                    under: end.rules))
+            #expect(ended.count == 2)
+            #expect(try await end.record(paused.id).holds == DelayReasons(.paused))
+            #expect(try await end.record(held.id).holds == DelayReasons(.held))
+        }
+    }
+
     @Test("A claim finds out what is over by itself", arguments: StoreKind.allCases)
     func overAtClaim(_ kind: StoreKind) async throws {
         try await kind.withCounter { (connection) async throws in

@@ -34,7 +34,8 @@ public struct WakeRecord: Hashable, Sendable {
     public let deadline: WallInstant
     /// When its lease ends; `nil` when it is not claimed.
     public let leaseUntil: WallInstant?
-    /// The rules that kept it back when they were asked last.
+    /// The rules that kept it back when they were asked last; of one that expired, also what kept
+    /// its queue from sending at its deadline.
     public let holds: DelayReasons
     /// How many attempts may have reached APNs, not counting a last one that ended it.
     public let tries: Int
