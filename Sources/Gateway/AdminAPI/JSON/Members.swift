@@ -70,7 +70,8 @@ struct Members {
             let number = Int64(text) ?? Double(text).flatMap(Int64.init(exactly:))
         else {
             throw InvalidField(
-                field: name, problem: "is not a whole number", remedy: "Write digits only.")
+                field: name, problem: "is not a whole number",
+                remedy: "Write digits only, without quotes.")
         }
         return number
     }
