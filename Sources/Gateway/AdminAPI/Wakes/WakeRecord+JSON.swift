@@ -20,10 +20,10 @@ extension WakeRecord {
             ("accepted_at", .string(acceptedAt.description)),
             ("priority", .integer(Int64(priority.rawValue))),
             ("urgency", .string(UrgencyWord(urgency).rawValue)),
-            ("decision", decision.json(decision.pastMessage(until: deadline))),
+            ("decision", decision.json(decision.pastMessage(until: deadline), until: deadline)),
             ("waiting", waiting?.json),
             ("carried_by", carriedBy.map { .string($0.description) }),
-            ("due_at", end == nil ? .string(dueAt.description) : nil),
+            ("due_at", waiting?.due.map { .string($0.description) }),
             ("deadline", .string(deadline.description)),
             ("ended_at", endedAt.map { .string($0.description) }),
             ("outcome", end?.json(ofExpired: expiryExplanation)),
@@ -148,7 +148,11 @@ extension WakeRecord {
             .required("decision", .named(.decision)),
             .optional("waiting", .named(.waiting)),
             .optional("carried_by", .string("The wake it was merged into.", format: "uuid")),
-            .optional("due_at", .instant("When it may leave; not there once it has ended.")),
+            .optional(
+                "due_at",
+                .instant(
+                    "When it may leave; not there once it has ended, nor while nobody knows or its "
+                        + "deadline comes first, as `waiting` says.")),
             .required("deadline", .instant("From when on it is never sent any more.")),
             .optional("ended_at", .instant()),
             .optional("outcome", .named(.outcome)),
