@@ -102,6 +102,8 @@ struct DeviceRoutesTests {
                 try expectProblem(
                     try await caller.send("PUT", path + "/signals", text), .invalidField)
             }
+            let silent = try await caller.send("PUT", path + "/signals", "{\"foreground\":false}")
+            #expect(silent.body.contains("foreground is false, which reports nothing."))
             let stranger = "/v1/devices/\(Samples.deviceToken(99).hex)"
             try expectProblem(
                 try await caller.send("PUT", stranger + "/signals", report), .notFound)

@@ -126,7 +126,14 @@ struct Members {
     }
 
     /// The member `device_token`, which must be there.
-    func requiredDeviceToken() throws(InvalidField) -> DeviceToken {
+    func requiredDeviceToken(
+        orInstead other: String? = nil
+    ) throws(InvalidField) -> DeviceToken {
+        if let other, !has("device_token") {
+            throw InvalidField(
+                field: "device_token", problem: "is missing",
+                remedy: "Add it to the body, or \(other) instead of it.")
+        }
         guard let token = try deviceToken() else {
             _ = try required("device_token")
             preconditionFailure("A member that is there has a value.")

@@ -38,12 +38,7 @@ struct WakeBody {
                 }
                 target = .user(try UserID(user))
             } else {
-                guard members.has("device_token") else {
-                    throw InvalidField(
-                        field: "device_token", problem: "is missing",
-                        remedy: "Add it to the body, or user instead of it.")
-                }
-                target = .device(try members.requiredDeviceToken())
+                target = .device(try members.requiredDeviceToken(orInstead: "user"))
             }
         } catch {
             throw Problem(error)
