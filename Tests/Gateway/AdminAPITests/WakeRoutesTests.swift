@@ -175,9 +175,13 @@ struct WakeRoutesTests {
     @Test("A wake that was over when it was asked for, and one that cannot be in time, say so")
     func expired() async throws {
         try await APIBench().serve { caller in
-            let past = try await caller.send(
-                "POST", "/v1/wakes", APIBench.body(",\"expires_at\":\"2020-01-01T00:00:00Z\""))
-            #expect(past.body.contains("Its time was over when it was asked for."), "\(past.body)")
+            let over = APIBench.body(",\"expires_at\":\"2020-01-01T00:00:00Z\"")
+            let alert = over.replacing("background", with: "alert")
+                .replacing("\"content-available\":1", with: "\"alert\":\"x\"")
+            for text in [over, alert] {
+                let past = try await caller.send("POST", "/v1/wakes", text)
+                #expect(past.body.contains("Its time was over before"), "\(past.body)")
+            }
             let signal = #"{"app":"com.example.app","low_power_mode":true}"#
             let path = "/v1/devices/\(Samples.deviceToken(8).hex)/signals"
             #expect(try await caller.send("PUT", path, signal).status == 200)

@@ -67,12 +67,10 @@ public enum WakeDecision: Hashable, Sendable {
                     : WaitExplanation.deferral(
                         reasons, until: reasons.haveNoTime ? nil : until, deadline: deadline))
         case .sameCall(let wake): "The same call was asked for already: it is wake \(wake)."
-        case .expired(let earliest, let reasons)
-        where earliest < deadline || earliest == deadline && reasons.isEmpty:
-            "Its time was over when it was asked for."
         case .expired(let earliest, let reasons):
-            "It expires before it could be sent at \(earliest)"
-                + (reasons.isEmpty ? "." : " (\(reasons.words)).")
+            reasons.isEmpty
+                ? "Its time was over before it could be sent."
+                : "It expires before it could be sent at \(earliest) (\(reasons.words))."
         case .suppressed(let suppression): suppression.sentence
         }
     }
