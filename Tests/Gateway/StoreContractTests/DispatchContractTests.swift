@@ -343,6 +343,10 @@ struct DispatchContractTests {
         try await kind.withCounter { (connection) async throws in
             let paused = try await connection.admitOne(Samples.wake(.voip))
             let held = try await connection.admitOne(Samples.wake(.voip, app: Samples.otherApp))
+            let expiry = Expiration.at(connection.now.advanced(bySeconds: 10))
+            _ = try await connection.admitOne(Samples.wake(dueIn: 5, expiration: expiry))
+            let merged = try await connection.admitOne(
+                Samples.wake(dueIn: 5, expiration: expiry))
             try await connection.store.perform(
                 SetPause(
                     QueuePause(at: connection.now, reason: nil),
@@ -353,9 +357,14 @@ struct DispatchContractTests {
                 ExpireWakes(
                     at: end.now, limit: 9, obstacles: [stuck: DelayReasons(.held)],
                     under: end.rules))
-            #expect(ended.count == 2)
+            #expect(ended.count == 3)
             #expect(try await end.record(paused.id).holds == DelayReasons(.paused))
             #expect(try await end.record(held.id).holds == DelayReasons(.held))
+            let carrierHolds = try await end.record(merged.id).carrierHolds
+            #expect(carrierHolds.contains(DelayReasons(.paused)))
+            let feed = try await end.store.perform(ReadOutcomes(after: 0, limit: 9))
+            let told = feed.events.filter { $0.end == .expired }.map(\.holds.expiryExplanation)
+            #expect(told.count == 3 && !told.contains(nil), "\(told)")
         }
     }
 

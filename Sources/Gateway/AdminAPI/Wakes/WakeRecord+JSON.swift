@@ -27,7 +27,7 @@ extension WakeRecord {
             ("deadline", .string(deadline.description)),
             ("ended_at", endedAt.map { .string($0.description) }),
             ("outcome", end?.json(ofExpired: expiryExplanation)),
-            ("carrier_outcome", carrierEnd?.json),
+            ("carrier_outcome", carrierEnd?.json(keptBack: carrierHolds)),
             ("launched_at", launchedAt.map { .string($0.description) }),
             ("attempts", .array(attempts.map(\.json))),
         ])
@@ -35,8 +35,11 @@ extension WakeRecord {
 }
 
 extension WakeEnd {
-    /// The outcome: its state, what APNs said, and a sentence.
-    var json: JSONValue { json(ofExpired: WakeState.expired.meaning) }
+    /// The outcome: its state, what APNs said, and a sentence; of one that expired by what kept it
+    /// back.
+    func json(keptBack holds: DelayReasons) -> JSONValue {
+        json(ofExpired: holds.expiryExplanation ?? WakeState.expired.meaning)
+    }
 
     /// The same with a sentence for a wake that has expired.
     fileprivate func json(ofExpired expiry: @autoclosure () -> String) -> JSONValue {

@@ -8,22 +8,19 @@ extension WakeRecord {
     /// was known that nothing would be sent before that.
     package var expiryExplanation: String {
         let isEarly = Self.isBefore(endedAt, deadline)
-        let obstacles = isEarly ? [] : holds.all.compactMap(\.obstacleWords)
+        let obstacles = isEarly ? nil : holds.obstacleWords
         guard let attempt = attempts.last, let failure = attempt.failure else {
             if case .expired = decision { return decision.message(until: deadline) }
             return isEarly
                 ? "The budget of its device did not let it be sent before its deadline."
-                : obstacles.isEmpty
-                    ? "Its deadline came before APNs accepted it."
-                    : "Its deadline came while \(Self.list(obstacles))."
+                : holds.expiryExplanation ?? "Its deadline came before APNs accepted it."
         }
         guard !Self.isBefore(attempt.endedAt, endedAt) else {
             return isEarly
                 ? "\(failure), and the budget of its device did not let it be sent again before "
                     + "its deadline."
                 : "\(failure), and its deadline came "
-                    + (obstacles.isEmpty
-                        ? "before it was sent again." : "while \(Self.list(obstacles)).")
+                    + (obstacles.map { "while \($0)." } ?? "before it was sent again.")
         }
         let next = "another attempt would have come after its deadline."
         guard case .refused(let refusal) = attempt.result,
@@ -32,12 +29,6 @@ extension WakeRecord {
         let pause = backoff.initialSeconds
         return "\(failure). After that a push is not sent again for "
             + "\(pause % 60 == 0 ? "\(pause / 60) min" : "\(pause) s") at least, and \(next)"
-    }
-
-    private static func list(_ words: [String]) -> String {
-        words.count < 2
-            ? words.joined()
-            : words.dropLast().joined(separator: ", ") + " and " + (words.last ?? "")
     }
 
     /// Whether it is more than a second before: budgets are counted in whole seconds.
@@ -56,6 +47,22 @@ extension AttemptRecord {
         case .unanswered: "The last attempt had no answer"
         case .abandoned: "The last attempt was cut short by the gateway's end"
         }
+    }
+}
+
+extension DelayReasons {
+    /// Why a wake that has expired was not sent, where its whole queue did not send at its
+    /// deadline.
+    package var expiryExplanation: String? {
+        obstacleWords.map { "Its deadline came while \($0)." }
+    }
+
+    /// What kept its queue from sending, as clauses; `nil` if nothing did.
+    fileprivate var obstacleWords: String? {
+        let words = all.compactMap(\.obstacleWords)
+        guard let last = words.last else { return nil }
+        return words.count == 1
+            ? last : words.dropLast().joined(separator: ", ") + " and " + last
     }
 }
 

@@ -48,6 +48,8 @@ public struct WakeRecord: Hashable, Sendable {
     public private(set) var carriedBy: WakeID?
     /// The outcome that it shares, if another wake carries it: how that one ended.
     public let carrierEnd: WakeEnd?
+    /// What kept the wake that carries it back, if that one expired.
+    package let carrierHolds: DelayReasons
     /// When the wake that carries it ended.
     public let carrierEndedAt: WallInstant?
     /// When the app was launched by it, as the app reported.
@@ -80,6 +82,7 @@ public struct WakeRecord: Hashable, Sendable {
         endedAt = row.endedAt
         if case .coalesced(let into) = row.end { carriedBy = carrier?.id ?? into }
         carrierEnd = carrier?.end
+        carrierHolds = carrier?.holds ?? []
         carrierEndedAt = carrier?.endedAt
         launchedAt = row.launchedAt ?? carrier?.launchedAt
         var attempts = attempts
