@@ -23,25 +23,31 @@ extension Gateway {
     }
 
     /// Everything that currently delays wakes, for explaining wakes and devices.
-    public var waitContext: WaitContext {
+    public var waitContext: WaitContext { waitContext(isStopping: false) }
+
+    /// The same for a caller that may know before the gateway does that all of it shuts down.
+    public func waitContext(isStopping: Bool) -> WaitContext {
         let now = clock.now()
         let queues = context.configuration.queues()
         return dispatcher.state.withLock { state in
             WaitContext(
                 now: now,
                 queues: Dictionary(
-                    queues.map { ($0, state.status(of: $0, at: now)) }
+                    queues.map { ($0, state.status(of: $0, at: now, isStopping: isStopping)) }
                 ) { first, _ in first },
                 ownLeases: state.leases.wakes)
         }
     }
 
     /// Stops an app's dispatch until it is resumed, over restarts too. What waits and what comes
-    /// is kept. `false` for an unknown app.
+    /// is kept. One that is paused stays so since then, and has another reason if one is given.
+    /// `false` for an unknown app.
     public func pause(
         _ app: AppIdentity, reason: String? = nil
     ) async throws(StoreFailure) -> Bool {
-        try await setPause(QueuePause(at: clock.now(), reason: reason), of: app)
+        let known = dispatcher.state.withLock { $0.paused[app] }
+        return try await setPause(
+            QueuePause(at: known?.at ?? clock.now(), reason: reason ?? known?.reason), of: app)
     }
 
     /// Lets an app's dispatch go on, and tries again what APNs refused. `false` for an unknown
@@ -56,6 +62,11 @@ extension Gateway {
         let configuration = context.configuration
         guard configuration.apps.contains(app) else { return false }
         let queues = configuration.queues(of: app)
+        if pause == nil {
+            // While it is paused: what has expired by now, expired because of that.
+            _ = try await dispatcher.expireOverdue(
+                at: clock.now(), limit: context.limits.housekeepingBatchCount)
+        }
         dispatcher.state.withLock { $0.pausesUnderWay += 1 }
         defer { dispatcher.state.withLock { $0.pausesUnderWay -= 1 } }
         try await context.perform(SetPause(pause, of: queues))
@@ -241,15 +252,17 @@ extension Gateway {
 }
 
 extension Dispatcher.State {
-    /// The status of a queue.
-    func status(of queue: WakeQueueKey, at now: WallInstant) -> QueueStatus {
+    /// The status of a queue; `isStopping` where a shutdown has begun that has not come here yet.
+    func status(
+        of queue: WakeQueueKey, at now: WallInstant, isStopping isEnding: Bool = false
+    ) -> QueueStatus {
         let silence = silences.silence(of: queue, at: now)
         return QueueStatus(
             kind: queue.kind, pause: paused[queue.app], circuit: holds.circuit(of: queue),
             silence: silence.map { Silence(since: $0.since, failure: $0.failure) },
             inFlight: shares.inFlight(of: queue),
             unresponsive: shares.unresponsiveness(of: queue, at: now),
-            confirmsLaunches: confirming.contains(queue), isStopping: isStopping)
+            confirmsLaunches: confirming.contains(queue), isStopping: isStopping || isEnding)
     }
 
     /// The reasons why a queue does not send now.

@@ -98,7 +98,8 @@ final class StoreLock: Sendable {
     private static func inUse(_ path: String) -> StoreFailure {
         StoreFailure(
             kind: .inUse,
-            message: "The store \(path) is in use by another gateway; only one may own it.")
+            message: "The store \(path) is in use by another gateway; only one may own it. Stop "
+                + "that one, or name another store.")
     }
 
     // MARK: The database

@@ -61,7 +61,7 @@ enum StorePath {
         throw StoreFailure(
             kind: .unavailable,
             message: "The store \(path) has \(status.st_nlink) names (hard links). Its lock and "
-                + "its log is beside one of them only, so it is not opened by any. Remove the "
+                + "its log are beside one of them only, so it is not opened by any. Remove the "
                 + "other names, or give a copy of the file.")
     }
 

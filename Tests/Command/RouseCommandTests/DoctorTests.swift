@@ -76,6 +76,9 @@ struct DoctorTests {
             #expect(untrusted.out.contains("--ca"))
             let nobody = try await Rouse.run(["doctor", "--host", "127.0.0.1", "--port", "1"])
             #expect(nobody.status == 69)
+            #expect(nobody.out.contains("could not be reached"))
+            // It sends no push, so it has none to tell the fate of.
+            #expect(!nobody.out.contains("not sent"), "\(nobody.out)")
         }
     }
 

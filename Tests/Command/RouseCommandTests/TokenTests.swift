@@ -241,6 +241,27 @@ struct TokenTests {
         }
     }
 
+    @Test("verifies a token in a file, where its arguments would show it to others")
+    func file() async throws {
+        let folder = try TestFolder()
+        let claims = ProviderTokenClaims(
+            keyID: try DeveloperID("ABCDE12345", field: "key id"),
+            teamID: try DeveloperID("TEAM123456", field: "team id"),
+            issuedAt: WakeClock.system.now())
+        let token = claims.token(
+            signature: SigningKey.generate().signature(for: claims.signingInput.utf8))
+        let path = try folder.write(token + "\n", to: "token.txt")
+        let result = try await Rouse.run(["token", "--verify", path])
+        #expect(result.status == 0, "\(result.all)")
+        #expect(result.out.contains("ABCDE12345"))
+        let missing = try await Rouse.run(["token", "--verify", "tokne.txt"])
+        #expect(missing.status == 66)
+        #expect(missing.error.contains("neither a file nor a JWT"), "\(missing.all)")
+        #expect(!missing.all.contains("tokne.txt"))
+        let empty = try await Rouse.run(["token", "--verify", try folder.write("", to: "empty")])
+        #expect(empty.status == 66 && empty.error.contains("is empty"), "\(empty.all)")
+    }
+
     @Test("ends with 66 when there is nothing to verify, and 65 for what is far too long")
     func noInput() async throws {
         #expect(try await Rouse.run(["token", "--verify"]).status == 66)

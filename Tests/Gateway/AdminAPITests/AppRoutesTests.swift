@@ -36,6 +36,7 @@ struct AppRoutesTests {
             #expect(waiting["open_ended"] as? Bool == true)
             let message = try #require(waiting["message"] as? String)
             #expect(message.hasPrefix("Deferred: the app is paused. It will expire at "))
+            #expect(record["due_at"] == nil)
             let listed = try #require(
                 try await caller.send("GET", "/v1/apps").json()["apps"] as? [[String: Any]])
             let app = try #require(listed.first { $0["app"] as? String == "com.example.app" })
@@ -48,6 +49,7 @@ struct AppRoutesTests {
             let decision = try #require(try first.json()["decision"] as? [String: Any])
             #expect(decision["type"] as? String == "deferred")
             #expect(decision["reasons"] as? [String] == ["paused"])
+            #expect(decision["due_at"] == nil)
             let words = try #require(decision["message"] as? String)
             #expect(words.hasPrefix("Deferred: the app is paused."))
             let again = try await caller.send("POST", "/v1/wakes", body, headers: key)

@@ -37,15 +37,18 @@ struct DeviceRoutesTests {
     @Test("A device tells what keeps its whole app from sending")
     func obstacles() async throws {
         try await APIBench().serve { caller in
-            func explanation() async throws -> [String] {
+            func queue() async throws -> [String: Any] {
                 let answer = try await caller.send("GET", path, as: .read)
                 let queues = try #require(try answer.json()["queues"] as? [[String: Any]])
-                let queue = try #require(queues.first { $0["kind"] as? String == "background" })
-                return try #require(queue["explanation"] as? [String])
+                return try #require(queues.first { $0["kind"] as? String == "background" })
+            }
+            func explanation() async throws -> [String] {
+                try #require(try await queue()["explanation"] as? [String])
             }
             _ = try await caller.wake()
             let words = "The app is paused since "
             #expect(try await !explanation().contains { $0.hasPrefix(words) })
+            #expect(try await queue()["next_send"] is String)
             let pause = "/v1/apps/com.example.app/pause?reason=a%20new%20key"
             #expect(try await caller.send("POST", pause, as: .admin).status == 200)
             let sentences = try await explanation()
@@ -53,6 +56,25 @@ struct DeviceRoutesTests {
             #expect(sentences[0].contains("the app is paused"), "\(sentences)")
             #expect(
                 sentences.contains { $0.hasPrefix(words) && $0.contains(": \"a new key\".") })
+            #expect(try await queue()["next_send"] == nil)
+        }
+    }
+
+    @Test("A device whose token is dead has no next send")
+    func noNextSend() async throws {
+        let bench = try APIBench(
+            sender: ScriptedSender { _ in Samples.refusal(410, .unregistered) })
+        try await bench.serve { caller in
+            let sent = try await caller.send(
+                "POST", "/v1/wakes?wait=outcome", APIBench.body(), as: .wake)
+            #expect(try sent.json()["state"] as? String == "undeliverable", "\(sent.body)")
+            let answer = try await caller.send("GET", path, as: .read)
+            let queues = try #require(try answer.json()["queues"] as? [[String: Any]])
+            let queue = try #require(queues.first { $0["kind"] as? String == "background" })
+            #expect(queue["dead_since"] is String && queue["next_send"] == nil, "\(answer.body)")
+            let waiting = try #require(queue["waiting"] as? [String: Any])
+            #expect(waiting["earliest"] == nil)
+            #expect((waiting["message"] as? String)?.hasPrefix("APNs reported this token") == true)
         }
     }
 
@@ -80,6 +102,8 @@ struct DeviceRoutesTests {
                 try expectProblem(
                     try await caller.send("PUT", path + "/signals", text), .invalidField)
             }
+            let silent = try await caller.send("PUT", path + "/signals", "{\"foreground\":false}")
+            #expect(silent.body.contains("foreground is false, which reports nothing."))
             let stranger = "/v1/devices/\(Samples.deviceToken(99).hex)"
             try expectProblem(
                 try await caller.send("PUT", stranger + "/signals", report), .notFound)

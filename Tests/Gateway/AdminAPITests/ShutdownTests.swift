@@ -59,4 +59,40 @@ struct ShutdownTests {
         try await run.value
         #expect(!bench.gateway.readiness.obstacles.isEmpty, "The gateway did not end.")
     }
+
+    @Test(
+        "A wait that a shutdown ends says so, of a wake that waits and of one that is under way",
+        arguments: [true, false])
+    func waitInAShutdown(isPending: Bool) async throws {
+        var bench = try APIBench(sender: ScriptedSender { _ in isPending ? Samples.accepted : nil })
+        bench.configuration.shutdownSeconds = 20
+        var answer: Task<HTTPExchange, any Error>?
+        try await bench.serve { caller in
+            if isPending { _ = try await caller.send("POST", "/v1/wakes?wait=outcome", body(1)) }
+            answer = Task {
+                try await caller.send(
+                    "POST", "/v1/wakes?wait=outcome&timeout=50", body(2), as: .wake,
+                    patienceSeconds: Self.patienceSeconds)
+            }
+            for _ in 0..<(Self.patienceSeconds * 100) {
+                let counts = try await bench.gateway.counts()
+                if counts.accepted == (isPending ? 2 : 1) { break }
+                try await elapse(.milliseconds(10))
+            }
+        }
+        let wake = try #require(try await answer?.value)
+        #expect(wake.status == 202, "\(wake.body)")
+        let waiting = try #require(try wake.json()["waiting"] as? [String: Any])
+        let reasons = try #require(waiting["reasons"] as? [[String: Any]])
+        #expect(
+            reasons.map { $0["reason"] as? String }
+                == (isPending ? ["spacing", "stopping"] : ["stopping"]), "\(wake.body)")
+        #expect(
+            try wake.json()["state"] as? String == (isPending ? "pending" : "claimed"),
+            "\(wake.body)")
+    }
+
+    private func body(_ number: Int) -> String {
+        APIBench.body(#","ref":"n\#(number)""#)
+    }
 }

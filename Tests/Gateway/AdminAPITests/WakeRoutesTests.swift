@@ -75,7 +75,7 @@ struct WakeRoutesTests {
         let token = Samples.deviceToken().hex
         func body(_ more: String = "") -> String { APIBench.body(more) }
         let cases: [(String, ProblemCode, String)] = [
-            ("", .malformedBody, "not a JSON object"), ("[1]", .malformedBody, "not a JSON object"),
+            ("", .malformedBody, "The body is empty"), ("[1]", .malformedBody, "not a JSON object"),
             ("{\"kind\":1", .malformedBody, "missing"),
             ("{\"kind\":1,\"kind\":2}", .malformedBody, "Duplicate member"),
             ("{}", .invalidField, "payload is missing"),
@@ -84,7 +84,18 @@ struct WakeRoutesTests {
             (body(",\"ref\":\"a b\""), .invalidField, "ref is not 1 to 64 characters"),
             (body().replacing(token, with: "xyz"), .invalidField, "device_token holds"),
             (body(",\"ttl_seconds\":1795000000"), .invalidField, "ttl_seconds"),
-            (body(",\"ttl_seconds\":\"60\""), .invalidField, "ttl_seconds"),
+            (
+                body(",\"ttl_seconds\":\"60\""), .invalidField,
+                "ttl_seconds is not a whole number. Write digits only, without quotes."
+            ),
+            (
+                body(",\"priority\":7"), .invalidField,
+                "priority is 7, which is no priority of background pushes. Leave it out, or use 5."
+            ),
+            (
+                body().replacing("\"device_token\":\"\(token)\",", with: ""), .invalidField,
+                "device_token is missing. Add it to the body, or user instead of it."
+            ),
             (body(",\"ttl_seconds\":60.5"), .invalidField, "ttl_seconds"),
             (body(",\"ttl_seconds\":1e30"), .invalidField, "ttl_seconds"),
             (body(",\"expires_at\":\"tomorrow\""), .invalidField, "expires_at"),
@@ -158,6 +169,30 @@ struct WakeRoutesTests {
                 diagnostics.allSatisfy {
                     $0["rule"] is String && $0["line"] is Int && $0["fix"] is String
                 })
+        }
+    }
+
+    @Test("A wake that was over when it was asked for, and one that cannot be in time, say so")
+    func expired() async throws {
+        try await APIBench().serve { caller in
+            let over = APIBench.body(",\"expires_at\":\"2020-01-01T00:00:00Z\"")
+            let alert = over.replacing("background", with: "alert")
+                .replacing("\"content-available\":1", with: "\"alert\":\"x\"")
+            for text in [over, alert] {
+                let past = try await caller.send("POST", "/v1/wakes", text)
+                #expect(past.body.contains("Its time was over before"), "\(past.body)")
+            }
+            let signal = #"{"app":"com.example.app","low_power_mode":true}"#
+            let path = "/v1/devices/\(Samples.deviceToken(8).hex)/signals"
+            #expect(try await caller.send("PUT", path, signal).status == 200)
+            let wake = try await caller.send(
+                "POST", "/v1/wakes", APIBench.body(device: 8, ",\"ttl_seconds\":60"))
+            let decision = try #require(try wake.json()["decision"] as? [String: Any])
+            #expect((decision["message"] as? String)?.hasPrefix("Will expire at ") == true)
+            #expect(decision["due_at"] == nil, "\(wake.body)")
+            let id = try #require(try wake.json()["id"] as? String)
+            let record = try await caller.send("GET", "/v1/wakes/\(id)").json()
+            #expect(record["due_at"] == nil && record["state"] as? String == "pending")
         }
     }
 

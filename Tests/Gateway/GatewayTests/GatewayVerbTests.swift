@@ -96,6 +96,34 @@ struct GatewayVerbTests {
         }
     }
 
+    @Test("An app that is paused again is paused since the first time")
+    func pausingAgain() async throws {
+        let gateway = sampleGateway(store: store, sender: ScriptedSender(), clock: clock)
+        try await withRunning(gateway) { () async throws in
+            let first = clock.now()
+            #expect(try await gateway.pause(Samples.app, reason: "holiday"))
+            clock.advance(bySeconds: 60)
+            #expect(try await gateway.pause(Samples.app))
+            #expect(gateway.apps.first?.pause == QueuePause(at: first, reason: "holiday"))
+            #expect(try await gateway.pause(Samples.app, reason: "moving keys"))
+            #expect(gateway.apps.first?.pause == QueuePause(at: first, reason: "moving keys"))
+        }
+    }
+
+    @Test("A call that expires in a pause says so, also where the pause ends at once after it")
+    func expiryInAPause() async throws {
+        let gateway = sampleGateway(store: store, sender: ScriptedSender(), clock: clock)
+        try await withRunning(gateway) { () async throws in
+            #expect(try await gateway.pause(Samples.app))
+            let id = try #require(await gateway.accept(Samples.request(.voip)).admittedID)
+            clock.advance(bySeconds: 10)
+            #expect(try await gateway.resume(Samples.app))
+            let record = try #require(try await gateway.record(of: id))
+            #expect(record.state == .expired)
+            #expect(record.expiryExplanation == "Its deadline came while the app was paused.")
+        }
+    }
+
     @Test("A reload changes apps and sender, tries held queues again, and drops nothing")
     func reloading() async throws {
         let refusing = ScriptedSender { _ in Samples.refusal(403, .invalidProviderToken) }

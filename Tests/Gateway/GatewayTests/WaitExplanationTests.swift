@@ -102,6 +102,14 @@ struct WaitExplanationTests {
         }
     }
 
+    @Test("A wake that merges into one that is due says that it is sent now")
+    func mergedIntoOneThatIsDue() {
+        let decision = WakeDecision.coalesced(
+            into: Samples.freshID(), .replace, until: Self.now, because: [])
+        #expect(
+            decision.message(until: Self.at(60)).hasSuffix("That wake: Will be sent now."))
+    }
+
     @Test("The words of one wake, of a device, and of one that nobody asked for")
     func words() {
         func message(
@@ -161,6 +169,65 @@ struct WaitExplanationTests {
             }
             let told = explanation.delayReasons
             #expect(kinds.allSatisfy { told.contains(DelayReasons($0)) })
+        }
+    }
+
+    @Test("A due time is one that can come true")
+    func due() {
+        func explanation(
+            _ kinds: [DelayReason], of subject: WaitExplanation.Subject = .wake, due: Int = -60,
+            deadline: Int? = 7_200, suppression: WakeSuppression? = nil
+        ) -> WaitExplanation {
+            WaitExplanation(
+                subject, at: Self.now, due: Self.at(due), deadline: deadline.map(Self.at),
+                reasons: Self.reasons(kinds), suppression: suppression)
+        }
+        #expect(explanation([]).due == Self.at(-60))
+        #expect(explanation([], due: 90).due == Self.at(90))
+        #expect(explanation([.spacing, .hourly]).due == Self.end(of: .hourly))
+        for kind in Self.openEnded { #expect(explanation([.spacing, kind]).due == nil, "\(kind)") }
+        #expect(explanation([.spacing], deadline: 30).due == nil)
+        let isOff = WakeSuppression.backgroundAppRefreshOff(until: Self.at(300))
+        #expect(
+            explanation(
+                [], of: .next(.background), due: 300, deadline: nil, suppression: isOff
+            ).due == Self.at(300))
+        let isDead = explanation(
+            [], of: .next(.background), deadline: nil,
+            suppression: .deviceTokenDead(since: Self.now))
+        #expect(isDead.isNever && isDead.due == nil)
+    }
+
+    @Test("A call or a push that waits has its own time, and not that of the next one")
+    func waitingOfOwnTime() throws {
+        let context = WaitContext(now: Self.now, queues: [:], ownLeases: [])
+        for kind in [WakeKind.voip, .alert] {
+            var ledger = DeviceLedger(kind: kind)
+            let policy = BudgetPolicy.standard
+            for number in 0..<UInt64(policy.settings.burstPushes + 5) {
+                let call = BudgetRequest.voip(CallFingerprint(bits: number))
+                _ = ledger.admit(
+                    kind == .voip ? call : .plain(until: Self.at(3_600)), policy: policy,
+                    at: Self.now)
+            }
+            let budget = ledger.explain(policy: policy, at: Self.now)
+            #expect(budget.nextSend > Self.at(1), "\(kind)")
+            let row = WakeRow(
+                id: Samples.freshID(), device: 1, queue: 1, previous: 0, acceptedAt: Self.now,
+                decision: .send, coalescing: .replace, call: nil, urgency: .normal,
+                state: .pending, dueAt: Self.at(1), notBefore: Self.now, deadline: Self.at(10),
+                holds: kind == .voip ? [] : DelayReasons(.rate), payload: [],
+                expiration: .immediately, collapseID: nil)
+            let queue = WakeQueueKey(app: Samples.app, kind: kind)
+            let wake = WakeRecord(
+                row, queue: queue, deviceToken: Samples.deviceToken(), attempts: [])
+            let view = DeviceView(
+                queue: queue, deviceToken: Samples.deviceToken(), explanation: budget,
+                pending: wake, recent: [wake], deadSince: nil, registeredAt: nil,
+                lastReceiptAt: nil, topicConfirmsLaunches: false)
+            let explanation = context.explain(view)
+            #expect(explanation.earliest == Self.at(1), "\(kind): \(explanation.message)")
+            #expect(explanation.reasons == context.explain(wake)?.reasons)
         }
     }
 

@@ -22,12 +22,13 @@ struct WakeRecordExpiryTests {
     /// that ended after so many.
     private static func explanation(
         after seconds: Int64, _ attempt: AttemptResult? = nil, at attemptSeconds: Int64 = 0,
-        decision: WakeDecision = .send
+        decision: WakeDecision = .send, keptBack holds: [DelayReason] = []
     ) -> String {
         var row = WakeRow(
             id: Samples.freshID(), device: 1, queue: 1, previous: 0, acceptedAt: start,
             decision: decision, coalescing: .replace, call: nil, urgency: .normal,
-            state: .expired, dueAt: start, notBefore: start, deadline: deadline, holds: [],
+            state: .expired, dueAt: start, notBefore: start, deadline: deadline,
+            holds: holds.reduce(into: []) { $0.insert(DelayReasons($1)) },
             payload: [], expiration: .at(deadline), collapseID: nil)
         row.end = .expired
         row.endedAt = start.advanced(bySeconds: seconds)
@@ -64,6 +65,25 @@ struct WakeRecordExpiryTests {
             Self.explanation(after: 100, Self.tooMany, at: 5)
                 == "APNs answered 429 TooManyRequests, and the budget of its device did not let it "
                 + "be sent again before its deadline.")
+    }
+
+    @Test("what kept its queue from sending at its deadline is named")
+    func obstacles() {
+        #expect(
+            Self.explanation(after: 600, keptBack: [.spacing, .paused])
+                == "Its deadline came while the app was paused.")
+        #expect(
+            Self.explanation(after: 600, Self.lost, at: 5, keptBack: [.paused, .unresponsive])
+                == "The last attempt had no answer, and its deadline came while the app was paused "
+                + "and APNs did not answer.")
+        #expect(
+            Self.explanation(after: 600, Self.badKey, at: 5, keptBack: [.held])
+                == "APNs answered 403 InvalidProviderToken, and its deadline came while its queue "
+                + "was held, because APNs refused what it sent.")
+        // It ended before its deadline, so not because of them.
+        #expect(
+            Self.explanation(after: 100, keptBack: [.paused])
+                == "The budget of its device did not let it be sent before its deadline.")
     }
 
     @Test("a deadline that is still to come has not come")

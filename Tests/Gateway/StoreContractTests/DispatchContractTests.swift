@@ -336,6 +336,38 @@ struct DispatchContractTests {
         }
     }
 
+    @Test(
+        "An expired wake keeps what held its queue up at its deadline",
+        arguments: StoreKind.allCases)
+    func expiryInAPause(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (connection) async throws in
+            let paused = try await connection.admitOne(Samples.wake(.voip))
+            let held = try await connection.admitOne(Samples.wake(.voip, app: Samples.otherApp))
+            let expiry = Expiration.at(connection.now.advanced(bySeconds: 10))
+            _ = try await connection.admitOne(Samples.wake(dueIn: 5, expiration: expiry))
+            let merged = try await connection.admitOne(
+                Samples.wake(dueIn: 5, expiration: expiry))
+            try await connection.store.perform(
+                SetPause(
+                    QueuePause(at: connection.now, reason: nil),
+                    of: Samples.queues.filter { $0.app == Samples.app }))
+            let end = connection.later(10)
+            let stuck = WakeQueueKey(app: Samples.otherApp, kind: .voip)
+            let ended = try await end.store.perform(
+                ExpireWakes(
+                    at: end.now, limit: 9, obstacles: [stuck: DelayReasons(.held)],
+                    under: end.rules))
+            #expect(ended.count == 3)
+            #expect(try await end.record(paused.id).holds == DelayReasons(.paused))
+            #expect(try await end.record(held.id).holds == DelayReasons(.held))
+            let carrierHolds = try await end.record(merged.id).carrierHolds
+            #expect(carrierHolds.contains(DelayReasons(.paused)))
+            let feed = try await end.store.perform(ReadOutcomes(after: 0, limit: 9))
+            let told = feed.events.filter { $0.end == .expired }.map(\.holds.expiryExplanation)
+            #expect(told.count == 3 && !told.contains(nil), "\(told)")
+        }
+    }
+
     @Test("A claim finds out what is over by itself", arguments: StoreKind.allCases)
     func overAtClaim(_ kind: StoreKind) async throws {
         try await kind.withCounter { (connection) async throws in

@@ -37,7 +37,7 @@ struct ServerCheck {
         case .failure(let failure):
             return [
                 .wrong(
-                    "server", "\(name): \(failure.meaning) (\(failure.detail))", failure.remedy,
+                    "server", "\(name): \(failure.cause) (\(failure.detail))", failure.remedy,
                     .unavailable)
             ]
         case .success(let response):

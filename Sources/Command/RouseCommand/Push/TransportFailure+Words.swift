@@ -4,28 +4,31 @@ import PushTransport
 import WakeModel
 
 extension TransportFailure {
-    /// What happened, for a person.
+    /// What happened to a push, for a person.
     var meaning: String {
-        let words =
-            switch kind {
-            case .nameResolution: "The server's name could not be resolved."
-            case .connect: "The server could not be reached."
-            case .proxy: "The proxy refused, or could not be reached."
-            case .tls where isWithoutTLS: "The server does not speak TLS on this port."
-            case .tls: "The TLS handshake failed, or the server's certificate is not trusted."
-            case .notHTTP2: "The server does not speak HTTP/2, so it is not APNs."
-            case .streamRefused: "The server refused the request before reading it."
-            case .streamReset: "The server broke the request off."
-            case .connectionLost: "The connection was lost."
-            case .timedOut: "No answer came in time."
-            case .cancelled: "It was cancelled."
-            case .shutDown, .queueFull: "The client did not take it."
-            case .responseTooLarge: "The answer was too large to be one of APNs'."
-            case .other: "It failed."
-            }
-        return words
+        cause
             + (certainty == .unknown
                 ? " It may have reached APNs all the same." : " It was certainly not sent.")
+    }
+
+    /// What went wrong, for a person.
+    var cause: String {
+        switch kind {
+        case .nameResolution: "The server's name could not be resolved."
+        case .connect: "The server could not be reached."
+        case .proxy: "The proxy refused, or could not be reached."
+        case .tls where isWithoutTLS: "The server does not speak TLS on this port."
+        case .tls: "The TLS handshake failed, or the server's certificate is not trusted."
+        case .notHTTP2: "The server does not speak HTTP/2, so it is not APNs."
+        case .streamRefused: "The server refused the request before reading it."
+        case .streamReset: "The server broke the request off."
+        case .connectionLost: "The connection was lost."
+        case .timedOut: "No answer came in time."
+        case .cancelled: "It was cancelled."
+        case .shutDown, .queueFull: "The client did not take it."
+        case .responseTooLarge: "The answer was too large to be one of APNs'."
+        case .other: "It failed."
+        }
     }
 
     /// Whether the server answered with something that is no TLS, as one of plain HTTP does. The

@@ -2,6 +2,7 @@
 
 import APNsClient
 import APNsWire
+import Foundation
 import WakeModel
 
 /// What `rouse token --verify` needs: the text, and what to hold it against.
@@ -25,19 +26,34 @@ struct TokenCheckPlan {
                     ?? path.flatMap { CredentialSource.KeyPlace.file(path: $0).guessedKeyID },
                 "key id"),
             teamID: try Self.identifier(command.credential.teamID, "team id"))
-        if let jwt = command.jwt, jwt != "-" {
-            text = jwt
-        } else {
-            let bytes = try InputFile.read("-", "JWT", limit: Self.maximumByteCount)
-            text = String(decoding: bytes, as: UTF8.self)
-        }
+        let place = command.jwt ?? "-"
+        text = try Self.text(of: place)
         guard text.contains(where: { !$0.isWhitespace }) else {
-            throw CommandFailure(.noInput, "No JWT came on standard input.")
+            throw CommandFailure(
+                .noInput,
+                place == "-" ? "No JWT came on standard input." : "The file with the JWT is empty.")
         }
         guard text.utf8.count <= Self.maximumByteCount else {
             throw CommandFailure(
                 .data, "This has more than \(Self.maximumByteCount) bytes and is no JWT.")
         }
+    }
+
+    /// The text at a place: a file, standard input for `-`, or the JWT itself. What is none of them
+    /// is not repeated: it may be a part of one.
+    private static func text(of place: String) throws(CommandFailure) -> String {
+        if place == "-" || access(place, F_OK) == 0 {
+            let bytes = try InputFile.read(place, "JWT", limit: maximumByteCount)
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        // The beginning of a JSON object, in Base64.
+        guard place.contains("eyJ") else {
+            throw CommandFailure(
+                .noInput,
+                "The argument of --verify is neither a file nor a JWT, which begins with eyJ. "
+                    + "Check the path.")
+        }
+        return place
     }
 
     private static func identifier(

@@ -14,15 +14,16 @@ struct TokenCommand: AsyncParsableCommand {
             A provider token lets whoever has it push for an hour. Apple takes a new one for a \
             key every 20 minutes at most, so keep it for 40 to 55 minutes.
 
-            --verify reads any JWT, from the argument or from standard input, names each fault, \
-            and ends with 1 if there is one. It warns of what APNs takes against the rules. With \
-            --key it checks the signature too. Nothing is sent anywhere.
+            --verify reads any JWT, from a file or from standard input, names each fault, and ends \
+            with 1 if there is one. The JWT itself as an argument is visible to others on the \
+            machine. It warns of what APNs takes against the rules. With --key it checks the \
+            signature too. Nothing is sent anywhere.
 
             Examples:
 
               rouse token --key AuthKey_ABCDE12345.p8 --team-id TEAM123456 |
                 sed 's/^/authorization: bearer /' | curl --http2 -H @- ...
-              rouse token --verify < token.txt
+              rouse token --verify token.txt
             """)
 
     @Flag(help: "Explain a JWT instead of printing one.")
@@ -30,7 +31,8 @@ struct TokenCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The JWT to explain; without it, standard input is read.", valueName: "jwt"))
+            "A file with the JWT to explain, or the JWT; without it, standard input is read.",
+            valueName: "file"), completion: .file())
     var jwt: String?
 
     @Flag(help: "Write the result as JSON.")

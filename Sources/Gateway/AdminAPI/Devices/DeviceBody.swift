@@ -30,7 +30,7 @@ struct DeviceLookupBody {
                 }
                 device = .wake(wake)
             } else {
-                device = .token(try members.requiredDeviceToken())
+                device = .token(try members.requiredDeviceToken(orInstead: "wake"))
             }
             app = try members.string("app")
             environment = try members.choice("environment")

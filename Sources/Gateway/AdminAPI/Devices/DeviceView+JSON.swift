@@ -19,7 +19,7 @@ extension DeviceView {
             ("dead_since", deadSince.map { .string($0.description) }),
             ("last_receipt_at", lastReceiptAt.map { .string($0.description) }),
             ("app_confirms_launches", .boolean(topicConfirmsLaunches)),
-            ("next_send", .string(waiting.earliest.description)),
+            ("next_send", waiting.due.map { .string(max($0, waiting.at).description) }),
             ("budget", explanation.json),
             (
                 "explanation",
@@ -43,7 +43,11 @@ extension DeviceView {
             .optional("dead_since", .instant("Since when APNs holds the token for dead.")),
             .optional("last_receipt_at", .instant()),
             .required("app_confirms_launches", .boolean("Whether the app ever sent a receipt.")),
-            .required("next_send", .instant("When the next wake may go at the earliest.")),
+            .optional(
+                "next_send",
+                .instant(
+                    "When the next wake may go; not there while nobody knows, nor for a dead "
+                        + "token, as `waiting` says.")),
             .required("budget", .named(.budget)),
             .required(
                 "explanation",

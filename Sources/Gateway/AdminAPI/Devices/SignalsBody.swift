@@ -28,6 +28,11 @@ struct SignalsBody {
             _ = try members.instant("at")
             signals = try Self.signals(members)
             guard !signals.isEmpty else {
+                if let silent = ["foreground", "force_quit"].first(where: members.has) {
+                    throw InvalidField(
+                        field: silent, problem: "is false, which reports nothing",
+                        remedy: "Report true when it is so, or another signal.")
+                }
                 throw InvalidField(
                     field: "signals", problem: "is empty",
                     remedy: "Report at least one of low_power_mode, battery_percent, "

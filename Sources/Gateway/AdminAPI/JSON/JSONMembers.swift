@@ -18,6 +18,7 @@ struct JSONMembers {
     init(_ text: [UInt8]) throws(JSONFault) {
         var reader = JSONReader(text: text)
         reader.skipSpace()
+        guard !reader.isAtEnd else { throw reader.fault("The body is empty") }
         try reader.expect(UInt8(ascii: "{"), "The body is not a JSON object")
         reader.skipSpace()
         if !reader.take(UInt8(ascii: "}")) {

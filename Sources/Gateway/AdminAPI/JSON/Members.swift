@@ -71,7 +71,8 @@ struct Members {
             let number = Int64(text) ?? Double(text).flatMap(Int64.init(exactly:))
         else {
             throw InvalidField(
-                field: name, problem: "is not a whole number", remedy: "Write digits only.")
+                field: name, problem: "is not a whole number",
+                remedy: "Write digits only, without quotes.")
         }
         return number
     }
@@ -126,7 +127,14 @@ struct Members {
     }
 
     /// The member `device_token`, which must be there.
-    func requiredDeviceToken() throws(InvalidField) -> DeviceToken {
+    func requiredDeviceToken(
+        orInstead other: String? = nil
+    ) throws(InvalidField) -> DeviceToken {
+        if let other, !has("device_token") {
+            throw InvalidField(
+                field: "device_token", problem: "is missing",
+                remedy: "Add it to the body, or \(other) instead of it.")
+        }
         guard let token = try deviceToken() else {
             _ = try required("device_token")
             preconditionFailure("A member that is there has a value.")

@@ -168,7 +168,7 @@ extension OutcomeEvent {
             ("environment", .string(app.environment.rawValue)),
             ("kind", .string(kind.rawValue)),
             ("device", deviceToken.map { .string($0.description) }),
-            ("at", .string(at.description)), ("outcome", end.json),
+            ("at", .string(at.description)), ("outcome", end.json(keptBack: holds)),
         ])
     }
 }

@@ -120,7 +120,8 @@ struct WakeRoutes {
             let record = await outcome(
                 of: accepted.wake.id, within: Int64(seconds) * 1000, for: context)
         {
-            let waiting = gateway.waitContext.explain(record)
+            let waiting = gateway.waitContext(isStopping: Task.isShuttingDownGracefully)
+                .explain(record)
             if record.hasOutcome {
                 return record.json(waiting).response(status: .ok, headers: accepted.headers)
             }
@@ -146,16 +147,16 @@ struct WakeRoutes {
             .response(status: HTTPResponse.Status(code: 207, reasonPhrase: "Multi-Status"))
     }
 
-    /// Waits for the end of a wake. A caller that hangs up ends the wait, and so does a shutdown,
-    /// which waits for open answers, and the end of what the caller's key grants. `nil` then, and
-    /// as well when the store fails meanwhile: the wake is on disk, and an error would say that it
-    /// is not.
+    /// Waits for the end of a wake; its record then. A shutdown ends the wait, because it waits for
+    /// open answers, and so do a caller that hangs up and the end of what the caller's key grants:
+    /// `nil` after these two, and as well when the store fails meanwhile. The wake is on disk, and
+    /// an error would say that it is not.
     private func outcome(
         of id: WakeID, within milliseconds: Int64, for context: AdminRequestContext
     ) async -> WakeRecord? {
         let gateway = gateway
         let grant = context.grant
-        return await services.connections.presence(on: context.channel).cancellingOnHangUp {
+        let record = await services.connections.presence(on: context.channel).cancellingOnHangUp {
             await cancelWhenGracefulShutdown {
                 await withTaskGroup(of: WakeRecord?.self) { group in
                     group.addTask { try? await gateway.outcome(of: id, within: milliseconds) }
@@ -171,6 +172,8 @@ struct WakeRoutes {
                 }
             }
         }
+        guard record == nil, Task.isShuttingDownGracefully else { return record }
+        return try? await gateway.record(of: id)
     }
 
     // MARK: Telling

@@ -61,7 +61,7 @@ struct AcceptedWake {
             ("id", .string(wake.id.description)),
             ("accepted_at", .string(wake.acceptedAt.description)),
             ("deadline", .string(wake.deadline.description)),
-            ("decision", wake.decision.json(message)),
+            ("decision", wake.decision.json(message, until: wake.deadline)),
             ("state", present.map { .string($0.state.rawValue) }),
             ("waiting", present.map(\.waiting.json)),
             (

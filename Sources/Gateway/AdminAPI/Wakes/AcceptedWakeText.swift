@@ -42,7 +42,7 @@ struct AcceptedWakeText {
         bytes.append(contentsOf: #","decision":"#.utf8)
         let known = DecisionUntil(decision: wake.decision, deadline: wake.deadline)
         Self.append(known, &decision, to: &bytes) {
-            $0.decision.json($0.decision.message(until: $0.deadline))
+            $0.decision.json($0.decision.message(until: $0.deadline), until: $0.deadline)
         }
         if withDiagnostics, !accepted.wake.diagnostics.isEmpty {
             bytes.append(contentsOf: #","diagnostics":"#.utf8)

@@ -8,7 +8,7 @@ extension WaitExplanation {
     var json: JSONValue {
         .object([
             ("message", .string(message)),
-            ("earliest", .string(earliest.description)),
+            ("earliest", isNever ? nil : .string(earliest.description)),
             ("open_ended", .boolean(isOpenEnded)),
             ("will_expire", .boolean(willExpire)),
             (
@@ -29,7 +29,11 @@ extension WaitExplanation {
     static var schema: Schema {
         .object([
             .required("message", .string("When it goes, or why not, with all reasons by name.")),
-            .required("earliest", .instant("When it may be sent at the earliest, as things are.")),
+            .optional(
+                "earliest",
+                .instant(
+                    "When it may be sent at the earliest, as things are; not there for a dead "
+                        + "token.")),
             .required(
                 "open_ended", .boolean("Whether it may wait longer, for something unforeseeable.")),
             .required(

@@ -38,7 +38,7 @@ struct WakeBody {
                 }
                 target = .user(try UserID(user))
             } else {
-                target = .device(try members.requiredDeviceToken())
+                target = .device(try members.requiredDeviceToken(orInstead: "user"))
             }
         } catch {
             throw Problem(error)

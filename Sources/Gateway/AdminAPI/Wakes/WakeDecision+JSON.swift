@@ -5,20 +5,20 @@ import WakeBudget
 import WakeModel
 
 extension WakeDecision {
-    /// The decision as data, and in words.
-    func json(_ message: String) -> JSONValue {
+    /// The decision as data, and in words, of a wake that ends at `deadline` at the latest.
+    func json(_ message: String, until deadline: WallInstant) -> JSONValue {
         var members: [(String, JSONValue?)] = [
             ("type", .string(word)), ("message", .string(message)),
         ]
         switch self {
         case .send: break
         case .deferred(let until, let holds):
-            members.append(("due_at", .string(until.description)))
+            members.append(("due_at", holds.due(until, before: deadline)))
             members.append(("reasons", holds.json))
         case .coalesced(let carrier, let coalescing, let until, let holds):
             members.append(("into", .string(carrier.description)))
             members.append(("coalescing", .string(CoalescingWord(coalescing).rawValue)))
-            members.append(("due_at", .string(until.description)))
+            members.append(("due_at", holds.due(until, before: deadline)))
             members.append(("reasons", holds.json))
         case .sameCall(let wake):
             members.append(("into", .string(wake.description)))
@@ -36,7 +36,11 @@ extension WakeDecision {
         .object([
             .required("type", .words(WakeDecision.words)),
             .required("message", .string("The decision in words.")),
-            .optional("due_at", .instant("When it may leave, as far as is known now.")),
+            .optional(
+                "due_at",
+                .instant(
+                    "When it may leave, as far as is known now; not there when nobody knows, or "
+                        + "its deadline comes first.")),
             .optional("earliest", .instant("When the rules would have let it leave.")),
             .optional(
                 "reasons", .array(of: .words(DelayReasonWord.all), "All that makes it wait.")),
@@ -50,6 +54,12 @@ extension WakeDecision {
 extension DelayReasons {
     /// The reasons, a word each.
     var json: JSONValue { .array(all.map { .string(DelayReasonWord.word(for: $0)) }) }
+
+    /// A due time, if it is one: nobody knows when an app is resumed or APNs answers, and behind
+    /// its deadline no wake is sent.
+    fileprivate func due(_ instant: WallInstant, before deadline: WallInstant) -> JSONValue? {
+        areOpenEnded || deadline <= instant ? nil : .string(instant.description)
+    }
 }
 
 /// The words for ``WakeBudget/DelayReason``.

@@ -20,14 +20,14 @@ extension WakeRecord {
             ("accepted_at", .string(acceptedAt.description)),
             ("priority", .integer(Int64(priority.rawValue))),
             ("urgency", .string(UrgencyWord(urgency).rawValue)),
-            ("decision", decision.json(decision.pastMessage(until: deadline))),
+            ("decision", decision.json(decision.pastMessage(until: deadline), until: deadline)),
             ("waiting", waiting?.json),
             ("carried_by", carriedBy.map { .string($0.description) }),
-            ("due_at", end == nil ? .string(dueAt.description) : nil),
+            ("due_at", waiting?.due.map { .string($0.description) }),
             ("deadline", .string(deadline.description)),
             ("ended_at", endedAt.map { .string($0.description) }),
             ("outcome", end?.json(ofExpired: expiryExplanation)),
-            ("carrier_outcome", carrierEnd?.json),
+            ("carrier_outcome", carrierEnd?.json(keptBack: carrierHolds)),
             ("launched_at", launchedAt.map { .string($0.description) }),
             ("attempts", .array(attempts.map(\.json))),
         ])
@@ -35,8 +35,11 @@ extension WakeRecord {
 }
 
 extension WakeEnd {
-    /// The outcome: its state, what APNs said, and a sentence.
-    var json: JSONValue { json(ofExpired: WakeState.expired.meaning) }
+    /// The outcome: its state, what APNs said, and a sentence; of one that expired by what kept it
+    /// back.
+    func json(keptBack holds: DelayReasons) -> JSONValue {
+        json(ofExpired: holds.expiryExplanation ?? WakeState.expired.meaning)
+    }
 
     /// The same with a sentence for a wake that has expired.
     fileprivate func json(ofExpired expiry: @autoclosure () -> String) -> JSONValue {
@@ -148,7 +151,11 @@ extension WakeRecord {
             .required("decision", .named(.decision)),
             .optional("waiting", .named(.waiting)),
             .optional("carried_by", .string("The wake it was merged into.", format: "uuid")),
-            .optional("due_at", .instant("When it may leave; not there once it has ended.")),
+            .optional(
+                "due_at",
+                .instant(
+                    "When it may leave; not there once it has ended, nor while nobody knows or its "
+                        + "deadline comes first, as `waiting` says.")),
             .required("deadline", .instant("From when on it is never sent any more.")),
             .optional("ended_at", .instant()),
             .optional("outcome", .named(.outcome)),

@@ -110,9 +110,11 @@ struct WakeTerms {
     ) throws(InvalidField) -> Priority? {
         guard let number = try members.integer("priority") else { return nil }
         guard let priority = UInt8(exactly: number).flatMap(Priority.init(rawValue:)) else {
+            let allowed = kind.allowedPriorities.map { "\($0.rawValue)" }
             throw InvalidField(
-                field: "priority", problem: "is \(number), not 10, 5 or 1",
-                remedy: "Use one of these, or leave it out.")
+                field: "priority",
+                problem: "is \(number), which is no priority of \(kind) pushes",
+                remedy: "Leave it out, or use \(allowed.joined(separator: " or ")).")
         }
         try kind.check(priority)
         return priority
@@ -180,7 +182,9 @@ extension WakeTerms {
                 .optional(
                     "ttl_seconds",
                     .integer(
-                        "Seconds from now; 0 for one attempt at once.", in: 0...maximumLifeSeconds)
+                        "Seconds from now, after which it is not sent any more. With 0 APNs makes "
+                            + "one attempt and stores nothing; how long the gateway keeps it is "
+                            + "as without it.", in: 0...maximumLifeSeconds)
                 ),
                 .optional(
                     "expires_at",

@@ -39,7 +39,7 @@ extension Dispatcher {
         var expired: [EndedWake] = []
         areDone =
             await attempt("ending overdue wakes") { () async throws(StoreFailure) in
-                expired = try await context.expireOverdue(at: now, limit: limit)
+                expired = try await expireOverdue(at: now, limit: limit)
             } && areDone
         log(reclaimed: reclaimed, expired: expired)
         let isFull = reclaimed.count >= limit || expired.count >= limit
@@ -47,6 +47,19 @@ extension Dispatcher {
         let pause =
             areDone ? (isFull ? 0 : whole) : min(whole, Int64(limits.storePauseMilliseconds))
         state.withLock { $0.nextHousekeeping = now.advanced(byMilliseconds: pause) }
+    }
+
+    /// Ends wakes whose deadline has come, and records what kept their queues from sending.
+    func expireOverdue(
+        at now: WallInstant, limit: Int
+    ) async throws(StoreFailure) -> [EndedWake] {
+        let obstacles = state.withLock { state in
+            let stuck = Set(state.holds.holds.keys)
+                .union(state.silences.told(at: now).map(\.queue))
+                .union(state.shares.unresponsive(at: now).keys)
+            return stuck.reduce(into: [:]) { $0[$1] = state.obstacles(of: $1, at: now) }
+        }
+        return try await context.expireOverdue(at: now, limit: limit, obstacles: obstacles)
     }
 
     /// Does a step of the housekeeping; whether it is done. While the store fails as a whole, its

@@ -3,6 +3,7 @@
 import Logging
 import PayloadRules
 import Synchronization
+import WakeBudget
 import WakeModel
 
 /// What all parts of a gateway share: the monitored store, the rules of the current configuration,
@@ -204,8 +205,11 @@ final class GatewayContext: Sendable {
         }
     }
 
-    func expireOverdue(at now: WallInstant, limit: Int) async throws(StoreFailure) -> [EndedWake] {
-        let ended = try await perform(ExpireWakes(at: now, limit: limit, under: rules))
+    func expireOverdue(
+        at now: WallInstant, limit: Int, obstacles: [WakeQueueKey: DelayReasons]
+    ) async throws(StoreFailure) -> [EndedWake] {
+        let ended = try await perform(
+            ExpireWakes(at: now, limit: limit, obstacles: obstacles, under: rules))
         tell(ended)
         return ended
     }

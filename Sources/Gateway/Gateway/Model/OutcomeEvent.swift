@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import WakeBudget
 public import WakeModel
 
 /// An entry of the feed of outcomes: a wake has ended.
@@ -22,11 +23,13 @@ public struct OutcomeEvent: Hashable, Sendable {
     public let end: WakeEnd
     /// When.
     public let at: WallInstant
+    /// Of one that expired: what kept it back.
+    public let holds: DelayReasons
 
     /// Creates an event.
     public init(
         cursor: Int64, id: WakeID, ref: WakeRef?, app: AppIdentity, kind: WakeKind,
-        deviceToken: DeviceToken?, end: WakeEnd, at: WallInstant
+        deviceToken: DeviceToken?, end: WakeEnd, at: WallInstant, holds: DelayReasons = []
     ) {
         self.cursor = cursor
         self.id = id
@@ -36,5 +39,6 @@ public struct OutcomeEvent: Hashable, Sendable {
         self.deviceToken = deviceToken
         self.end = end
         self.at = at
+        self.holds = holds
     }
 }

@@ -17,19 +17,30 @@ public struct WaitContext: Sendable {
         guard wake.end == nil else { return nil }
         if wake.state == .claimed {
             return WaitExplanation(
-                .claimed, at: now, due: now, deadline: wake.deadline,
-                reasons: ownLeases.contains(wake.id) ? [] : [leasedElsewhere(wake)])
+                .claimed, at: now, due: wake.dueAt, deadline: wake.deadline,
+                reasons: ownLeases.contains(wake.id)
+                    ? stopping(wake) : [leasedElsewhere(wake)])
         }
+        return explain(wake, as: .wake)
+    }
+
+    private func explain(
+        _ wake: WakeRecord, as subject: WaitExplanation.Subject
+    ) -> WaitExplanation {
         var reasons = wake.budgetReasons(at: now) + (wake.backOff(at: now).map { [$0] } ?? [])
         reasons += queueReasons(WakeQueueKey(app: wake.app, kind: wake.kind))
         return WaitExplanation(
-            .wake, at: now, due: wake.dueAt, deadline: wake.deadline, reasons: reasons)
+            subject, at: now, due: wake.dueAt, deadline: wake.deadline, reasons: reasons)
     }
 
     /// Explains the wake that waits for a device, or else when the next may go.
     public func explain(_ device: DeviceView) -> WaitExplanation {
         let budget = device.explanation
         let kind = device.queue.kind
+        // The ledger's times are those of a new one. A background wake that waits is that as well.
+        if kind.discipline != .background, let pending = device.pending {
+            return explain(pending, as: .pending(kind))
+        }
         var reasons = budget.rules.map {
             WaitExplanation.Reason($0.hold, until: $0.until, sentence: $0.sentence)
         }
@@ -47,6 +58,18 @@ public struct WaitContext: Sendable {
 
     private func queueReasons(_ queue: WakeQueueKey) -> [WaitExplanation.Reason] {
         queues[queue]?.reasons ?? []
+    }
+
+    private func stopping(_ wake: WakeRecord) -> [WaitExplanation.Reason] {
+        guard queues[WakeQueueKey(app: wake.app, kind: wake.kind)]?.isStopping == true else {
+            return []
+        }
+        return [
+            WaitExplanation.Reason(
+                .stopping,
+                sentence: "The gateway is shutting down; it still waits for APNs' answer, and "
+                    + "records it.")
+        ]
     }
 
     private func leasedElsewhere(_ wake: WakeRecord) -> WaitExplanation.Reason {

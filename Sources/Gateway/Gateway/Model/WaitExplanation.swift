@@ -50,6 +50,8 @@ public struct WaitExplanation: Hashable, Sendable {
     public let deadline: WallInstant?
     /// Why no wake is sent at all, if that is so.
     public let suppression: WakeSuppression?
+    /// When the wake is due, as far as is known beside the reasons.
+    private let dueSince: WallInstant
 
     /// Explains by all reasons. `due` is when the wake is due, as far as is known beside them.
     public init(
@@ -61,12 +63,25 @@ public struct WaitExplanation: Hashable, Sendable {
         self.reasons = reasons.sorted { $0.kind.rawValue < $1.kind.rawValue }
         self.deadline = deadline
         self.suppression = suppression
+        dueSince = due
         earliest = reasons.compactMap(\.until).reduce(max(now, due), max)
     }
 
     /// The reasons as a set.
     public var delayReasons: DelayReasons {
         reasons.reduce(into: []) { $0.insert(DelayReasons($1.kind)) }
+    }
+
+    /// When it is due, as things are: of a wake that is due already, since when; `nil` where nobody
+    /// knows, where its deadline comes first, and where nothing is sent at all.
+    public var due: WallInstant? {
+        if isOpenEnded || willExpire || isNever { return nil }
+        return earliest > at ? earliest : dueSince
+    }
+
+    /// Whether nothing is sent to the device any more, as things are.
+    public var isNever: Bool {
+        if case .deviceTokenDead = suppression { true } else { false }
     }
 
     /// Whether the wait has no known end: not before ``earliest``, but maybe later.
@@ -144,7 +159,7 @@ extension DelayReasons {
     ]
 
     /// Whether their end is not known.
-    var areOpenEnded: Bool { !isDisjoint(with: Self.openEnded) }
+    package var areOpenEnded: Bool { !isDisjoint(with: Self.openEnded) }
 
     /// Whether a report or a receipt of the device can end one of them before its time.
     fileprivate var mayEndEarly: Bool {

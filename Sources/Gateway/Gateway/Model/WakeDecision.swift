@@ -62,12 +62,15 @@ public enum WakeDecision: Hashable, Sendable {
                 ? "It takes the place of what wake \(carrier) carried. "
                 : "It was united with wake \(carrier). ")
                 + "That wake: "
-                + WaitExplanation.deferral(
-                    reasons, until: reasons.haveNoTime ? nil : until, deadline: deadline)
+                + (reasons.isEmpty
+                    ? "Will be sent now."
+                    : WaitExplanation.deferral(
+                        reasons, until: reasons.haveNoTime ? nil : until, deadline: deadline))
         case .sameCall(let wake): "The same call was asked for already: it is wake \(wake)."
         case .expired(let earliest, let reasons):
-            "It expires before it could be sent at \(earliest)"
-                + (reasons.isEmpty ? "." : " (\(reasons.words)).")
+            reasons.isEmpty
+                ? "Its time was over before it could be sent."
+                : "It expires before it could be sent at \(earliest) (\(reasons.words))."
         case .suppressed(let suppression): suppression.sentence
         }
     }

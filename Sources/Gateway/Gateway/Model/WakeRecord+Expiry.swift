@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import WakeBudget
 import WakeModel
 
 extension WakeRecord {
@@ -7,17 +8,19 @@ extension WakeRecord {
     /// was known that nothing would be sent before that.
     package var expiryExplanation: String {
         let isEarly = Self.isBefore(endedAt, deadline)
+        let obstacles = isEarly ? nil : holds.obstacleWords
         guard let attempt = attempts.last, let failure = attempt.failure else {
             if case .expired = decision { return decision.message(until: deadline) }
             return isEarly
                 ? "The budget of its device did not let it be sent before its deadline."
-                : "Its deadline came before APNs accepted it."
+                : holds.expiryExplanation ?? "Its deadline came before APNs accepted it."
         }
         guard !Self.isBefore(attempt.endedAt, endedAt) else {
             return isEarly
                 ? "\(failure), and the budget of its device did not let it be sent again before "
                     + "its deadline."
-                : "\(failure), and its deadline came before it was sent again."
+                : "\(failure), and its deadline came "
+                    + (obstacles.map { "while \($0)." } ?? "before it was sent again.")
         }
         let next = "another attempt would have come after its deadline."
         guard case .refused(let refusal) = attempt.result,
@@ -43,6 +46,37 @@ extension AttemptRecord {
         case .refused(let refusal): "APNs answered \(refusal.words)"
         case .unanswered: "The last attempt had no answer"
         case .abandoned: "The last attempt was cut short by the gateway's end"
+        }
+    }
+}
+
+extension DelayReasons {
+    /// Why a wake that has expired was not sent, where its whole queue did not send at its
+    /// deadline.
+    package var expiryExplanation: String? {
+        obstacleWords.map { "Its deadline came while \($0)." }
+    }
+
+    /// What kept its queue from sending, as clauses; `nil` if nothing did.
+    fileprivate var obstacleWords: String? {
+        let words = all.compactMap(\.obstacleWords)
+        guard let last = words.last else { return nil }
+        return words.count == 1
+            ? last : words.dropLast().joined(separator: ", ") + " and " + last
+    }
+}
+
+extension DelayReason {
+    /// What kept a whole queue from sending, in retrospect; `nil` for what concerns one wake.
+    fileprivate var obstacleWords: String? {
+        switch self {
+        case .paused: "the app was paused"
+        case .held: "its queue was held, because APNs refused what it sent"
+        case .unresponsive: "APNs did not answer"
+        case .stopping: "the gateway was shutting down"
+        case .spacing, .unconfirmed, .foreground, .hourly, .daily, .unused, .lowPowerMode,
+            .lowBattery, .forceQuit, .spread, .backOff, .leasedElsewhere, .rate:
+            nil
         }
     }
 }

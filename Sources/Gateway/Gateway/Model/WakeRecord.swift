@@ -34,7 +34,8 @@ public struct WakeRecord: Hashable, Sendable {
     public let deadline: WallInstant
     /// When its lease ends; `nil` when it is not claimed.
     public let leaseUntil: WallInstant?
-    /// The rules that kept it back when they were asked last.
+    /// The rules that kept it back when they were asked last; of one that expired, also what kept
+    /// its queue from sending at its deadline.
     public let holds: DelayReasons
     /// How many attempts may have reached APNs, not counting a last one that ended it.
     public let tries: Int
@@ -47,6 +48,8 @@ public struct WakeRecord: Hashable, Sendable {
     public private(set) var carriedBy: WakeID?
     /// The outcome that it shares, if another wake carries it: how that one ended.
     public let carrierEnd: WakeEnd?
+    /// What kept the wake that carries it back, if that one expired.
+    package let carrierHolds: DelayReasons
     /// When the wake that carries it ended.
     public let carrierEndedAt: WallInstant?
     /// When the app was launched by it, as the app reported.
@@ -79,6 +82,7 @@ public struct WakeRecord: Hashable, Sendable {
         endedAt = row.endedAt
         if case .coalesced(let into) = row.end { carriedBy = carrier?.id ?? into }
         carrierEnd = carrier?.end
+        carrierHolds = carrier?.holds ?? []
         carrierEndedAt = carrier?.endedAt
         launchedAt = row.launchedAt ?? carrier?.launchedAt
         var attempts = attempts

@@ -209,7 +209,7 @@ public struct WakeColumns: OptionSet, Hashable, Sendable {
     public static let claim = WakeColumns(rawValue: 1 << 2)
     /// State, fence, tries, schedule and the last reason: it goes back.
     public static let comeback = WakeColumns(rawValue: 1 << 3)
-    /// State, end and its time; the payload is dropped.
+    /// State, end, its time and delay reasons; the payload is dropped.
     public static let end = WakeColumns(rawValue: 1 << 4)
     /// When it launched the app.
     public static let launch = WakeColumns(rawValue: 1 << 5)
@@ -258,6 +258,7 @@ extension WakeRow {
             tries = other.tries
             end = other.end
             endedAt = other.endedAt
+            holds = other.holds
             debit = nil
             payload = []
             parts = []

@@ -34,7 +34,8 @@ public struct WakeRow: Hashable, Sendable {
     public var notBefore: WallInstant
     /// From when on it is never sent any more.
     public var deadline: WallInstant
-    /// The rules that kept it back when they were asked last.
+    /// The rules that kept it back when they were asked last; of one that expired, also what kept
+    /// its queue from sending at its deadline.
     public var holds: DelayReasons
     /// The JSON body; empty once it has ended. Never logged.
     public var payload: [UInt8]

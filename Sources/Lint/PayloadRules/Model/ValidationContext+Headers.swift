@@ -22,11 +22,12 @@ extension ValidationContext {
             }
         }
 
-        /// The headers of a wake, which are complete: what it does not ask for is absent.
+        /// The headers of a wake, which are complete: what it does not ask for is absent. A call
+        /// that does not say is sent with 0, as the rules ask for.
         init(_ request: WakeRequest, now: WallInstant) {
             expiration =
                 switch request.expiration {
-                case nil: .absent
+                case nil: request.kind == .voip ? .zero : .absent
                 case .immediately: .zero
                 case .at(let instant): ExpirationReading(instant.secondsSinceEpoch, now: now)
                 }

@@ -231,7 +231,8 @@ function makeDevice({queues, isWhole}) {
 function makeDeviceQueue(queue, index) {
   const title = `${queue.app}, ${queue.environment}, ${kindWords(queue.kind)}`;
   const timeline = new DayTimeline(queue.day, {
-    now: session.now(), nextSend: Date.parse(queue.next_send), title, key: `queue-${index}`,
+    now: session.now(), title, key: `queue-${index}`,
+    nextSend: queue.next_send ? Date.parse(queue.next_send) : null,
   });
   return make("article", {"class": "queue", "aria-label": title},
     make("h3", {}, make("span", {"class": "breakable"}, queue.app), " ",
@@ -392,9 +393,15 @@ function lifeOf(wake) {
     });
   }
   if (wake.waiting) {
-    const {earliest, message} = wake.waiting;
-    life.push({at: earliest, tone: "amber", words: "At the earliest.", more: sentence(message)});
-    life.push({at: wake.deadline, tone: "grey", words: "Deadline."});
+    const {earliest, message, will_expire: willExpire} = wake.waiting;
+    const more = sentence(message);
+    if (!willExpire) {
+      const words = wake.due_at ? "At the earliest." : "Still waiting.";
+      life.push({at: earliest, tone: "amber", words, more});
+    }
+    life.push({
+      at: wake.deadline, tone: "grey", words: "Deadline.", more: willExpire ? more : null,
+    });
   }
   return life;
 }

@@ -118,8 +118,9 @@ function chip(tone, sign, word) {
 /** How a queue stands, in the gateway's words, and how to end it where that is up to a person. */
 function stateWords({app}, {state, message}) {
   const words = sentence(message);
-  return state === "paused" || state === "held"
-    ? [...words, " ", make("code", {}, `POST /v1/apps/${app}/resume`), " tries at once."] : words;
+  const effects = {paused: " ends that.", held: " tries at once."};
+  return effects[state]
+    ? [...words, " ", make("code", {}, `POST /v1/apps/${app}/resume`), effects[state]] : words;
 }
 
 /** Pauses an app, or lets it go on: for a key with the scope admin. */
@@ -162,7 +163,7 @@ function showWebhooks(endpoints) {
   renderIfChanged(byID("webhook-list"), endpoints, () => fill(byID("webhook-list"), makeTable(
     "Webhook endpoints", [
       {title: "Receiver"}, {title: "State"}, {title: "Waiting", told: true},
-      {title: "Oldest", told: true}, {title: "Last failure", wide: true},
+      {title: "Oldest", told: true}, {title: "Last failure", wide: true, told: true},
     ], endpoints.map((endpoint) => [
       make("span", {"class": "breakable"}, endpoint.endpoint),
       endpoint.failing_since ? chip("red", "✕", "takes nothing") : chip("blue", "✓", "well"),

@@ -186,13 +186,20 @@ class OutcomeLists {
         makeTime(at),
         make("span", {title: outcome ? outcome.explanation : waiting?.message}, makeState(state),
           " ", make("span", {"class": "breakable"}, outcome ? reasonOf(outcome)
-            : waiting ? ["until ", makeTime(waiting.earliest)] : "")),
+            : waiting ? waitingWords(waiting) : "")),
         make("span", {"class": "breakable"}, app), kindWords(kind), makeWakeLink(id, `feed-${id}`),
       ]), {isStacked: true}),
     ] : make("p", {"class": "empty"}, this.state
       ? `No wake that is ${word} is among the thousands that were accepted last.`
       : "No wake has ended yet.")));
   }
+}
+
+/** Until when a wake waits, or what it waits for where nobody knows when that ends. */
+function waitingWords({earliest, open_ended: isOpenEnded, reasons}) {
+  return isOpenEnded
+    ? reasons.map(({reason}) => reason.replaceAll("-", " ")).join(", ")
+    : ["until ", makeTime(earliest)];
 }
 
 /** Requests that never became wakes, by the reason that their callers were told. */

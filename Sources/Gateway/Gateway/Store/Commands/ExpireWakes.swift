@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import WakeBudget
 public import WakeModel
 
 /// Ends pending wakes whose deadline has come, as expired.
@@ -8,13 +9,20 @@ public struct ExpireWakes: StoreCommand {
     public let now: WallInstant
     /// The most wakes to end.
     public let limit: Int
+    /// What keeps queues from sending, beside the pauses that the store has: it is recorded as the
+    /// cause.
+    public let obstacles: [WakeQueueKey: DelayReasons]
     /// The rules.
     public let rules: StoreRules
 
     /// Creates the command.
-    public init(at now: WallInstant, limit: Int, under rules: StoreRules) {
+    public init(
+        at now: WallInstant, limit: Int, obstacles: [WakeQueueKey: DelayReasons] = [:],
+        under rules: StoreRules
+    ) {
         self.now = now
         self.limit = limit
+        self.obstacles = obstacles
         self.rules = rules
     }
 
@@ -51,6 +59,8 @@ public struct ExpireWakes: StoreCommand {
             set.quarantine(number)
             return nil
         }
+        wake.holds.formUnion(obstacles[queue.row.queue] ?? [])
+        if queue.row.pausedAt != nil { wake.holds.formUnion(DelayReasons(.paused)) }
         return try set.abandon(&wake, .expired, queue, at: now)
     }
 }

@@ -117,6 +117,6 @@ extension WorkingSet {
         }
         return OutcomeEvent(
             cursor: cursor, id: wake.id, ref: wake.ref, app: queue.app, kind: queue.kind,
-            deviceToken: token, end: end, at: endedAt)
+            deviceToken: token, end: end, at: endedAt, holds: wake.holds)
     }
 }
