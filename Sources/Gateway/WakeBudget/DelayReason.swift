@@ -47,9 +47,6 @@ public enum DelayReason: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it is a rule of the budget.
-    public var isOfBudget: Bool { rawValue <= DelayReason.forceQuit.rawValue || self == .rate }
-
     /// It in a few words, for a list of reasons.
     public var words: String {
         switch self {

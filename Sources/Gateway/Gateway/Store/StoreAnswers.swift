@@ -305,17 +305,3 @@ public struct WakeQueueRow: Hashable, Sendable {
         self.heldToldAt = heldToldAt
     }
 }
-
-/// How much waits in a queue.
-public struct QueueDepth: Hashable, Sendable {
-    /// The queue.
-    public let queue: WakeQueueKey
-    /// When the longest due or next due wake is due.
-    public let firstDue: WallInstant?
-
-    /// Creates a depth.
-    public init(queue: WakeQueueKey, firstDue: WallInstant?) {
-        self.queue = queue
-        self.firstDue = firstDue
-    }
-}
