@@ -9,7 +9,7 @@ package import PushTransport
 /// general dictionary costs three times as much, and every push uses this table twice. The owner
 /// ensures that one thread at a time uses it.
 ///
-/// A class, so that a loop that has it as a constant touches it without checks while it runs.
+/// A class, so that a loop that has it as a constant accesses it without exclusivity checks.
 package final class PlaceTable {
     /// A place's number, from 0.
     package typealias Place = Int32
@@ -22,20 +22,20 @@ package final class PlaceTable {
         var place: Place
     }
 
-    /// How many entries there are at first; a power of two, as ever after.
+    /// The number of entries at first; always a power of two.
     package static let initialCapacity = 512
 
-    // SAFETY: `mask + 1` elements, all initialized and trivial; given back by `deinit`.
+    // SAFETY: `mask + 1` elements, all initialized and trivial; freed by `deinit`.
     private var entries: UnsafeMutablePointer<Entry>
     private var mask: Int
-    // Not visible outside of this file. Of a property that other modules read, Swift 6.3 checks
-    // each touch against overlapping ones while the program runs.
+    // Private, because Swift 6.3 checks each access to a property that other modules read for
+    // exclusivity at run time.
     private var idCount = 0
 
-    /// How many ids it holds.
+    /// The number of ids.
     package var count: Int { idCount }
 
-    /// An empty table.
+    /// Creates an empty table.
     package init() {
         mask = Self.initialCapacity - 1
         entries = Self.empty(Self.initialCapacity)
@@ -70,7 +70,7 @@ package final class PlaceTable {
         return isFound ? entries[index].place : nil
     }
 
-    /// Enters an id. False if it is there already; then nothing changes.
+    /// Adds an id. Returns false if it is there already; then nothing changes.
     package func insert(_ id: TransportRequest.ID, _ place: Place) -> Bool {
         if idCount * 2 > mask { grow() }
         let (index, isFound) = index(of: id)
