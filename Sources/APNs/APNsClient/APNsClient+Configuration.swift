@@ -4,17 +4,17 @@ public import PushTransport
 public import WakeModel
 
 extension APNsClient {
-    /// Where a client pushes to, and as whom.
+    /// The server and the credential of a client.
     public struct Configuration: Sendable {
         /// How the client authenticates to APNs.
         public var authentication: Authentication
         /// How the server is reached. Its host is the environment's unless changed.
         public var transport: TransportConfiguration
-        /// What carries the pushes: the native transport, which is faster and reports more
-        /// exactly what happened to a push. libcurl for proxies that only libcurl supports.
+        /// The transport. The default, the native one, is faster and reports more exactly what
+        /// happened to a push; libcurl supports more kinds of proxy.
         public var transportKind = TransportKind.native
-        /// How long one push may take, queueing and connecting included: 30 s, by when a waiting
-        /// caller has given up on it anyway.
+        /// The timeout of one push, queueing and connecting included: 30 s, a usual timeout of
+        /// callers.
         public var pushTimeout: Duration = .seconds(30)
         /// The clocks. Replaced in tests only.
         public var clock: WakeClock = .system

@@ -55,17 +55,17 @@ public final class APNsClient: Sendable {
     let core: ClientCore
     private let transport: any PushTransport
 
-    /// Starts the client. No connection is made before the first push.
+    /// Starts the client. The first push opens the first connection.
     ///
-    /// Throws ``APNsClient/Unavailable`` when the process cannot push at all, in a sentence.
+    /// Throws ``APNsClient/Unavailable`` when the process cannot push, with the reason.
     public convenience init(_ configuration: Configuration) throws(Unavailable) {
         try self.init(configuration) { transport, sink throws(Unavailable) in
             try Self.startTransport(configuration.transportKind, transport, sink: sink)
         }
     }
 
-    /// Starts a transport by itself, without a client: to ask a server something that is no push,
-    /// or to run a client on one that its owner keeps at hand.
+    /// Starts a transport without a client, for requests that are not pushes, or for a client whose
+    /// owner needs access to its transport.
     ///
     /// Throws ``APNsClient/Unavailable`` when the process lacks a library that it needs.
     public static func startTransport(
@@ -88,8 +88,8 @@ public final class APNsClient: Sendable {
         }
     }
 
-    /// Starts the client on a transport of the caller's making: another implementation of
-    /// ``PushTransport/PushTransport``, or one that records what it is given.
+    /// Starts the client on a transport that the caller provides: another implementation of
+    /// ``PushTransport/PushTransport``, or one that records its requests.
     public init(
         _ configuration: Configuration,
         transport makeTransport: (
@@ -101,28 +101,28 @@ public final class APNsClient: Sendable {
         if case .certificate(let certificate) = configuration.authentication {
             settings.clientCertificate = certificate.clientCertificate
         }
-        // The transport holds the core, and the core must not hold the transport back.
+        // The transport has a strong reference to the core; one in return would be a cycle.
         let transport = try makeTransport(settings) { core.receive($0) }
         self.core = core
         self.transport = transport
         core.connect(to: transport)
     }
 
-    /// Why a client cannot exist, in a sentence.
+    /// The reason why a client cannot be made.
     public struct Unavailable: Error, Hashable, Sendable, CustomStringConvertible {
         /// What is missing, and what to do.
         public let description: String
 
-        /// Says it.
+        /// The reason, as a sentence.
         public init(description: String) { self.description = description }
     }
 
     /// Sends one push and waits for APNs' answer.
     ///
     /// Throws ``PushTransport/TransportFailure`` when no answer came; its certainty says whether
-    /// the push may have arrived. Cancelling the task gives up on the answer: the failure is then
-    /// `cancelled`, with the certainty that holds at that moment. `timeout` is how long it may
-    /// take, if not ``Configuration/pushTimeout``.
+    /// the push may have arrived. Cancelling the task ends the wait: the failure is then
+    /// `cancelled`, with the certainty at that moment. `timeout` replaces
+    /// ``Configuration/pushTimeout``.
     public func send(
         _ push: Push, timeout: Duration? = nil
     ) async throws(TransportFailure) -> PushOutcome {
@@ -131,7 +131,7 @@ public final class APNsClient: Sendable {
         var isSecond = false
         while true {
             let answer = await submit(push, due: due, timeLeft: timeLeft, isSecond: isSecond)
-            // A push that its sender has given up on is not sent again.
+            // A cancelled push is not sent again.
             guard answer.mayGoAgain, !Task.isCancelled else { return try answer.result.get() }
             timeLeft = due - core.uptime
             guard timeLeft > .zero else { return try answer.result.get() }
@@ -139,7 +139,7 @@ public final class APNsClient: Sendable {
         }
     }
 
-    /// Submits a push and waits for the answer to that.
+    /// Submits a push once and waits for the answer.
     private func submit(
         _ push: Push, due: Duration, timeLeft: Duration, isSecond: Bool
     ) async -> PendingSends.Answer {
@@ -149,9 +149,8 @@ public final class APNsClient: Sendable {
                 core.send(
                     push, id, of: caller, due: due, timeLeft: timeLeft, isSecond: isSecond,
                     over: transport)
-                // A task cancelled before the push was submitted asked the transport to cancel an
-                // id that it did not have yet. A task cancelled from here on cancels an id that it
-                // has.
+                // A task that was cancelled before this point cancelled an id that the transport
+                // did not have yet. One that is cancelled later cancels an id that it has.
                 if Task.isCancelled { transport.cancel(id) }
             }
         } onCancel: {
@@ -159,10 +158,10 @@ public final class APNsClient: Sendable {
         }
     }
 
-    /// Sends a batch and waits for all answers, which come in the order of the pushes.
+    /// Sends a batch and waits for all answers. They are returned in the order of the pushes.
     ///
-    /// The whole batch takes one lock and at most one wake-up. Cancelling the task does not recall
-    /// pushes. `timeout` is how long each may take, if not ``Configuration/pushTimeout``.
+    /// The whole batch takes one lock and at most one wake-up. Cancelling the task does not cancel
+    /// pushes. `timeout`, for each push, replaces ``Configuration/pushTimeout``.
     public func send(_ pushes: [Push], timeout: Duration? = nil) async -> [PushReply] {
         guard !pushes.isEmpty else { return [] }
         return await withCheckedContinuation { continuation in
@@ -173,13 +172,13 @@ public final class APNsClient: Sendable {
         }
     }
 
-    /// Sends a batch and hands out the replies as they come, in groups.
+    /// Sends a batch and delivers the replies in groups, as they arrive.
     ///
-    /// `receive` is called on the transport's thread, any number of times, until every push of the
+    /// `receive` is called on the transport's thread, in one or more calls, until every push of the
     /// batch has had exactly one reply; it must not block. Once the client is shut down, it is
     /// called on the caller's thread before `send` returns, or, for a `send` from inside a reply,
-    /// once that has returned. `timeout` is how long each push may take, if not
-    /// ``Configuration/pushTimeout``. The answer is a handle by which the batch can be given up.
+    /// once that has returned. `timeout`, for each push, replaces ``Configuration/pushTimeout``.
+    /// The result is a handle that cancels the batch.
     @discardableResult
     public func send(
         _ pushes: [Push], timeout: Duration? = nil,
@@ -190,13 +189,13 @@ public final class APNsClient: Sendable {
         return SentBatch(sent: sent, core: core)
     }
 
-    /// Stops taking pushes, waits up to `gracePeriod` for answers, fails the rest as `shut-down`,
+    /// Refuses new pushes, waits up to `gracePeriod` for answers, fails the rest as `shut-down`,
     /// and closes the connections.
     public func shutDown(gracePeriod: Duration = .seconds(5)) async {
         await transport.shutDown(gracePeriod: gracePeriod)
     }
 
-    /// What the client's transport holds at this moment.
+    /// The present numbers of connections and requests of the client's transport.
     public var gauges: TransportGauges { transport.gauges }
 
     /// How far APNs' clock is ahead of this machine's, according to its last `date` header field;
@@ -214,19 +213,19 @@ extension APNsClient: CustomStringConvertible, CustomDebugStringConvertible, Cus
     }
     /// The same as ``description``.
     public var debugDescription: String { description }
-    /// No children: beneath them are pushes and provider tokens.
+    /// No children, because they contain pushes and provider tokens.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// A batch whose replies are on their way. It keeps the batch's pushes for as long as it lives, and
-/// the closure that takes replies until the last one.
+/// A batch in flight. It retains the batch's pushes, and until the last reply the closure that
+/// receives replies.
 public struct SentBatch: Sendable {
     let sent: SentPushes
     let core: ClientCore
 
-    /// Gives up on every push that has no reply yet. Each is answered soon, as `cancelled` with the
-    /// certainty that holds at that moment, unless its answer was on its way. Any thread may call
-    /// it, any number of times.
+    /// Cancels every push that has no reply yet. Each is answered soon, as `cancelled` with the
+    /// certainty at that moment, or with APNs' answer if that was received already. May be called
+    /// from any thread, more than once.
     public func cancel() { core.cancel(sent) }
 }
 
@@ -234,10 +233,10 @@ public struct SentBatch: Sendable {
 public struct PushReply: Sendable {
     /// The push's place in its batch, from 0.
     public let index: Int
-    /// APNs' answer, or why there is none.
+    /// APNs' answer, or the reason for its absence.
     public let result: Result<PushOutcome, TransportFailure>
 
-    /// Pairs a place with its result.
+    /// Creates a reply.
     public init(index: Int, result: Result<PushOutcome, TransportFailure>) {
         self.index = index
         self.result = result

@@ -9,16 +9,16 @@ public import WakeModel
 /// Manages the broadcast channels of an app's Live Activities and sends to them (iOS 18).
 ///
 /// One client serves one environment and one credential, as an ``APNsClient/APNsClient`` does. It
-/// connects when it is first asked, to Apple's host for channels and to the one for pushes by
-/// themselves, may be used from any task, and is shut down explicitly.
+/// connects at the first request, separately to Apple's host for channels and to the one for
+/// pushes. It may be used from any task, and must be shut down explicitly.
 ///
 /// ```swift
 /// let channel = try await client.createChannel(of: app, storing: .latest)
 /// ```
 ///
-/// What it does by itself, and no more: it attaches the provider token, and asks again once, with
-/// the same `apns-request-id` and within the request's time, when the answer proves that nothing
-/// was done and a new token or another connection is the remedy.
+/// It attaches the provider token, and sends a request again once, with the same `apns-request-id`
+/// and within the request's timeout, when the answer proves that nothing was done and a new token
+/// or another connection is the remedy. It does nothing else by itself.
 public final class ChannelClient: Sendable {
     private struct State {
         var transports: [ChannelRequest.Server: any PushTransport] = [:]
@@ -29,7 +29,7 @@ public final class ChannelClient: Sendable {
     private let ids = Atomic<UInt64>(1)
     private let state = StateLock(State())
 
-    /// Makes a client. Nothing is started before the first request.
+    /// Creates a client. Nothing is started before the first request.
     public init(_ configuration: Configuration) { self.configuration = configuration }
 
     /// Makes a channel and returns its id, which apps need to subscribe.
@@ -59,25 +59,26 @@ public final class ChannelClient: Sendable {
         try await perform(.list(of: bundleID, requestID: requestID)).channels
     }
 
-    /// Deletes a channel, for good. Throws ``PushTransport/TransportFailure`` when no answer came.
+    /// Deletes a channel permanently. Throws ``PushTransport/TransportFailure`` when no answer
+    /// came.
     public func deleteChannel(
         _ channel: ChannelID, of bundleID: BundleID, requestID: APNsID = .generate()
     ) async throws(TransportFailure) -> ChannelAnswer<Acknowledgement> {
         try await perform(.delete(channel, of: bundleID, requestID: requestID)).acknowledgement
     }
 
-    /// Sends a broadcast. That APNs took it does not mean that a device got it.
+    /// Sends a broadcast. APNs' acceptance does not mean that a device received it.
     ///
     /// Throws ``PushTransport/TransportFailure`` when no answer came; its certainty says whether
-    /// the broadcast may have been sent. It may go again all the same: devices show the update with
-    /// the later `timestamp`.
+    /// the broadcast may have been sent. It may be sent again in any case: devices show the update
+    /// with the later `timestamp`.
     public func send(
         _ broadcast: Broadcast
     ) async throws(TransportFailure) -> ChannelAnswer<Acknowledgement> {
         try await perform(.send(broadcast)).acknowledgement
     }
 
-    /// Stops taking requests, waits up to `gracePeriod` for answers, fails the rest as `shut-down`,
+    /// Refuses new requests, waits up to `gracePeriod` for answers, fails the rest as `shut-down`,
     /// and closes the connections.
     public func shutDown(gracePeriod: Duration = .seconds(5)) async {
         let transports = state.withLock { state in
@@ -88,7 +89,7 @@ public final class ChannelClient: Sendable {
         for transport in transports { await transport.shutDown(gracePeriod: gracePeriod) }
     }
 
-    /// Asks, and once more where a new token or connection is the remedy.
+    /// Sends a request, and sends it again once where a new token or connection is the remedy.
     private func perform(
         _ request: ChannelRequest
     ) async throws(TransportFailure) -> ChannelAnswer<WireResponse> {
@@ -111,8 +112,8 @@ public final class ChannelClient: Sendable {
         }
     }
 
-    /// Does what an answer calls for that the client itself can do. Whether the request may go
-    /// again with that.
+    /// Applies the fix for an answer that the client can make by itself. Returns whether the
+    /// request may be sent again then.
     private func isCured(
         _ rejection: ChannelRejection, of token: ProviderToken?, by transport: any PushTransport
     ) -> Bool {
@@ -141,8 +142,8 @@ public final class ChannelClient: Sendable {
                     TransportRequest(
                         id: id, request: request, timeout: timeLeft,
                         context: Waiting(continuation)))
-                // A task cancelled before this asked the transport to cancel an id that it did not
-                // have yet.
+                // A task that was cancelled before this point cancelled an id that the transport
+                // did not have yet.
                 if Task.isCancelled { transport.cancel(id) }
             }
         } onCancel: {
@@ -190,7 +191,7 @@ public final class ChannelClient: Sendable {
     }
 }
 
-/// Who waits for the answer to a request. A transport gives each context back once.
+/// The caller of a request. A transport returns each context once.
 private final class Waiting: Sendable {
     let continuation: CheckedContinuation<Result<WireResponse, TransportFailure>, Never>
 
@@ -200,22 +201,22 @@ private final class Waiting: Sendable {
 }
 
 extension ChannelClient {
-    /// Where a client of channels asks, and as whom.
+    /// The servers and the credential of a channel client.
     public struct Configuration: Sendable {
         /// How the client authenticates to APNs.
         public var authentication: APNsClient.Authentication
-        /// How the server is reached that takes broadcasts: the one that takes pushes.
+        /// The transport to the server for broadcasts, which is the one for pushes.
         public var transport: TransportConfiguration
-        /// How the server is reached that manages channels.
+        /// The transport to the server that manages channels.
         public var managementTransport: TransportConfiguration
-        /// What carries the requests.
+        /// The transport.
         public var transportKind = TransportKind.native
-        /// How long one request may take, connecting included: 30 s.
+        /// The timeout of one request, connecting included: 30 s.
         public var timeout: Duration = .seconds(30)
         /// The clocks. Replaced in tests only.
         public var clock: WakeClock = .system
 
-        /// Asks Apple.
+        /// Uses Apple's servers.
         public init(
             environment: APNsEnvironment, authentication: APNsClient.Authentication
         ) {
@@ -244,13 +245,13 @@ extension ChannelClient {
 }
 
 extension ChannelClient: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Its servers.
+    /// The names of its servers.
     public var description: String {
         "channel client of \(configuration.managementTransport.host) and "
             + configuration.transport.host
     }
     /// The same as ``description``.
     public var debugDescription: String { description }
-    /// No children: beneath them are provider tokens.
+    /// No children, because they contain provider tokens.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -6,18 +6,18 @@ internal import PushTransport
 internal import Synchronization
 internal import WakeModel
 
-/// What all pushes of a client have in common: the present provider token with its encoder, what
-/// answers have shown of token, connections and clocks, and who waits for the answer to one push.
-/// Pushes of a batch travel with their submissions, so that the answers of one moment take two
-/// short locks here at most: to look at the clock, and to find the callers of lone pushes.
+/// The state that all pushes of a client share: the present provider token with its encoder, what
+/// answers have shown of token, connections and clocks, and the callers of single pushes. Pushes of
+/// a batch are the context of their submissions, so that a batch of answers takes at most two short
+/// locks here: to read the clock, and to find the callers of single pushes.
 final class ClientCore: Sendable {
-    /// After connections were replaced for one reason, how long another reason is not believed:
-    /// the answers of the old connections are still coming in.
+    /// The interval after a replacement of connections in which another reason is ignored, because
+    /// answers of the old connections still arrive.
     static let replacementInterval: Duration = .seconds(5)
-    /// How often the server's `date` is compared with the clock.
+    /// The interval between comparisons of the server's `date` with the clock.
     static let skewInterval: Duration = .seconds(60)
-    /// How often the source is asked whether there is a newer token. A token lives for 40 minutes
-    /// or more, and to ask for each push would cost more than to encode it.
+    /// The interval between queries of the source for a newer token. A token is valid for 40
+    /// minutes or more, and a query for each push would cost more than its encoding.
     static let tokenInterval: Duration = .seconds(1)
 
     private struct State {
@@ -25,10 +25,10 @@ final class ClientCore: Sendable {
         /// The generation of the encoder's token; 0 with a certificate.
         var tokenGeneration: UInt64 = 0
         var lastTokenCheck: Duration?
-        /// The latest token that was called expired and for which connections were replaced.
+        /// The latest token that APNs called expired and for which connections were replaced.
         var expiredGeneration: UInt64 = 0
         var lastReplacement: Duration?
-        /// Those who wait for the answer to one push.
+        /// The callers of single pushes.
         var callers = PendingSends()
         /// Weak, since the transport's sink holds this object.
         weak var transport: (any PushTransport)?
@@ -40,7 +40,7 @@ final class ClientCore: Sendable {
     }
 
     private let tokens: ProviderTokenSource?
-    /// How long a push may take unless its sender says otherwise.
+    /// The timeout of a push whose sender gives none.
     let timeout: Duration
     private let clock: WakeClock
     private let ids = Atomic<UInt64>(1)
@@ -68,10 +68,10 @@ final class ClientCore: Sendable {
 
     // MARK: Out
 
-    /// A submission's id that no other has.
+    /// A new id for a submission.
     func nextID() -> TransportRequest.ID { ids.wrappingAdd(1, ordering: .relaxed).oldValue }
 
-    /// Makes a group of pushes with ids of their own. `timeout` replaces the configuration's.
+    /// Makes a group of pushes with new ids. `timeout` replaces the configuration's.
     func prepare(
         _ pushes: [Push], timeout: Duration?, receiver: SentPushes.Receiver
     ) -> SentPushes {
@@ -81,10 +81,10 @@ final class ClientCore: Sendable {
             due: clock.uptime() + (timeout ?? self.timeout))
     }
 
-    /// Hands one push to the transport, for a caller who is suspended until its answer comes.
+    /// Submits one push to the transport, for a caller that is suspended until its answer.
     ///
-    /// Not inlined: what it needs of the stack would be part of the caller's task instead, which
-    /// then needs a second piece of memory for each push.
+    /// Not inlined, because its stack frame would become a part of the caller's task, which then
+    /// would need a second allocation for each push.
     @inline(never)
     func send(
         _ push: Push, _ id: TransportRequest.ID, of caller: PendingSends.Caller, due: Duration,
@@ -103,14 +103,14 @@ final class ClientCore: Sendable {
             })
     }
 
-    /// Hands the pushes, of which their group is made, to the transport.
+    /// Submits the pushes of a group to the transport.
     func send(
         _ pushes: [Push], of sent: SentPushes, timeout: Duration?,
         over transport: any PushTransport
     ) {
         let timeout = timeout ?? self.timeout
-        // No array for one: who answers each group of replies with a batch ends up with batches of
-        // one, because groups break up on their way and never grow together.
+        // No array for one: a caller that answers each group of replies with a batch ends up with
+        // batches of one, because groups are split and never joined.
         if pushes.count == 1 {
             transport.submit(
                 state.withLock { state in
@@ -157,17 +157,17 @@ final class ClientCore: Sendable {
         }
     }
 
-    /// Asks the source for the token to push with, now and then.
+    /// Gets the token to push with from the source, once in `tokenInterval`.
     private func refreshToken(_ state: inout State, uptime: Duration) {
-        // Whether it is time comes first: to look at the source counts it up and down again.
+        // The time is compared first, because access to the source costs a retain and a release.
         if let last = state.lastTokenCheck, uptime - last < Self.tokenInterval { return }
         guard let tokens else { return }
         state.lastTokenCheck = uptime
         use(tokens.current(), in: &state)
     }
 
-    /// Points the encoder at a token, unless it has that one already, or a later one that another
-    /// thread brought.
+    /// Gives the encoder a token, unless it has that one already, or a later one from another
+    /// thread.
     private func use(_ token: ProviderToken, in state: inout State) {
         guard token.generation > state.tokenGeneration else { return }
         state.tokenGeneration = token.generation
@@ -180,8 +180,8 @@ final class ClientCore: Sendable {
     /// to their callers.
     func receive(_ completions: [Completion]) { receive(completions.span) }
 
-    /// Looks at the completions where they are. Of an array, Swift 6.3 copies each one that is
-    /// looked at, and counts up all that it refers to.
+    /// Reads the completions in place. Of an array, Swift 6.3 copies each one that is read, and
+    /// retains all that it refers to.
     private func receive(_ completions: borrowing Span<Completion>) {
         var fixes = Fixes()
         observeDate(of: completions)
@@ -212,7 +212,7 @@ final class ClientCore: Sendable {
             by: replies.hasManyCallers ? state.withLock { $0.transport } : nil)
     }
 
-    /// Those who wait for one push each, in the order of the completions that have no context.
+    /// The callers of single pushes, in the order of the completions without a context.
     private func takeCallers(of completions: borrowing Span<Completion>) -> [PendingSends.Waiting] {
         var count = 0
         for place in completions.indices where completions[place].context == nil { count += 1 }
@@ -227,7 +227,7 @@ final class ClientCore: Sendable {
         return callers
     }
 
-    /// What answers of one batch call for.
+    /// The fixes for the answers of one batch.
     private struct Fixes {
         var resends: [TransportRequest] = []
         var replacesConnections = false
@@ -273,7 +273,7 @@ final class ClientCore: Sendable {
         }
     }
 
-    /// What an answer calls for that the client itself can do.
+    /// The fix for an answer that the client can make by itself.
     private enum Remedy {
         case newProviderToken
         case otherConnection
@@ -288,8 +288,8 @@ final class ClientCore: Sendable {
         }
     }
 
-    /// Sees to it that a push can go again which went out with the token of `generation`. False if
-    /// it cannot, or if it may not in the first place: then connections may be due all the same.
+    /// Prepares the second submission of a push that was sent with the token of `generation`.
+    /// Returns false if there can be none, or must be none; connections may be replaced even then.
     private func prepare(
         _ remedy: Remedy, generation: UInt64, mayGoAgain: Bool, _ state: inout State,
         _ fixes: inout Fixes
@@ -336,18 +336,18 @@ final class ClientCore: Sendable {
         return true
     }
 
-    /// Compares the server's clock with ours, now and then.
+    /// Compares the server's clock with this machine's, once in `skewInterval`.
     private func observeDate(of completions: borrowing Span<Completion>) {
         guard let last = completions.indices.last,
             case .success(let response) = completions[last].result
         else { return }
         let uptime = clock.uptime()
         skew.withLock { skew in
-            // Whether it is time comes first: to read a date costs more than all else here.
+            // The time is compared first, because reading a date costs more than the rest.
             if let last = skew.lastCheck, uptime - last < Self.skewInterval { return }
             guard let text = response.date, let date = HTTPDate.parse(text) else { return }
             skew.lastCheck = uptime
-            // The header counts whole seconds: half of one is the fairest guess for the rest.
+            // The header has whole seconds; half of one is the mean of the fraction.
             skew.value = .milliseconds(date.milliseconds(since: clock.now()) + 500)
         }
     }

@@ -24,10 +24,10 @@ public final class ProviderTokenSource: Sendable {
         var mintings: UInt64 = 0
     }
 
-    /// A source that mints its first token when it is first asked.
+    /// Creates a source, which mints its first token on demand.
     ///
-    /// `renewalAge` is held between 40 and 55 minutes; by default it is drawn from that range, so
-    /// that processes which share a key do not renew at the same moment.
+    /// `renewalAge` is limited to 40 to 55 minutes; by default it is random in that range, so that
+    /// processes that share a key do not renew at the same moment.
     public init(
         key: SigningKey, keyID: DeveloperID, teamID: DeveloperID, renewalAge: Duration? = nil,
         clock: WakeClock = .system
@@ -40,7 +40,7 @@ public final class ProviderTokenSource: Sendable {
         state = StateLock(State(schedule: ProviderTokenSchedule(renewalAge: age)))
     }
 
-    /// The token to push with now; minted anew when its time has come.
+    /// The token to push with now. Mints a new one when the present one has reached `renewalAge`.
     public func current() -> ProviderToken {
         let (now, uptime) = (clock.now(), clock.uptime())
         return state.withLock { state in

@@ -11,9 +11,9 @@ public struct PushCertificate: Sendable {
     public let clientCertificate: TransportConfiguration.ClientCertificate
     /// The subject's common name, such as `Apple Push Services: com.example.app`.
     public let commonName: String
-    /// From when on it is valid.
+    /// The start of its validity.
     public let notBefore: WallInstant
-    /// Until when it is valid.
+    /// The end of its validity.
     public let notAfter: WallInstant
 
     /// A PEM certificate (or chain) and its PEM key. Throws ``WakeModel/InvalidField`` when either

@@ -3,16 +3,16 @@
 internal import APNsWire
 internal import PushTransport
 
-/// The replies of one batch of completions, on their way to those who wait for them.
+/// The replies of one batch of completions, which are to be delivered.
 struct ReplyBatch {
     private var callers: [LoneReply] = []
-    /// Those that have replies to be handed on.
+    /// Groups with replies to deliver.
     private var groups: [SentPushes] = []
 
-    /// With room for the answers to so many lone pushes.
+    /// Reserves room for the answers to so many single pushes.
     init(lonePushes: Int) { callers.reserveCapacity(lonePushes) }
 
-    /// Adds the answer to a lone push.
+    /// Adds the answer to a single push.
     mutating func add(
         _ outcome: consuming SentPushes.Outcome, mayGoAgain: Bool, to caller: PendingSends.Caller
     ) {
@@ -25,24 +25,25 @@ struct ReplyBatch {
         if sent.add(outcome, at: index) { groups.append(sent) }
     }
 
-    /// Whether several lone pushes have their answers.
+    /// Whether it has the answers to several single pushes.
     var hasManyCallers: Bool { callers.count > 1 }
 
-    /// Resumes every waiting caller once, and empties the batch. Holds no lock. `transport` is the
-    /// one on which those that have their answer may send their next push.
+    /// Resumes every waiting caller once, and empties the batch. Call it without a lock.
+    /// `transport` is the one on which the resumed callers may send their next push.
     mutating func deliver(by transport: (any PushTransport)?) {
         resumeCallers(transport)
         for sent in groups { sent.handOn() }
         groups = []
     }
 
-    /// Resumes several callers from a task instead of from the transport's thread. There, each one
-    /// would wake a thread of the pool for itself, which sends its next push and falls asleep
-    /// before the next one is resumed; from a thread of the pool, they are queued up together.
+    /// Resumes several callers from a task instead of from the transport's thread. There, each
+    /// resumption would wake a thread of the pool, which sends the next push and sleeps again
+    /// before the next caller is resumed; from a thread of the pool, the callers are queued
+    /// together.
     ///
-    /// Their next pushes wait for each other, until the task has its turn again, behind them: the
-    /// first would wake the transport's thread, which sends it alone, and so the server answers it
-    /// alone, until each push goes by itself.
+    /// Their next pushes are gathered until the task runs again, after them. Otherwise the first
+    /// would wake the transport's thread, which would send it alone; the server would answer it
+    /// alone, and soon each push would be sent alone.
     private mutating func resumeCallers(_ transport: (any PushTransport)?) {
         guard hasManyCallers else {
             callers.first?.resume()
@@ -60,7 +61,7 @@ struct ReplyBatch {
     }
 }
 
-/// The answer to a lone push, and who waits for it.
+/// The answer to a single push, and its caller.
 private struct LoneReply: Sendable {
     let caller: PendingSends.Caller
     let answer: PendingSends.Answer

@@ -6,21 +6,21 @@ internal import PushTransport
 internal import Synchronization
 internal import WakeModel
 
-/// The pushes of one batch, and who waits for the replies.
+/// The pushes of one batch, and the receiver of their replies.
 ///
-/// It goes with each of its submissions through the transport and comes back with the outcome, so
-/// that the client keeps no table of what is out.
+/// It is the context of each of its submissions, which the transport returns with the outcome, so
+/// that the client needs no table of submissions in flight.
 final class SentPushes: Sendable {
     typealias Outcome = Result<PushOutcome, TransportFailure>
 
-    /// Takes replies.
+    /// Receives replies.
     typealias Receive = @Sendable ([PushReply]) -> Void
 
     /// Who waits.
     enum Receiver: Sendable {
         /// A caller that receives all replies of a batch together, in the order of its pushes.
         case collector(Receive)
-        /// A caller who takes replies as they come.
+        /// A caller that receives replies as they arrive.
         case stream(Receive)
     }
 
@@ -32,22 +32,23 @@ final class SentPushes: Sendable {
     private struct State {
         /// Released with the last reply, because the caller may keep the batch's handle.
         var receive: Receive?
-        /// How many pushes have no reply yet.
+        /// The number of pushes without a reply.
         var missing: Int
-        /// What has come and was not handed on yet.
+        /// Replies that were received and not delivered yet.
         var replies: [PushReply] = []
     }
 
     /// The first push's first submission.
     let firstID: TransportRequest.ID
     private let manner: Manner
-    /// By when they must have an answer, by the clock's uptime.
+    /// The deadline for their answers, by the clock's uptime.
     let due: Duration
     private let isGivenUp = Atomic(false)
     private let generation = Atomic<UInt64>(0)
     private let resendGeneration = Atomic<UInt64>(0)
     private let state: StateLock<State>
-    /// In their order; their ids are consecutive. Last, because replies ask it for its count alone.
+    /// The pushes, in the order of their ids, which are consecutive. Last, because replies use only
+    /// its count.
     let pushes: [Push]
 
     init(_ pushes: [Push], firstID: TransportRequest.ID, receiver: Receiver, due: Duration) {
@@ -70,25 +71,25 @@ final class SentPushes: Sendable {
     /// Whether this is the id of a second submission.
     static func isResend(_ id: TransportRequest.ID) -> Bool { id >> 63 == 1 }
 
-    /// Which of the pushes a submission carries.
+    /// The index of the push of a submission.
     func index(of id: TransportRequest.ID) -> Int {
         let index = Int(truncatingIfNeeded: (id & ~(1 << 63)) &- firstID)
         precondition(index >= 0 && index < pushes.count, "A submission came back with another's.")
         return index
     }
 
-    /// With which provider token a submission went out; 0 with a certificate.
+    /// The generation of the provider token that a submission was sent with; 0 with a certificate.
     func tokenGeneration(of id: TransportRequest.ID) -> UInt64 {
         Self.isResend(id)
             ? resendGeneration.load(ordering: .acquiring) : generation.load(ordering: .acquiring)
     }
 
-    /// Remembers the provider token of all first submissions.
+    /// Records the provider token of all first submissions.
     func didEncode(tokenGeneration: UInt64) {
         generation.store(tokenGeneration, ordering: .releasing)
     }
 
-    /// Remembers the provider token of second submissions: the latest one. Two of one batch with
+    /// Records the provider token of second submissions: the latest one. Two of one batch with
     /// different tokens are rare, and then cost at most one replacement of connections too few.
     func didEncodeResend(tokenGeneration: UInt64) {
         resendGeneration.store(tokenGeneration, ordering: .releasing)
@@ -96,17 +97,17 @@ final class SentPushes: Sendable {
 
     // MARK: Replies
 
-    /// Whether the sender has given up on them.
+    /// Whether the sender cancelled them.
     var isCancelled: Bool { isGivenUp.load(ordering: .acquiring) }
 
-    /// Remembers that the sender has given up on them.
+    /// Records that the sender cancelled them.
     func cancel() { isGivenUp.store(true, ordering: .releasing) }
 
     /// Whether a push has no reply yet.
     var isAwaited: Bool { state.withLock { $0.missing > 0 } }
 
-    /// Takes the reply to one push in. True if it is the first of those that are now to
-    /// be handed on, or, for a collector, the last one of all.
+    /// Adds the reply to one push. Returns true if it is the first of those to be delivered now,
+    /// or, for a collector, the last one.
     func add(_ outcome: consuming Outcome, at index: Int) -> Bool {
         let reply = PushReply(index: index, result: outcome)
         return state.withLock { state in
@@ -122,7 +123,7 @@ final class SentPushes: Sendable {
         }
     }
 
-    /// Hands on what has come and was not handed on yet.
+    /// Delivers the replies that were not delivered yet.
     func handOn() {
         var (replies, receive) = state.withLock { state in
             var replies: [PushReply] = []

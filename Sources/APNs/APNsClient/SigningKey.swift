@@ -3,8 +3,8 @@
 internal import OpenSSLCrypto
 public import WakeModel
 
-/// The private key of a `.p8` file: PKCS#8, elliptic curve P-256 (facts §4.2). The older form
-/// `EC PRIVATE KEY` (SEC1) is taken too, since it can hold the same key.
+/// The private key of a `.p8` file: PKCS#8, elliptic curve P-256 (facts §4.2). The older form `EC
+/// PRIVATE KEY` (SEC1) is accepted too, since it can contain the same key.
 public struct SigningKey: Sendable {
     private let key: P256PrivateKey
 
@@ -12,7 +12,7 @@ public struct SigningKey: Sendable {
 
     /// Reads PEM text.
     ///
-    /// Throws ``WakeModel/InvalidField``, with a problem of its own for each of: not PEM, PEM that
+    /// Throws ``WakeModel/InvalidField``, with a separate problem for each of: not PEM, PEM that
     /// cannot be decoded or whose key contradicts itself, an encrypted key, a certificate, a public
     /// key, another algorithm, another curve. The error never quotes the text.
     public init(pem: some Collection<UInt8>) throws(InvalidField) {
@@ -31,13 +31,13 @@ public struct SigningKey: Sendable {
         try self.init(pem: bytes)
     }
 
-    /// Makes a new key, for tests and for trying things out against a simulator.
+    /// Creates a new key, for tests and for use with a simulator.
     public static func generate() -> SigningKey { SigningKey(P256PrivateKey()) }
 
     /// The key as PKCS#8 PEM. Secret.
     public var privateKeyPEM: String { key.pem }
 
-    /// The public half as PEM, which is what a verifier needs.
+    /// The public key as PEM, for verifiers.
     public var publicKeyPEM: String { key.publicKey.pem }
 
     /// The ES256 signature over a message: r and s, 64 bytes (RFC 7518 §3.4).

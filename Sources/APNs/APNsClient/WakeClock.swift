@@ -3,14 +3,14 @@
 internal import Glibc
 public import WakeModel
 
-/// The two clocks that decisions about tokens need, as values that a test can replace.
+/// The two clocks for decisions about tokens, which a test can replace.
 public struct WakeClock: Sendable {
     /// Wall time.
     public let now: @Sendable () -> WallInstant
     /// Monotonic time since an arbitrary start.
     public let uptime: @Sendable () -> Duration
 
-    /// A clock from two functions.
+    /// Creates a clock from two functions.
     public init(
         now: @escaping @Sendable () -> WallInstant, uptime: @escaping @Sendable () -> Duration
     ) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Base64 in the alphabet of URLs, without padding (RFC 4648 §5), as JSON Web Signatures want it.
+/// Base64 in the alphabet of URLs, without padding (RFC 4648 §5), as JSON Web Signatures use it.
 public enum Base64URL {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)

@@ -4,7 +4,7 @@ public import PushTransport
 public import WakeModel
 
 extension ChannelAnswer<WireResponse> {
-    /// Reads an answer of APNs, as far as every request has it.
+    /// Reads the parts of an answer of APNs that are the same for every request.
     public init(_ response: WireResponse) {
         let requestID = response.broadcastFields.first { $0.name == "apns-request-id" }?.value
         if (200..<300).contains(response.status) {
@@ -41,13 +41,13 @@ extension ChannelAnswer<WireResponse> {
         map { ChannelBody($0.body).channels }
     }
 
-    /// Whether it was done, and nothing more.
+    /// The answer without a value: done or rejected.
     public var acknowledgement: ChannelAnswer<Acknowledgement> { map { _ in Acknowledgement() } }
 }
 
 extension ChannelAnswer {
     /// The same with another value; an answer whose value cannot be read is a rejection without a
-    /// reason, because something else than APNs may have given it.
+    /// reason, because it may come from something other than APNs.
     func map<Other>(_ transform: (Value) -> Other?) -> ChannelAnswer<Other> {
         switch self {
         case .done(let value, let receipt):

@@ -3,12 +3,12 @@
 import StrictJSON
 internal import WakeModel
 
-/// What the bodies of the broadcast API hold:
+/// The members of the bodies of the broadcast API:
 /// `{"message-storage-policy":1,"push-type":"LiveActivity"}` and `{"channels":["…","…"]}`.
 struct ChannelBody {
-    /// What a channel stores; `nil` when the body does not say, or says what is not known.
+    /// What a channel stores; `nil` when the member is missing or has an unknown value.
     private(set) var storage: ChannelStorage?
-    /// The ids of the list; `nil` when the body is none, or has something else in it.
+    /// The ids of the list; `nil` when the body is not a list of ids.
     private(set) var channels: [ChannelID]?
 
     /// Reads as far as the body is a JSON object. Members of other names are passed over.

@@ -3,7 +3,7 @@
 public import PushTransport
 public import WakeModel
 
-/// What can be asked about an app's broadcast channels, as the request that asks it.
+/// A request about an app's broadcast channels.
 public struct ChannelRequest: Sendable {
     /// The most channels of an app in one environment (facts §2.5).
     public static let maximumChannelCount = 10_000
@@ -11,15 +11,15 @@ public struct ChannelRequest: Sendable {
     /// Apple does not fix an id's size.
     static let maximumListBytes = 1_048_576
 
-    /// Which of Apple's hosts takes it.
+    /// The host of a request.
     public enum Server: Hashable, Sendable {
-        /// The one that takes pushes.
+        /// The host for pushes.
         case push
-        /// The one that manages channels.
+        /// The host that manages channels.
         case management
     }
 
-    /// Who takes it.
+    /// The host that the request is sent to.
     public let server: Server
     /// The value of `apns-request-id`; the same for every attempt.
     public let requestID: APNsID

@@ -4,7 +4,7 @@
 /// provider tokens have from clients that sign with it directly (facts §4.1). Rouse never writes
 /// it.
 public enum DERSignature {
-    /// How many bytes r and s have each in the form of RFC 7518 §3.4.
+    /// The number of bytes of each of r and s in the form of RFC 7518 §3.4.
     private static let integerByteCount = 32
 
     /// r and s, 64 bytes; `nil` for what is not a sequence of two positive integers of at most 32
@@ -17,8 +17,8 @@ public enum DERSignature {
         return r + s
     }
 
-    /// Takes a tag with its length from the front and shows what follows; a signature on P-256 is
-    /// shorter than 128 bytes, so one byte of length is all there can be.
+    /// Reads a tag with its length from the front and returns the rest; a signature on P-256 is
+    /// shorter than 128 bytes, so its length is one byte.
     private static func element(
         _ tag: UInt8, of rest: inout ArraySlice<UInt8>
     ) -> ArraySlice<UInt8>? {

@@ -37,7 +37,7 @@ public struct DeveloperID: Hashable, Sendable, CustomStringConvertible {
     public var description: String { value }
 }
 
-/// What a provider token says: which key signed it, for which team, and when (facts §4.1).
+/// The claims of a provider token: its key, its team, and its time (facts §4.1).
 public struct ProviderTokenClaims: Hashable, Sendable {
     /// `kid`: the key.
     public let keyID: DeveloperID
@@ -46,7 +46,7 @@ public struct ProviderTokenClaims: Hashable, Sendable {
     /// `iat`: when it was signed; whole seconds count.
     public let issuedAt: WallInstant
 
-    /// Names key, team and time.
+    /// Creates claims.
     public init(keyID: DeveloperID, teamID: DeveloperID, issuedAt: WallInstant) {
         self.keyID = keyID
         self.teamID = teamID

@@ -4,29 +4,30 @@ public import WakeModel
 
 /// Decides when a provider token is minted. Pure: both clocks are arguments.
 ///
-/// Apple wants a token renewed at least every 60 minutes and at most every 20 (facts §4.1,
-/// rules AU004 and AU005). Age is taken from both clocks and the older one counts: the monotonic
-/// clock does not run while a machine is suspended, and the wall clock may be set back.
+/// Apple requires that a token is renewed at least every 60 minutes and at most every 20 (facts
+/// §4.1, rules AU004 and AU005). The age is measured with both clocks and the higher one counts:
+/// the monotonic clock does not run while a machine is suspended, and the wall clock may be set
+/// back.
 public struct ProviderTokenSchedule: Sendable {
-    /// The earliest age at which a token is replaced in the ordinary course: 40 minutes.
+    /// The earliest age at which a token is replaced without a request by APNs: 40 minutes.
     public static let renewalAgeMinimum: Duration = .seconds(40 * 60)
-    /// The latest age at which a token is replaced in the ordinary course: 55 minutes.
+    /// The latest age at which a token is replaced: 55 minutes.
     public static let renewalAgeMaximum: Duration = .seconds(55 * 60)
     /// The least time between two mintings, forced ones included: 20 minutes.
     public static let mintingInterval: Duration = .seconds(20 * 60)
 
-    /// At which age a token is replaced.
+    /// The age at which a token is replaced.
     public let renewalAge: Duration
     private var minted: (at: WallInstant, uptime: Duration)?
 
-    /// A schedule with nothing minted yet. `renewalAge` is held between 40 and 55 minutes; several
+    /// Creates a schedule without a token. `renewalAge` is limited to 40 to 55 minutes; several
     /// processes that share a key should differ in it.
     public init(renewalAge: Duration = .seconds(50 * 60)) {
         self.renewalAge = min(max(renewalAge, Self.renewalAgeMinimum), Self.renewalAgeMaximum)
     }
 
     /// Whether a token must be minted before the next push: none yet, or too old by either clock,
-    /// or signed in what is now the future because the wall clock was set back.
+    /// or issued in the future, because the wall clock was set back since.
     public func mustMint(now: WallInstant, uptime: Duration) -> Bool {
         guard let minted else { return true }
         let wallAge = Duration.milliseconds(now.milliseconds(since: minted.at))
@@ -41,7 +42,7 @@ public struct ProviderTokenSchedule: Sendable {
         return max(wallAge, uptime - minted.uptime) >= Self.mintingInterval
     }
 
-    /// Remembers that a token was minted.
+    /// Records that a token was minted.
     public mutating func didMint(now: WallInstant, uptime: Duration) {
         minted = (now, uptime)
     }

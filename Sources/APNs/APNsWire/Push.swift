@@ -2,11 +2,11 @@
 
 public import WakeModel
 
-/// One push, right by construction: its push type, priority, topic suffix and expiration cannot
-/// contradict each other, because no initializer lets them.
+/// A push that is valid by construction: no initializer accepts a push type, priority, topic suffix
+/// and expiration that contradict each other.
 ///
-/// A factory takes each ``WakeModel/WakeKind``. What Apple leaves open is a parameter; what it
-/// fixes is not.
+/// There is a factory for each ``WakeModel/WakeKind``, with parameters only for what Apple leaves
+/// open.
 public struct Push: Hashable, Sendable {
     /// The value of `apns-push-type`.
     public let type: PushType
@@ -100,7 +100,7 @@ public struct Push: Hashable, Sendable {
 }
 
 extension Push: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Type, id, topic, device digest and size; neither the device token nor the payload.
+    /// Type, id, topic, device digest and size, without the device token and the payload.
     public var description: String {
         "\(type) push \(apnsID) of \(topic) to \(deviceToken) (\(payload.count) bytes)"
     }

@@ -4,10 +4,10 @@ public import PushTransport
 public import WakeModel
 
 extension PushOutcome {
-    /// Reads an answer of APNs. Total: a body that is not the JSON that Apple describes costs the
-    /// reason, never the status (facts §3.1).
+    /// Reads an answer of APNs. Never fails: if the body is not the JSON that Apple documents, the
+    /// reason is missing, never the status (facts §3.1).
     ///
-    /// Inlinable, because Swift 6.3 copies a response before it hands it to another module's code.
+    /// Inlinable, because Swift 6.3 copies a response that is passed to another module's function.
     @inlinable
     public init(_ response: borrowing WireResponse) {
         if response.status == 200 {

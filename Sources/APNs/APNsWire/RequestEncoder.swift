@@ -3,20 +3,20 @@
 public import PushTransport
 internal import WakeModel
 
-/// Turns pushes into requests. Total: every ``Push`` has exactly one encoding.
+/// Encodes pushes as requests. Never fails: every ``Push`` has exactly one encoding.
 ///
-/// Header fields come in the order that Apple's HPACK advice groups them (facts §1.4): those
-/// that many pushes share first, kept as one ``PushTransport/SharedHeaders`` for each combination,
-/// then those of this push alone.
+/// Header fields are in the order of Apple's advice on HPACK (facts §1.4): those that many pushes
+/// share first, kept as one ``PushTransport/SharedHeaders`` for each combination, then those of
+/// this push alone.
 public struct RequestEncoder: Sendable {
-    /// The most combinations kept; beyond it the memory starts afresh. One gateway app uses one
-    /// for each kind and priority that it sends.
+    /// The most combinations that are kept; when there are more, all are dropped. One gateway app
+    /// uses one for each kind and priority that it sends.
     public static let maximumSharedBlocks = 256
 
     /// The value of `authorization`, `nil` with certificate authentication. Secret.
     private let authorization: String?
     private var blocks: [BlockKey: SharedHeaders] = [:]
-    /// The last one asked for: pushes of one app come in runs, and to hash a topic is dear.
+    /// The last one used: consecutive pushes are often of one app, and hashing a topic is slow.
     private var last: Entry?
 
     private struct BlockKey: Hashable {
@@ -38,7 +38,7 @@ public struct RequestEncoder: Sendable {
     }
 
     /// An encoder for one provider token, or for certificate authentication when it is `nil`. A
-    /// renewed token wants a new encoder.
+    /// renewed token needs a new encoder.
     public init(providerToken: String?) {
         authorization = providerToken.map { "bearer " + $0 }
     }

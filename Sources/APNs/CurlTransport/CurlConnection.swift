@@ -4,24 +4,24 @@ internal import CCurlShims
 internal import LoopKit
 internal import PushTransport
 
-/// One CURLM with exactly one HTTP/2 connection, and its state in the loop.
+/// A CURLM with exactly one HTTP/2 connection, and its state in the loop.
 ///
-/// libcurl cannot say which connection a transfer was on, nor close one; a CURLM of its own for
-/// each connection can be filled, drained and thrown away. Confined to the loop's thread.
+/// libcurl cannot say which connection a transfer was on, nor close one; with a separate CURLM for
+/// each connection, one can be filled, drained and closed. Confined to the loop's thread.
 final class CurlConnection {
     private var pointer: OpaquePointer?
     private var idle: [CurlExchange] = []
     /// Transfers on this connection.
     private(set) var transfers: [TransportRequest.ID: Transfer] = [:]
     var window: StreamWindow
-    /// Whether it failed, is closing, or is to close: another may take its place.
+    /// Whether it failed, is closing, or is to close, so that another may replace it.
     private(set) var isRetired = false
     let openedAt: Int64
-    /// How many answers have come.
+    /// The number of answers.
     private(set) var answers = 0
-    /// When the last answer came, in monotonic milliseconds.
+    /// The time of the last answer, in monotonic milliseconds.
     var lastAnswerAt: Int64
-    /// How many requests may still be started on it; see `CurlLoop.resetRation`.
+    /// The number of requests that may still be started on it; see `CurlLoop.resetRation`.
     private var startsLeft: Int
 
     init?(
@@ -47,27 +47,27 @@ final class CurlConnection {
     /// Whether it has started all that it may.
     var isSpent: Bool { startsLeft <= 0 }
 
-    /// Whether nothing new goes on it, for good.
+    /// Whether it gets no new requests any more.
     var isDraining: Bool { isRetired || isSpent }
 
     var inFlight: Int { transfers.count }
 
-    /// How many more requests may be started now.
+    /// The number of requests that may be started now.
     var room: Int {
         guard !isDraining else { return 0 }
         return min(window.limit - inFlight, startsLeft)
     }
 
-    /// How many started requests libcurl has given no stream yet.
+    /// The number of started requests that libcurl has given no stream yet.
     var held: Int { Int(CCurlConnection_waiting(handle)) }
 
-    /// What the peer has said of the connection's end.
+    /// What the peer has reported about the connection's end.
     var goAway: CCurlGoAway { CCurlConnection_goaway(handle) }
 
     /// Whether the connection was up and is no longer. Meant for one with nothing in flight.
     var isLost: Bool { CCurlConnection_is_lost(handle) }
 
-    /// Starts a transfer. Returns libcurl's complaint, `nil` when it took it.
+    /// Starts a transfer. Returns libcurl's error message, `nil` on success.
     func start(_ transfer: Transfer, block: HeaderBlock) -> String? {
         guard let exchange = idle.popLast() ?? CurlExchange(on: handle) else {
             return "memory ran out"
@@ -83,7 +83,7 @@ final class CurlConnection {
         return nil
     }
 
-    /// The transfers that libcurl is done with, and its code for each. All are collected before any
+    /// The transfers that libcurl has finished, and its code for each. All are collected before any
     /// is removed, because each removal searches the list of those not yet collected.
     func takeFinished(into finished: inout [(transfer: Transfer, code: Int32)]) {
         guard inFlight > 0 else { return }
@@ -96,7 +96,7 @@ final class CurlConnection {
         }
     }
 
-    /// Takes a transfer off the connection and keeps its exchange for the next one.
+    /// Removes a transfer from the connection and keeps its exchange for the next one.
     func remove(_ transfer: Transfer, exchange: CurlExchange) {
         transfers[transfer.id] = nil
         exchange.remove()
@@ -104,10 +104,10 @@ final class CurlConnection {
         idle.append(exchange)
     }
 
-    /// A started request was taken back without having had a stream.
+    /// Records that a started request was taken back and had no stream.
     func didTakeBack() { startsLeft += 1 }
 
-    /// An answer came.
+    /// Records an answer.
     func didReceiveAnswer(isValid: Bool, now: Int64) {
         lastAnswerAt = now
         answers += 1

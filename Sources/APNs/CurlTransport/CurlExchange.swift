@@ -4,7 +4,7 @@ internal import CCurlShims
 internal import LoopKit
 internal import PushTransport
 
-/// One libcurl easy handle with the bytes that must outlive its transfer. Reused for many.
+/// A libcurl easy handle with the bytes that must outlive its transfer. Reused for many transfers.
 ///
 /// Confined to the loop's thread: it holds a raw pointer and is not Sendable. Closed explicitly by
 /// ``close()``; the deinitializer only checks that it was.
@@ -26,7 +26,7 @@ final class CurlExchange {
         return pointer
     }
 
-    /// Hands a request to libcurl. Returns libcurl's complaint, `nil` when it took it.
+    /// Passes a request to libcurl. Returns libcurl's error message, `nil` on success.
     func start(_ request: WireRequest, tag: UInt64, block: HeaderBlock) -> String? {
         self.block = block
         CCurlExchange_set_tag(handle, tag)
@@ -45,7 +45,7 @@ final class CurlExchange {
         return code == 0 ? nil : "libcurl refused the transfer (CURLMcode \(code))"
     }
 
-    /// Says where a request goes that is no push to a device.
+    /// Sets the target of a request that is not a push to a device.
     private func direct(_ target: RequestTarget?) -> Bool {
         guard let target else { return true }
         return CCurlExchange_make_other(
@@ -68,19 +68,19 @@ final class CurlExchange {
         return isAppended
     }
 
-    /// Takes it back from libcurl; an unfinished stream is reset.
+    /// Removes it from libcurl; an unfinished stream is reset.
     func remove() { CCurlExchange_remove(handle) }
 
-    /// Forgets the last request, so that its header block may go.
+    /// Drops the last request, so that its header block can be freed.
     func recycle() { block = nil }
 
     /// Whether libcurl has begun to write the request, so that it has a stream.
     var requestBegan: Bool { CCurlExchange_request_began(handle) }
 
-    /// What is known of the last transfer. Its pointers are valid until the next start.
+    /// The report of the last transfer. Its pointers are valid until the next start.
     var report: CCurlReport { CCurlExchange_report(handle) }
 
-    /// Gives the handle back to libcurl. Must have been removed.
+    /// Frees the handle, which must have been removed.
     func close() {
         CCurlExchange_destroy(handle)
         LiveObjects.count(.exchange, by: -1)
@@ -110,14 +110,14 @@ final class HeaderBlock {
 
 /// Finds the header block of a `SharedHeaders` again by its identity.
 struct HeaderBlockCache {
-    /// A gateway uses two for each app and provider token; beyond this many it starts afresh.
+    /// A gateway uses two for each app and provider token; when there are more, all are dropped.
     static let capacity = 512
 
     private var blocks: [ObjectIdentifier: (key: SharedHeaders, block: HeaderBlock)] = [:]
 
     /// The block, made at the first call. `nil` when memory ran out.
     mutating func block(for shared: SharedHeaders) -> HeaderBlock? {
-        // The key is kept alive beside the block, so its identity is not given to another.
+        // The key is retained with the block, so that no other object gets its identity.
         if let known = blocks[ObjectIdentifier(shared)] { return known.block }
         guard let block = HeaderBlock(shared) else { return nil }
         if blocks.count >= Self.capacity { blocks.removeAll(keepingCapacity: true) }

@@ -2,10 +2,10 @@
 
 internal import CCurlShims
 
-/// The libcurl of this process: what it is, and whether it serves.
+/// The libcurl of this process, and whether it can be used.
 ///
 /// Headers and library may differ, and Debian alone carries three TLS flavours, so the check is
-/// made at run time, once, before anything else touches libcurl.
+/// made at run time, once, before any other use of libcurl.
 public struct CurlLibrary: Hashable, Sendable {
     /// The version, such as `7.88.1`.
     public let version: String
@@ -28,17 +28,17 @@ public struct CurlLibrary: Hashable, Sendable {
     private let isThreadSafe: Bool
     private let hasAsynchronousResolver: Bool
 
-    /// A libcurl that will not do, in a sentence.
+    /// The reason why a libcurl cannot be used.
     public struct Unsuitable: Error, Hashable, Sendable, CustomStringConvertible {
         /// What is missing, and what to install.
         public let description: String
     }
 
-    /// The oldest version that serves: 7.87 has every option that is used.
+    /// The oldest supported version: 7.87 has every option that is used.
     public static let minimumVersionNumber: UInt32 = 0x075700
 
-    /// Initialises libcurl at the first call, and answers what it is. Any thread may ask; once
-    /// made, the answer stays.
+    /// Initialises libcurl at the first call, and returns its description, which is cached. May be
+    /// called from any thread.
     public static func loaded() throws(Unsuitable) -> CurlLibrary { try shared.get() }
 
     // libcurl's global state is set up once and never torn down: see CCurl_global_init.
@@ -83,7 +83,7 @@ public struct CurlLibrary: Hashable, Sendable {
         hasResetGuard = false
     }
 
-    /// Why this libcurl will not do, `nil` when it will.
+    /// The reason why this libcurl cannot be used; `nil` when it can.
     var complaint: String? {
         let install = "Install Debian's libcurl4 (12 or later), or a build like it."
         if versionNumber < Self.minimumVersionNumber {

@@ -20,7 +20,7 @@ extension CurlLoop {
         }
     }
 
-    /// The next one to go, left at the front of its queue.
+    /// The next transfer to start, which stays at the front of its queue.
     private func nextQueued() -> Transfer? {
         while let first = urgentQueue.first {
             if first.isQueued { return first }
@@ -59,8 +59,8 @@ extension CurlLoop {
 
     /// Opens one more connection, if there is none to wait for and the back-off allows it.
     private func openConnection(now: Int64) -> CurlConnection? {
-        // One that has started all it may has its place until it ends: else each push of a server
-        // that takes few a connection would open one.
+        // A connection that has started all it may counts until it ends. Otherwise each push to a
+        // server that accepts few on a connection would open one.
         let underWay = connections.filter { !$0.isRetired }
         guard underWay.count < configuration.maximumConnections,
             underWay.allSatisfy(\.window.isValidated),
@@ -98,7 +98,7 @@ extension CurlLoop {
 
     // MARK: Settlement
 
-    /// Collects what libcurl finished, and draws the conclusions for each connection.
+    /// Collects the transfers that libcurl finished, and updates the state of each connection.
     func settle(now: Int64) {
         for connection in connections {
             connection.takeFinished(into: &finished)
@@ -129,16 +129,16 @@ extension CurlLoop {
         }
     }
 
-    /// Whether a submission goes over the next connection instead of ending with its failure.
+    /// Whether a submission moves to the next connection instead of ending with its failure.
     private func mayGoAgain(
         _ transfer: Transfer, _ failure: TransportFailure, on connection: CurlConnection
     ) -> Bool {
         guard failure.certainty == .notSent else { return false }
         if configuration.urgentWaitsForConnection, transfer.request.isUrgent { return true }
-        // Of a server that answers and goes in order, each connection answers some.
+        // When a server answers and then closes in order, each connection answers some requests.
         if connection.window.isValidated, connection.goAway.isInOrder { return true }
-        // A connection that had worked before, and was found dead or going away before this request
-        // had a stream, or a stream that was refused: nothing was sent.
+        // A connection with earlier answers that was found lost or closing before this request had
+        // a stream, or a stream that was refused: nothing was sent.
         guard connection.window.isValidated || failure.kind == .streamRefused,
             transfer.requeues < Self.maximumRequeues
         else { return false }
@@ -146,7 +146,7 @@ extension CurlLoop {
         return true
     }
 
-    /// Draws the conclusions of an answer for its connection.
+    /// Updates the state of a connection after an answer.
     func didAnswer(on connection: CurlConnection, status: Int) {
         let now = CCurl_monotonic_milliseconds()
         // A refused provider token is the one answer after which APNs keeps the connection at one
@@ -159,7 +159,7 @@ extension CurlLoop {
     private func outcome(
         code: Int32, report: CCurlReport, of connection: CurlConnection, now: Int64
     ) -> Result<WireResponse, TransportFailure> {
-        // A header block that came whole is an answer, also if the connection broke afterwards.
+        // A complete header block is an answer, also if the connection broke afterwards.
         if report.isAnswer {
             if code != 0, !CurlVerdict(code: code).sparesConnection { retire(connection) }
             didAnswer(on: connection, status: Int(report.status))
@@ -199,8 +199,9 @@ extension CurlLoop {
     }
 
     /// Stops using a connection that failed or is draining for new requests. A server that answers
-    /// and then ends the connection in order is no failure: the next one is opened immediately. Any
-    /// other end counts as a failure, early in the connection's life or without a valid answer.
+    /// and then closes the connection in order is not a failure: the next one is opened
+    /// immediately. Any other end counts as a failure, early in the connection's life or without a
+    /// valid answer.
     func retire(_ connection: CurlConnection) {
         guard !connection.isRetired else { return }
         connection.drain()
@@ -221,7 +222,7 @@ extension CurlLoop {
         }
     }
 
-    /// Looks at a connection's limit, life and age.
+    /// Checks a connection's limit, state and age.
     private func review(_ connection: CurlConnection, now: Int64) {
         if connection.goAway.came, !connection.isRetired {
             retire(connection)
@@ -247,8 +248,8 @@ extension CurlLoop {
         }
     }
 
-    /// Whether a connection's first request, for which all others wait, has been out for too long.
-    /// It keeps its own time for an answer, but the others go over another connection.
+    /// Whether a connection's first request, for which all others wait, has had no answer for too
+    /// long. It keeps its timeout, but the others use another connection.
     private func isProbeOverdue(on connection: CurlConnection, now: Int64) -> Bool {
         guard !connection.window.isValidated, !connection.isRetired, connection.held == 0,
             let probe = connection.transfers.values.first
@@ -256,15 +257,15 @@ extension CurlLoop {
         return now - probe.startedAt >= Self.probePatienceMilliseconds
     }
 
-    /// Whether a connection that has started all it may brings no answers either, so that it must
-    /// not keep its place from another.
+    /// Whether a connection that has started all it may has no answers either, so that another must
+    /// replace it.
     private func isSpentInSilence(_ connection: CurlConnection, now: Int64) -> Bool {
         connection.isSpent && connection.window.isValidated
             && now - connection.lastAnswerAt >= Self.probePatienceMilliseconds
     }
 
-    /// Puts those that libcurl gave no stream back into their queue. They are certainly not sent,
-    /// so another connection may take them.
+    /// Returns transfers without a stream to their queue. They are certainly not sent, so another
+    /// connection may send them.
     private func takeBackHeld(from connection: CurlConnection) {
         for transfer in Array(connection.transfers.values) {
             guard case .started(_, let exchange) = transfer.stage, !exchange.requestBegan else {
@@ -276,7 +277,7 @@ extension CurlLoop {
         }
     }
 
-    /// Back into its queue, as if nothing had happened.
+    /// Returns a transfer to its queue.
     private func requeue(_ transfer: Transfer) {
         transfer.stage = .queued
         queued += 1

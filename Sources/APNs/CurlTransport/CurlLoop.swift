@@ -6,12 +6,12 @@ internal import LoopKit
 internal import PushTransport
 internal import WakeModel
 
-/// The thread's whole life: work, settle, drain the mailbox, wait, and again.
+/// The loop of the transport's thread: work, settle, drain the mailbox, wait, repeat.
 ///
-/// Everything below it (connections, exchanges, transfers, queues) is touched by this one thread
-/// only; none of it is Sendable, so the compiler keeps it here.
+/// Only this thread uses connections, exchanges, transfers and queues; none of them is Sendable, so
+/// the compiler enforces it.
 final class CurlLoop {
-    /// The longest wait. Nothing relies on it; it bounds the harm of a wake-up that got lost.
+    /// The longest wait. Nothing relies on it; it limits the delay if a wake-up is lost.
     static let maximumWaitMilliseconds: Int64 = 1000
     /// Without the reset guard, how many requests one connection of libcurl 7.88.0 or 7.88.1 may
     /// start: nghttp2-based servers accept a burst of a thousand resets, and then send GOAWAY.
@@ -19,12 +19,12 @@ final class CurlLoop {
     /// A connection that is lost before this age counts as a failed attempt to connect.
     static let shortLifeMilliseconds: Int64 = 10_000
 
-    /// How long all may wait for the answer to a connection's first request, or for any of one that
-    /// starts nothing more: 5 s, far longer than APNs takes, and short enough for those that have
-    /// 30 s in all.
+    /// The timeout of a connection's first request, for which all others wait, and of any answer on
+    /// a connection that starts nothing more: 5 s, much longer than APNs takes, and a small part of
+    /// the default timeout of 30 s.
     static let probePatienceMilliseconds: Int64 = 5000
-    /// How often a submission that was certainly not sent moves to another connection by itself,
-    /// unless it waits for a connection as long as its time lasts.
+    /// The most times that a submission that was certainly not sent moves to another connection,
+    /// unless it waits for a connection until its timeout.
     static let maximumRequeues = 3
 
     let reactor: OpaquePointer
@@ -50,9 +50,9 @@ final class CurlLoop {
     /// Storage that is reused from turn to turn.
     var finished: [(transfer: Transfer, code: Int32)] = []
     var connectionsOpened = 0
-    /// How many submissions have ever been taken into the queue.
+    /// The number of all submissions so far.
     var admissions = 0
-    /// Why the last attempt to connect failed, for those whose time runs out while they wait.
+    /// The failure of the last attempt to connect, for submissions that time out while they wait.
     var lastConnectFailure: TransportFailure?
     var shutdownDue: Int64?
 
@@ -77,7 +77,7 @@ final class CurlLoop {
             mailbox.take(into: &contents)
             accept(&contents, now: now)
             failOverdue(now: now)
-            // A request begun in the last turn would end with an unknown outcome needlessly.
+            // A request that is started in the last turn would end with an unknown outcome.
             if !isOver(now: now) { admit(now: now) }
             mailbox.publish(gauges)
             deliver()
@@ -87,7 +87,7 @@ final class CurlLoop {
         leave()
     }
 
-    /// Waits for libcurl, the mailbox or the next point of time, and lets libcurl work.
+    /// Waits for libcurl, the mailbox or the next due time, and runs libcurl.
     private func wait() {
         let now = CCurl_monotonic_milliseconds()
         let rest = min(mailbox.fallAsleep(), Self.maximumWaitMilliseconds)
@@ -95,7 +95,7 @@ final class CurlLoop {
         _ = CCurlReactor_turn(reactor, Int32(limit))
     }
 
-    /// The next point of time at which this loop itself has something to do.
+    /// The next time at which the loop must act without an event.
     private func nextDue(now: Int64) -> Int64 {
         var due = min(deadlines.nextDue ?? .max, shutdownDue ?? .max)
         // Only while the back-off delays a submission: a queue that waits for free streams needs no
@@ -161,7 +161,7 @@ final class CurlLoop {
 
     private func failOverdue(now: Int64) {
         while let id = deadlines.popDue(now: now) {
-            // The id may have finished, and have come back with another submission.
+            // The id may belong to a later submission.
             guard let transfer = transfers[id], transfer.due <= now else { continue }
             suspectSilence(of: transfer)
             var detail = "no answer within \(transfer.timeout)"
@@ -172,8 +172,8 @@ final class CurlLoop {
         }
     }
 
-    /// A request timed out, and its connection received no answer meanwhile: the peer is considered
-    /// dead.
+    /// Handles a request that timed out while its connection received no answer: the peer is
+    /// considered lost.
     private func suspectSilence(of transfer: Transfer) {
         guard case .started(let connection, _) = transfer.stage,
             connection.lastAnswerAt <= transfer.startedAt
@@ -190,7 +190,7 @@ final class CurlLoop {
         case .started(let connection, let exchange):
             if exchange.requestBegan { certainty = .unknown }
             let report = exchange.report
-            // The header block of an answer has come, and only the end of the stream has not.
+            // The header block of an answer was received, and only the end of the stream was not.
             if report.isAnswer {
                 response = answerFields.response(report)
                 didAnswer(on: connection, status: Int(report.status))
@@ -202,7 +202,8 @@ final class CurlLoop {
         finish(transfer, response.map { .success($0) } ?? .failure(failure))
     }
 
-    /// The one place where a transfer ends: it leaves the table, and its outcome the loop.
+    /// Ends a transfer: removes it from the table, and adds its outcome to the completions. Every
+    /// transfer ends here.
     func finish(_ transfer: Transfer, _ result: Result<WireResponse, TransportFailure>) {
         transfer.stage = .finished
         transfers[transfer.id] = nil
@@ -213,9 +214,8 @@ final class CurlLoop {
         transfer.context = nil
     }
 
-    /// Finished transfers stay in the queues until their turn comes; when they outnumber the
-    /// waiting ones, as under mass cancellation without a connection, all of them are removed
-    /// together.
+    /// Finished transfers stay in the queues until their turn; when they outnumber the waiting
+    /// ones, as under mass cancellation without a connection, all of them are removed together.
     private func sweepQueues() {
         guard urgentQueue.count + ordinaryQueue.count > 2 * queued + 1024 else { return }
         urgentQueue.removeAll { !$0.isQueued }

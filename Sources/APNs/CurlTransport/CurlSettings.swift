@@ -8,11 +8,11 @@ internal import PushTransport
 /// A configuration in the form that libcurl reads: C strings and blobs that stay where they are.
 ///
 /// Confined to the loop's thread, and kept by the loop for longer than any connection. Secrets are
-/// wiped before their memory is given back.
+/// wiped before their memory is freed.
 final class CurlSettings {
-    /// The streams of one connection unless the configuration says otherwise: four of 250 carried
-    /// 27 000 pushes a second at 30 ms of round trip, one of 1000 carried 10 500, and 250 bodies of
-    /// 130 bytes are what an ordinary connection window takes in half a round trip.
+    /// The default limit of streams of one connection: four of 250 carried 27 000 pushes a second
+    /// at 30 ms of round trip, one of 1000 carried 10 500, and 250 bodies of 130 bytes are what a
+    /// default connection window accepts in half a round trip.
     static let defaultStreamsPerConnection = 250
 
     let pointer: UnsafeMutablePointer<CCurlSettings>
@@ -96,7 +96,7 @@ final class CurlSettings {
         }
     }
 
-    /// A null-terminated copy that lives as long as this object.
+    /// A null-terminated copy that is freed with this object.
     private func string(_ text: String) -> UnsafePointer<CChar> {
         // SAFETY: see `keep`.
         let bytes = keep(Array(text.utf8) + [0])

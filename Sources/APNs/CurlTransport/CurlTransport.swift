@@ -5,30 +5,30 @@ internal import LoopKit
 public import PushTransport
 internal import WakeModel
 
-/// HTTP/2 over libcurl: the transport for every proxy and every distribution.
+/// HTTP/2 over libcurl, for all of libcurl's kinds of proxy, on every distribution.
 ///
-/// One thread of its own owns all of libcurl's state; this front is Sendable and leaves messages.
+/// A dedicated thread owns all of libcurl's state; this class is Sendable and sends it messages.
 /// Requests that wait for a stream wait in the transport's own queue, never in libcurl's.
 ///
 /// What libcurl does not report to a client, and the consequences:
-/// - It resends a POST by itself when a reused connection dies without an answer, or a stream is
-///   refused. Here the body cannot be rewound, so it cannot: the submission fails as `unknown`,
-///   and a resend is the caller's decision.
+/// - It resends a POST by itself when a reused connection is lost without an answer, or a stream is
+///   refused. This transport gives it a body that cannot be rewound, which prevents that: the
+///   submission fails as `unknown`, and the caller decides on a resend.
 /// - A refused stream, or one excluded by a GOAWAY, is reported by 7.88 only if it was the first
 ///   request of its connection, which is then sent again; any other looks like one on a connection
-///   that died. Where a server ends connections after the same number of requests again and again,
-///   no more are started on one; see ``RequestLimit``.
-/// - An answer that comes before the body has left, and whose stream is closed with it, is lost in
-///   7.88 when libcurl finds the stream closed as it is about to write the body: the outcome is
-///   `unknown`, although the answer came. Neither option nor callback gives it out.
+///   that was lost. If a server repeatedly closes connections after the same number of requests, no
+///   more are started on one; see ``RequestLimit``.
+/// - 7.88 loses an answer that is received before the body was sent, if the server closes the
+///   stream with it and libcurl finds the stream closed when it writes the body: the outcome is
+///   `unknown`. No option and no callback returns the answer.
 /// - It does not expose the server's stream limit; see ``StreamWindow``. It reports a GOAWAY only
 ///   in its debug output, which this transport reads.
-/// - It offers no HTTP/2 PING through its multi interface before 8.10; a silent peer is found by
-///   TCP keep-alive, and by submissions that time out without any answer beside them.
-/// - It reads for as long as there is something to be read. A peer that floods the connection is
-///   no longer listened to once that took half a second of the thread's time in one go.
+/// - It offers no HTTP/2 PING through its multi interface before 8.10; a silent peer is detected by
+///   TCP keep-alive, and by submissions that time out while no other is answered.
+/// - It reads until nothing is left. A connection on which one call reads for half a second is
+///   closed, because its peer floods it.
 public final class CurlTransport: PushTransport {
-    /// The libcurl that carries it.
+    /// The libcurl that it uses.
     public let library: CurlLibrary
     private let mailbox: Mailbox
     private let refusals: LateRefusals
@@ -36,7 +36,7 @@ public final class CurlTransport: PushTransport {
     /// Starts the thread. No connection is made before the first submission.
     ///
     /// `sink` receives every outcome, on the transport's thread. Throws ``CurlLibrary/Unsuitable``
-    /// if libcurl will not do or the system gives no descriptor.
+    /// if libcurl cannot be used or the system has no descriptor or thread left.
     public convenience init(
         _ configuration: TransportConfiguration, sink: @escaping CompletionSink
     ) throws(CurlLibrary.Unsuitable) {
@@ -47,7 +47,7 @@ public final class CurlTransport: PushTransport {
             sink: sink)
     }
 
-    /// The same, with a decision about rationing (see `CurlLoop.resetRation`) that tests make.
+    /// Creates a transport with a choice about rationing (see `CurlLoop.resetRation`), for tests.
     package init(
         _ configuration: TransportConfiguration, library: CurlLibrary, needsResetRationing: Bool,
         sink: @escaping CompletionSink
@@ -73,39 +73,39 @@ public final class CurlTransport: PushTransport {
 
     deinit { mailbox.requestShutdown(grace: .zero) }
 
-    /// Hands over a batch; see ``PushTransport/PushTransport/submit(_:)``. One lock, and a wake-up
-    /// only if the thread sleeps.
+    /// Submits a batch; see ``PushTransport/PushTransport/submit(_:)``. Costs one lock, and a
+    /// wake-up only if the thread sleeps.
     public func submit(_ batch: consuming [TransportRequest]) {
         guard !batch.isEmpty, let refused = mailbox.submit(batch) else { return }
         refusals.refuse(refused)
     }
 
-    /// Hands over one submission, as a batch of one would be.
+    /// Submits one request, as a batch of one.
     public func submit(_ submission: consuming TransportRequest) {
         guard let refused = mailbox.submit(submission) else { return }
         refusals.refuse([refused])
     }
 
-    /// Lets submissions one by one wait for each other; see `PushTransport.beginGathering()`.
+    /// Announces single submissions; see `PushTransport.beginGathering()`.
     public func beginGathering() { mailbox.beginGathering() }
 
-    /// Lets them go; see `PushTransport.endGathering()`.
+    /// Ends gathering; see `PushTransport.endGathering()`.
     public func endGathering() { mailbox.endGathering() }
 
-    /// Gives up on one submission; see ``PushTransport/PushTransport/cancel(_:)``. A request that
-    /// has a stream is reset.
+    /// Cancels one submission; see ``PushTransport/PushTransport/cancel(_:)``. A request that has a
+    /// stream is reset.
     public func cancel(_ id: TransportRequest.ID) { mailbox.cancel(id) }
 
     /// Moves to new connections; see ``PushTransport/PushTransport/replaceConnections()``.
     public func replaceConnections() { mailbox.replaceConnections() }
 
     /// Ends the transport; see ``PushTransport/PushTransport/shutDown(gracePeriod:)``. When it
-    /// returns, every descriptor is closed and the thread is about to be gone.
+    /// returns, every descriptor is closed and the thread is about to end.
     public func shutDown(gracePeriod: Duration) async {
         await mailbox.shutDown(grace: gracePeriod)
     }
 
-    /// What the transport held at the thread's last turn.
+    /// The gauges at the thread's last turn.
     public var gauges: TransportGauges { mailbox.gauges }
 }
 
@@ -121,10 +121,11 @@ private struct CurlWaker: LoopWaker, @unchecked Sendable {
     func wake() { CCurlReactor_wake(reactor) }
 }
 
-/// What the loop's thread starts from.
+/// The state that the loop's thread starts with.
 ///
-/// `@unchecked`: the reactor's pointer is made by the front, handed to the thread before it runs,
-/// and from then on used by the thread alone, but for waking, which `Mailbox` proves safe.
+/// `@unchecked`: the reactor's pointer is made by the transport's initializer and passed to the
+/// thread before it runs. From then on only the thread uses it, except for waking, which `Mailbox`
+/// proves safe.
 private struct LoopStart: @unchecked Sendable {
     let reactor: OpaquePointer
     let mailbox: Mailbox

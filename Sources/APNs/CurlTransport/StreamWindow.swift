@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many streams one connection may carry at this moment, learned by watching.
+/// An estimate of the number of streams that one connection may have at present.
 ///
-/// libcurl keeps the server's SETTINGS_MAX_CONCURRENT_STREAMS to itself. What can be seen is
-/// whether it gives a request a stream: it asks for the body when it does. Requests that it holds
-/// back show that the limit was reached, so the window shrinks to what is open; as long as it
-/// holds none back, the window grows. Requests that wait belong into the transport's own queue,
-/// where deadlines, cancellation and urgency mean something.
+/// libcurl does not expose the server's SETTINGS_MAX_CONCURRENT_STREAMS, but it reads a request's
+/// body when it gives it a stream. Requests without one show that the limit was reached, so the
+/// window shrinks to the number of open streams; while there are none, the window grows. Requests
+/// that wait belong into the transport's own queue, where deadlines, cancellation and urgency mean
+/// something.
 ///
 /// The first stream goes alone until a valid answer, which is APNs' rule for provider tokens
 /// (facts §1.3). Pure: time is an argument, in monotonic milliseconds.

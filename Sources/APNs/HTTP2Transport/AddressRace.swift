@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// In which order, and when, the addresses of a host are tried: RFC 8305, "Happy Eyeballs".
+/// The order and the times at which the addresses of a host are tried: RFC 8305, "Happy Eyeballs".
 ///
-/// The families take turns, the one that the resolver prefers first; the next address is tried when
+/// The families alternate, the one that the resolver prefers first; the next address is tried when
 /// the one before it failed, or has not answered within the attempt delay; the first connection
 /// wins. Pure: time is an argument, in monotonic milliseconds.
 struct AddressRace: Hashable {
@@ -20,7 +20,7 @@ struct AddressRace: Hashable {
         nextAttempt = now
     }
 
-    /// The families by turns, each in its order (RFC 8305 §4).
+    /// The families alternately, each in its order (RFC 8305 §4).
     static func interleaved(_ addresses: [SocketAddress]) -> [SocketAddress] {
         guard let preferred = addresses.first?.family else { return [] }
         let first = addresses.filter { $0.family == preferred }

@@ -11,13 +11,13 @@ internal import WakeModel
 /// Nothing of a push is written before the last of these steps is done, so that every failure here
 /// is `not-sent`. Confined to the loop's thread.
 final class ConnectionOpening {
-    /// How far it has come.
+    /// The state of an opening.
     enum Progress {
-        /// Not there yet.
+        /// In progress.
         case underWay
         /// Established: a channel that negotiated h2, owned by the receiver of this value.
         case open(OpaquePointer)
-        /// Not possible. Everything is closed.
+        /// Failed. Everything is closed.
         case failed(TransportFailure)
     }
 
@@ -70,7 +70,7 @@ final class ConnectionOpening {
         return .underWay
     }
 
-    /// Lets time pass.
+    /// Starts and ends the steps that are due.
     func tick(now: Int64) -> Progress {
         switch step {
         case .resolving(let lookup):
@@ -85,7 +85,7 @@ final class ConnectionOpening {
         if case .racing(let race) = step { race.due } else { nil }
     }
 
-    /// Something happened to one of its descriptors.
+    /// Handles an event on one of its descriptors.
     func handle(_ event: CHTTP2Event, now: Int64) -> Progress {
         switch step {
         case .racing(let race) where attempts.contains(event.descriptor):
@@ -123,7 +123,7 @@ final class ConnectionOpening {
 
     // MARK: Name
 
-    /// Goes on with what the resolver found.
+    /// Continues with the result of the resolver.
     func didResolve(_ outcome: NameLookup.Outcome, now: Int64) -> Progress {
         switch outcome {
         case .addresses(let addresses):
@@ -136,7 +136,7 @@ final class ConnectionOpening {
 
     // MARK: TCP
 
-    /// Starts every attempt whose time has come.
+    /// Starts every attempt that is due.
     private func proceed(_ race: AddressRace, now: Int64) -> Progress {
         var race = race
         while let address = race.next(now: now) {

@@ -5,13 +5,13 @@ internal import PushTransport
 
 /// The configuration's times of a connection in milliseconds, which the loop compares at each turn.
 struct ConnectionTerms {
-    /// After so long a successor is wanted.
+    /// The age at which a successor is opened.
     let maximumAge: Int64
-    /// After so long without a request it is closed.
+    /// The time without a request after which it is closed.
     let maximumIdleTime: Int64
-    /// After so long without a byte from the peer it is asked for one; `nil` for never.
+    /// The time without a byte from the peer after which a PING is sent; `nil` for never.
     let silence: Int64?
-    /// How long the peer may take to answer then.
+    /// The time that the peer has to answer a PING.
     let patience: Int64
 
     init(_ configuration: TransportConfiguration) {

@@ -4,46 +4,46 @@ internal import CHTTP2Shims
 internal import LoopKit
 internal import PushTransport
 
-/// One connection, from its opening to its end, and its state in the loop.
+/// A connection from its opening to its end, with its state in the loop.
 ///
 /// Confined to the loop's thread. Closed explicitly; the deinitializer only checks that it was.
 final class HTTP2Connection {
-    /// What it can carry.
+    /// What a connection can carry.
     enum Phase {
         /// Nothing yet.
         case opening(ConnectionOpening)
         /// Requests.
         case open(channel: OpaquePointer, session: OpaquePointer)
-        /// Nothing any more.
+        /// No new requests, because it has ended.
         case closed
     }
 
     /// Unique among the transport's connections.
     let serial: UInt32
     let openedAt: Int64
-    /// When the opening must be done.
+    /// The deadline of the opening.
     let connectDue: Int64
     private(set) var phase: Phase
-    /// Whether nothing new goes on it, for good. It ends when what it has is answered.
+    /// Whether it gets no new requests any more. It ends when its requests are answered.
     private(set) var isDraining = false
-    /// How many answers have come.
+    /// The number of answers.
     private(set) var answers = 0
-    /// When the last answer came.
+    /// The time of the last answer.
     private(set) var lastAnswerAt: Int64 = .min
-    /// Whether a valid answer has come. Until then there is one stream at a time, which is APNs'
+    /// Whether it has had a valid answer. Before that it has one stream at a time, which is APNs'
     /// rule for provider tokens (facts §1.3).
     private(set) var isValidated = false
-    /// Whether the socket takes nothing at present.
+    /// Whether the socket's send buffer is full.
     private(set) var isBlocked = false
-    /// Whether more was there to be read when others had their turn.
+    /// Whether reading stopped before the end, for the turn of other connections.
     var hasMoreToRead = false
-    /// When the last byte came.
+    /// The time of the last byte.
     private(set) var lastHeardAt: Int64
-    /// When the last request was started, or, before any, when the connection was made.
+    /// The time of the last request, or, before any, of the end of the opening.
     private(set) var lastStartAt: Int64
-    /// Since when a PING waits for its answer.
+    /// The time of an unanswered PING.
     private(set) var pingSentAt: Int64?
-    /// Whether there is reason to think that the peer is gone; then it must answer a PING first.
+    /// Whether the peer may be gone; then no request is started before it answers a PING.
     private(set) var isSuspect = false
     /// Requests on it whose outcome is not reported yet.
     var inFlight = 0
@@ -71,21 +71,21 @@ final class HTTP2Connection {
         assertionFailure("An HTTP2Connection must be closed before it is released.")
     }
 
-    /// The session, as long as requests may be on it.
+    /// The session, while requests may be on it.
     var session: OpaquePointer? {
         if case .open(_, let session) = phase { session } else { nil }
     }
 
-    /// Whether the peer's SETTINGS have come. Nothing is sent before: a server that closes the
-    /// connection without them has certainly had no push, and they say how many streams there are.
+    /// Whether the peer's SETTINGS were received. No request is sent before: a server that closes
+    /// the connection without them certainly received no push, and they have the limit of streams.
     var hasSettings: Bool { session.map { CHTTP2Session_state($0).hasSettings } ?? false }
 
-    /// Whether it carries requests, or soon will again.
+    /// Whether it carries requests, or soon can again.
     var isServing: Bool { hasSettings && !isDraining }
 
     // MARK: Room
 
-    /// How many more requests may be started now, before flow control has its say.
+    /// The number of requests that may be started now, flow control aside.
     func room(maximum: Int) -> Int {
         guard case .open(_, let session) = phase, !isDraining, !isBlocked, !isSuspect else {
             return 0
@@ -96,7 +96,7 @@ final class HTTP2Connection {
         return limit - Int(state.openStreams)
     }
 
-    /// Streams that are open, those included that were given up and whose reset is not written.
+    /// The open streams, cancelled ones included whose reset is not written yet.
     var openStreams: UInt32 { session.map { CHTTP2Session_state($0).openStreams } ?? 0 }
 
     /// Whether the peer's windows take a body of that size now.
@@ -106,48 +106,48 @@ final class HTTP2Connection {
 
     // MARK: Events of its life
 
-    /// The opening is done.
+    /// Ends the opening.
     func didOpen(channel: OpaquePointer, session: OpaquePointer, now: Int64) {
         phase = .open(channel: channel, session: session)
         lastHeardAt = now
-        // The end of the handshake may have brought the peer's first frames with it; then TLS has
-        // them, and the socket does not report them.
+        // The peer's first frames may have been read with the end of the handshake; then TLS has
+        // them, and the socket reports no event for them.
         hasMoreToRead = true
     }
 
-    /// An answer came, whatever it says.
+    /// Records an answer of any kind.
     func didAnswer(now: Int64) {
         answers += 1
         lastAnswerAt = now
     }
 
-    /// A valid answer came.
+    /// Records a valid answer.
     func validate() { isValidated = true }
 
     /// Sends nothing new over it from now on.
     func drain() { isDraining = true }
 
-    /// A request was started.
+    /// Records the start of a request.
     func didStart(now: Int64) {
         inFlight += 1
         lastStartAt = now
         flood.didStartRequest()
     }
 
-    /// Bytes came. False if the peer sends more than any honest one would.
+    /// Records received bytes. Returns false if the peer sends more frames than its flood budget.
     func didHear(now: Int64) -> Bool {
         lastHeardAt = now
         guard let session else { return true }
         let state = CHTTP2Session_state(session)
         // Bytes may be the middle of a frame that never ends: only the answer to a PING shows that
-        // frames still pass.
+        // the peer still sends whole frames.
         if !isSuspect || state.pingAnswers != pingAnswersSeen {
             pingSentAt = nil
             isSuspect = false
         }
         pingAnswersSeen = state.pingAnswers
         let seen = state.controlFrames
-        // Negative when what began before turned out to be the end of an answer.
+        // Negative when an earlier frame turned out to be the end of an answer.
         let frames = Int(Int32(bitPattern: seen &- controlFramesSeen))
         controlFramesSeen = seen
         return frames == 0 || flood.spend(frames, now: now)
@@ -162,7 +162,7 @@ final class HTTP2Connection {
 
     // MARK: Bytes
 
-    /// Reads what is there.
+    /// Reads what was received.
     func receive() -> (progress: CHTTP2Progress, hasHeard: Bool) {
         guard case .open(let channel, let session) = phase else { return (.done, false) }
         var count = 0
@@ -170,7 +170,8 @@ final class HTTP2Connection {
         return (progress, count > 0)
     }
 
-    /// Writes what is there, as far as the socket takes it. False when the connection broke.
+    /// Writes what is pending, as far as the socket accepts it. Returns false when the connection
+    /// broke.
     func flush() -> Bool {
         guard case .open(let channel, let session) = phase else { return true }
         switch CHTTP2Channel_send(channel, session) {
@@ -190,7 +191,7 @@ final class HTTP2Connection {
             to: isBlocked ? [.reading, .writing] : .reading)
     }
 
-    /// The library's words for what broke.
+    /// The library's message for the failure.
     var words: String {
         guard case .open(let channel, _) = phase else { return "" }
         return String(cString: CHTTP2Channel_error(channel))
@@ -213,7 +214,7 @@ final class HTTP2Connection {
         LiveObjects.count(.connection, by: -1)
     }
 
-    /// Forgets an opening that failed and has closed itself.
+    /// Drops an opening that failed and has closed itself.
     func didFailToOpen() {
         phase = .closed
         LiveObjects.count(.connection, by: -1)

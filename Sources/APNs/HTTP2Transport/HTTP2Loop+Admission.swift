@@ -32,8 +32,8 @@ extension HTTP2Loop {
     }
 
     /// The least loaded connection, and how many transfers it should get in a row. One that has
-    /// passed its age is taken only if there is no other: it stays in use until a successor has
-    /// proved itself.
+    /// reached its maximum age is used only if there is no other, until its successor has had a
+    /// valid answer.
     private func connectionWithMostRoom(
         for bodyCount: Int, now: Int64
     ) -> (connection: HTTP2Connection, run: Int)? {
@@ -89,13 +89,13 @@ extension HTTP2Loop {
         if started.isFull {
             flush(connection, now: now)
         } else if settle(connection, now: now) {
-            // Starting also collected the RST_STREAM of one whose answer was refused, which has
-            // ended with that. Its place is wanted by the next of this run.
+            // Starting also collected the RST_STREAM of a stream whose answer was refused, which
+            // ended it. The next of this run may use its place.
             hasFreedStreams = true
         }
     }
 
-    /// Back to the front, as if nothing had happened.
+    /// Puts it back to the front of the queue.
     private func requeue(_ place: TransferPool.Place) {
         if pool[place].isUrgent {
             urgentQueue.putBack(place, in: pool)
@@ -128,7 +128,7 @@ extension HTTP2Loop {
         return started
     }
 
-    /// Begins a request that is no push to a device.
+    /// Starts a request that is not a push to a device.
     private static func begin(
         _ target: RequestTarget, block: HeaderBlock, on session: OpaquePointer
     ) {
@@ -143,12 +143,12 @@ extension HTTP2Loop {
         }
     }
 
-    /// Puts the path together where the session copies it from.
+    /// Builds the path where the session copies it from.
     private static func begin(
         _ request: borrowing WireRequest, block: HeaderBlock, on session: OpaquePointer
     ) {
         let prefix = WireRequest.pathPrefix.utf8
-        // Not the request: a closure that names a value lent to it takes a copy of all of it.
+        // Not the request: a closure that captures a borrowed value copies all of it.
         let token = request.deviceToken?.hex ?? ""
         let count = prefix.count + token.utf8.count
         // SAFETY: both parts are written, `count` bytes in all, before any is read.
@@ -178,7 +178,8 @@ extension HTTP2Loop {
 
     // MARK: Size
 
-    /// What a field takes at most beside its bytes: a prefix and two lengths (RFC 7541 §5).
+    /// The most bytes that a field takes in addition to its name and value: a prefix and two
+    /// lengths (RFC 7541 §5).
     private static let fieldOverhead = 12
 
     /// The most bytes that a request's own part and its shared one can take.
@@ -187,7 +188,7 @@ extension HTTP2Loop {
         request.headBytes(overhead: fieldOverhead) + block.longest
     }
 
-    /// What is left of a header block beside the connection's own fields.
+    /// The space in a header block without the connection's own fields.
     private var headRoom: Int {
         let own =
             ":method:scheme:authorityDELETEhttpsuser-agent".utf8.count + 4 * Self.fieldOverhead

@@ -6,7 +6,7 @@ internal import PushTransport
 internal import WakeModel
 
 extension HTTP2Loop {
-    /// A connection by its number, `nil` when it is gone. There are a handful at most.
+    /// A connection by its number, `nil` when it has ended. A linear search, because there are few.
     func connection(_ serial: UInt32) -> HTTP2Connection? {
         for connection in connections where connection.serial == serial { return connection }
         return nil
@@ -19,13 +19,13 @@ extension HTTP2Loop {
 
     // MARK: Opening
 
-    /// Whether a connection is not up yet, and takes so long that another is tried beside it.
+    /// Whether the opening of a connection takes so long that another is opened in parallel.
     private func isLate(_ connection: HTTP2Connection, now: Int64) -> Bool {
         !connection.hasSettings && now >= connection.openedAt + Self.openingPatienceMilliseconds
     }
 
-    /// Opens one more connection, if there is none to wait for and the back-off allows it. Those
-    /// that are aged, suspect or late do not count: this one is to take their place.
+    /// Opens one more connection, if none is being opened and the back-off allows it. Connections
+    /// that are aged, suspect or late do not count: this one replaces them.
     func openConnection(now: Int64) {
         let live = connections.filter { connection in
             !connection.isDraining && !connection.isSuspect && !isAged(connection, now: now)
@@ -47,7 +47,7 @@ extension HTTP2Loop {
         }
     }
 
-    /// Made at the first connection, and again as long as it fails: a file may come later.
+    /// Made at the first connection, and again while it fails: a file may be added later.
     private func loadedContext() throws(TransportFailure) -> TLSContext {
         if let tlsContext { return tlsContext }
         let made = try TLSContext(configuration)
@@ -120,7 +120,7 @@ extension HTTP2Loop {
 
     // MARK: Events
 
-    /// Something happened to a descriptor.
+    /// Handles an event on a descriptor.
     func handle(_ event: CHTTP2Event, now: Int64) {
         guard let connection = connection(event.connection) else { return }
         switch connection.phase {
@@ -133,7 +133,7 @@ extension HTTP2Loop {
         }
     }
 
-    /// Goes on with those that had more to be read.
+    /// Continues with the connections whose reading stopped before the end.
     func readOn(now: Int64) {
         guard connections.contains(where: \.hasMoreToRead) else { return }
         for connection in connections where connection.hasMoreToRead { read(connection, now: now) }
@@ -160,7 +160,7 @@ extension HTTP2Loop {
         }
     }
 
-    /// Writes what a connection has to say.
+    /// Writes what is pending on a connection.
     func flush(_ connection: HTTP2Connection, now: Int64) {
         let open = connection.openStreams
         guard !connection.flush() else {
@@ -176,14 +176,14 @@ extension HTTP2Loop {
             return
         }
         let words = connection.words
-        // The peer may have said something before it went.
+        // The peer may have sent something before it closed.
         let (_, hasHeard) = connection.receive()
         if hasHeard { _ = connection.didHear(now: now) }
         settle(connection, now: now)
         lose(connection, detail: words, now: now)
     }
 
-    /// Writes what all have to say.
+    /// Writes what is pending on all connections.
     func flushAll(now: Int64) {
         var index = 0
         while index < connections.count {
@@ -196,9 +196,9 @@ extension HTTP2Loop {
     // MARK: Ending
 
     /// Stops using a connection that failed or is draining for new requests. A server that answers
-    /// and then ends the connection in order is no failure: the next one is opened immediately,
-    /// before this one has drained. Any other end counts as a failure, early in the connection's
-    /// life or without a valid answer.
+    /// and then closes the connection in order is not a failure: the next one is opened
+    /// immediately, before this one has drained. Any other end counts as a failure, early in the
+    /// connection's life or without a valid answer.
     func retire(_ connection: HTTP2Connection, isInOrder: Bool = false, now: Int64) {
         guard !connection.isDraining else { return }
         connection.drain()
@@ -251,7 +251,7 @@ extension HTTP2Loop {
 
     // MARK: Time
 
-    /// When a connection needs to be looked at again.
+    /// The next time at which a connection must be checked.
     func nextDue(of connection: HTTP2Connection, now: Int64) -> Int64 {
         var due = Int64.max
         if queued > 0, !connection.hasSettings {
@@ -282,7 +282,7 @@ extension HTTP2Loop {
         max(connection.lastStartAt, connection.openedAt)
     }
 
-    /// Looks at each connection's opening, silence, idleness and end.
+    /// Checks each connection's opening, silence, idle time and end.
     func review(now: Int64) {
         // Backwards, because some are removed during the iteration.
         for connection in connections.reversed() {

@@ -6,8 +6,8 @@ internal import PushTransport
 internal import WakeModel
 
 extension HTTP2Loop {
-    /// Reports the outcomes of the streams that have ended on a connection. `loss` says why all
-    /// of them did, when the connection broke.
+    /// Reports the outcomes of the streams that have ended on a connection. `loss` is the reason
+    /// when the connection broke and all of them ended.
     @discardableResult
     func settle(
         _ connection: HTTP2Connection, loss: TransportFailure? = nil, now: Int64
@@ -28,7 +28,7 @@ extension HTTP2Loop {
         _ answer: CHTTP2Answer, of connection: HTTP2Connection, loss: TransportFailure?, now: Int64
     ) {
         let place = TransferPool.Place(answer.tag)
-        // A header block that came whole is an answer, also if its stream broke afterwards.
+        // A complete header block is an answer, also if its stream was reset afterwards.
         if answer.status != 0, !answer.isTooLarge {
             didAnswer(status: answer.status, on: connection, now: now)
             finish(place, .success(answerFields.response(answer)))
@@ -42,11 +42,11 @@ extension HTTP2Loop {
         }
     }
 
-    /// Whether a move to another connection is not counted. Of a server that answers and goes in
-    /// order, each connection answers some, so that moves come to an end. Who waits for a
-    /// connection as long as its time lasts moves on whenever one is lost; attempts to connect
-    /// have waits between them. A single stream that is refused is always counted: nothing slows
-    /// that down.
+    /// Whether a move to another connection is not counted. When a server answers and then closes
+    /// in order, each connection answers some requests, so that the number of moves is bounded. A
+    /// submission that waits for a connection until its timeout moves whenever one is lost; the
+    /// back-off limits the attempts to connect. The refusal of a single stream is always counted,
+    /// because no back-off limits it.
     private func isExcused(
         _ place: TransferPool.Place, by connection: HTTP2Connection, loss: TransportFailure?
     ) -> Bool {
@@ -56,7 +56,7 @@ extension HTTP2Loop {
         return waitsForConnection(place) && (loss != nil || state.goAwayReceived)
     }
 
-    /// Draws the conclusions of an answer for its connection.
+    /// Updates the state of a connection after an answer.
     func didAnswer(status: UInt16, on connection: HTTP2Connection, now: Int64) {
         connection.didAnswer(now: now)
         // A refused provider token is the one answer after which APNs keeps the connection at one
@@ -64,7 +64,7 @@ extension HTTP2Loop {
         if status != 403, !connection.isValidated {
             connection.validate()
             lastConnectFailure = nil
-            // The successor has proved itself.
+            // The successor has had a valid answer.
             for aged in connections where isAged(aged, now: now) { aged.drain() }
         }
         if now - connection.openedAt >= Self.shortLifeMilliseconds { backoff.didSucceed() }
@@ -104,7 +104,7 @@ extension HTTP2Loop {
         return farewell(of: session)
     }
 
-    /// The words for a GOAWAY.
+    /// The message for a GOAWAY.
     func farewell(of session: OpaquePointer) -> String {
         let code = HTTP2ErrorCode.name(CHTTP2Session_state(session).goAwayCode)
         let words = String(cString: CHTTP2Session_goaway_words(session))

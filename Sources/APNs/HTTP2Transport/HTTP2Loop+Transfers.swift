@@ -8,7 +8,7 @@ internal import WakeModel
 extension HTTP2Loop {
     // MARK: Coming in
 
-    /// Takes in what the mailbox held.
+    /// Accepts the messages of the mailbox.
     func accept(_ contents: inout Mailbox.Contents, now: Int64) {
         let (replacesConnections, grace) = (contents.replacesConnections, contents.shutdownGrace)
         contents.drain(
@@ -57,7 +57,7 @@ extension HTTP2Loop {
 
     // MARK: In the queue
 
-    /// The next one to go; it stays where it is.
+    /// The next submission to send; it stays in the queue.
     var nextQueued: TransferPool.Place? {
         if urgentQueue.first != TransferPool.none { return urgentQueue.first }
         return firstOrdinary
@@ -68,8 +68,8 @@ extension HTTP2Loop {
         ordinaryQueue.first == TransferPool.none ? nil : ordinaryQueue.first
     }
 
-    /// Whether a submission waits for a connection as long as its time lasts, however many attempts
-    /// fail meanwhile.
+    /// Whether a submission waits for a connection until its timeout, regardless of failed
+    /// attempts.
     func waitsForConnection(_ place: TransferPool.Place) -> Bool {
         configuration.urgentWaitsForConnection && pool[place].isUrgent
     }
@@ -84,8 +84,8 @@ extension HTTP2Loop {
     }
 
     /// Puts one that was certainly not sent back in front of its queue, for another connection; or
-    /// ends it with `failure`, if it has moved often enough. A move that is not counted has no such
-    /// limit beside the submission's time.
+    /// ends it with `failure`, if it has moved often enough. A move that is not counted is limited
+    /// only by the submission's timeout.
     func move(_ place: TransferPool.Place, or failure: TransportFailure, isCounted: Bool) {
         if isCounted {
             guard pool[place].moves < Self.maximumMoves else {
@@ -104,10 +104,10 @@ extension HTTP2Loop {
 
     // MARK: Going out
 
-    /// Ends those whose time is up.
+    /// Ends the submissions whose timeout has passed.
     func failOverdue(now: Int64) {
         while let id = deadlines.popDue(now: now) {
-            // The id may have finished, and have come back with another submission.
+            // The id may belong to a later submission.
             guard let place = places[id], pool[place].due <= now else { continue }
             var detail = "no answer within \(pool.timeout(place))"
             if pool[place].stage == .started {
@@ -120,9 +120,10 @@ extension HTTP2Loop {
         }
     }
 
-    /// A request ran out of time, and its connection brought not a byte meanwhile, or for a second
-    /// and more no answer: the peer must answer a PING before it is given more. What bytes came may
-    /// be the middle of a frame that never ends. Without PINGs a silent peer is left.
+    /// Handles a request that timed out while its connection received no byte, or no answer for a
+    /// second or more: the peer must answer a PING before it gets more requests. The bytes that
+    /// were received may be the middle of a frame that never ends. Without PINGs a silent peer is
+    /// kept.
     private func suspectSilence(of place: TransferPool.Place, now: Int64) {
         guard let connection = connection(pool[place].connection) else { return }
         let startedAt = pool[place].startedAt
@@ -137,8 +138,8 @@ extension HTTP2Loop {
         }
     }
 
-    /// Ends a transfer that nothing has ended yet; resets its stream. If the header block of its
-    /// answer has come, and only the end of the stream has not, that answer is its outcome.
+    /// Ends a transfer and resets its stream. If the header block of its answer has come, and only
+    /// the end of the stream has not, that answer is its outcome.
     func giveUp(
         _ place: TransferPool.Place, as kind: TransportFailure.Kind, detail: String, now: Int64
     ) {
@@ -147,7 +148,7 @@ extension HTTP2Loop {
         switch pool[place].stage {
         case .queued: unqueue(place)
         case .started:
-            // Also what is only collected will be written.
+            // What is collected will be written.
             certainty = .unknown
             if let connection = connection(pool[place].connection), let session = connection.session
             {
@@ -165,7 +166,8 @@ extension HTTP2Loop {
         finish(place, response.map { .success($0) } ?? .failure(failure))
     }
 
-    /// The one place where a transfer ends: it leaves the table, and its outcome the loop.
+    /// Ends a transfer: removes it from the table, and adds its outcome to the completions. Every
+    /// transfer ends here.
     func finish(
         _ place: TransferPool.Place, _ result: consuming Result<WireResponse, TransportFailure>
     ) {

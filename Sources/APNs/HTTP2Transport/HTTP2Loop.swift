@@ -5,39 +5,39 @@ internal import LoopKit
 internal import PushTransport
 internal import WakeModel
 
-/// The thread's whole life: read and settle, drain the mailbox, start what can be started, write,
-/// deliver, wait, and again.
+/// The loop of the transport's thread: read and settle, drain the mailbox, start requests, write,
+/// deliver, wait, repeat.
 ///
-/// Everything below it (connections, transfers, queues) is touched by this one thread only; none of
-/// it is Sendable, so the compiler keeps it here.
+/// Only this thread uses connections, transfers and queues; none of them is Sendable, so the
+/// compiler enforces it.
 final class HTTP2Loop {
-    /// The longest wait. Nothing relies on it; it bounds the harm of a wake-up that got lost.
+    /// The longest wait. Nothing relies on it; it limits the delay if a wake-up is lost.
     static let maximumWaitMilliseconds: Int64 = 1000
     /// A connection that is lost before this age counts as a failed attempt to connect. One that
     /// the server ends in order, after answers, does not, at any age.
     static let shortLifeMilliseconds: Int64 = 10_000
-    /// How long all may wait for the answer to a connection's first request: 5 s, far longer than
-    /// APNs takes, and short enough for those that have 30 s in all.
+    /// The timeout of a connection's first request, for which all others wait: 5 s, much longer
+    /// than APNs takes, and a small part of the default timeout of 30 s.
     static let probePatienceMilliseconds: Int64 = 5000
-    /// How long a connection may bring no answer, while a request on it runs out of time, before it
-    /// is suspect: a second, longer than any honest answer's way.
+    /// The time without an answer after which a connection is suspect when a request on it times
+    /// out: a second, longer than any round trip.
     static let suspiciousWaitMilliseconds: Int64 = 1000
-    /// How long an opening may take before another is begun beside it: 3 s, the time of one SYN
-    /// that got lost and of a handshake over a bad line.
+    /// The duration of an opening after which another is started in parallel: 3 s, the time of one
+    /// lost SYN and of a handshake over a slow network.
     static let openingPatienceMilliseconds: Int64 = 3000
-    /// How often a submission that was certainly not sent moves to another connection by itself.
+    /// The most times that a submission that was certainly not sent moves to another connection.
     static let maximumMoves: UInt8 = 3
-    /// The streams of one connection unless the configuration says otherwise: what APNs announces
-    /// (facts §1.3). A stream costs this transport some 350 bytes.
+    /// The default limit of streams of one connection: what APNs announces (facts §1.3). A stream
+    /// costs this transport some 350 bytes.
     static let defaultStreamsPerConnection = 1000
     /// A connection is assigned transfers in runs until its load equals the next one's, and at
     /// least this fraction of its streams, or this number, as far as it has free streams: adjacent
     /// requests then share TLS records, and their answers arrive together, even when few streams
     /// are free. A small batch is still spread over several connections, so that a connection that
-    /// died undetected does not affect all of it.
+    /// was lost undetected does not affect all of it.
     static let runDivisor = 8
     static let leastRun = 32
-    /// How many events one wait takes in; there are hardly more descriptors than connections.
+    /// The most events of one wait; there are few more descriptors than connections.
     static let eventsPerWait = 64
 
     let reactor: Reactor
@@ -63,9 +63,9 @@ final class HTTP2Loop {
     var tlsContext: TLSContext?
     var completions: [Completion] = []
     var connectionsOpened = 0
-    /// Whether writing made room for those that wait, so that the loop must not.
+    /// Whether writing made room for waiting submissions, so that the loop must not sleep.
     var hasFreedStreams = false
-    /// Why the last attempt to connect failed, for those whose time runs out while they wait.
+    /// The failure of the last attempt to connect, for submissions that time out while they wait.
     var lastConnectFailure: TransportFailure?
     private var shutdownDue: Int64?
 
@@ -95,7 +95,7 @@ final class HTTP2Loop {
             accept(&contents, now: now)
             failOverdue(now: now)
             review(now: now)
-            // A request begun in the last turn would end with an unknown outcome needlessly.
+            // A request that is started in the last turn would end with an unknown outcome.
             if !isOver(now: now) { admit(now: now) }
             flushAll(now: now)
             mailbox.publish(gauges)
@@ -120,7 +120,7 @@ final class HTTP2Loop {
             CHTTP2Reactor_wait(reactor.pointer, &events, Int32(events.count), Int32(limit)))
     }
 
-    /// The next point of time at which this loop itself has something to do.
+    /// The next time at which the loop must act without an event.
     private func nextDue(now: Int64) -> Int64 {
         var due = min(deadlines.nextDue ?? .max, shutdownDue ?? .max)
         // Only while the back-off delays a submission: a queue that waits for free streams needs no
@@ -153,7 +153,7 @@ final class HTTP2Loop {
 
     // MARK: The end
 
-    /// Ends at the latest in so long.
+    /// Starts the shutdown, with a grace period.
     func shutDown(grace: Duration, now: Int64) {
         shutdownDue = min(now + grace.wholeMilliseconds, shutdownDue ?? .max)
     }

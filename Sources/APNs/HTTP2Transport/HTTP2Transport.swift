@@ -8,16 +8,16 @@ public import PushTransport
 /// HTTP/2 over libssl and nghttp2: the transport that reports the outcome of each push, at a
 /// fraction of libcurl's processor time.
 ///
-/// One thread of its own owns everything that is on the network; this front is Sendable and leaves
-/// messages. Requests that wait for a stream wait in the transport's own queue, never in nghttp2's.
-/// The article <doc:HTTP2Transport> lists what each outcome says about a push.
+/// A dedicated thread owns all connections; this class is Sendable and sends it messages. Requests
+/// that wait for a stream wait in the transport's own queue, never in nghttp2's. The article
+/// <doc:HTTP2Transport> lists the meaning of each outcome for a push.
 public final class HTTP2Transport: PushTransport {
-    /// The libraries that carry it.
+    /// The libraries that it uses.
     public let libraries: HTTP2Libraries
     private let mailbox: Mailbox
     private let refusals: LateRefusals
 
-    /// A transport that cannot be started, in a sentence.
+    /// The reason why a transport cannot be started.
     public struct Unsuitable: Error, Hashable, Sendable, CustomStringConvertible {
         /// What is missing, and what to do about it.
         public let description: String
@@ -34,7 +34,7 @@ public final class HTTP2Transport: PushTransport {
         try self.init(configuration, resolver: NameLookup.resolve, sink: sink)
     }
 
-    /// The same, with a resolver that tests play.
+    /// Creates a transport with a resolver, for tests.
     init(
         _ configuration: TransportConfiguration, resolver: @escaping NameLookup.Resolver,
         sink: @escaping CompletionSink
@@ -63,26 +63,26 @@ public final class HTTP2Transport: PushTransport {
 
     deinit { mailbox.requestShutdown(grace: .zero) }
 
-    /// Hands over a batch; see `PushTransport.submit(_:)`. One lock, and a wake-up only if the
+    /// Submits a batch; see `PushTransport.submit(_:)`. Costs one lock, and a wake-up only if the
     /// thread sleeps.
     public func submit(_ batch: consuming [TransportRequest]) {
         guard !batch.isEmpty, let refused = mailbox.submit(batch) else { return }
         refusals.refuse(refused)
     }
 
-    /// Hands over one submission, as a batch of one would be.
+    /// Submits one request, as a batch of one.
     public func submit(_ submission: consuming TransportRequest) {
         guard let refused = mailbox.submit(submission) else { return }
         refusals.refuse([refused])
     }
 
-    /// Lets submissions one by one wait for each other; see `PushTransport.beginGathering()`.
+    /// Announces single submissions; see `PushTransport.beginGathering()`.
     public func beginGathering() { mailbox.beginGathering() }
 
-    /// Lets them go; see `PushTransport.endGathering()`.
+    /// Ends gathering; see `PushTransport.endGathering()`.
     public func endGathering() { mailbox.endGathering() }
 
-    /// Gives up on one submission; see `PushTransport.cancel(_:)`. A request that has a stream is
+    /// Cancels one submission; see `PushTransport.cancel(_:)`. A request that has a stream is
     /// reset.
     public func cancel(_ id: TransportRequest.ID) { mailbox.cancel(id) }
 
@@ -90,24 +90,23 @@ public final class HTTP2Transport: PushTransport {
     public func replaceConnections() { mailbox.replaceConnections() }
 
     /// Ends the transport; see `PushTransport.shutDown(gracePeriod:)`. When it returns, every
-    /// descriptor is closed and the thread is about to be gone. A lookup of a name that is under
-    /// way ends by itself.
+    /// descriptor is closed and the thread is about to end. A running name lookup ends by itself.
     public func shutDown(gracePeriod: Duration) async {
         await mailbox.shutDown(grace: gracePeriod)
     }
 
-    /// What the transport held at the thread's last turn.
+    /// The gauges at the thread's last turn.
     public var gauges: TransportGauges { mailbox.gauges }
 }
 
-/// The libraries that the native transport runs on, as they are loaded.
+/// The versions of the loaded libraries of the native transport.
 public struct HTTP2Libraries: Hashable, Sendable {
     /// nghttp2's version, such as `1.52.0`.
     public let nghttp2Version: String
     /// OpenSSL's version, such as `3.0.15`.
     public let opensslVersion: String
 
-    /// Sets OpenSSL up, and asks both.
+    /// Initializes OpenSSL, and reads both versions.
     public init() {
         let version = CHTTP2_load()
         nghttp2Version = String(cString: version.nghttp2)
@@ -115,10 +114,11 @@ public struct HTTP2Libraries: Hashable, Sendable {
     }
 }
 
-/// What the loop's thread starts from.
+/// The state that the loop's thread starts with.
 ///
-/// `@unchecked`: the reactor's pointer is made by the front, handed to the thread before it runs,
-/// and from then on used by the thread alone, but for waking, which `ReactorWaker` proves safe.
+/// `@unchecked`: the reactor's pointer is made by the transport's initializer and passed to the
+/// thread before it runs. From then on only the thread uses it, except for waking, which
+/// `ReactorWaker` proves safe.
 private struct LoopStart: @unchecked Sendable {
     let reactor: OpaquePointer
     let mailbox: Mailbox

@@ -37,17 +37,17 @@ final class HeaderBlock {
 
 /// Finds the header block of a `SharedHeaders` again by its identity.
 final class HeaderBlockCache {
-    /// A gateway uses two for each app and provider token; beyond this many it starts afresh.
+    /// A gateway uses two for each app and provider token; when there are more, all are dropped.
     static let capacity = 512
 
     private var blocks: [ObjectIdentifier: (key: SharedHeaders, block: HeaderBlock)] = [:]
-    /// The last one asked for: pushes of one app come in runs.
+    /// The last one used: consecutive pushes are often of one app.
     private var last: (key: SharedHeaders, block: HeaderBlock)?
 
     /// The block, made at the first call. `nil` when memory ran out.
     func block(for shared: SharedHeaders) -> HeaderBlock? {
         if let last, last.key === shared { return last.block }
-        // The key is kept alive beside the block, so its identity is not given to another.
+        // The key is retained with the block, so that no other object gets its identity.
         if let known = blocks[ObjectIdentifier(shared)] {
             last = known
             return known.block
@@ -67,7 +67,7 @@ struct ForeignBytes {
 }
 
 extension String {
-    /// Lends the string's bytes to `body`.
+    /// Calls `body` with the string's bytes.
     @inline(__always)
     func withBytes<Result>(_ body: (ForeignBytes) -> Result) -> Result {
         func lend(_ bytes: UnsafeBufferPointer<UInt8>) -> Result {
@@ -79,7 +79,7 @@ extension String {
             }
             return body(ForeignBytes(start: start, count: bytes.count))
         }
-        // Where they are, as they nearly always can be: a variable of the same text counts it up.
+        // In place where possible, which is nearly always: a copy in a variable would retain it.
         if let result = utf8.withContiguousStorageIfAvailable(lend) { return result }
         var text = self
         return text.withUTF8(lend)
@@ -87,7 +87,7 @@ extension String {
 }
 
 extension HeaderField {
-    /// Lends the field's bytes to `body`.
+    /// Calls `body` with the field's bytes.
     @inline(__always)
     func withBytes<Result>(
         _ body: (_ name: ForeignBytes, _ value: ForeignBytes) -> Result

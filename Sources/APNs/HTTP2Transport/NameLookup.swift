@@ -5,27 +5,27 @@ internal import Glibc
 internal import LoopKit
 internal import Synchronization
 
-/// One lookup of a host's addresses, on a thread of its own, because the system's resolver blocks.
+/// A lookup of a host's addresses on a separate thread, because the system's resolver blocks.
 ///
-/// Results are not cached: Apple asks for a fresh lookup before each connection (facts §1.5). A
+/// Results are not cached: Apple recommends a new lookup before each connection (facts §1.5). A
 /// lookup cannot be cancelled; an abandoned one ends by itself, at the latest with the resolver's
-/// own time-outs, and touches nothing of the loop's.
+/// own timeouts, and uses nothing of the loop.
 final class NameLookup: Sendable {
     /// What came of it.
     enum Outcome: Sendable {
         /// At least one address, in the resolver's order of preference (RFC 6724).
         case addresses([SocketAddress])
-        /// The resolver's words.
+        /// The resolver's message.
         case failure(String)
     }
 
-    /// Asks for a host's addresses, and waits for the answer. Called on a thread of its own.
+    /// Returns a host's addresses; blocks. Called on a separate thread.
     typealias Resolver = @Sendable (_ host: String, _ port: Int) -> Outcome
 
     private let outcome = StateLock<Outcome?>(nil)
 
-    /// Starts one with `resolve`; `mailbox` is rung at its end. `nil` if the system has no thread
-    /// left.
+    /// Starts a lookup with `resolve`, which wakes `mailbox` at its end. `nil` if the system cannot
+    /// start a thread.
     static func start(
         host: String, port: Int, with resolve: @escaping Resolver, ringing mailbox: Mailbox
     ) -> NameLookup? {
@@ -39,7 +39,7 @@ final class NameLookup: Sendable {
         return isStarted ? lookup : nil
     }
 
-    /// What came of it, `nil` as long as it lasts.
+    /// The result; `nil` before its end.
     var result: Outcome? { outcome.withLock { $0 } }
 
     /// Calls the system's resolver, and waits for it. A literal IP address causes no query.
@@ -70,6 +70,6 @@ final class NameLookup: Sendable {
         return addresses.isEmpty ? .failure("the name has no address") : .addresses(addresses)
     }
 
-    /// The system's words for an error number.
+    /// The system's message for an error number.
     static func words(_ number: Int32) -> String { String(cString: strerror(number)) }
 }

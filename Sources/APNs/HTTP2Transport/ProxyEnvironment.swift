@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The proxy that a process's environment asks for, by the conventions of libcurl: `https_proxy`
-/// before `all_proxy`, lower case before upper case, and `no_proxy` for exceptions.
+/// The proxy of a process's environment, by the conventions of libcurl: `https_proxy` before
+/// `all_proxy`, lower case before upper case, and `no_proxy` for exceptions.
 struct ProxyEnvironment {
     private let url: String?
     private let exceptions: [Substring]

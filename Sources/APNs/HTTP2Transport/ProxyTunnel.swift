@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// HTTP CONNECT (RFC 9110 §9.3.6) as a value: what is still to be written, and what was read.
+/// The state of an HTTP CONNECT request (RFC 9110 §9.3.6): what is left to write, and what was
+/// read.
 struct ProxyTunnel {
     /// The largest head of an answer that is read.
     static let maximumHeadBytes = 16_384
@@ -19,20 +20,20 @@ struct ProxyTunnel {
         outbound = Array(text.utf8)[...]
     }
 
-    /// So many bytes were written.
+    /// Records that bytes were written.
     mutating func didWrite(_ count: Int) { outbound = outbound.dropFirst(count) }
 
-    /// How far the proxy's answer has come.
+    /// The state of the proxy's answer.
     enum Verdict: Hashable {
         /// More is needed.
         case incomplete
         /// The tunnel is open; TLS comes next.
         case open
-        /// Refused, or not HTTP; the words hold nothing secret.
+        /// Refused, or not HTTP, with a message that contains no secret.
         case refused(String)
     }
 
-    /// Takes bytes in.
+    /// Reads bytes.
     mutating func didRead(_ bytes: some Sequence<UInt8>) -> Verdict {
         head.append(contentsOf: bytes)
         guard let end = head.firstRange(of: Array("\r\n\r\n".utf8)) else {
@@ -45,7 +46,7 @@ struct ProxyTunnel {
         guard (200..<300).contains(status) else {
             return .refused("the proxy answered CONNECT with \(status)")
         }
-        // In TLS it is the client that speaks first.
+        // In TLS the client sends first.
         return end.upperBound == head.endIndex
             ? .open : .refused("the proxy sent more than an answer to CONNECT")
     }

@@ -3,12 +3,11 @@
 internal import CHTTP2Shims
 internal import LoopKit
 
-/// What the loop's thread waits on. Confined to it; only a `ReactorWaker` reaches it from
-/// elsewhere.
+/// The epoll instance that the loop's thread waits on. Confined to it, except for `ReactorWaker`.
 struct Reactor {
     let pointer: OpaquePointer
 
-    /// What a descriptor is watched for.
+    /// The events that a descriptor is watched for.
     struct Interest: OptionSet {
         let rawValue: UInt8
         static let reading = Interest(rawValue: 1)
@@ -33,7 +32,7 @@ struct Reactor {
             isNew)
     }
 
-    /// Watches it no longer; to be called before it is closed.
+    /// Stops watching it; to be called before it is closed.
     func forget(_ descriptor: Int32) { CHTTP2Reactor_forget(pointer, descriptor) }
 }
 

@@ -2,7 +2,7 @@
 
 internal import PushTransport
 
-/// How a connection reaches its server: directly, or through an HTTP proxy.
+/// The route of a connection: directly, or through an HTTP proxy.
 struct Route: Hashable {
     /// The server.
     let host: String
@@ -10,7 +10,7 @@ struct Route: Hashable {
     /// The proxy, if there is one.
     let proxy: ProxyAddress?
 
-    /// A route, or why there is none, in a sentence that holds no credentials.
+    /// A route, or the reason why there is none, without credentials.
     enum Choice: Hashable {
         case route(Route)
         case failure(String)
@@ -72,7 +72,7 @@ struct ProxyAddress: Hashable {
     static let defaultPort = 1080
 
     /// Reads `http://[user[:password]@]host[:port][/]`; without a scheme, http is meant. `nil` for
-    /// anything else. Explicit credentials go before the URL's.
+    /// anything else. Explicit credentials take precedence over the URL's.
     init?(_ url: String, credentials: TransportConfiguration.Credentials?) {
         var rest = url[...]
         if let scheme = rest.firstRange(of: "://") {

@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// Where a TCP connection can go.
+/// The address of a TCP connection.
 struct SocketAddress: Hashable, Sendable {
-    /// Which Internet it belongs to.
+    /// The address family.
     enum Family: Hashable, Sendable {
         /// Version 4.
         case v4

@@ -24,8 +24,7 @@ final class TLSContext {
     deinit { CHTTP2TLSContext_destroy(pointer) }
 }
 
-/// A configuration in the form that the shims read. Secrets are wiped before their memory is given
-/// back.
+/// A configuration in the form that the shims read. Secrets are wiped before their memory is freed.
 private final class TLSSettings {
     let pointer: UnsafeMutablePointer<CHTTP2TLSSettings>
     private var memory: [UnsafeMutableRawBufferPointer] = []
@@ -65,7 +64,7 @@ private final class TLSSettings {
         if let password = certificate.password { pointer.pointee.password = string(password) }
     }
 
-    /// A null-terminated copy that lives as long as this object.
+    /// A null-terminated copy that is freed with this object.
     private func string(_ text: String) -> UnsafePointer<CChar> {
         // SAFETY: see `keep`.
         UnsafePointer(keep(Array(text.utf8) + [0]).assumingMemoryBound(to: CChar.self))

@@ -3,18 +3,17 @@
 internal import LoopKit
 internal import PushTransport
 
-/// The submissions in the loop's hands, each in a slot whose number everything else goes by.
+/// The submissions of the loop, each in a slot with a number that identifies it.
 ///
-/// Slots are given again, the last one freed first, so that a steady load touches the same memory
-/// over and over and allocates nothing. A class, and a constant of the loop: each touch of a
-/// variable would be checked against overlapping ones while the program runs. Confined to the
-/// loop's thread.
+/// Slots are reused, the last one freed first, so that a steady load uses the same memory and
+/// allocates nothing. A class, and a constant of the loop, because each access to a variable would
+/// be checked for exclusivity at run time. Confined to the loop's thread.
 final class TransferPool {
     /// A slot's number.
     typealias Place = Int32
     /// No slot.
     static let none: Place = -1
-    /// How many slots there are at first.
+    /// The number of slots at first.
     static let initialCapacity = 256
 
     /// Where a submission is.
@@ -27,13 +26,13 @@ final class TransferPool {
         case started
     }
 
-    /// What the loop keeps beside the submission. Of a free slot, only `next` counts.
+    /// The state of a submission in the loop. In a free slot only `next` is used.
     struct Slot {
-        /// Its place among all that were ever submitted.
+        /// Its position in the order of all submissions.
         var order: UInt64
-        /// When its time is up, in monotonic milliseconds.
+        /// Its deadline, in monotonic milliseconds.
         var due: Int64
-        /// When it was last handed to a connection.
+        /// The time at which it was last started on a connection.
         var startedAt: Int64
         /// Its neighbours in its queue; for a free slot, the next free one.
         var next: Place
@@ -41,7 +40,7 @@ final class TransferPool {
         /// Its connection, and its place in that connection's table of streams.
         var connection: UInt32
         var stream: UInt32
-        /// How often it moved on to another connection.
+        /// The number of its moves to another connection.
         var moves: UInt8
         var stage: Stage
         var isUrgent: Bool
@@ -56,11 +55,11 @@ final class TransferPool {
     private var capacity = 0
     private var firstFree = TransferPool.none
     private var lastTimeout = (duration: Duration.zero, milliseconds: 0 as Int64)
-    /// Whether a submission is lent, and so not in its place.
+    /// Whether a submission is borrowed, and so not in its place.
     private var isLent = false
-    /// How many slots are taken.
+    /// The number of used slots.
     private(set) var count = 0
-    /// How many submissions were ever taken in.
+    /// The number of all submissions so far.
     private var insertions: UInt64 = 0
 
     init() {
@@ -99,8 +98,8 @@ final class TransferPool {
         (slots, submissions, self.capacity) = (newSlots, newSubmissions, capacity)
     }
 
-    /// A timeout in milliseconds. Pushes of one client have the same one, and a duration counts in
-    /// attoseconds, which are dear to divide.
+    /// A timeout in milliseconds. Cached, because pushes of one client have the same timeout, and
+    /// the division of a duration's attoseconds is slow.
     private func milliseconds(of timeout: Duration) -> Int64 {
         if timeout != lastTimeout.duration {
             lastTimeout = (timeout, timeout.wholeMilliseconds)
@@ -108,7 +107,7 @@ final class TransferPool {
         return lastTimeout.milliseconds
     }
 
-    /// Takes a submission in, as queued but in no queue yet.
+    /// Adds a submission, as queued but in no queue yet.
     func insert(_ submission: consuming TransportRequest, now: Int64) -> Place {
         precondition(!isLent, Self.isLending)
         if firstFree == Self.none { grow(to: capacity * 2) }
@@ -125,7 +124,7 @@ final class TransferPool {
         return place
     }
 
-    /// Frees a slot and gives its submission back.
+    /// Frees a slot and returns its submission.
     func remove(_ place: Place) -> TransportRequest {
         precondition(slots[Int(place)].stage != .free, "A transfer ended twice.")
         precondition(!isLent, Self.isLending)
@@ -143,7 +142,7 @@ final class TransferPool {
         _modify { yield &slots[Int(place)] }
     }
 
-    /// How long it may take in all.
+    /// Its timeout.
     func timeout(_ place: Place) -> Duration {
         checkPresence(of: place)
         return submissions[Int(place)].timeout
@@ -155,10 +154,10 @@ final class TransferPool {
         return submissions[Int(place)].request.body.count
     }
 
-    /// Lends a request to `body`, which must not use the pool.
+    /// Calls `body` with a request. `body` must not use the pool.
     ///
-    /// Moved out meanwhile: lending it in place would copy it first, to guard against changes
-    /// there, and a copy retains everything it refers to.
+    /// The request is moved out meanwhile: access in place would copy it first, to guard against
+    /// changes, and a copy retains everything it refers to.
     func withRequest<Result>(_ place: Place, _ body: (borrowing WireRequest) -> Result) -> Result {
         checkPresence(of: place)
         isLent = true
@@ -178,7 +177,7 @@ final class TransferPool {
 
     private static let isLending = "The pool was used while it lends a request."
 
-    /// All that are taken, for when everything ends.
+    /// All used slots, for the end of the loop.
     var all: [Place] {
         (0..<capacity).filter { slots[$0].stage != .free }.map { Place($0) }
     }
@@ -191,7 +190,7 @@ final class TransferQueue {
     private var last = TransferPool.none
     private(set) var count = 0
 
-    /// Puts one at the end.
+    /// Appends an element.
     func append(_ place: TransferPool.Place, in pool: TransferPool) {
         pool[place].previous = last
         pool[place].next = TransferPool.none
@@ -200,7 +199,7 @@ final class TransferQueue {
         count += 1
     }
 
-    /// Puts one in front.
+    /// Prepends an element.
     func prepend(_ place: TransferPool.Place, in pool: TransferPool) {
         pool[place].next = first
         pool[place].previous = TransferPool.none
@@ -209,9 +208,9 @@ final class TransferQueue {
         count += 1
     }
 
-    /// Puts one back that was taken out before: in front of all that were submitted after it.
+    /// Puts back an element that was removed: before all that were submitted after it.
     ///
-    /// Compares only with elements that were put back before it, because elements are taken out in
+    /// Compares only with elements that were put back before it, because elements are removed in
     /// order.
     func putBack(_ place: TransferPool.Place, in pool: TransferPool) {
         let order = pool[place].order
@@ -236,7 +235,7 @@ final class TransferQueue {
         count += 1
     }
 
-    /// Takes one out, which must be in it.
+    /// Removes an element, which must be in it.
     func remove(_ place: TransferPool.Place, in pool: TransferPool) {
         let (previous, next) = (pool[place].previous, pool[place].next)
         if previous == TransferPool.none { first = next } else { pool[previous].next = next }

@@ -5,7 +5,7 @@ internal import LoopKit
 internal import PushTransport
 
 extension AnswerFields {
-    /// Copies what the shims kept of an answer that has a status.
+    /// Creates an answer from what the shims stored of it; it must have a status.
     mutating func response(_ answer: CHTTP2Answer) -> WireResponse {
         // SAFETY: both pointers and lengths describe buffers of the stream, which is released only
         // after this copy.

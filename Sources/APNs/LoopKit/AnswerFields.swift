@@ -4,10 +4,10 @@ internal import Glibc
 package import PushTransport
 internal import WakeModel
 
-/// Reads the header fields of answers where they are, and keeps those that a push client reads.
+/// Reads the header fields of answers in place, and copies those that a push client reads.
 ///
-/// Answers of one moment carry the same `date`, which is therefore made once. Confined to its
-/// loop's thread.
+/// Consecutive answers have the same `date`, so its string is made once. Confined to its loop's
+/// thread.
 package struct AnswerFields {
     private var lastDate = ""
     private var apnsID: APNsID?
@@ -15,7 +15,7 @@ package struct AnswerFields {
     private var date: String?
     private var broadcastFields: [HeaderField] = []
 
-    /// Nothing read yet.
+    /// Creates a reader without fields.
     package init() {}
 
     /// Keeps the field's value for the answer that is being read, if it is one of those. `name` is
@@ -58,7 +58,7 @@ extension UnsafeRawBufferPointer {
         holds(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Whether these are the same bytes. Not `elementsEqual`, which takes them one by one.
+    /// Whether these are the same bytes. Not `elementsEqual`, which compares them one by one.
     @inline(__always)
     fileprivate func holds(_ other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }

@@ -4,7 +4,7 @@ package import PushTransport
 internal import WakeModel
 
 extension Completion {
-    /// The answer to what is submitted after shutdown began.
+    /// The outcome of a submission after shutdown has begun.
     package static func refusedByShutdown(_ submission: TransportRequest) -> Completion {
         let failure = TransportFailure(
             .shutDown, certainty: .notSent, detail: "the transport is shut down")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long to wait before the next attempt to connect.
+/// The wait before the next attempt to connect.
 ///
 /// After attempts that led to no valid answer:
 ///
@@ -8,19 +8,18 @@
 ///     wait, at most              250 ms   500 ms   1 s   2 s   4 s   5 s
 ///     while urgent pushes wait   250 ms   500 ms   1 s   2 s   2 s   2 s
 ///
-/// The longest wait is a small part of what a push has in all, so that one that waits for a
-/// connection is there when the server comes back. Urgent ones, which are calls, often have less
-/// time.
+/// The longest wait is a small part of a push's timeout, so that waiting pushes are still valid
+/// when the server is back. Urgent ones, which are calls, have shorter timeouts.
 ///
-/// A connection that gave valid answers and broke soon after counts too, but never leads to more
-/// than the third wait: the server is there, and the queue must make progress. One that gave valid
-/// answers and was then ended in order by the server is no failure. What decides is progress, not
-/// time: the next connection may be opened immediately. Only if it gave fewer than
-/// ``answersForNoWait`` answers, openings keep ``leastSpacingMilliseconds`` between them, because
-/// Apple may take rapid reconnecting for an attack (facts §1.5).
+/// A connection that had valid answers and broke soon after counts too, but never leads to more
+/// than the third wait: the server is reachable, and the queue must make progress. One that had
+/// valid answers and was then closed in order by the server is not a failure, and the next may be
+/// opened immediately. Only if it had fewer than ``answersForNoWait`` answers, openings keep
+/// ``leastSpacingMilliseconds`` between them, because Apple may take rapid reconnecting for an
+/// attack (facts §1.5).
 ///
-/// The actual wait is drawn between half of that and all of it, so that many clients do not come
-/// back at the same moment.
+/// The actual wait is random between half of that and all of it, so that many clients do not
+/// reconnect at the same moment.
 package struct ConnectBackoff {
     /// The longest first wait.
     package static let initialMilliseconds: Int64 = 250
@@ -28,11 +27,11 @@ package struct ConnectBackoff {
     package static let maximumMilliseconds: Int64 = 5000
     /// The longest wait while an urgent push needs a connection.
     package static let maximumUrgentMilliseconds: Int64 = 2000
-    /// How far connections that had given valid answers can raise the wait.
+    /// The most failures that count for connections that had valid answers.
     package static let maximumFailuresAfterAnswers = 3
-    /// From so many answers on, the end of a connection calls for no wait at all.
+    /// The number of answers from which on the end of a connection requires no wait.
     package static let answersForNoWait = 100
-    /// The least time between two openings after a connection that gave fewer.
+    /// The least time between two openings after a connection that had fewer.
     package static let leastSpacingMilliseconds: Int64 = 10
 
     private var failures = 0
@@ -42,7 +41,7 @@ package struct ConnectBackoff {
     private var urgentWait: Int64 = 0
     private var notBefore: Int64 = .min
 
-    /// No attempt has failed.
+    /// Creates a back-off without a failed attempt.
     package init() {}
 
     /// When the next attempt may be made, in monotonic milliseconds. `isUrgent` says whether an
@@ -52,11 +51,11 @@ package struct ConnectBackoff {
         return lastFailure + (isUrgent ? urgentWait : ordinaryWait)
     }
 
-    /// An attempt begins.
+    /// Records the start of an attempt.
     package mutating func didOpen(now: Int64) { lastOpening = now }
 
-    /// A connection failed: before it gave a valid answer, or soon after. `jitter` is a number
-    /// drawn from 0 ..< 1.
+    /// Records a connection that failed before its first valid answer, or soon after. `jitter` is a
+    /// random number in 0 ..< 1.
     package mutating func didFail(now: Int64, jitter: Double, hadAnswers: Bool = false) {
         failures = min(failures + 1, hadAnswers ? Self.maximumFailuresAfterAnswers : 16)
         let longest = min(Self.maximumMilliseconds, Self.initialMilliseconds << (failures - 1))
@@ -69,13 +68,13 @@ package struct ConnectBackoff {
         longest / 2 + Int64(Double(longest / 2) * jitter)
     }
 
-    /// A connection that had lived for a while gave a valid answer.
+    /// Records a valid answer on a connection that was not new.
     package mutating func didSucceed() {
         failures = 0
         notBefore = .min
     }
 
-    /// A connection that gave valid answers, so many in all, was ended in order by the server.
+    /// Records that the server closed a connection in order, after so many valid answers.
     package mutating func didEndInOrder(answers: Int) {
         didSucceed()
         if answers >= Self.answersForNoWait { return }

@@ -2,11 +2,11 @@
 
 internal import HeapModule
 
-/// Finds what is overdue without scanning the rest.
+/// Finds the overdue elements without scanning the rest.
 ///
-/// A heap with lazy removal: who finishes in time stays in it until its time or until the finished
-/// outnumber the rest, when the heap is built anew from those that live. So it holds at most about
-/// twice what is alive.
+/// A heap with lazy removal: an element that finishes in time stays in it until its due time, or
+/// until the finished ones outnumber the rest and the heap is rebuilt without them. So it has at
+/// most about twice as many elements as are unfinished.
 ///
 /// A class, so that a loop that has it as a constant touches it without checks while it runs.
 package final class DeadlineQueue {
@@ -22,17 +22,18 @@ package final class DeadlineQueue {
     /// Creates an empty queue.
     package init() {}
 
-    /// How many entries are kept, finished ones included.
+    /// The number of entries, finished ones included.
     package var count: Int { heap.count }
 
-    /// Adds one, due at a time in monotonic milliseconds.
+    /// Adds an element that is due at a time in monotonic milliseconds.
     package func insert(_ id: UInt64, due: Int64) {
         heap.insert(Entry(due: due, id: id))
         living += 1
     }
 
-    /// One finished in time. `isLiving` says who has not, and is asked only when it is time to
-    /// tidy up. It is asked about the time too, because an id may be used again after its end.
+    /// Records that an element finished in time. `isLiving` returns whether one has not, and is
+    /// called only for a rebuild. It gets the due time too, because an id may be used again after
+    /// its end.
     package func didFinish(isLiving: (_ id: UInt64, _ due: Int64) -> Bool) {
         living -= 1
         guard heap.count > 2 * living + 1024 else { return }
@@ -45,6 +46,6 @@ package final class DeadlineQueue {
         return heap.popMin()?.id
     }
 
-    /// When the next one is due.
+    /// The due time of the next element.
     package var nextDue: Int64? { heap.min?.due }
 }

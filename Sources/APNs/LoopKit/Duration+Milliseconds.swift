@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Duration {
-    /// Milliseconds, rounded up, held within what fits; none for a negative duration.
+    /// Whole milliseconds, rounded up and limited to what fits; 0 for a negative duration.
     package var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

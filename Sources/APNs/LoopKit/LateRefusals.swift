@@ -4,7 +4,7 @@ internal import Glibc
 package import PushTransport
 internal import Synchronization
 
-/// Refuses what is submitted after the end, on the submitter's thread.
+/// Refuses submissions after the end, on the submitter's thread.
 ///
 /// A sink may submit again. Refusing that synchronously would nest each refusal in the previous
 /// one's stack frame: repeated submissions would overflow the stack, and a receiver that holds a
@@ -13,14 +13,14 @@ internal import Synchronization
 package final class LateRefusals: Sendable {
     /// The receiver of the outcomes.
     package let sink: CompletionSink
-    /// By the threads that are in the sink at present: what they have submitted from there.
+    /// The submissions from inside the sink, by the threads that are in it at present.
     private let waiting = StateLock<[pthread_t: [TransportRequest]]>([:])
 
-    /// Reports them to this sink.
+    /// Creates refusals for this sink.
     package init(_ sink: @escaping CompletionSink) { self.sink = sink }
 
-    /// Answers each with `shutDown (not-sent)`: before it returns, or, from inside the sink, after
-    /// that has.
+    /// Reports each as `shutDown (not-sent)`: before it returns, or, from inside the sink, after
+    /// that has returned.
     package func refuse(_ batch: [TransportRequest]) {
         guard !batch.isEmpty else { return }
         let thread = pthread_self()
@@ -32,8 +32,8 @@ package final class LateRefusals: Sendable {
         if !isInside { deliver(batch.map(Completion.refusedByShutdown)) }
     }
 
-    /// Reports the last outcomes of a transport, whose mailbox is closed: what is submitted from
-    /// inside the sink is refused once that has returned, and before this does.
+    /// Reports the last outcomes of a transport whose mailbox is closed. Submissions from inside
+    /// the sink are refused after the sink has returned, and before this returns.
     package func deliver(_ completions: [Completion]) {
         guard !completions.isEmpty else { return }
         let thread = pthread_self()

@@ -2,16 +2,16 @@
 
 internal import Synchronization
 
-/// Counts, in debug builds, what holds memory of a library or of a submitter, so that tests can
-/// prove that all of it is given back. Costs nothing in release builds.
+/// Counts, in debug builds, the objects that own memory of a library or of a submitter, so that
+/// tests can prove that all of it is freed. Costs nothing in release builds.
 package enum LiveObjects {
-    /// What is counted.
+    /// A kind of object.
     package enum Kind: Sendable {
-        /// A submission in a loop's hands.
+        /// A submission of a loop.
         case transfer
         /// A libcurl easy handle, or shared header fields in the form of HPACK.
         case exchange
-        /// A CURLM, or an HTTP/2 connection in any phase of its life.
+        /// A CURLM, or an HTTP/2 connection in any phase.
         case connection
     }
 
@@ -19,7 +19,7 @@ package enum LiveObjects {
     private static let exchanges = Atomic(0)
     private static let connections = Atomic(0)
 
-    /// How many of a kind live in this process; 0 in release builds.
+    /// The number of objects of a kind in this process; 0 in release builds.
     package static func living(_ kind: Kind) -> Int {
         switch kind {
         case .transfer: transfers.load(ordering: .relaxed)
@@ -28,7 +28,7 @@ package enum LiveObjects {
         }
     }
 
-    /// One more, or one fewer.
+    /// Adds one, or removes one.
     @inline(__always)
     package static func count(_ kind: Kind, by difference: Int) {
         #if DEBUG

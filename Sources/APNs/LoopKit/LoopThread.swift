@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// A thread for a loop that blocks, which must not be one of Swift's cooperative pool.
+/// A thread for a loop that blocks, which a thread of Swift's cooperative pool must not do.
 package enum LoopThread {
     private final class Body {
         let run: @Sendable () -> Void

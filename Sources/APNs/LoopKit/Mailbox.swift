@@ -10,12 +10,12 @@ package protocol LoopWaker: Sendable {
     func wake()
 }
 
-/// What the front and the loop share: messages in, gauges out.
+/// The state that a transport and its loop share: messages to the loop, and the loop's gauges.
 ///
-/// Messages are appended under a lock and swapped out whole, and the loop is woken only if it said
-/// that it sleeps, so under load a submission costs one short lock and no system call.
+/// Messages are appended under a lock and swapped out whole, and the loop is woken only if it is
+/// marked as sleeping, so under load a submission costs one short lock and no system call.
 package final class Mailbox: Sendable {
-    /// Everything that came in since the last look.
+    /// All messages since the loop last took them.
     package struct Contents {
         /// In the order in which they came.
         package var submissions: [TransportRequest] = []
@@ -25,35 +25,35 @@ package final class Mailbox: Sendable {
         package var replacesConnections = false
         /// Whether the loop was woken without any message.
         package var isRung = false
-        /// When shutdown was asked for: the time left for what is in flight.
+        /// The grace period, once shutdown was requested.
         package var shutdownGrace: Duration?
 
         /// Nothing.
         package init() {}
 
-        /// A cancellation, and how many of `submissions` came before it.
+        /// A cancellation, and its position in the order of `submissions`.
         package struct Cancellation {
-            /// Of which submission.
+            /// The id of the submission.
             package let id: TransportRequest.ID
-            /// How many submissions precede it.
+            /// The number of submissions before it.
             package let submittedBefore: Int
 
-            /// Pairs them.
+            /// Creates a cancellation.
             package init(id: TransportRequest.ID, submittedBefore: Int) {
                 self.id = id
                 self.submittedBefore = submittedBefore
             }
         }
 
-        /// Hands out what came in and forgets it: a cancellation behind what was submitted before
-        /// it. Each submission is moved out, since to copy one counts up all that it refers to.
+        /// Removes all messages and passes them on, each cancellation after the submissions before
+        /// it. Submissions are moved, since a copy retains all that it refers to.
         package mutating func drain(
             submission take: (consuming TransportRequest) -> Void,
             cancellation giveUp: (TransportRequest.ID) -> Void
         ) {
             let count = submissions.count
-            // An array gives its elements away at its end only.
-            // SAFETY: the buffer is not kept. It moves the elements; the array would copy them.
+            // An array's elements can be moved out only at its end. SAFETY: the buffer is not kept.
+            // It moves the elements; the array would copy them.
             submissions.withUnsafeMutableBufferPointer { $0.reverse() }
             for cancellation in cancellations {
                 while count - submissions.count < cancellation.submittedBefore,
@@ -71,7 +71,7 @@ package final class Mailbox: Sendable {
             shutdownGrace = nil
         }
 
-        /// Memory for so many messages and more is given back.
+        /// Memory for this many messages and more is freed.
         private static let keptCapacity = 4096
 
         var isEmpty: Bool {
@@ -83,13 +83,13 @@ package final class Mailbox: Sendable {
     fileprivate struct State {
         var contents = Contents()
         var isAsleep = false
-        /// Whether it sleeps for those who gather, and so for a moment only.
+        /// Whether it sleeps only for a moment, while submissions gather.
         var naps = false
-        /// How many groups of callers are about to submit, each for itself.
+        /// The number of groups of callers that are about to submit one by one.
         var gatherings = 0
-        /// Whether something came that does not wait for them.
+        /// Whether there is a message that does not wait for them.
         var isPressing = false
-        /// How many threads are about to wake the loop, or are at it.
+        /// The number of threads that are about to wake the loop, or are waking it.
         var wakes = 0
         var phase = Phase.open
         var gauges = TransportGauges()
@@ -99,24 +99,24 @@ package final class Mailbox: Sendable {
     fileprivate enum Phase {
         case open
         case shuttingDown
-        /// The loop is about to end: its reactor must not be used any more.
+        /// Whether the loop is about to end, so that its reactor must not be used any more.
         case closed
-        /// The loop has reported its last outcome, and everything it opened is closed.
+        /// Whether the loop has reported its last outcome and closed everything that it opened.
         case left
     }
 
-    /// How long submissions wait for those that gather with them.
+    /// The longest delay of a submission while others gather.
     private static let gatheringMilliseconds: Int64 = 1
 
     private let state = StateLock(State())
     private let waker: any LoopWaker
 
-    /// An open mailbox of the loop that `waker` wakes.
+    /// Creates an open mailbox of the loop that `waker` wakes.
     package init(waker: any LoopWaker) { self.waker = waker }
 
     // MARK: The front's side
 
-    /// Leaves messages for the loop. False once shutdown has begun: then nothing was left.
+    /// Adds messages for the loop. Returns false once shutdown has begun; then nothing was added.
     package func leave(_ edit: (inout Contents) -> Void) -> Bool {
         let (isTaken, mustWake) = state.withLock { state in
             guard state.phase == .open else { return (false, false) }
@@ -128,9 +128,9 @@ package final class Mailbox: Sendable {
         return isTaken
     }
 
-    /// Leaves a batch; one lock, and a wake-up only if the loop sleeps. Gives it back once shutdown
-    /// has begun. Of a batch that its caller keeps nothing of, the loop empties the array where it
-    /// is; another one it copies first.
+    /// Adds a batch, with one lock, and a wake-up only if the loop sleeps. Returns the batch once
+    /// shutdown has begun. The loop moves submissions out of the array in place if the caller keeps
+    /// no copy of it; otherwise it copies the array first.
     package func submit(_ batch: consuming [TransportRequest]) -> [TransportRequest]? {
         var rest = Optional(consume batch)
         _ = leave { contents in
@@ -144,15 +144,15 @@ package final class Mailbox: Sendable {
         return rest
     }
 
-    /// Leaves one submission, which waits for others if they are about to come. Gives it back once
-    /// shutdown has begun.
+    /// Adds one submission, which is delayed while others gather. Returns it once shutdown has
+    /// begun.
     package func submit(_ submission: consuming TransportRequest) -> TransportRequest? {
-        // The words that move it spare a copy, which would count up all that it refers to.
+        // Moved, because a copy would retain all that it refers to.
         var rest = Optional(consume submission)
         let mustWake = state.withLock { state in
             guard state.phase == .open, let submission = rest.take() else { return false }
             state.contents.submissions.append(consume submission)
-            // A loop that sleeps longer is not aware of them.
+            // A loop that sleeps for longer was not told that submissions gather.
             let mayWait = state.gatherings > 0 && (state.naps || !state.isAsleep)
             return !mayWait && state.rouse()
         }
@@ -160,11 +160,11 @@ package final class Mailbox: Sendable {
         return rest
     }
 
-    /// Says that submissions one by one are about to come, from the loop's own thread: it would be
-    /// woken by the first and find no other, and so would the server.
+    /// Announces single submissions, from the loop's own thread. Otherwise the first would wake the
+    /// loop, which would send it alone.
     package func beginGathering() { state.withLock { $0.gatherings += 1 } }
 
-    /// They have come, or will be on their own.
+    /// Ends what `beginGathering` began.
     package func endGathering() {
         let mustWake = state.withLock { state in
             state.gatherings -= 1
@@ -174,7 +174,7 @@ package final class Mailbox: Sendable {
         if mustWake { wake() }
     }
 
-    /// Asks the loop to give up on a submission that came before.
+    /// Requests the cancellation of an earlier submission.
     package func cancel(_ id: TransportRequest.ID) {
         _ = leave { contents in
             contents.cancellations.append(
@@ -182,10 +182,10 @@ package final class Mailbox: Sendable {
         }
     }
 
-    /// Asks the loop to move to new connections.
+    /// Requests new connections.
     package func replaceConnections() { _ = leave { $0.replacesConnections = true } }
 
-    /// Asks the loop to shut down, and returns when it has left.
+    /// Requests shutdown, and returns when the loop has ended.
     package func shutDown(grace: Duration) async {
         requestShutdown(grace: grace)
         await waitUntilClosed()
@@ -202,7 +202,7 @@ package final class Mailbox: Sendable {
         if mustWake { wake() }
     }
 
-    /// Asks the loop to shut down; a shorter grace than one asked for earlier replaces it.
+    /// Requests shutdown; a shorter grace period replaces an earlier one.
     package func requestShutdown(grace: Duration) {
         let mustWake = state.withLock { state in
             guard state.isReachable else { return false }
@@ -214,7 +214,7 @@ package final class Mailbox: Sendable {
         if mustWake { wake() }
     }
 
-    /// Returns when the loop has left.
+    /// Returns when the loop has ended.
     package func waitUntilClosed() async {
         await withCheckedContinuation { continuation in
             let hasLeft = state.withLock { state in
@@ -225,7 +225,7 @@ package final class Mailbox: Sendable {
         }
     }
 
-    /// What the loop held at its last turn, and what has come in since.
+    /// The gauges at the loop's last turn, with the submissions since then.
     package var gauges: TransportGauges {
         state.withLock { state in
             var gauges = state.gauges
@@ -234,8 +234,8 @@ package final class Mailbox: Sendable {
         }
     }
 
-    /// Ends the loop's wait, with the lock given back: the loop may run before this thread goes on,
-    /// and would only wait for the lock.
+    /// Ends the loop's wait, after the lock was released: the loop may run before this thread
+    /// continues, and would wait for the lock.
     private func wake() {
         waker.wake()
         state.withLock { $0.wakes -= 1 }
@@ -252,11 +252,11 @@ package final class Mailbox: Sendable {
         }
     }
 
-    /// Says what the loop holds.
+    /// Publishes the loop's gauges.
     package func publish(_ gauges: TransportGauges) { state.withLock { $0.gauges = gauges } }
 
-    /// Says that the loop is about to wait: for how many milliseconds it may, which is 0 if a
-    /// message is there. While submissions gather it is short, since nothing else may end the wait.
+    /// Marks the loop as about to wait, and returns for how many milliseconds it may: 0 if there is
+    /// a message. While submissions gather it is short, since nothing else may end the wait.
     package func fallAsleep() -> Int64 {
         state.withLock { state in
             let isGathering = state.gatherings > 0 && !state.isPressing
@@ -267,7 +267,7 @@ package final class Mailbox: Sendable {
         }
     }
 
-    /// The loop's last step: after this the reactor is not used. Answers messages that came too
+    /// The loop's last step: after this the reactor is not used. Returns the messages that were too
     /// late.
     package func close(gauges: TransportGauges) -> Contents {
         let rest = state.withLock { state in
@@ -276,13 +276,13 @@ package final class Mailbox: Sendable {
             defer { state.contents = Contents() }
             return state.contents
         }
-        // No thread begins to wake the loop from here on. One that has begun finishes within a
-        // system call.
+        // From here on no thread starts to wake the loop. One that has started ends within a system
+        // call.
         while state.withLock({ $0.wakes > 0 }) { sched_yield() }
         return rest
     }
 
-    /// Lets those go who wait for the end.
+    /// Resumes the callers that wait for the end.
     package func releaseWaiters() {
         let waiters = state.withLock { state in
             state.phase = .left

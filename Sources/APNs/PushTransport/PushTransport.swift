@@ -1,80 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The small port between a push client and whatever carries its requests.
+/// The interface between a push client and the implementation that sends its requests.
 ///
-/// Requests go in by batches and outcomes come out by batches, each through one door. The contract
-/// that every transport keeps:
-/// - Each submission is answered exactly once, whatever happens: an answer, a failure, its
-///   deadline, its cancellation, or the transport's shutdown.
-/// - A submission's context comes back with its outcome.
+/// Requests are submitted in batches and outcomes are delivered in batches. The contract of every
+/// transport:
+/// - Each submission has exactly one outcome: an answer, a failure, its timeout, its cancellation,
+///   or the transport's shutdown.
+/// - A submission's context is returned with its outcome.
 /// - One submission is at most one request on the wire. A transport that cannot determine whether
 ///   its library resent a request reports `unknown`; it never resends by itself.
 /// - No method blocks on the network. All may be called from any thread.
-/// - After ``shutDown(gracePeriod:)`` has returned, no completion follows for what was taken
-///   before, and everything that the transport opened is closed.
+/// - After ``shutDown(gracePeriod:)`` has returned, no completion follows for earlier submissions,
+///   and everything that the transport opened is closed.
 public protocol PushTransport: AnyObject, Sendable {
-    /// Hands over a batch. Each one's outcome comes back through the sink that the transport was
-    /// made with. After shutdown has begun, each is answered `shutDown (not-sent)`, by this call
-    /// itself and on its thread; if it comes from inside the sink, once that has returned. A caller
-    /// that keeps no copy of the batch spares the transport one.
+    /// Submits a batch. Outcomes are delivered to the sink that the transport was made with. After
+    /// shutdown has begun, each is `shutDown (not-sent)`, delivered by this call on its thread, or,
+    /// for a call from inside the sink, once that has returned. If the caller keeps no copy of the
+    /// batch, the transport makes none.
     func submit(_ batch: consuming [TransportRequest])
 
-    /// Hands over one submission, as a batch of one would be.
+    /// Submits one request, as a batch of one.
     func submit(_ submission: consuming TransportRequest)
 
-    /// Says that submissions one by one are about to come, each from another task, until
-    /// ``endGathering()``. Those may wait for each other meanwhile, for a millisecond at most: they
-    /// then share a turn of the transport's thread and its writes. Calls may nest.
+    /// Announces single submissions from several tasks, until ``endGathering()``. The transport may
+    /// delay them meanwhile, by a millisecond at most, so that its thread sends them together.
+    /// Calls may nest.
     func beginGathering()
 
     /// Ends what ``beginGathering()`` began.
     func endGathering()
 
-    /// Gives up on one submission. It is answered `cancelled`, with the certainty that holds at
-    /// that moment, unless its outcome was already on its way. Unknown ids are disregarded, also
-    /// those that are submitted later.
+    /// Cancels one submission. Its outcome is `cancelled`, with the certainty at that moment,
+    /// unless another outcome was determined already. Unknown ids are ignored, also those that are
+    /// submitted later.
     func cancel(_ id: TransportRequest.ID)
 
-    /// Sends everything from now on over new connections, and closes the present ones once what is
-    /// in flight on them is answered. For a connection that keeps refusing a good provider token.
+    /// Uses new connections from now on, and closes each present one once its requests in flight
+    /// are answered. For connections that keep refusing a valid provider token.
     func replaceConnections()
 
-    /// Stops taking submissions, waits up to `gracePeriod` for those already taken, fails the rest
-    /// as `shutDown`, closes everything and returns. A second call waits for the first.
+    /// Refuses new submissions, waits up to `gracePeriod` for the present ones, fails the rest as
+    /// `shutDown`, closes everything and returns. A second call waits for the first.
     func shutDown(gracePeriod: Duration) async
 
-    /// What the transport holds at this moment.
+    /// The present numbers of connections and requests.
     var gauges: TransportGauges { get }
 }
 
 extension PushTransport {
-    /// A batch of one. A transport that can spare the array has a method of its own.
+    /// Submits a batch of one. A transport may override it to avoid the array.
     public func submit(_ submission: consuming TransportRequest) { submit([submission]) }
-    /// Nothing: a transport need not wait for more.
+    /// Does nothing: gathering is optional.
     public func beginGathering() {}
-    /// Nothing.
+    /// Does nothing.
     public func endGathering() {}
 }
 
-/// One request on its way into a transport.
+/// A request that is submitted to a transport.
 public struct TransportRequest: Identifiable, Sendable {
     /// A number that the submitter chooses; unique among its submissions in flight.
     public typealias ID = UInt64
 
-    /// The number by which the outcome comes back.
+    /// The id that the outcome is delivered with.
     public let id: ID
     /// The request.
     public let request: WireRequest
-    /// How long the whole may take, queueing and connecting included.
+    /// The timeout, queueing and connecting included.
     public let timeout: Duration
-    /// What the submitter wants to have back with the outcome; the transport only carries it. With
-    /// it a submitter needs no table of its own, nor a lock round one.
+    /// A value that is returned with the outcome; the transport does not use it. It saves the
+    /// submitter a table and its lock.
     public let context: Context?
 
-    /// Anything that may come back on another thread.
+    /// Any value that may be used on another thread.
     public typealias Context = any AnyObject & Sendable
 
-    /// Numbers a request.
+    /// Creates a submission.
     public init(id: ID, request: WireRequest, timeout: Duration, context: Context? = nil) {
         self.id = id
         self.request = request
@@ -85,14 +85,14 @@ public struct TransportRequest: Identifiable, Sendable {
 
 /// The outcome of one submission.
 public struct Completion: Sendable {
-    /// The submission's number.
+    /// The submission's id.
     public let id: TransportRequest.ID
-    /// The answer, or why there is none.
+    /// The answer, or the reason for its absence.
     public let result: Result<WireResponse, TransportFailure>
     /// The submission's context.
     public let context: TransportRequest.Context?
 
-    /// Pairs a number with its outcome.
+    /// Creates a completion.
     public init(
         id: TransportRequest.ID, result: Result<WireResponse, TransportFailure>,
         context: TransportRequest.Context?
@@ -103,24 +103,24 @@ public struct Completion: Sendable {
     }
 }
 
-/// Takes a transport's outcomes, a batch at a time.
+/// Receives a transport's outcomes in batches.
 ///
-/// Called on the transport's own thread, but for submissions after shutdown began: it must not
+/// Called on the transport's thread, except for submissions after shutdown has begun. It must not
 /// block, must hold no lock while it submits, and must not wait for
-/// ``PushTransport/shutDown(gracePeriod:)``. Submitting from inside it is fine.
+/// ``PushTransport/shutDown(gracePeriod:)``. It may submit.
 public typealias CompletionSink = @Sendable (_ batch: [Completion]) -> Void
 
-/// What a transport holds: for metrics, status pages and tests.
+/// Numbers of a transport, for metrics, status pages and tests.
 public struct TransportGauges: Hashable, Sendable {
-    /// Connections that are open or being opened.
+    /// The connections that are open or being opened.
     public var connections = 0
-    /// Requests handed to a connection and not yet answered.
+    /// The requests that were given to a connection and have no answer yet.
     public var inFlight = 0
-    /// Submissions that wait for a stream.
+    /// The submissions that wait for a stream.
     public var queued = 0
-    /// Connections opened since the start.
+    /// The connections opened since the start.
     public var connectionsOpened = 0
 
-    /// All zero.
+    /// Creates gauges that are all zero.
     public init() {}
 }

@@ -2,13 +2,13 @@
 
 public import WakeModel
 
-/// Why a submission got no answer, and whether it can have reached APNs all the same.
+/// The reason why a submission has no answer, and whether it may have reached APNs.
 public struct TransportFailure: Error, Hashable, Sendable {
     /// Whether the request may have reached the server as a whole.
     public let certainty: Certainty
     /// What went wrong.
     public let kind: Kind
-    /// More of the same for a person: the library's own words. Holds nothing secret.
+    /// The message of the library or the system. Contains no secret.
     public let detail: String
 
     /// Creates a failure.
@@ -28,7 +28,7 @@ public struct TransportFailure: Error, Hashable, Sendable {
         case proxy
         /// The TLS handshake failed, or the peer's certificate was not accepted.
         case tls
-        /// The peer does not speak HTTP/2.
+        /// The peer does not support HTTP/2.
         case notHTTP2 = "not-http2"
         /// The peer refused the stream (RST_STREAM with REFUSED_STREAM, or above a GOAWAY's last
         /// stream).

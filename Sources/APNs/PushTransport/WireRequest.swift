@@ -9,8 +9,8 @@ public struct HeaderField: Hashable, Sendable {
     /// The value, without surrounding white space or control characters.
     public let value: String
 
-    /// Pairs a name with a value. Both must be well-formed already: the types of `WakeModel` see
-    /// to that, and a transport passes them on as they are.
+    /// Pairs a name with a value. Both must be well-formed already, as the types of `WakeModel`
+    /// ensure; a transport sends them verbatim.
     public init(name: String, value: String) {
         self.name = name
         self.value = value
@@ -19,14 +19,14 @@ public struct HeaderField: Hashable, Sendable {
 
 /// The header fields that many requests have in common: authorization, topic, push type, priority.
 ///
-/// A class, because its identity is the point: a transport turns each instance once into whatever
-/// form its library wants (a libcurl list, an HPACK block) and finds that form again without
-/// comparing a single string.
+/// A class, because a transport converts each instance once into the form of its library (a libcurl
+/// list, an HPACK block) and finds that form by the instance's identity, without a comparison of
+/// strings.
 public final class SharedHeaders: Sendable, CustomReflectable {
     /// The fields, in the order in which they are sent. One of them may be a provider token.
     public let fields: [HeaderField]
-    /// Where the requests go that are no pushes to a device; `nil` for those that are. Here, so
-    /// that a push carries nothing for it.
+    /// The target of requests that are not pushes to a device; `nil` for pushes. Here, so that a
+    /// push needs no field for it.
     public let target: RequestTarget?
 
     /// Keeps the fields as they are.
@@ -39,13 +39,13 @@ public final class SharedHeaders: Sendable, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Method, path and largest answer of a request that is no push to a device: one of the broadcast
-/// API (facts §2.5).
+/// Method, path and largest answer of a request that is not a push to a device: one of the
+/// broadcast API (facts §2.5).
 public struct RequestTarget: Hashable, Sendable {
-    /// A method. But for `POST`, one that a library may repeat by itself on a fresh connection when
-    /// a used one dies without an answer: it means the same twice.
+    /// A method. A library may repeat all but `POST` on a new connection when a used one is lost
+    /// without an answer, because they are idempotent.
     public enum Method: String, Hashable, Sendable {
-        /// Makes or sends something. Has a body.
+        /// Creates or sends. Has a body.
         case post = "POST"
         /// Reads. Has no body.
         case get = "GET"
@@ -57,10 +57,10 @@ public struct RequestTarget: Hashable, Sendable {
     public let method: Method
     /// The value of `:path`, which begins with a slash.
     public let path: String
-    /// The most bytes that are taken of the answer's body. 1 MiB at most.
+    /// The limit of the answer's body, in bytes; at most 1 MiB.
     public let maximumAnswerBytes: Int
 
-    /// Names all three.
+    /// Creates a target.
     public init(
         _ method: Method, _ path: String,
         maximumAnswerBytes: Int = WireResponse.maximumBodyBytes
@@ -74,16 +74,16 @@ public struct RequestTarget: Hashable, Sendable {
 /// One push as an HTTP/2 request, ready to be written: everything but the method (`POST`), the
 /// scheme (`https`) and the authority, which belong to the connection.
 ///
-/// What differs from push to push is kept as the values that it is made of, so that making and
-/// carrying a request allocates nothing; a transport spells them out where it writes them. All are
-/// constants, here and in ``TransportRequest`` and ``WireResponse``: Swift 6.3 copies a value of so
-/// many variables where it moves one of constants, and each copy counts up all that it refers to.
+/// The parts that differ from push to push are stored as values and encoded where the transport
+/// writes them, so that a request needs no allocation. All are constants, here and in
+/// ``TransportRequest`` and ``WireResponse``: Swift 6.3 copies a value of so many variables where
+/// it moves one of constants, and each copy retains all that it refers to.
 public struct WireRequest: Sendable {
     /// The part of `:path` before the device token.
     public static let pathPrefix = "/3/device/"
 
-    /// The device token in `:path`; never logged. `nil` asks a server something that is no push:
-    /// what, says the target of ``sharedHeaders``.
+    /// The device token in `:path`; never logged. `nil` for a request that is not a push to a
+    /// device, which has the target of ``sharedHeaders``.
     public let deviceToken: DeviceToken?
     /// The fields shared with other requests, sent in their order. Whether they precede or follow
     /// this request's own fields is the transport's choice.
@@ -96,7 +96,7 @@ public struct WireRequest: Sendable {
     public let collapseID: CollapseID?
     /// The body; only a target's request may have none. Never compressed (rule G009), never logged.
     public let body: [UInt8]
-    /// Whether it goes ahead of everything that is not urgent in a transport's queue.
+    /// Whether it precedes all requests that are not urgent in a transport's queue.
     public let isUrgent: Bool
 
     /// Creates a request.
@@ -119,7 +119,7 @@ public struct WireRequest: Sendable {
         sharedHeaders.target?.path ?? Self.pathPrefix + (deviceToken?.hex ?? "")
     }
 
-    /// Whether nothing that it needs is missing: a push without a body is none.
+    /// Whether it is complete: a push must have a body.
     public var isComplete: Bool {
         guard body.isEmpty else { return true }
         guard let target = sharedHeaders.target else { return false }
@@ -127,8 +127,8 @@ public struct WireRequest: Sendable {
     }
 
     /// The fields of this request alone (`apns-id`, `apns-expiration`, `apns-collapse-id`), in the
-    /// order in which they are sent. Made anew at each call: for a transport under load there is
-    /// ``forEachField(_:)``.
+    /// order in which they are sent. Allocated at each call; ``forEachField(_:)`` allocates
+    /// nothing.
     public var headers: [HeaderField] {
         var fields: [HeaderField] = []
         forEachField { name, value in
@@ -140,14 +140,14 @@ public struct WireRequest: Sendable {
         return fields
     }
 
-    /// Lends name and value of each field of this request alone to `body`, in the order in which
+    /// Calls `body` with name and value of each field of this request alone, in the order in which
     /// they are sent.
     public borrowing func forEachField(
         _ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
     ) {
         if let apnsID { apnsID.withUTF8 { body(Self.bytes(of: "apns-id"), $0) } }
         if let expiration {
-            // Ten digits, which a string keeps in itself.
+            // Ten digits fit into a string without an allocation.
             var value = expiration.headerValue
             value.withUTF8 { body(Self.bytes(of: "apns-expiration"), UnsafeRawBufferPointer($0)) }
         }
@@ -157,8 +157,8 @@ public struct WireRequest: Sendable {
         }
     }
 
-    /// The most bytes that path and fields of this request alone can have: names, values, and what
-    /// `overhead` says that each takes beside them.
+    /// The most bytes that path and fields of this request alone can have: names, values, and
+    /// `overhead` for each.
     public func headBytes(overhead: Int) -> Int {
         let longest =
             "apns-idapns-expirationapns-collapse-id".utf8.count + APNsID.textByteCount
@@ -170,7 +170,7 @@ public struct WireRequest: Sendable {
     }
 
     private static func bytes(of name: StaticString) -> UnsafeRawBufferPointer {
-        // SAFETY: a literal of the program's, which is there for good.
+        // SAFETY: a literal of the program, which is never freed.
         UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
     }
 }

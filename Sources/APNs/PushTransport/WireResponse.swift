@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// One HTTP/2 answer, as far as a push client reads it.
+/// An HTTP/2 answer, as far as a push client reads it.
 public struct WireResponse: Hashable, Sendable {
     /// The value of `:status`.
     public let status: Int
@@ -10,15 +10,15 @@ public struct WireResponse: Hashable, Sendable {
     public let apnsID: APNsID?
     /// The value of `apns-unique-id`, which the sandbox sends (facts §2.2).
     public let apnsUniqueID: String?
-    /// The value of `date`, as it came.
+    /// The value of `date`, verbatim.
     public let date: String?
-    /// The fields `apns-request-id` and `apns-channel-id`, which the broadcast API alone sends
+    /// The fields `apns-request-id` and `apns-channel-id`, which only the broadcast API sends
     /// (facts §2.5).
     public let broadcastFields: [HeaderField]
     /// The body, at most ``maximumBodyBytes``, or what the request's target allows.
     public let body: [UInt8]
 
-    /// The most bytes a transport takes as a body: 4096. APNs' answers to pushes have under 200.
+    /// The limit of a body, in bytes: 4096. APNs' answers to pushes have under 200.
     public static let maximumBodyBytes = 4096
 
     /// Creates an answer.

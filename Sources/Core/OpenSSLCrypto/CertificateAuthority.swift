@@ -2,8 +2,8 @@
 
 internal import CCryptoShims
 
-/// A certificate authority with a key of its own, for a run: it signs certificates of servers and
-/// clients, and no other authorities.
+/// A certificate authority with a new key, for a run: it signs certificates of servers and clients,
+/// and no other authorities.
 public struct CertificateAuthority: Sendable {
     /// What a certificate is for.
     public enum Purpose: Hashable, Sendable {

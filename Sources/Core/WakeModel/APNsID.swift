@@ -10,20 +10,20 @@ public struct APNsID: Hashable, Sendable {
     /// The UUID's last eight bytes, big-endian.
     public let low: UInt64
 
-    /// A version 4, variant 1 UUID (RFC 9562 §5.4) from 128 bits of entropy that the caller drew;
-    /// six of them are overwritten by version and variant.
+    /// A version 4, variant 1 UUID (RFC 9562 §5.4) from 128 random bits of the caller; six of them
+    /// are overwritten by version and variant.
     public init(entropy high: UInt64, _ low: UInt64) {
         self.high = (high & ~0xf000) | 0x4000
         self.low = (low & 0x3fff_ffff_ffff_ffff) | 0x8000_0000_0000_0000
     }
 
-    /// The id with exactly these bits; what ``high`` and ``low`` gave goes in again.
+    /// The id with exactly these bits, as ``high`` and ``low`` return them.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
-    /// Parses the 8-4-4-4-12 form. Upper-case digits are taken and normalised.
+    /// Parses the 8-4-4-4-12 form. Upper-case digits are accepted and normalised.
     ///
     /// Throws ``InvalidField`` for anything else.
     public init(_ text: some StringProtocol) throws(InvalidField) { try self.init(String(text)) }
@@ -43,8 +43,8 @@ public struct APNsID: Hashable, Sendable {
     /// The bytes of the text form: 32 hexadecimal digits and four hyphens.
     public static let textByteCount = 36
 
-    /// Reads the 8-4-4-4-12 form where it is, `nil` for anything else. A transport reads the id of
-    /// every answer by this one, without a string in between.
+    /// Parses the 8-4-4-4-12 form in place; `nil` for anything else. A transport parses the id of
+    /// every answer with it, without a string.
     public init?(utf8 text: UnsafeRawBufferPointer) {
         let hyphen = UInt8(ascii: "-")
         guard text.count == Self.textByteCount, text[8] == hyphen, text[13] == hyphen,
@@ -102,15 +102,15 @@ public struct APNsID: Hashable, Sendable {
 extension APNsID: CustomStringConvertible {
     /// The canonical lower-case form, as it goes into the header.
     public var description: String {
-        // SAFETY: `write` initializes exactly the bytes that are then said to be the string's.
+        // SAFETY: `write` initializes exactly the bytes of the returned count.
         String(unsafeUninitializedCapacity: Self.textByteCount) { buffer in
             write(to: UnsafeMutableRawBufferPointer(buffer))
             return Self.textByteCount
         }
     }
 
-    /// Lends the canonical form's bytes to `body`, without a string on the heap. It gives nothing
-    /// back: generic code is not specialized across modules, and every push comes through here.
+    /// Calls `body` with the canonical form's bytes, without a string on the heap. It returns
+    /// nothing, because generic code is not specialized across modules, and every push calls this.
     public func withUTF8(_ body: (UnsafeRawBufferPointer) -> Void) {
         withUnsafeTemporaryAllocation(byteCount: Self.textByteCount, alignment: 1) { buffer in
             write(to: buffer)
@@ -147,7 +147,7 @@ extension APNsID: CustomStringConvertible {
         spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff
         spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff
         let values = (spread >> 4 | spread << 8) & 0x0f0f_0f0f_0f0f_0f0f
-        // One in each byte whose value is a letter: six more make it sixteen or above.
+        // One in each byte whose value is a letter: the sum with six is sixteen or above.
         let letters = (values &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
         let fromDigitToLetter = UInt64(UInt8(ascii: "a") - UInt8(ascii: "0") - 10)
         return values &+ 0x3030_3030_3030_3030 &+ letters &* fromDigitToLetter

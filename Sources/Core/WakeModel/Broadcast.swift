@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One update of a Live Activity for everybody who subscribed to a channel, right by construction
-/// (iOS 18; facts §2.5).
+/// One update of a Live Activity for all subscribers of a channel, valid by construction (iOS 18;
+/// facts §2.5).
 public struct Broadcast: Hashable, Sendable {
     /// The most bytes of a payload: 5120.
     public static let maximumPayloadBytes = 5120
@@ -58,7 +58,7 @@ public struct Broadcast: Hashable, Sendable {
 }
 
 extension Broadcast: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Ids, app and size; not the payload.
+    /// Ids, app and size, without the payload.
     public var description: String {
         "broadcast \(requestID) to \(channel) of \(bundleID) (\(payload.count) bytes)"
     }

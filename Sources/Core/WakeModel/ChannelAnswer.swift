@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What APNs said to a request about a channel. Both cases are answers; not getting one is an error
-/// instead.
+/// The answer of APNs to a request about a channel. Both cases are answers; the absence of one is
+/// an error instead.
 public enum ChannelAnswer<Value: Hashable & Sendable>: Hashable, Sendable {
-    /// It was done. The value is what was asked for.
+    /// The request was done, with its result.
     case done(Value, ChannelReceipt)
-    /// It was not.
+    /// The request was not done.
     case rejected(ChannelRejection)
 }
 
-/// That something was done which has no value.
+/// The result of a request without one.
 public struct Acknowledgement: Hashable, Sendable {
     /// The one value.
     public init() {}
 }
 
-/// What comes with every request that was done.
+/// The parts that every successful answer has.
 public struct ChannelReceipt: Hashable, Sendable {
     /// The HTTP status: 200, 201 or 204.
     public var status: Int
@@ -33,7 +33,7 @@ public struct ChannelReceipt: Hashable, Sendable {
     }
 }
 
-/// Why APNs did not do what was asked about a channel.
+/// The reason why APNs did not do a request about a channel.
 public struct ChannelRejection: Hashable, Sendable {
     /// The HTTP status.
     public var status: Int
@@ -49,13 +49,13 @@ public struct ChannelRejection: Hashable, Sendable {
         self.requestID = requestID
     }
 
-    /// What to do about it, and when the same request may go again.
+    /// The remedy, and when the same request may be sent again.
     public var advice: RejectionReason.Advice {
         reason?.channelAdvice(status: status)
             ?? .forMissingReason(status: status, ofChannel: true)
     }
 
-    /// What it means, for a person.
+    /// The meaning, for a person.
     public var meaning: String {
         if let meaning = reason?.channelEntry?.meaning { return meaning }
         return reason == nil

@@ -5,7 +5,7 @@
 ///
 /// Not a secret: apps need it to subscribe, and sending to it requires the app's key.
 public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
-    /// The most bytes that an id may have: 256, over ten times what is seen (24).
+    /// The most bytes that an id may have: 256, over ten times the observed size (24).
     public static let maximumByteCount = 256
 
     /// The value of `apns-channel-id`.
@@ -49,7 +49,7 @@ public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What APNs keeps of a channel for devices that are offline: its `message-storage-policy`. Chosen
+/// What APNs stores of a channel for devices that are offline: its `message-storage-policy`. Chosen
 /// when the channel is made, and never changed (facts §2.5).
 public enum ChannelStorage: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// 0: nothing. Every broadcast is one attempt, and Apple grants more of them.

@@ -2,7 +2,7 @@
 
 /// The value of `apns-collapse-id`: notifications that share it are shown as one.
 public struct CollapseID: Hashable, Sendable, CustomStringConvertible {
-    /// The most UTF-8 bytes APNs takes: 64 (rule H016).
+    /// The most UTF-8 bytes that APNs accepts: 64 (rule H016).
     public static let maximumByteCount = 64
 
     /// The header's value.
@@ -10,9 +10,9 @@ public struct CollapseID: Hashable, Sendable, CustomStringConvertible {
 
     /// Checks length and characters.
     ///
-    /// Throws ``InvalidField`` when `value` is empty, has over 64 bytes, holds a control
-    /// character (libcurl would pass a line break on as a header of its own), or begins or ends
-    /// with a space, which HTTP/2 forbids in a field value (RFC 9113 §8.2.1).
+    /// Throws ``InvalidField`` when `value` is empty, has over 64 bytes, holds a control character
+    /// (libcurl would send the text after a line break as another header), or begins or ends with a
+    /// space, which HTTP/2 forbids in a field value (RFC 9113 §8.2.1).
     public init(_ value: String) throws(InvalidField) {
         try Self.check(value, field: "apns-collapse-id", maximumByteCount: Self.maximumByteCount)
         self.value = value

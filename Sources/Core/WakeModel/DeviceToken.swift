@@ -2,14 +2,13 @@
 
 /// The opaque address of one app on one device, as APNs issued it.
 ///
-/// Apple asks that nothing be assumed about its size (facts §9; Apple, "Sending notification
-/// requests to APNs"), so any even number of hexadecimal digits up to ``maximumByteCount`` bytes
-/// is accepted. Digits are normalised to lower case, which makes equality mean "the same device".
+/// Apple documents that no size must be assumed (facts §9; Apple, "Sending notification requests to
+/// APNs"), so any even number of hexadecimal digits up to ``maximumByteCount`` bytes is accepted.
+/// Digits are normalised to lower case, which makes equality mean "the same device".
 ///
-/// A device token is treated as a secret: ``description`` shows a digest, and only ``hex`` shows
-/// the token out.
+/// A device token is treated as a secret: ``description`` has a digest, and only ``hex`` the token.
 public struct DeviceToken: Hashable, Sendable {
-    /// The most bytes a token may have: 256, four times what is seen in the wild (facts §9).
+    /// The most bytes a token may have: 256, four times the largest observed size (facts §9).
     public static let maximumByteCount = 256
 
     /// The token in lower-case hexadecimal, as in the request path. Secret: never logged.
@@ -21,13 +20,12 @@ public struct DeviceToken: Hashable, Sendable {
     /// holds anything else than hexadecimal digits (the `<740f 4707>` form of old code included).
     public init(hex: some StringProtocol) throws(InvalidField) {
         // A string's own bytes: this is not specialized for callers in other modules, and a loop
-        // that asks a protocol for each digit took longer than the rest of reading a wake.
+        // over a protocol's bytes took longer than the rest of reading a wake.
         try self.init(digits: String(hex))
     }
 
-    /// Parses what people paste: as ``init(hex:)`` does, and spaces and the brackets around all of
-    /// it are passed over, which old code prints (`<740f 4707>`). For input by hand and from
-    /// backends; what goes to APNs is ``hex``.
+    /// Parses a pasted token as ``init(hex:)`` does, and ignores spaces and surrounding brackets,
+    /// which old code prints (`<740f 4707>`). For input by people and backends.
     ///
     /// Throws ``InvalidField`` as ``init(hex:)`` does.
     public init(pasted text: some StringProtocol) throws(InvalidField) {
@@ -36,7 +34,7 @@ public struct DeviceToken: Hashable, Sendable {
             try self.init(digits: text)
             return
         }
-        // Here, since the position is meant in the text as it was given.
+        // Here, so that the position is that in the original text.
         for (index, character) in text.utf8.enumerated()
         where !Self.isPassedOver(character) && !Self.isDigit(character) {
             throw Self.invalid(
@@ -123,7 +121,7 @@ public struct DeviceToken: Hashable, Sendable {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
     }
 
-    /// Whether a token is already in its canonical form, as nearly all do.
+    /// Whether a token is already in its canonical form, as nearly all are.
     private static func isNormal(_ digits: UnsafeBufferPointer<UInt8>) -> Bool {
         guard !digits.isEmpty, digits.count <= 2 * maximumByteCount,
             digits.count.isMultiple(of: 2)

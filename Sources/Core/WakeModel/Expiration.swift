@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The value of `apns-expiration`: until when APNs may keep trying.
+/// The value of `apns-expiration`: the end of the time in which APNs may try to deliver.
 ///
 /// The header is an absolute time in epoch seconds; a relative number of seconds is one of the
 /// most common mistakes (rule H011), so this type can only be made from an instant.
@@ -12,8 +12,8 @@ public enum Expiration: Hashable, Sendable {
 
     /// The header's value: `0`, or seconds since the epoch.
     ///
-    /// An instant at or before the first second of the epoch would read as "immediately" or
-    /// worse, so it is held at 1: long expired, and visibly so.
+    /// An instant at or before the first second of the epoch becomes 1, because 0 means
+    /// "immediately" and a negative number is invalid.
     public var headerValue: String {
         switch self {
         case .immediately: "0"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value that cannot be what its field needs: which field, what is wrong, how to fix it.
+/// An invalid value: the field, the problem and the remedy.
 ///
 /// Every type of this module that parses text throws this error, so that a command, a problem
 /// document and a log line report the same three values. It never contains a secret: a device token
@@ -13,7 +13,7 @@ public struct InvalidField: Error, Hashable, Sendable, CustomStringConvertible {
     /// What to do about it, as an imperative sentence.
     public var remedy: String
 
-    /// Describes one bad value.
+    /// Creates an error.
     public init(field: String, problem: String, remedy: String) {
         self.field = field
         self.problem = problem

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What APNs said about one push. Both cases are answers; not getting one is an error instead.
+/// The answer of APNs to one push. Both cases are answers; the absence of one is an error instead.
 public enum PushOutcome: Hashable, Sendable {
-    /// Status 200: APNs took the push. That is not "delivered", and not "the app ran"
-    /// (Apple, "Viewing the status of push notifications using metrics and APNs").
+    /// Status 200: APNs accepted the push. It does not mean that the push was delivered or that the
+    /// app ran (Apple, "Viewing the status of push notifications using metrics and APNs").
     case accepted(Acceptance)
     /// Any other status.
     case rejected(Rejection)

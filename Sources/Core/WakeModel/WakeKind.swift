@@ -4,7 +4,7 @@
 /// for each value of `apns-push-type` (facts §2.3).
 ///
 /// The first two wake an app in the background and are what most of this software is about; the
-/// others are plain pushes, which iOS gives out by rules of its own.
+/// others are plain pushes, which iOS delivers by separate rules.
 public enum WakeKind: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// A silent push: the system launches the app for up to 30 seconds when it can afford it.
     case background
@@ -71,9 +71,9 @@ public enum WakeKind: String, Hashable, Sendable, CaseIterable, CustomStringConv
         }
     }
 
-    /// The priority of a push that does not ask for one: 5 for background (rules BG006–BG008) and
-    /// for types that only refresh content, 10 for types a user waits for, which is also APNs'
-    /// default without the header.
+    /// The priority of a push whose request has none: 5 for background (rules BG006–BG008) and for
+    /// types that only refresh content, 10 for types a user waits for, which is also APNs' default
+    /// without the header.
     public var defaultPriority: Priority {
         switch self {
         case .background, .complication, .fileprovider, .widgets: .powerConsiderate

@@ -2,9 +2,9 @@
 
 /// A point of wall time, in whole milliseconds since 1970-01-01T00:00:00Z.
 ///
-/// Wall time is what Apple's headers speak of (`apns-expiration`, `iat`, the 410 timestamp) and
-/// what is written to disk. It may jump; spans inside one process are measured on a monotonic
-/// clock instead.
+/// Wall time is the time in Apple's headers (`apns-expiration`, `iat`, the 410 timestamp) and what
+/// is written to disk. It may jump; spans inside one process are measured on a monotonic clock
+/// instead.
 public struct WallInstant: Hashable, Comparable, Sendable {
     /// Milliseconds since the epoch; negative before it.
     public var millisecondsSinceEpoch: Int64

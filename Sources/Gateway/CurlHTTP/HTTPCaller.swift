@@ -3,11 +3,11 @@
 import CCurlCalls
 import CCurlShims
 
-/// Makes ordinary HTTP/1.1 requests, one at a time, and waits for each: for the client commands,
-/// and for webhooks on a thread of their own.
+/// Makes HTTP/1.1 requests, one at a time, and waits for each: for the client commands, and for
+/// webhooks on a separate thread.
 ///
 /// A call blocks the calling thread, so it must not be one of Swift's cooperative threads for long.
-/// It belongs to one thread or task at a time, which its not being copyable or `Sendable` keeps.
+/// One thread or task uses it at a time, because it is neither copyable nor `Sendable`.
 public struct HTTPCaller: ~Copyable {
     /// A request.
     public struct Request {
@@ -27,10 +27,10 @@ public struct HTTPCaller: ~Copyable {
         public var connectMilliseconds = 5_000
         /// How long the whole request may take, in milliseconds.
         public var milliseconds = 30_000
-        /// The most bytes of an answer that are taken.
+        /// The most bytes of an answer.
         public var answerByteCount = 16_777_216
 
-        /// A request without a body.
+        /// Creates a request without a body.
         public init(_ method: String, _ url: String) {
             self.method = method
             self.url = url
@@ -49,19 +49,20 @@ public struct HTTPCaller: ~Copyable {
         public let body: [UInt8]
     }
 
-    /// Why no answer came.
+    /// The reason why there is no answer.
     public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Libcurl's words, without anything secret: hosts, ports, reasons.
+        /// libcurl's message, without secrets: hosts, ports, reasons.
         public let description: String
         /// Whether the server may have seen the request, or some of it.
         public var isSent = false
-        /// Whether an answer came that is larger than the caller reads.
+        /// Whether the answer was larger than the caller reads.
         public var isTooLarge = false
     }
 
     private let caller: OpaquePointer
 
-    /// A caller without connections. Throws when memory runs out, or libcurl cannot be initialised.
+    /// Creates a caller without connections. Throws when memory is exhausted, or libcurl cannot be
+    /// initialised.
     public init() throws(Failure) {
         guard CCurl_global_init() == 0, let caller = CCurlCaller_create() else {
             throw Failure(description: "libcurl cannot be initialised")
@@ -80,7 +81,7 @@ public struct HTTPCaller: ~Copyable {
         CCurlCaller_clear_headers(caller)
         defer { CCurlCaller_clear_headers(caller) }
         for (name, value) in request.headers {
-            // A line break would begin a header of its own.
+            // A line break would begin another header.
             guard !value.utf8.contains(where: { $0 < 0x20 }),
                 CCurlCaller_append_header(caller, "\(name): \(value)")
             else { throw Failure(description: "the header \(name) cannot be sent") }
@@ -96,13 +97,13 @@ public struct HTTPCaller: ~Copyable {
         return Answer(
             status: Int(answer.status), retryAfterSeconds: Int(answer.retryAfterSeconds),
             redirectURL: answer.redirectURL.map { String(cString: $0) },
-            // SAFETY: the shim's buffer has this length, and lives until the next call.
+            // SAFETY: the shim's buffer has this length, and is valid until the next call.
             body: Array(UnsafeBufferPointer(start: answer.body, count: answer.bodyLength)))
     }
 
     private func perform(_ request: Request) -> CCurlAnswer {
-        // SAFETY: every pointer of the call is to a value that lives until the closures return, and
-        // the shim keeps none of them.
+        // SAFETY: every pointer of the call is to a value that is valid until the closures return,
+        // and the shim keeps none of them.
         request.url.withCString { url in
             request.method.withCString { method in
                 withOptionalCString(request.unixSocketPath) { socket in

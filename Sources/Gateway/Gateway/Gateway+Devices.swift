@@ -4,8 +4,8 @@ public import WakeBudget
 public import WakeModel
 
 extension Gateway {
-    // `among` restricts a verb to apps, for callers without access to others: other apps' data on a
-    // device is then absent.
+    // `among` restricts a request to apps, for callers without access to others; other apps' data
+    // on a device is then absent.
 
     /// The device's current state in each queue that has it; empty for an unknown one.
     public func device(
@@ -28,7 +28,7 @@ extension Gateway {
     }
 
     /// The app registered the token with APNs, by default now: an older 410 does not count any
-    /// more. `user` says whose the device is: a wake for the user reaches it.
+    /// more. `user` is the owner of the device: a wake for the user reaches it.
     public func registered(
         _ token: DeviceToken, app: AppIdentity, kind: WakeKind = .background,
         at instant: WallInstant? = nil, user: UserChange = .kept
@@ -38,13 +38,12 @@ extension Gateway {
             .registered(at: at, user), of: token, app: app, among: nil, kind: kind, makes: true)
     }
 
-    /// Forgets a device: what waits for it ends as cancelled, its budget begins anew. Nothing is
-    /// left of it but its token in the wakes that ended and in the feed of dead tokens, for as long
-    /// as those are kept.
+    /// Removes a device and its budget; its waiting wakes end as cancelled. Only the records of its
+    /// ended wakes and the feed of dead tokens contain its token, for as long as they are kept.
     ///
-    /// Where thousands of plain pushes wait for it, their ends are several transactions. When one
-    /// of them fails, what is thrown does not name the wakes that have ended by then; their
-    /// outcomes do. Called again, it ends the rest: after an error, call it until none comes.
+    /// Thousands of waiting plain pushes end in several transactions. When one of them fails, the
+    /// wakes that ended before have their outcomes, but are not in the error. Another call ends the
+    /// rest: after an error, call it again until there is none.
     public func forget(
         _ token: DeviceToken, app: AppIdentity? = nil, environment: APNsEnvironment? = nil,
         among apps: Set<BundleID>? = nil
@@ -74,7 +73,7 @@ extension Gateway {
         return outcome.devices == 0 ? .unknownDevice : .done(ended: ended.map(\.id))
     }
 
-    /// Ends the pushes of a forgotten device that one transaction left.
+    /// Ends the remaining pushes of a removed device.
     private func forgetPushes(
         of token: DeviceToken, _ unfinished: [WakeQueueKey: Int64]
     ) async throws(StoreFailure) -> [EndedWake] {

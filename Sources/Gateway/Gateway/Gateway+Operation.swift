@@ -8,7 +8,7 @@ import WakeModel
 extension Gateway {
     // MARK: Apps
 
-    /// The status of each app. Of plain pushes it shows the queues that were used since the gateway
+    /// The status of each app. It has the queues of plain pushes that were used since the gateway
     /// started.
     public var apps: [AppStatus] {
         let now = clock.now()
@@ -39,9 +39,9 @@ extension Gateway {
         }
     }
 
-    /// Stops an app's dispatch until it is resumed, over restarts too. What waits and what comes
-    /// is kept. One that is paused stays so since then, and has another reason if one is given.
-    /// `false` for an unknown app.
+    /// Pauses an app's dispatch until it is resumed, across restarts too. Its wakes are accepted
+    /// and wait. An app that is paused already keeps the time of its pause, and its reason unless
+    /// one is given. Returns `false` for an unknown app.
     public func pause(
         _ app: AppIdentity, reason: String? = nil
     ) async throws(StoreFailure) -> Bool {
@@ -50,8 +50,7 @@ extension Gateway {
             QueuePause(at: known?.at ?? clock.now(), reason: reason ?? known?.reason), of: app)
     }
 
-    /// Lets an app's dispatch go on, and tries again what APNs refused. `false` for an unknown
-    /// app.
+    /// Resumes an app's dispatch, and ends its holds. Returns `false` for an unknown app.
     public func resume(_ app: AppIdentity) async throws(StoreFailure) -> Bool {
         try await setPause(nil, of: app)
     }
@@ -74,7 +73,7 @@ extension Gateway {
             state.pausesSet += 1
             let wasPaused = state.paused[app] != nil
             state.paused[app] = pause
-            // A queue that was held goes on as one that was paused does.
+            // A queue that was held resumes like one that was paused.
             let freed = pause == nil ? state.holds.reset(queues) : []
             // Subscribers are notified for the queues that the app uses.
             return wasPaused == (pause != nil) ? freed : state.shownQueues(of: app)
@@ -127,11 +126,11 @@ extension Gateway {
     // MARK: Reload
 
     /// Changes apps, rules and the sender, from one transaction to the next; nothing is dropped.
-    /// Held queues are tried again at once. Wakes that are with the old sender end there; wakes of
-    /// an app that is gone wait until it is back or their time is over.
+    /// Held queues are tried again immediately. Wakes in flight end with the old sender; wakes of
+    /// an app that was removed wait until it is configured again or they expire.
     ///
-    /// `unchanged` are the apps whose pushes go out as before, over the same connections: what
-    /// APNs has not answered them so far still counts, and so do the answers that are under way.
+    /// `unchanged` are the apps whose pushes use the same connections as before: their unanswered
+    /// pushes still count, and so do answers that are in flight.
     public func reload(
         _ configuration: GatewayConfiguration, sender: any WakeSender,
         unchanged: Set<AppIdentity> = []
@@ -154,7 +153,7 @@ extension Gateway {
             state.voipQueues = queues.filter(\.kind.isImmediate)
             state.backgroundQueues = queues.filter { !$0.kind.isImmediate }
             state.unfinished = Set(queues)
-            // One that is paused too does not go on.
+            // One that is paused too stays paused.
             return state.holds.resetAll().filter { state.paused[$0.app] == nil }
         }
         dispatcher.signal.ring()
@@ -171,7 +170,7 @@ extension Gateway {
 
     // MARK: Numbers
 
-    /// The gateway in numbers, at a cost that does not grow with the store.
+    /// The gateway's figures, at a cost that does not grow with the store.
     public func stats() async throws(StoreFailure) -> GatewayStats {
         let count = try await counts()
         let now = clock.now()
@@ -195,7 +194,7 @@ extension Gateway {
         try await context.perform(CountWakes())
     }
 
-    /// What waits for these queues.
+    /// The waiting wakes of these queues.
     public func backlogs(
         of queues: [WakeQueueKey]
     ) async throws(StoreFailure) -> [WakeQueueKey: QueueBacklog] {
@@ -209,8 +208,8 @@ extension Gateway {
 
     // MARK: Webhooks
 
-    /// Takes leases on webhooks of an endpoint that are due. The holder delivers and settles it;
-    /// one that is not settled is claimed again when its lease is over.
+    /// Takes leases on webhooks of an endpoint that are due. The holder delivers and settles them;
+    /// one that is not settled is claimed again when its lease has ended.
     public func webhooks(
         of endpoint: WebhookEndpointID, limit: Int, leaseSeconds: Int
     ) async throws(StoreFailure) -> WebhookBatch {
@@ -222,7 +221,7 @@ extension Gateway {
     }
 
     /// Takes or keeps the duty to deliver the webhooks of an endpoint, for so many seconds from now
-    /// on; whether it is this gateway's. Of gateways that share a store one has it at a time, so
+    /// on; returns whether this gateway has it. Of the gateways on a store one has it at a time, so
     /// that no two post the same event concurrently.
     public func takeDelivery(
         to endpoint: WebhookEndpointID, seconds: Int
@@ -232,7 +231,7 @@ extension Gateway {
         }
     }
 
-    /// Gives that duty back.
+    /// Releases that duty.
     public func giveBackDelivery(to endpoint: WebhookEndpointID) async throws(StoreFailure) {
         try await context.watch.observe(.write) { () async throws(StoreFailure) in
             try await context.store.giveBack(.webhooks(endpoint))
@@ -244,8 +243,8 @@ extension Gateway {
         try await context.perform(SettleWebhooks(webhooks))
     }
 
-    /// A signal that rings when webhooks of an endpoint may have been written, for as long as the
-    /// caller holds it.
+    /// A signal that fires when webhooks of an endpoint may have been written, for as long as the
+    /// caller retains it.
     public func webhookSignal(of endpoint: WebhookEndpointID) -> WebhookSignal {
         context.webhookSignals.make(for: endpoint, clock: clock)
     }

@@ -12,8 +12,8 @@ extension Gateway {
         return try await context.perform(ListUserDevices(of: user, in: queues))
     }
 
-    /// Registers devices under a user no longer: all, or those of an app, or a token's. What waits
-    /// for them is sent still. Returns how many registrations were removed.
+    /// Removes a user's registrations: all, or those of an app, or a token's. Their waiting wakes
+    /// are still sent. Returns the number of removed registrations.
     public func unregister(
         _ user: UserID, token: DeviceToken? = nil, app: AppIdentity? = nil,
         environment: APNsEnvironment? = nil, among apps: Set<BundleID>? = nil
@@ -23,12 +23,12 @@ extension Gateway {
             UnregisterUser(user, token: token, in: queues, at: clock.now()))
     }
 
-    /// Asks for a wake on each device that is registered under a user for this app, environment and
+    /// Requests a wake on each device that is registered under a user for this app, environment and
     /// kind of push: `inquiry` makes the request for a device. Returns an answer for each device,
     /// none when the user has none, as ``accept(_:spreadSeconds:caller:withDiagnostics:)`` does.
     ///
-    /// With `idempotency` a request that comes again is for the devices for which it was first: it
-    /// gets their answers, whatever was registered since. What `inquiry` says of it is not heeded.
+    /// With `idempotency`, a repeated request is for the devices of the first one, regardless of
+    /// later registrations, and gets their answers. `inquiry` is not used for it.
     public func accept(
         forUser user: UserID, app bundleID: BundleID, environment: APNsEnvironment? = nil,
         kind: WakeKind, idempotency: IdempotencyKey? = nil, spreadSeconds: Int = 0,
@@ -42,8 +42,8 @@ extension Gateway {
         }
         let target = UserTarget(
             user: user, queue: WakeQueueKey(app: app, kind: kind), idempotency: idempotency)
-        // Another request with the same key may come between the two commands, when the user has
-        // other devices: what it was for is known the second time.
+        // Another request with the same key may be admitted between the two commands, when the user
+        // has other devices; the second attempt finds it.
         for isLast in [false, true] {
             let resolution: UserResolution?
             do throws(StoreFailure) {

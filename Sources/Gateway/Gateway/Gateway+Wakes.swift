@@ -4,8 +4,8 @@ import Synchronization
 public import WakeModel
 
 extension Gateway {
-    /// All that is known of one wake; `nil` for an unknown id, and for a wake of another app than
-    /// those that it may be `among`.
+    /// The record of a wake; `nil` for an unknown id, and for a wake of an app that is not `among`
+    /// these.
     public func record(
         of id: WakeID, among apps: Set<BundleID>? = nil
     ) async throws(StoreFailure) -> WakeRecord? {
@@ -19,8 +19,8 @@ extension Gateway {
         try await context.perform(ListWakes(query))
     }
 
-    /// Waits until a wake has ended, or the wake that carries it has, or the time is over; its
-    /// record then. `nil` for an unknown id. When too many wait already, it does not wait.
+    /// Waits until a wake or its carrier has ended, at most for the given time, and returns its
+    /// record; `nil` for an unknown id. It does not wait when too many callers wait already.
     ///
     /// An end written by this gateway is answered immediately. One written by another gateway on
     /// the same store is found by polling: at first after
@@ -43,7 +43,8 @@ extension Gateway {
         }
     }
 
-    /// Whose end is missing for the outcome of a wake: its own, or its carrier's; `nil` if none.
+    /// The wake whose end determines the outcome of a wake: itself, or its carrier; `nil` when it
+    /// has ended.
     private func whoseEndMissing(_ record: WakeRecord) async throws(StoreFailure) -> WakeID? {
         guard record.end != nil else { return record.id }
         guard var carrier = record.carriedBy, record.carrierEnd == nil else { return nil }
@@ -55,9 +56,9 @@ extension Gateway {
         return nil
     }
 
-    /// Ends a wake that waits, or has merged into one that does, and no other: what had merged into
-    /// it waits on, and what it had merged into goes on without its payload, as far as the parts
-    /// are distinguishable. A wake of another app than those that it may be `among` is unknown.
+    /// Ends a wake that waits, or that merged into a waiting one, and no other: wakes that merged
+    /// into it still wait, and its carrier is sent without its payload, as far as the parts are
+    /// distinguishable. A wake of an app that is not `among` these is unknown.
     public func cancel(
         _ id: WakeID, among apps: Set<BundleID>? = nil
     ) async throws(StoreFailure) -> CancelAnswer {
@@ -73,8 +74,8 @@ extension Gateway {
     }
 
     /// The outcomes of all gateways on the store from now on, or behind a cursor, of all apps or of
-    /// some; `nil` when too many read them already, or, where a caller is named, too many by that
-    /// name (``GatewayLimits/eventSubscriberCountOfCaller``).
+    /// some; `nil` when there are too many readers, or too many of a named caller
+    /// (``GatewayLimits/eventSubscriberCountOfCaller``).
     public func events(
         after cursor: Int64? = nil, among apps: Set<BundleID>? = nil, caller: String? = nil
     ) async throws(StoreFailure) -> OutcomeEvents? {
@@ -83,7 +84,8 @@ extension Gateway {
             after: cursor, keptFrom: WakeID.firstNumber(at: oldest), of: apps, caller: caller)
     }
 
-    /// Records receipts: the app says that these wakes launched it; answers one by one, in order.
+    /// Records receipts: reports of the app that wakes launched it. Returns an answer for each, in
+    /// order.
     public func confirm(_ receipts: [Receipt]) async throws(StoreFailure) -> [ReceiptAnswer] {
         let outcome = try await context.watch.observe(.readThenWrite) {
             () async throws(StoreFailure) in

@@ -7,13 +7,12 @@ import Synchronization
 import WakeBudget
 public import WakeModel
 
-/// The entry to everything: requests come in, are checked, decided and kept; due wakes go
-/// out; outcomes are recorded.
+/// The gateway: checks, decides on and stores requests, sends due wakes, and records outcomes.
 ///
 /// A gateway is a `Service`. ``run()`` must be running for ``accept(_:environment:idempotency:)``
 /// to answer. On graceful shutdown it refuses new wakes, waits for the answers to those in flight
-/// up to ``GatewayLimits/drainSeconds``, then gives up the rest and returns. In a service group
-/// it belongs before whatever brings requests in, because services stop in the reverse order.
+/// up to ``GatewayLimits/drainSeconds``, then abandons the rest and returns. In a service group it
+/// must precede the services that pass requests to it, because services stop in the reverse order.
 public final class Gateway: Service {
     let context: GatewayContext
     let dispatcher: Dispatcher
@@ -32,8 +31,8 @@ public final class Gateway: Service {
         case stopping
     }
 
-    /// A gateway with this configuration. `entropy` is where the random bits of ids and of retry
-    /// jitter come from; tests give a seeded one.
+    /// Creates a gateway with this configuration. `entropy` is the source of the random bits of ids
+    /// and of retry jitter; tests use a seeded one.
     public init(
         configuration: GatewayConfiguration, store: any WakeStore, sender: any WakeSender,
         validator: WakeValidator = WakeValidator(), clock: any GatewayClock = SystemGatewayClock(),
@@ -71,7 +70,7 @@ public final class Gateway: Service {
         }
     }
 
-    /// A gateway for these apps, with the standard budget.
+    /// Creates a gateway for these apps, with the default budget.
     public convenience init(
         apps: [AppIdentity], store: any WakeStore, sender: any WakeSender,
         validator: WakeValidator = WakeValidator(), clock: any GatewayClock = SystemGatewayClock(),
@@ -95,7 +94,7 @@ public final class Gateway: Service {
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.intake.run() }
                 group.addTask {
-                    // Nothing leaves before it is known who is paused; what comes is kept.
+                    // Nothing is sent before the paused apps are known; new wakes are accepted.
                     await self.loadPauses()
                     await self.dispatcher.run()
                 }
@@ -104,7 +103,7 @@ public final class Gateway: Service {
                     await self.context.keepHolds { self.phase.withLock { $0 == .stopping } }
                 }
             }
-            // What the last answers held; when the store fails now, there is no later.
+            // Records the last answers. If the store fails now, they are not retried.
             if await !self.context.writeHolds() { self.context.giveUpHolds() }
         } onCancelOrGracefulShutdown: {
             self.shutDown()
@@ -130,9 +129,8 @@ public final class Gateway: Service {
 
     // MARK: Taking wakes
 
-    /// Checks a request, decides on it and keeps it. The answer
-    /// ``AdmissionResult/admitted(_:)`` means that it is on disk and ends, or has ended, in
-    /// exactly one recorded outcome.
+    /// Checks a request, decides on it and stores it. The answer ``AdmissionResult/admitted(_:)``
+    /// means that it is durable and ends, or has ended, in exactly one recorded outcome.
     ///
     /// `environment` may be left out when the app is configured for one only.
     public func accept(
@@ -145,16 +143,16 @@ public final class Gateway: Service {
     /// Checks a request, decides on it and keeps it.
     public func accept(_ inquiry: Inquiry) async -> AdmissionResult { await accept([inquiry])[0] }
 
-    /// Checks requests and stores the valid ones; answers one by one, in order. One that is refused
-    /// does not fail the others. They share few transactions, which is what makes a batch cheap;
-    /// each is admitted separately.
+    /// Checks requests and stores the valid ones. Returns an answer for each, in order. One that is
+    /// refused does not fail the others. They share few transactions, but each is admitted
+    /// separately.
     ///
-    /// With `spreadSeconds` the due times are spread evenly over as long: the request at place i
-    /// of n is not sent before i/n of it has passed, and one by itself not before a random part of
-    /// it has. None is put off until its time is over. Calls and Push to Talk are not spread.
+    /// With `spreadSeconds` the due times are spread evenly over that time: the request at place i
+    /// of n is not sent before i/n of it has passed, and a single one not before a random part of
+    /// it has. None is delayed past its expiration. Calls and Push to Talk are not spread.
     ///
     /// `caller` identifies the caller, for example the name of an API key. Requests that wait to be
-    /// written are served evenly between callers; those without a name are all of one caller. Names
+    /// written are served evenly between callers; those without a name count as one caller. Names
     /// must come from a bounded set.
     ///
     /// Diagnostics of accepted wakes are returned `withDiagnostics` only; those of refused ones
@@ -202,8 +200,8 @@ public final class Gateway: Service {
         }
     }
 
-    /// Background wakes and calls at the same time. Where there is one kind only, nothing waits for
-    /// a task that would submit none of the other.
+    /// Submits background wakes and calls concurrently. With one kind only, no task is made for the
+    /// other.
     private func submit(
         _ background: [WakeSubmission], _ calls: [WakeSubmission], _ caller: String
     ) async -> (background: [AdmissionResult], calls: [AdmissionResult]) {
@@ -217,7 +215,7 @@ public final class Gateway: Service {
         return (await intake.submit(background, areCalls: false, caller: caller), await called)
     }
 
-    /// Submissions of one kind, and where their answers belong.
+    /// Submissions of one kind, and the places of their answers.
     private struct Batch {
         var submissions: [WakeSubmission] = []
         var places: [(index: Int, diagnostics: [Diagnostic])] = []
@@ -252,10 +250,10 @@ public final class Gateway: Service {
         case fine(WakeSubmission, diagnostics: [Diagnostic])
     }
 
-    /// How far a wake is put off: a part of the time over which it is spread, or of what its own
-    /// end leaves of that.
+    /// The delay of a wake: a part of the time over which it is spread, limited by its expiration.
     private struct Delay {
-        /// How long before its end a wake is let go at the latest, so that it may still arrive.
+        /// The least time between the delayed start of a wake and its end, so that it can still be
+        /// delivered.
         static let reserveMilliseconds: Int64 = 60_000
 
         /// In milliseconds.
@@ -263,8 +261,8 @@ public final class Gateway: Service {
         /// How much of them.
         let offset: Int64
 
-        /// From when on the wake may be sent; `nil` for immediately. A wake without an expiry is
-        /// held for `holdSeconds`.
+        /// The earliest time at which the wake may be sent; `nil` for immediately. A wake without
+        /// an expiry is held for `holdSeconds`.
         func notBefore(
             _ wake: ValidWake, now: WallInstant, holdSeconds: Int
         ) -> WallInstant? {
@@ -281,7 +279,7 @@ public final class Gateway: Service {
         }
     }
 
-    /// Why a bundle id names no app.
+    /// The reason why a bundle id names no app.
     enum NoApp: Error {
         case unknown
         case ambiguous
@@ -331,8 +329,8 @@ public final class Gateway: Service {
         }
     }
 
-    /// Gives those that are repeated what the rules remarked on them when they came first: the
-    /// rules look at the time that is left until the expiration, and the answer must be the same.
+    /// Gives repeated requests the diagnostics of the first one: the rules use the time until the
+    /// expiration, and the answer must be the same.
     private func tellFirstDiagnostics(
         _ inquiries: [Inquiry], _ answers: inout [AdmissionResult?], _ verdicts: inout LastVerdict
     ) async {
@@ -353,7 +351,7 @@ public final class Gateway: Service {
         }
     }
 
-    /// Why such a request is refused for any device token; `nil` when it is not.
+    /// The reason why such a request is refused for any device token; `nil` when it is not.
     package func refusal(of inquiry: Inquiry) -> AdmissionResult? {
         var verdicts = LastVerdict(validator, findingCount: context.limits.findingCount)
         guard
@@ -388,7 +386,7 @@ public final class Gateway: Service {
     /// The present instant by the gateway's clock.
     public var now: WallInstant { clock.now() }
 
-    /// Whether the gateway can take and send wakes; if not, why.
+    /// Whether the gateway can accept and send wakes; if not, the reasons.
     public var readiness: Readiness {
         var obstacles: [String] = []
         switch phase.withLock({ $0 }) {
@@ -407,7 +405,7 @@ public final class Gateway: Service {
         }
         for app in apps {
             for var queue in app.queues where queue.circuit != .closed || queue.silence != nil {
-                // Readiness is told to everybody, and what an operator wrote is not.
+                // Readiness is public; an operator's text is not.
                 queue.pause = queue.pause.map { QueuePause(at: $0.at, reason: nil) }
                 let key = WakeQueueKey(app: app.app, kind: queue.kind)
                 obstacles.append("\(key): \(queue.message)")

@@ -5,32 +5,33 @@ import GRDBSQLite
 import Gateway
 import Glibc
 
-/// A store's file that is read and left unchanged.
+/// A store's file that is read without changes.
 ///
-/// A reader of a file in WAL mode usually makes a `-wal` and a `-shm` beside it, the index of the
+/// A reader of a file in WAL mode usually creates a `-wal` file and a `-shm` file, the index of the
 /// log, and cannot remove them again: only a writer can determine that they are unused. So the file
-/// is read without them wherever no other process can be using it, which the files beside it show.
+/// is read without them where no other process can be using it, as the presence of these files
+/// shows.
 struct AuditedFile {
     /// How the file is read.
     enum Reading: Hashable {
         /// There is no log: a copy by SQLite's backup, or a store that was closed. No process has
         /// it open, since that would have created a log. It is read as immutable.
         case alone
-        /// There is a log that matters and no index of it: a copy of both files. The index is made
-        /// in memory.
+        /// There is a log with transactions and no index of it: a copy of both files. The index is
+        /// made in memory.
         case withLog
-        /// There is an index: a gateway runs, or was killed. It is read as by any reader, which
-        /// makes nothing that is not there.
+        /// There is an index: a gateway runs, or was killed. It is read by the ordinary means,
+        /// which create no new file.
         case beside
     }
 
-    /// The file itself, behind all links: its companion files are beside it under its name.
+    /// The file itself, all links resolved: its companion files are in the same folder under its
+    /// name.
     private let path: String
 
     /// Throws a ``Gateway/StoreFailure``: `readOnly` when there is no such file, `unavailable` when
-    /// it is no file or has several names (hard links), `corrupt` when it is empty and the log of
-    /// the database that was there is left. SQLite deletes the log of an empty file, whoever opens
-    /// it.
+    /// it is no file or has several names (hard links), `corrupt` when it is empty and there is the
+    /// log of a former database. SQLite deletes the log of an empty file when it is opened.
     init(path: String) throws(StoreFailure) {
         guard let real = StorePath.existing(path) else {
             let code = errno
@@ -38,7 +39,7 @@ struct AuditedFile {
                 kind: .readOnly,
                 message: "The store \(path) cannot be opened: \(StoreLock.reason(code)).")
         }
-        // A gateway's log may be beside another name, and the file without it is incomplete.
+        // A gateway's log may be under another name, and the file is incomplete without it.
         try StorePath.checkFile(real)
         if StorePath.byteCount(of: real) == 0,
             let failure = StoreIdentity.orphanedLog(besides: real)
@@ -48,7 +49,7 @@ struct AuditedFile {
         self.path = real
     }
 
-    /// How it is to be read, as it is found.
+    /// The way to read it in its present state.
     var reading: Reading {
         let (journal, log, index) = (stamp("-journal"), stamp("-wal"), stamp("-shm"))
         // A file in another mode, whose journal SQLite handles itself; or a SQLite without URI
@@ -63,7 +64,7 @@ struct AuditedFile {
 
     /// Calls `body` with the file, and once more if another process opened it meanwhile.
     func read<Answer>(_ body: (Database) throws -> Answer) throws -> Answer {
-        // The stamps first: who comes between the two is noticed as well.
+        // The stamps first, so that a change between the two is detected as well.
         let before = stamps
         let reading = reading
         guard reading != .beside else { return try read(reading, body) }
@@ -92,8 +93,8 @@ struct AuditedFile {
         let parameters: String
         switch reading {
         case .alone: parameters = "immutable=1"
-        // No locks, which a file that is open for reading only cannot have as SQLite wants them
-        // here. No other process has a log without an index, and `read(_:)` checks whether that
+        // No locks, because SQLite would need locks here that a file opened for reading only cannot
+        // have. No other process has a log without an index, and `read(_:)` checks whether that
         // changed.
         case .withLog: parameters = "vfs=unix-none"
         case .beside: return path
@@ -109,8 +110,8 @@ struct AuditedFile {
     }
 
     /// An index in memory (sqlite.org/wal.html, "Use of WAL Without Shared-Memory"), and a log that
-    /// stays when the connection is closed. The last one to close would copy the log into the file
-    /// first; that ends at the descriptor, which is open for reading only.
+    /// stays when the connection is closed. The last connection to close would copy the log into
+    /// the file first, which fails because the descriptor is open for reading only.
     private static func keepIndexInMemory(_ database: Database) throws {
         try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
         var isKept: CInt = 1
@@ -124,7 +125,7 @@ struct AuditedFile {
 
     // MARK: What others do
 
-    /// What shows that a file was replaced or written to.
+    /// The attributes of a file that change when it is replaced or written to.
     private struct Stamp: Equatable {
         let device: UInt64
         let number: UInt64

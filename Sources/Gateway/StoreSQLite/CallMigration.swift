@@ -5,13 +5,12 @@ import StoreRows
 import WakeBudget
 import WakeModel
 
-/// Gives the devices of an earlier version the calls that their ledgers count.
+/// Adds the calls that their ledgers count to the devices of an earlier version.
 enum CallMigration {
-    /// How long a call may matter after it was accepted, in seconds: its longest deadline.
+    /// The time after its acceptance for which a call is needed, in seconds: the longest deadline.
     private static let lifeSeconds = Int64(BudgetLimits.callDeadlineSeconds.upperBound)
 
-    /// Walks from each VoIP device's latest wake as far back as a call may matter, however many
-    /// wakes those are.
+    /// Walks back from each VoIP device's latest wake through all calls that may be needed.
     static func run(_ handle: OpaquePointer) throws(StoreFailure) {
         let connection = Connection(handle)
         let first = WakeID.firstNumber(
@@ -63,7 +62,7 @@ enum CallMigration {
         defer { statement.reset() }
         statement.bind(1, number)
         guard try statement.step() else { return nil }
-        // Behind one that cannot be read the chain is lost.
+        // The chain ends at one that cannot be read.
         guard let state = try? WakeState(number: statement.int64(0)) else { return nil }
         var reader = ByteReader(statement.bytes(1))
         return try? reader.wake(number: number, state: state, device: nil)
@@ -71,7 +70,7 @@ enum CallMigration {
 }
 
 extension WakeRow {
-    /// Whether its device's ledger counts it: one that certainly was not sent was taken back.
+    /// Whether its device's ledger counts it: one that certainly was not sent was refunded.
     fileprivate var isCountedCall: Bool {
         switch state {
         case .pending, .claimed, .sent: true

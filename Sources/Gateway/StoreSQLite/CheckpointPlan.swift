@@ -5,31 +5,31 @@
 ///
 /// Three rules hold in every order of events:
 /// - The writer copies few pages itself, so that no transaction waits for a large copy.
-/// - Only one checkpoint runs at a time. The background one never begins when the log may have
-///   been copied whole: SQLite before 3.51.3 may then take the old log's progress for that of one
-///   that the writer begins at the same moment, and lose what is in it.
+/// - Only one checkpoint runs at a time. The background one never begins when the log may have been
+///   copied completely: SQLite before 3.51.3 may then use the old log's progress for a new log that
+///   the writer begins at the same moment, and lose transactions.
 /// - While a reader of the file prevents the log from being copied or restarted, attempts are
 ///   spaced in time.
 struct CheckpointPlan {
     /// Lengths in pages, and times.
     struct Bounds: Sendable {
-        /// How long the log may become before it is copied: 32 000 pages, 64 MB. Each
-        /// copy makes the writer wait once: with half of this, the 99th percentile of single
-        /// requests beside a flood was 7 to 9 ms and not 6 (`RouseBenchmarks gateway-neighbours`).
+        /// The length at which the log is copied: 32 000 pages, 64 MB. Each copy makes the writer
+        /// wait once: with half of this, the 99th percentile of single requests during a flood was
+        /// 7 to 9 ms instead of 6 (`RouseBenchmarks gateway-neighbours`).
         var start = 32_000
-        /// How much the writer copies itself at most, for each background copy since the log began:
-        /// a writer that is always faster than the disk must be met at last.
+        /// The most that the writer copies itself, for each background copy since the log began, so
+        /// that the copying ends even if the writer is always faster than the disk.
         var rest = 250
-        /// How many background copies raise that.
+        /// The number of background copies that raise that limit.
         var maximumRests = 16
-        /// How long the log may become while a reader prevents its restart, before new work is
+        /// The length of the log, while a reader prevents its restart, at which new work is
         /// refused: 131 072 pages, 256 MB.
         var maximum = 131_072
-        /// How long no other try is made after one that brought nothing.
+        /// The pause after an attempt without progress.
         var retry: Duration = .milliseconds(250)
     }
 
-    /// What is to be done now.
+    /// The next step.
     enum Step: Hashable {
         case nothing
         /// A copy in the background. To be reported with ``passed(_:of:now:)``.
@@ -39,11 +39,11 @@ struct CheckpointPlan {
     }
 
     let bounds: Bounds
-    /// Which log it is, of those that were begun since the store was opened.
+    /// The number of the log, among those since the store was opened.
     private var log = 0
-    /// Its length when the writer looked last.
+    /// Its length after the last transaction.
     private(set) var length = 0
-    /// How much of it is in the database.
+    /// The number of its pages that are in the database.
     private var copied = 0
     private var passes = 0
     private var isRunning = false
@@ -51,11 +51,11 @@ struct CheckpointPlan {
 
     init(_ bounds: Bounds = Bounds()) { self.bounds = bounds }
 
-    /// Whether the log is so long that new work is refused, and the next transaction cannot begin
-    /// it anew. What is done for wakes that are kept makes it longer still.
+    /// Whether the log is so long that new work is refused, and the next transaction cannot restart
+    /// it. Work on stored wakes still makes it longer.
     var isFull: Bool { length >= bounds.maximum && copied < length }
 
-    /// What is to be done between two transactions, when the last one left a log of so many pages.
+    /// The step between two transactions, when the log has this number of pages.
     mutating func step(length new: Int, now: ContinuousClock.Instant) -> Step {
         if new < length {
             log += 1
@@ -84,8 +84,8 @@ struct CheckpointPlan {
             return
         }
         if log != self.log {
-            // The writer has begun the log anew meanwhile. What is said may be of the old one; too
-            // much is the safe mistake, because then nothing runs in the background.
+            // The writer has restarted the log meanwhile, so the report may be about the old one.
+            // An estimate that is too high is safe, because then nothing runs in the background.
             copied = result.length <= length ? result.copied : 0
             return
         }
@@ -93,8 +93,8 @@ struct CheckpointPlan {
         copied = result.copied
     }
 
-    /// The writer has copied what was left; `copied` pages are in the database, `nil` when it
-    /// failed. If the log does not restart now, a reader is using it.
+    /// The writer has copied the rest; `copied` pages are in the database, `nil` when it failed. If
+    /// the log does not restart now, a reader is using it.
     mutating func rested(copied new: Int?, now: ContinuousClock.Instant) {
         copied = new ?? copied
         earliest = now + bounds.retry

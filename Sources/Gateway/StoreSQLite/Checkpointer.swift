@@ -6,22 +6,22 @@ import GRDBSQLite
 import Gateway
 import Synchronization
 
-/// Copies the write-ahead log into the database beside the writing, so that the writer waits for a
+/// Copies the write-ahead log into the database concurrently with the writer, which waits for a
 /// small rest only.
 ///
-/// A connection of its own copies most of the log while the writer goes on, and then what came
-/// meanwhile. The writer itself copies the last few pages between two transactions; when nothing
-/// is left, its next transaction begins the log anew. SQLite's own way, copying all of it at some
+/// A separate connection copies most of the log while the writer continues, and then the pages
+/// since. The writer itself copies the last few pages between two transactions; when nothing is
+/// left, its next transaction restarts the log. SQLite's own method, copying all of it at some
 /// commit, would make a call wait for thousands of pages. ``CheckpointPlan`` decides.
 ///
 /// An I/O error while copying ends the store, as a failed flush of the log does: the kernel may
-/// have dropped pages that it could not write, and another try would report success. After every
-/// other failure, such as a full disk, the log is complete, and copying is retried.
+/// have dropped pages that it could not write, and another attempt would report success. After
+/// every other failure, such as a full disk, the log is complete, and copying is retried.
 final class Checkpointer: Sendable {
     fileprivate struct State {
         var plan: CheckpointPlan
         var isClosed = false
-        /// Whether it was said that the log is full.
+        /// Whether the notice of a full log was sent.
         var isToldFull = false
         var failure: StoreFailure?
     }
@@ -32,8 +32,8 @@ final class Checkpointer: Sendable {
     private let flusher: LogFlusher
     private let notify: @Sendable (StoreNotice) -> Void
 
-    /// A checkpointer with a connection of its own, for the log whose length `log` has. `flusher`
-    /// ends the store.
+    /// Creates a checkpointer with a separate connection, for the log whose length `log` has.
+    /// `flusher` ends the store.
     init(
         _ database: DatabaseQueue, log: LogLength, flusher: LogFlusher,
         bounds: CheckpointPlan.Bounds, notify: @escaping @Sendable (StoreNotice) -> Void
@@ -45,10 +45,10 @@ final class Checkpointer: Sendable {
         state = Mutex(State(plan: CheckpointPlan(bounds)))
     }
 
-    /// Whether the last try to copy failed.
+    /// Whether the last attempt to copy failed.
     var isFailing: Bool { state.withLock { $0.failure != nil } }
 
-    /// Whether the log is so long that no new work is to be taken.
+    /// Whether the log is so long that new work must be refused.
     var isFull: Bool { state.withLock { $0.plan.isFull } }
 
     /// To be called by the writer between two transactions.
@@ -80,8 +80,8 @@ final class Checkpointer: Sendable {
         }
     }
 
-    /// Copies what can be copied without waiting for anybody: how long the log is, and how much of
-    /// it is in the database now. `nil` when it failed.
+    /// Copies what can be copied without waiting. Returns the length of the log and the number of
+    /// its pages in the database; `nil` when it failed.
     private func checkpoint(_ handle: OpaquePointer) -> (length: Int, copied: Int)? {
         guard flusher.failure == nil else { return nil }
         var (length, copied): (CInt, CInt) = (0, 0)
@@ -92,11 +92,11 @@ final class Checkpointer: Sendable {
         return (Int(length), Int(copied))
     }
 
-    /// Takes note of how a checkpoint went.
+    /// Records the result of a checkpoint.
     private func note(_ code: CInt, of handle: OpaquePointer) {
         let failure: StoreFailure?
         switch code & 0xff {
-        // Another program copies the log at this moment, which is as good.
+        // Another program copies the log at this moment, with the same effect.
         case SQLITE_OK, SQLITE_BUSY: failure = nil
         case SQLITE_IOERR:
             flusher.end(with: .lost("copied into the store", Self.reason(code, handle)))
@@ -116,11 +116,12 @@ final class Checkpointer: Sendable {
     }
 
     private static func reason(_ code: CInt, _ handle: OpaquePointer) -> String {
-        // SAFETY: SQLite gives a terminated string that lives until the connection's next call.
+        // SAFETY: SQLite returns a terminated string that is valid until the connection's next
+        // call.
         String(cString: sqlite3_errmsg(handle)) + " (code \(code))"
     }
 
-    /// Copies all of the log, as the last one who has the file open, and has closing remove it. On
+    /// Copies all of the log, as the last connection to the file, so that closing removes it. On
     /// the writer's queue, after ``close()``. After a failure the log stays for the next start.
     func copyAll(of writer: Connection) {
         guard flusher.failure == nil else { return }

@@ -3,10 +3,10 @@
 import GRDBSQLite
 import Gateway
 
-/// A connection's statements, prepared once. It belongs to the queue that owns the connection.
+/// A connection's statements, prepared once. It is confined to the queue that owns the connection.
 ///
-/// The hot path speaks to SQLite directly, because GRDB's rows and arguments would be a good part
-/// of its cost; GRDB opens the connections, owns their queues and brings the tables up to date.
+/// The hot path calls SQLite directly, because GRDB's rows and arguments would be a large part of
+/// its cost; GRDB opens the connections, owns their queues and migrates the tables.
 final class Connection {
     let handle: OpaquePointer
     private var statements: [UnsafePointer<UInt8>: OpaquePointer] = [:]
@@ -18,7 +18,7 @@ final class Connection {
 
     deinit { finalize() }
 
-    /// Lets go of all statements, as closing the connection needs.
+    /// Finalizes all statements, which is required before the connection is closed.
     func finalize() {
         if isWatched { sqlite3_progress_handler(handle, 0, nil, nil) }
         isWatched = false
@@ -30,7 +30,7 @@ final class Connection {
     func prepare(_ sql: StaticString) throws(StoreFailure) -> Statement {
         if let known = statements[sql.utf8Start] { return Statement(known, of: self) }
         var prepared: OpaquePointer?
-        // SAFETY: a static string lives as long as the program; its length is given in bytes, and
+        // SAFETY: a static string is valid for the whole run; its length is given in bytes, and
         // SQLite only reads it.
         let code = sql.withUTF8Buffer { text in
             text.withMemoryRebound(to: CChar.self) { text in
@@ -44,27 +44,27 @@ final class Connection {
         return Statement(prepared, of: self)
     }
 
-    /// Runs a statement that gives no rows and takes no values.
+    /// Runs a statement without rows and values.
     func execute(_ sql: StaticString) throws(StoreFailure) {
         let statement = try prepare(sql)
         defer { statement.reset() }
         while try statement.step() {}
     }
 
-    /// Whether an earlier version wrote the file, and it was not brought up to date: an audit,
-    /// which only reads, meets such files.
+    /// Whether an earlier version wrote the file and it was not migrated, as an audit, which only
+    /// reads, may find it.
     var isOfEarlierVersion = false
 
-    /// How many rows the last statement changed.
+    /// The number of rows that the last statement changed.
     var changeCount: Int { Int(sqlite3_changes(handle)) }
 
     /// Whether a transaction is open.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// What went wrong last.
+    /// The last failure.
     func failure() -> StoreFailure {
         let code = sqlite3_extended_errcode(handle)
-        // SAFETY: SQLite gives a terminated string, which is copied before its next call.
+        // SAFETY: SQLite returns a terminated string, which is copied before its next call.
         let message = String(cString: sqlite3_errmsg(handle))
         if code == Self.flushFailureCode {
             flushFailure = .lost("brought to the disk", "\(message) (code \(code))")
@@ -75,12 +75,12 @@ final class Connection {
     /// SQLITE_IOERR_FSYNC, a macro that Swift cannot read.
     private static let flushFailureCode: CInt = SQLITE_IOERR | (4 << 8)
 
-    /// Why SQLite itself could not bring a file to the disk, if that has happened: it does so when
-    /// it begins the log anew.
+    /// The reason why SQLite itself could not flush a file, which it does when it restarts the log;
+    /// `nil` if it has not failed.
     private(set) var flushFailure: StoreFailure?
 
-    /// Has statements fail that still run when so much time has passed from now on; without a
-    /// duration, none. The failure is of the kind `overloaded`.
+    /// Makes statements fail that still run after this time from now on; without a duration, none.
+    /// The failure is of the kind `overloaded`.
     func interrupt(after duration: Duration?) {
         guard let duration else {
             deadline = nil
@@ -89,8 +89,8 @@ final class Connection {
         deadline = .now + duration
         guard !isWatched else { return }
         isWatched = true
-        // SAFETY: the pointer is given back to the handler only, which runs within statements of
-        // this connection. They are run by this object, and `deinit` takes the handler away.
+        // SAFETY: the pointer is passed only to the handler, which runs within statements of this
+        // connection. They are run by this object, and `deinit` removes the handler.
         sqlite3_progress_handler(
             handle, Self.stepsBetweenLooks,
             { context in
@@ -102,14 +102,15 @@ final class Connection {
 
     private var isLate: Bool { deadline.map { $0 < .now } ?? false }
 
-    /// How many of its own small steps SQLite runs between two checks of the clock: some 0.1 ms.
+    /// The number of SQLite's virtual machine instructions between two checks of the clock: some
+    /// 0.1 ms.
     private static let stepsBetweenLooks: CInt = 10_000
 
-    /// Lets go of the pages that it has read, so that the next transaction reads them again. To be
-    /// called outside of a transaction.
+    /// Drops the cached pages, so that the next transaction reads them again. To be called outside
+    /// of a transaction.
     ///
-    /// A page that was damaged on its way stays in SQLite's cache as it came, and a connection that
-    /// alone writes never has a reason to look at the file again.
+    /// A page that was read wrongly stays in SQLite's cache, and the only writing connection has no
+    /// other reason to read the file again.
     func forgetPages() { sqlite3_db_release_memory(handle) }
 }
 
@@ -123,7 +124,7 @@ struct Statement {
         self.connection = connection
     }
 
-    /// To be called after the last step, so that values and locks are let go.
+    /// To be called after the last step, so that values and locks are released.
     func reset() { sqlite3_reset(handle) }
 
     /// Goes to the next row; `false` when there is none.
@@ -144,10 +145,10 @@ struct Statement {
         sqlite3_reset(handle)
     }
 
-    /// Runs a statement without rows, one of whose values is lent for as long as that takes.
+    /// Runs a statement without rows with one value that is not copied.
     func run(with value: [UInt8], at place: CInt) throws(StoreFailure) {
-        // SAFETY: SQLITE_STATIC has SQLite read the bytes where they are, and there they are until
-        // the statement was run; then the value is taken from it again.
+        // SAFETY: SQLITE_STATIC makes SQLite read the bytes in place. They are valid until the
+        // statement was run; then the value is unbound.
         let failure = value.withUnsafeBytes { bytes -> StoreFailure? in
             sqlite3_bind_blob(
                 handle, place, bytes.baseAddress ?? Self.nothing, CInt(bytes.count), nil)
@@ -173,7 +174,7 @@ struct Statement {
     }
 
     func bind(_ place: CInt, _ value: [UInt8]) {
-        // SAFETY: SQLITE_TRANSIENT has SQLite copy the bytes before the call returns. An empty
+        // SAFETY: SQLITE_TRANSIENT makes SQLite copy the bytes before the call returns. An empty
         // array may have no address, and a null pointer would mean NULL.
         value.withUnsafeBytes { bytes in
             _ = sqlite3_bind_blob(
@@ -216,14 +217,15 @@ struct Statement {
     func isNull(_ column: CInt) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
     func text(_ column: CInt) -> String? {
-        // SAFETY: SQLite gives a terminated string that lives until the next step; it is copied.
+        // SAFETY: SQLite returns a terminated string that is valid until the next step; it is
+        // copied.
         sqlite3_column_text(handle, column).map { String(cString: $0) }
     }
 
     func bytes(_ column: CInt) -> [UInt8] {
         guard let start = sqlite3_column_blob(handle, column) else { return [] }
         let count = Int(sqlite3_column_bytes(handle, column))
-        // SAFETY: SQLite says that so many bytes are there until the next step; they are copied.
+        // SAFETY: SQLite guarantees this number of bytes until the next step; they are copied.
         return Array(UnsafeRawBufferPointer(start: start, count: count))
     }
 }

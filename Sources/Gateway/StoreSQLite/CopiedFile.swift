@@ -6,7 +6,8 @@ package import StoreRows
 package import WakeModel
 
 /// A store's file that is copied into another store. It is opened as a gateway opens it, so that no
-/// gateway runs on it meanwhile, its tables are of this version, and its leases have ended.
+/// gateway runs on it meanwhile, its tables are migrated to this version, and its leases have
+/// ended.
 package final class CopiedFile: CopiedStore {
     private let store: SQLiteWakeStore
     private let path: String
@@ -14,8 +15,8 @@ package final class CopiedFile: CopiedStore {
     private let oldest: Int64
     private let now: Int64
 
-    /// Opens the file. Ended wakes of before `oldest` are left out, and so are idempotency keys
-    /// whose time is over.
+    /// Opens the file. Ended wakes from before `oldest` are omitted, and so are expired idempotency
+    /// keys.
     ///
     /// Throws a ``Gateway/StoreFailure`` as opening it for a gateway does: `inUse` when one runs.
     package init(
@@ -27,7 +28,7 @@ package final class CopiedFile: CopiedStore {
         self.now = now.millisecondsSinceEpoch
     }
 
-    /// Gives the file free.
+    /// Releases the file.
     package func close() throws(StoreFailure) { try store.close() }
 
     // MARK: Reading
@@ -76,10 +77,10 @@ package final class CopiedFile: CopiedStore {
         }
     }
 
-    /// The one number that a statement gives.
+    /// The single number that a statement returns.
     private func number(_ statement: Statement) throws(StoreFailure) -> Int64 {
         defer { statement.reset() }
-        // Those without these parameters take no notice.
+        // Statements without these parameters ignore them.
         statement.bind(1, oldest)
         statement.bind(2, now)
         return try statement.step() ? statement.int64(0) : 0
@@ -123,7 +124,7 @@ package final class CopiedFile: CopiedStore {
                 case .integer(let number): statement.bind(parameter, number)
                 case .bytes(let bytes): statement.bind(parameter, bytes)
                 case .text, .null: statement.bindNull(parameter)
-                // No key is as small.
+                // Every key is larger.
                 case nil:
                     if table == .idempotency {
                         statement.bind(parameter, [])
@@ -205,7 +206,7 @@ package final class CopiedFile: CopiedStore {
             guard !statement.isNull(place) else { return .null }
             switch column.content {
             case .bigint: return .integer(statement.int64(place))
-            // A damaged state or kind may not fit, and stays damaged.
+            // A damaged state or kind may be out of range, and stays damaged.
             case .smallint:
                 return .integer(Int64(Int16(exactly: statement.int64(place)) ?? -1))
             case .boolean: return .integer(statement.int64(place) != 0 ? 1 : 0)
@@ -221,8 +222,8 @@ package final class CopiedFile: CopiedStore {
         return row
     }
 
-    /// Gives a wake its device and the one before it, which an older row has in its `rest` only. A
-    /// row that cannot be read stays what it is.
+    /// Sets a wake's device and the wake before it, which an older row has in its `rest` only. A
+    /// row that cannot be read is not changed.
     private static func complete(_ row: inout [CopiedValue], _ statement: Statement) {
         var reader = ByteReader(statement.bytes(8))
         let wake = try? reader.wake(
@@ -253,11 +254,11 @@ package final class CopiedFile: CopiedStore {
 }
 
 extension SQLiteWakeStore {
-    /// The property of a file whose wakes are another store's.
+    /// The mark of a file whose wakes were copied into another store.
     static let retiredName = "copied at"
 
-    /// Refuses a file whose wakes were copied into another store: sent by both, they would go
-    /// twice.
+    /// Refuses a file whose wakes were copied into another store: if both sent them, they would be
+    /// sent twice.
     static func checkIsInUse(_ queue: DatabaseQueue, _ path: String) throws {
         let isRetired = try queue.read { database in
             try database.tableExists("property")

@@ -5,10 +5,10 @@ import Gateway
 import Glibc
 import Synchronization
 
-/// Brings committed transactions to the disk beside the writing of the next ones.
+/// Flushes committed transactions to disk concurrently with the writing of the next ones.
 ///
-/// SQLite's own way (`synchronous=FULL`) has the writer wait for the disk within each commit, which
-/// is most of a commit's time. Here a commit only hands its frames of the write-ahead log to the
+/// With SQLite's `synchronous=FULL`, the writer waits for the disk within each commit, which is
+/// most of a commit's time. Here a commit only writes its frames of the write-ahead log to the
 /// operating system (`synchronous=NORMAL`); then this flushes the log, and the transaction is not
 /// answered before that is done. So every answered transaction is on disk, as with FULL;
 /// transactions that are committed during one flush share the next one; and the log and the
@@ -16,12 +16,12 @@ import Synchronization
 /// it.
 ///
 /// With ``SQLiteWakeStore/Durability/system``, where no caller waits for the disk, it still flushes
-/// within a second of a transaction, so that a power cut loses no more than that.
+/// within a second after a transaction, so that a power failure loses no more than that.
 ///
-/// After a flush that failed nothing is certain any more, not even by a later one that succeeds:
-/// the kernel may have dropped what it could not write. From then on everything fails, until the
-/// store is opened again, which copies what is known of the log before anything is written behind
-/// it. Who owns the process ends it for that, see ``ends``.
+/// After a failed flush, even a later one that succeeds proves nothing: the kernel may have dropped
+/// the pages that it could not write. From then on every transaction fails until the store is
+/// opened again, which copies the readable part of the log before anything is appended to it. The
+/// program exits for that; see ``ends``.
 ///
 /// A checkpoint flushes the log too, by SQLite's own descriptor, and its failure ends the store in
 /// the same way (``Checkpointer``). Once that failure is known, a concurrent flush does not count,
@@ -38,7 +38,7 @@ final class LogFlusher: Sendable {
         var failure: StoreFailure?
     }
 
-    /// Gives the failure after which everything fails, when it comes; to one who listens.
+    /// Yields the failure after which every transaction fails. For one listener.
     let ends: AsyncStream<StoreFailure>
     private let end: AsyncStream<StoreFailure>.Continuation
 
@@ -49,9 +49,9 @@ final class LogFlusher: Sendable {
 
     private let pause: Double
 
-    /// A flusher for the log of the database at `path`, which must be open already. `sync` writes a
-    /// descriptor's file to disk and returns an `errno`, 0 on success; a test may delay it. `pause`
-    /// is the delay of a background flush, in seconds.
+    /// Creates a flusher for the log of the database at `path`, which must be open already. `sync`
+    /// writes a descriptor's file to disk and returns an `errno`, 0 on success; a test may delay
+    /// it. `pause` is the delay of a background flush, in seconds.
     init(
         besides path: String, pause: Double = SQLiteWakeStore.flushSeconds,
         sync: @escaping @Sendable (CInt) -> CInt = LogFlusher.sync
@@ -75,10 +75,10 @@ final class LogFlusher: Sendable {
 
     private static func closeDescriptor(_ descriptor: CInt) { close(descriptor) }
 
-    /// Why nothing more may be written, if that is so.
+    /// The reason why nothing more may be written; `nil` if it may.
     var failure: StoreFailure? { state.withLock { $0.failure } }
 
-    /// Has everything fail from now on; the first reason stays.
+    /// Makes everything fail from now on; the first reason is kept.
     func end(with failure: StoreFailure) {
         let isFirst = state.withLock { state in
             guard state.failure == nil else { return false }
@@ -88,7 +88,7 @@ final class LogFlusher: Sendable {
         if isFirst { end.yield(failure) }
     }
 
-    /// Calls `finish` when what is in the log now is on disk, or cannot come there.
+    /// Calls `finish` when the present contents of the log are on disk, or cannot be written.
     func flush(then finish: @escaping @Sendable (StoreFailure?) -> Void) {
         let starts = state.withLock { state in
             state.waiting.append(finish)
@@ -98,7 +98,7 @@ final class LogFlusher: Sendable {
         if starts { queue.async { self.work() } }
     }
 
-    /// Waits for a flush that begins from now on. Why it failed, if it did.
+    /// Waits for a flush that begins from now on. Returns its failure; `nil` on success.
     func flushed() async -> StoreFailure? {
         await withCheckedContinuation { continuation in
             flush { continuation.resume(returning: $0) }
@@ -120,7 +120,7 @@ final class LogFlusher: Sendable {
 
     // MARK: On the queue
 
-    /// Flushes what was put off, unless that has been done.
+    /// Does the scheduled flush, unless another has been done.
     private func flushPlanned() {
         let isPlanned = state.withLock { state in
             defer { state.isPlanned = false }
@@ -161,7 +161,7 @@ final class LogFlusher: Sendable {
             kind: reason == ENOSPC || reason == EDQUOT ? .full : .unavailable)
     }
 
-    /// The system's own way.
+    /// Flushes with `fdatasync`.
     static func sync(_ descriptor: CInt) -> CInt {
         while true {
             let code = fdatasync(descriptor)
@@ -172,7 +172,8 @@ final class LogFlusher: Sendable {
 }
 
 extension StoreFailure {
-    /// The log could not be handled as `what` says, for `reason`, and what the disk has is unknown.
+    /// The log could not be handled as in `what`, for `reason`, and the contents of the disk are
+    /// unknown.
     static func lost(_ what: String, _ reason: String, kind: Kind = .unavailable) -> Self {
         StoreFailure(
             kind: kind,

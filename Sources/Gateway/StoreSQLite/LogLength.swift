@@ -3,17 +3,17 @@
 import GRDBSQLite
 import Synchronization
 
-/// How many pages the write-ahead log has, as SQLite says after each commit.
+/// The number of pages of the write-ahead log, which SQLite reports after each commit.
 final class LogLength: Sendable {
     private let count = Atomic(0)
 
     /// The pages after the last commit.
     var pages: Int { count.load(ordering: .relaxed) }
 
-    /// Has a connection report its commits here. This takes the place of SQLite's own automatic
-    /// checkpoints, which use the same hook. The object must outlive the connection.
+    /// Makes a connection report its commits here. This replaces SQLite's automatic checkpoints,
+    /// which use the same hook. The object must outlive the connection.
     func watch(_ connection: OpaquePointer) {
-        // SAFETY: the pointer is given back to the hook only, which runs within commits of this
+        // SAFETY: the pointer is passed only to the hook, which runs within commits of this
         // connection; the store holds this object until its connections are closed.
         sqlite3_wal_hook(
             connection,

@@ -5,9 +5,9 @@ import Glibc
 
 /// Whether a write-ahead log can belong to the database beside it.
 ///
-/// SQLite takes whatever log has the database's name for the database's own: nothing in the two
-/// names the other. A backup that is put beside the log of the store before it would have that
-/// log's pages copied over it, and be spoiled for good, before anybody could notice.
+/// SQLite uses any log with the database's name: neither file identifies the other. If a backup is
+/// restored next to the log of the former store, SQLite copies that log's pages over it and
+/// destroys it without a notice.
 ///
 /// They are matched by the change counter in the first page (sqlite.org/fileformat2.html §1.3.7). A
 /// writer of that page increments the counter that it found. So the first copy of the page in a log
@@ -18,14 +18,14 @@ enum LogPairing {
     private static let frameHeaderByteCount = 24
     /// Where the first page has the change counter, most significant byte first.
     private static let counterPlace = 24
-    /// The first word of a log whose checksums take words with the least significant byte first;
-    /// one more is the other order.
+    /// The first word of a log whose checksums use words with the least significant byte first;
+    /// this plus one is the other order.
     private static let magic: UInt32 = 0x377f_0682
 
-    /// Why the log at `path`-wal cannot be that of the database, which is read through
-    /// `descriptor`; `nil` when it can, or when the log does not say.
+    /// The reason why the log at `path`-wal cannot be that of the database, which is read through
+    /// `descriptor`; `nil` when it can, or when the log does not show it.
     static func failure(besides path: String, _ descriptor: CInt) -> StoreFailure? {
-        // The log first: a database that is in use only comes nearer to it.
+        // The log first: the counter of a database in use only comes closer to that of its log.
         guard let first = firstCounter(inLog: path + "-wal"),
             let counter = bytes(descriptor, 4, at: counterPlace).map({ word($0, 0) }),
             first > counter, first - counter > 1
@@ -48,8 +48,8 @@ enum LogPairing {
     }
 
     /// The change counter in the first copy of the first page in a log; `nil` when the log has
-    /// none. Frames count as far as SQLite itself would read them: until one whose checksum is
-    /// another (§4.2 of the same page).
+    /// none. Frames count as far as SQLite itself would read them: until one with a wrong checksum
+    /// (§4.2 of the same page).
     static func firstCounter(inLog path: String) -> UInt32? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -93,7 +93,7 @@ enum LogPairing {
             return isBigEndian ? word : word.byteSwapped
         }
 
-        /// Whether it is the page at this position.
+        /// Whether the file has this page at the position.
         func matches(_ bytes: [UInt8], _ place: Int) -> Bool {
             LogPairing.word(bytes, place) == first && LogPairing.word(bytes, place + 4) == second
         }
@@ -106,7 +106,7 @@ enum LogPairing {
         bytes[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// So many bytes of a file; `nil` when it has fewer there.
+    /// This number of bytes of a file; `nil` when it has fewer there.
     private static func bytes(_ descriptor: CInt, _ count: Int, at place: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         // SAFETY: pread writes at most as many bytes as the buffer has, within the call.

@@ -4,22 +4,21 @@ import GRDB
 import Gateway
 import Synchronization
 
-/// The connection of a reading connection: it sees what was committed before each transaction.
+/// A connection for reading: a transaction sees what was committed before it.
 ///
 /// The gateway's own reads have a separate one, so that no number of callers delays a wake. The
 /// callers' waiting reads are bounded, because nothing else bounds them: a client that disconnects
 /// makes room for the next connection, while its read keeps waiting.
 ///
-// SAFETY: `@unchecked`, because a connection must not be used by two threads at a time. It is made,
-// used and closed on the queue of its connection only. The weight alone is anybody's, and is an
+// SAFETY: `@unchecked`, because a connection must not be used by two threads at a time. It is
+// created, used and closed on the queue of its connection only, except for the weight, which is an
 // atomic.
 final class ReadConnection: @unchecked Sendable {
-    /// The most that callers have waiting to be read, in rows: more than the readings of all who
-    /// may wait for outcomes. For a list to look at 5 000 took 10 ms over HTTP, and to give 1 000
-    /// of them 24 ms.
+    /// The most rows that callers may have waiting to be read: more than all callers that wait for
+    /// outcomes need. A list that examines 5 000 rows took 10 ms over HTTP, and one that returns 1
+    /// 000 of them 24 ms.
     static let maximumCallersWeight = 65_536
-    /// How long one transaction may read. What it sees is kept in the log meanwhile, which cannot
-    /// begin anew.
+    /// The longest duration of one transaction. The log cannot restart meanwhile.
     static let maximumDuration: Duration = .seconds(5)
     /// The same where every row of the file is read.
     static let maximumRecountDuration: Duration = .seconds(60)
@@ -29,10 +28,11 @@ final class ReadConnection: @unchecked Sendable {
     private let maximumWeight: Int
     private let weight = Atomic(0)
 
-    /// How many rows wait to be read, or for the disk after that.
+    /// The number of rows that wait to be read, or for the disk after that.
     var waitingWeight: Int { weight.load(ordering: .relaxed) }
 
-    /// A connection at a connection. What would make more than `maximumWeight` wait is refused.
+    /// Creates a connection over an open one. A read that would make more than `maximumWeight` wait
+    /// is refused.
     init(
         _ database: DatabaseQueue, damage: DamageListener, maximumWeight: Int = .max
     ) throws {
@@ -43,7 +43,7 @@ final class ReadConnection: @unchecked Sendable {
         }
     }
 
-    /// Counts what `answer` waits for as so many rows; refuses it when too many wait.
+    /// Counts the rows that `answer` waits for; refuses it when too many wait.
     func bounded<Answer: Sendable>(
         weight: Int, _ answer: () async throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
@@ -56,8 +56,8 @@ final class ReadConnection: @unchecked Sendable {
         return try await answer()
     }
 
-    /// One transaction that reads; one that takes longer than `duration` fails. It is not given up
-    /// when the calling task is cancelled.
+    /// Runs one reading transaction; one that takes longer than `duration` fails. Cancelling the
+    /// calling task does not end it.
     func read<Answer: Sendable>(
         within duration: Duration = maximumDuration,
         _ body: @escaping @Sendable (StoreConnection) throws(StoreFailure) -> Answer

@@ -6,14 +6,13 @@ import StoreRows
 import WakeModel
 
 extension SQLiteRows {
-    /// How many wakes one read of an audit covers.
+    /// The number of wakes of one read of an audit.
     private static let auditedWakes = 4_096
-    /// How many entries of the feedback feed one read of an audit covers.
+    /// The number of entries of the feedback feed of one read of an audit.
     private static let auditedEntries = 4_096
 
     /// Reads every row of every table as a gateway would; ``damage`` is called for each that cannot
-    /// be read. A table that an earlier version wrote, and that was not brought up to date, is left
-    /// out.
+    /// be read. A table of an earlier version that was not migrated is omitted.
     func readEverything(_ database: Database) throws {
         let knowsQueues = try Self.has("held_told_at", in: "queue", database)
         if knowsQueues { _ = try queues() } else { knownQueues = QueueTable() }
@@ -104,7 +103,7 @@ extension SQLiteRows {
         }
     }
 
-    /// Not as a gateway would, which removes those that cannot be read.
+    /// Unlike a gateway, it does not remove those that cannot be read.
     private func readWebhooks() throws(StoreFailure) {
         let look = try connection.prepare(
             """

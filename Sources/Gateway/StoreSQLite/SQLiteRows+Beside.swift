@@ -33,8 +33,7 @@ extension SQLiteRows {
         try prune.run()
     }
 
-    /// The attempts of a wake, the oldest first. One that cannot be read is one of which nothing
-    /// is known.
+    /// The attempts of a wake, the oldest first. One that cannot be read has an unknown result.
     func attempts(of number: Int64) throws(StoreFailure) -> [AttemptRecord] {
         let statement = try connection.prepare(
             """
@@ -67,8 +66,7 @@ extension SQLiteRows {
 
     // MARK: Idempotency
 
-    /// The entry of an idempotency key, expired or not. An answer that cannot be read is left out
-    /// of it.
+    /// The entry of an idempotency key, expired or not, without the answer if that cannot be read.
     func known(_ key: [UInt8]) throws(StoreFailure) -> KnownKey? {
         let statement = try connection.prepare(
             "SELECT request, wake, answer, expires_at FROM idempotency WHERE key = ?")
@@ -83,7 +81,7 @@ extension SQLiteRows {
             do throws(StoreFailure) {
                 answer = try reader.answer(wake: wake)
             } catch {
-                // The wake's own row says nearly the same.
+                // The wake's row has nearly the same information.
                 _ = damaged(.idempotency, IdempotencyKey.name(ofKey: key), error)
             }
         }
@@ -92,7 +90,7 @@ extension SQLiteRows {
             expiresAt: statement.instant(3))
     }
 
-    /// Reserves a key, and remembers the answer to its request.
+    /// Reserves a key, and stores the answer to its request.
     func insert(_ new: Changes.NewKey) throws(StoreFailure) {
         let statement =
             try new.replaces
@@ -145,7 +143,7 @@ extension SQLiteRows {
         return number
     }
 
-    /// Entries of the feed behind a cursor, without those that cannot be read: all, or those of a
+    /// Entries of the feed after a cursor, without those that cannot be read: all, or those of a
     /// queue.
     func feedback(
         after cursor: Int64, limit: Int, queue: Int64?
@@ -177,8 +175,7 @@ extension SQLiteRows {
         try feedback(after: number &- 1, limit: 1, queue: nil).first { $0.number == number }
     }
 
-    /// The entry in a row of all columns. Throws as ``Gateway/StoreFailure/Kind/damaged`` and in no
-    /// other way.
+    /// The entry in a row of all columns. Throws only ``Gateway/StoreFailure/Kind/damaged``.
     func entry(_ row: Statement) throws(StoreFailure) -> FeedbackRow {
         guard let kind = FeedbackKind(rawValue: row.text(1) ?? "") else {
             throw .damaged("feedback")

@@ -25,7 +25,7 @@ extension SQLiteRows {
 
     func queues() throws(StoreFailure) -> [WakeQueueRow] { try queueTable().all }
 
-    /// Gives a queue its first row.
+    /// Inserts a queue.
     func insert(_ queue: WakeQueueRow) throws(StoreFailure) {
         let statement = try connection.prepare(
             "INSERT INTO queue (number, bundle_id, environment, kind) VALUES (?, ?, ?, ?)")
@@ -68,7 +68,7 @@ extension SQLiteRows {
                 queue = try WakeQueueKey(
                     stored: statement.text(1), statement.text(2), statement.int64(3))
             } catch {
-                // The other apps go on without it.
+                // The other apps are not affected.
                 _ = damaged(.queue, "\(number)", error)
                 table.reserve(number)
                 continue
@@ -103,7 +103,7 @@ extension SQLiteRows {
         return (number, false)
     }
 
-    /// Whose a device's row is: queue, and the token as it is stored; `nil` when there is no row.
+    /// The queue and the stored token of a device's row; `nil` when there is no row.
     private func owner(
         of number: Int64
     ) throws(StoreFailure) -> (queue: Int64, token: [UInt8])? {
@@ -115,8 +115,8 @@ extension SQLiteRows {
         return (statement.int64(0), statement.bytes(1))
     }
 
-    /// What is left of a device that cannot be read, with an empty ledger; `nil` when not even its
-    /// token, or its queue, can be.
+    /// The readable columns of a damaged device, with an empty ledger; `nil` when its token or its
+    /// queue cannot be read.
     func rest(ofDevice number: Int64) throws(StoreFailure) -> DeviceRow? {
         guard let owner = try owner(of: number),
             let token = try? DeviceToken(stored: owner.token)
@@ -136,7 +136,7 @@ extension SQLiteRows {
         return device
     }
 
-    /// The device with this number; `nil` when it is gone.
+    /// The device with this number; `nil` when there is none.
     func device(_ number: Int64) throws(StoreFailure) -> DeviceRow? {
         if let device = cache.find(number) { return device }
         let statement = try connection.prepare(
@@ -161,7 +161,7 @@ extension SQLiteRows {
             throw damaged(.device, "\(token)", .damaged("ledger: \(error)"))
         }
         let queue = statement.int64(0)
-        // A ledger of the other kind would not understand what it is asked.
+        // A ledger of another kind does not support the queue's requests.
         guard try self.queue(queue).queue.kind.discipline == ledger.discipline else {
             throw damaged(.device, "\(token)", .damaged("ledger of another kind"))
         }
@@ -183,7 +183,7 @@ extension SQLiteRows {
         return device
     }
 
-    /// Writes a device; one that has its row already keeps queue and token as they are there.
+    /// Writes a device. In an existing row, queue and token are not changed.
     func write(_ device: DeviceRow) throws(StoreFailure) {
         guard !made.contains(device.number) else { return try writeFirst(device) }
         let statement = try connection.prepare(
@@ -224,8 +224,8 @@ extension SQLiteRows {
         statement.bind(place + 8, device.user?.value)
     }
 
-    /// The numbers of the devices of a user in a queue, the smallest first. What the running
-    /// transaction has changed is not in its row yet.
+    /// The numbers of the devices of a user in a queue, the smallest first. Changes of the running
+    /// transaction are not in its row yet.
     func devices(of name: ReadSet.UserName, limit: Int) throws(StoreFailure) -> [Int64] {
         let changed = cache.dirty
         let statement = try connection.prepare(
@@ -265,7 +265,7 @@ extension SQLiteRows {
             while try look.step() {
                 seen += 1
                 last = look.int64(0)
-                // The running transaction may have changed it, and its row does not say so yet.
+                // The running transaction may have changed it, which is not in its row yet.
                 guard look.int64(2) == 1, !cache.dirty.contains(last) else { continue }
                 old.append((last, look.int64(1)))
             }
@@ -296,8 +296,8 @@ extension SQLiteRows {
     }
 
     /// Removes a device, unless a wake of it is still there or another device cannot be found
-    /// without it; whether it did. Its latest wake need not be the last to go: an older one that is
-    /// still under way when that is pruned stays behind.
+    /// without it; returns whether it did. Its latest wake may be pruned before an older one that
+    /// has not ended.
     func remove(_ device: DeviceRow) throws(StoreFailure) -> Bool {
         guard try !holdsWake(device.latest),
             let needed = try devices(ofWakesBelow: device.latest), !needed.contains(device.number)
@@ -305,14 +305,14 @@ extension SQLiteRows {
         return try remove(device.number, latest: device.latest)
     }
 
-    /// The most wakes that are looked at before devices are removed.
+    /// The most wakes that are examined before devices are removed.
     static let olderWakeLimit = 4_096
 
-    /// Whose the wakes below this number are, which a device's latest wake had that is gone; `nil`
-    /// when they are too many to look at, and then no device is removed for now.
+    /// The devices of the wakes below this number, which a removed latest wake had; `nil` when they
+    /// are too many to examine, and then no device is removed for now.
     ///
-    /// Wakes are pruned in the order of their numbers. So what is left below one that was pruned
-    /// are those alone that had not ended by then, and they are few.
+    /// Wakes are pruned in the order of their numbers. So the remaining ones below a pruned one are
+    /// those that had not ended by then, and they are few.
     private func devices(ofWakesBelow latest: Int64) throws(StoreFailure) -> Set<Int64>? {
         var devices: Set<Int64> = []
         let numbers = try wakes(before: latest, limit: Self.olderWakeLimit) { _, wake in
@@ -321,7 +321,7 @@ extension SQLiteRows {
         return numbers.count < Self.olderWakeLimit ? devices : nil
     }
 
-    /// One whose neighbour exists stays, because the neighbour may be found through it.
+    /// Removes a device, unless one with the next number exists, which may be found through it.
     private func remove(_ number: Int64, latest: Int64) throws(StoreFailure) -> Bool {
         guard !cache.dirty.contains(number + 1) else { return false }
         let statement = try connection.prepare(

@@ -4,12 +4,12 @@ import Gateway
 import WakeModel
 
 // A wake that is sent immediately is claimed in the transaction that admits it, and mostly ends a
-// few milliseconds later. Two index entries for so short a time would be a good part of its cost;
+// few milliseconds later. Two index entries for so short a time would be a large part of its cost;
 // so such a lease is *fresh*: it is in its row and in memory, but in no queue. After a crash fresh
 // leases are found from a stored number, the floor: no wake with a smaller one has a fresh lease.
 
 extension SQLiteRows {
-    /// A lease that was given out through these rows.
+    /// A lease that was granted through these rows.
     struct Lease {
         /// The wake, without its payload.
         let wake: WakeRow
@@ -17,17 +17,16 @@ extension SQLiteRows {
         let isFresh: Bool
     }
 
-    /// The name under which the floor is kept.
+    /// The name under which the floor is stored.
     static let floorName = "lease floor"
 
-    /// How far the floor may fall behind before it is written: the numbers of one second.
+    /// The distance of the floor after which it is written: the numbers of one second.
     static let floorStep: Int64 = 1_000 << 12
 
-    /// How old a fresh lease may become before it gets its place in the queue: the numbers of a
-    /// minute.
+    /// The age at which a fresh lease is added to the queue: the numbers of a minute.
     static let freshLife: Int64 = 60_000 << 12
 
-    /// Remembers a lease. There are as many as wakes are in flight.
+    /// Records a lease. There are as many as wakes in flight.
     func hold(_ wake: borrowing WakeRow, isFresh: Bool) {
         var held = copy wake
         held.payload = []
@@ -35,7 +34,7 @@ extension SQLiteRows {
         leases[wake.number] = Lease(wake: held, isFresh: isFresh)
     }
 
-    /// Remembers the lease of a wake that was claimed with its admission.
+    /// Records the lease of a wake that was claimed with its admission.
     func holdFresh(_ wake: borrowing WakeRow) {
         hold(wake, isFresh: true)
         freshNumbers.append(wake.number)
@@ -60,7 +59,7 @@ extension SQLiteRows {
         return lapsed.sorted { $0 < $1 }.prefix(limit).map(\.number)
     }
 
-    /// Reads the fresh leases again, after an undone transaction took what was known of them.
+    /// Reads the fresh leases again, after a rollback dropped them from memory.
     private func readLeases() throws(StoreFailure) {
         leases.removeAll(keepingCapacity: true)
         freshNumbers.removeAll()
@@ -80,7 +79,7 @@ extension SQLiteRows {
                 damaged.append(number)
             }
         }
-        // They are put with the lapsed leases, and end when those are reclaimed.
+        // They are added to the lapsed leases, and end when those are reclaimed.
         for number in damaged {
             let place = try connection.prepare(
                 "UPDATE wake SET queue = 0, at = 0 WHERE number = ?")
@@ -90,7 +89,7 @@ extension SQLiteRows {
         knowsLeases = true
     }
 
-    /// Forgets all leases, because the transaction that changed some of them was undone.
+    /// Drops all leases from memory after a rollback.
     func forgetLeases() {
         leases.removeAll(keepingCapacity: true)
         freshNumbers.removeAll()
@@ -103,7 +102,8 @@ extension SQLiteRows {
         if !knowsLeases { try readLeases() }
         while let first = freshNumbers.first {
             if let lease = leases[first], lease.isFresh {
-                // One slow push must not hold the floor down: what is behind it is read at a start.
+                // One slow push must not keep the floor low, because all wakes after it are read at
+                // a start.
                 guard lastNumber - first >= Self.freshLife else { break }
                 try update(lease.wake, .claim)
             }
@@ -123,20 +123,20 @@ extension SQLiteRows {
     }
 }
 
-/// Numbers in the order in which they came, taken from the front.
+/// A queue of numbers.
 struct NumberQueue {
     private var numbers: [Int64] = []
     private var start = 0
 
-    /// The one that came first.
+    /// The first number.
     var first: Int64? { start < numbers.count ? numbers[start] : nil }
 
     mutating func append(_ number: Int64) { numbers.append(number) }
 
-    /// Takes the first one out, which must be there.
+    /// Removes the first number, which must exist.
     mutating func removeFirst() {
         start += 1
-        // Moving the rest to the front costs no more than what was taken since the last time.
+        // Moving the rest to the front costs no more than the removals since the last time.
         guard start > numbers.count / 2 else { return }
         numbers.removeFirst(start)
         start = 0

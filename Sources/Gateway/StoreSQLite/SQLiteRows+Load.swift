@@ -17,7 +17,7 @@ extension SQLiteRows {
         return answer
     }
 
-    /// The answer to a command for which nothing is to be decided, as far as reading shows.
+    /// The answer to a command if the rows show that nothing is to be decided.
     func idleAnswer<Command: StoreCommand>(
         to command: Command
     ) throws(StoreFailure) -> Command.Answer? {
@@ -34,7 +34,7 @@ extension SQLiteRows {
         return rows
     }
 
-    /// Loads what is not there yet.
+    /// Loads the rows that are not loaded yet.
     func load(_ reads: ReadSet, into rows: inout LoadedRows) throws(StoreFailure) {
         rows.reserve(for: reads)
         for read in reads.devices { try load(read.name, read.parts, &rows) }
@@ -75,8 +75,8 @@ extension SQLiteRows {
             rows.devices[number] = .absent
             return
         }
-        // Another new device of the same command has the same place. It stays that one's; this one
-        // is refused for once.
+        // Another new device of the same command has the same place and keeps it; this one is
+        // refused once.
         let damage = DamagedRow(
             table: .device, key: "\(name.token)", problem: "its place is being taken, try again")
         rows.deviceNumbers[name] = .max

@@ -15,14 +15,14 @@ extension SQLiteRows {
         try statement.run(with: writer.bytes, at: 2)
     }
 
-    /// The cursor of the last entry of the feed of outcomes; 0 while none is kept.
+    /// The cursor of the last entry of the feed of outcomes; 0 when there is none.
     func lastOutcome() throws(StoreFailure) -> Int64 {
         let statement = try connection.prepare("SELECT coalesce(max(number), 0) FROM outcome")
         defer { statement.reset() }
         return try statement.step() ? statement.int64(0) : 0
     }
 
-    /// Entries of the feed of outcomes behind a cursor, without those that cannot be read.
+    /// Entries of the feed of outcomes after a cursor, without those that cannot be read.
     func outcomes(
         after cursor: Int64, limit: Int
     ) throws(StoreFailure) -> [(cursor: Int64, wake: Int64)] {
@@ -45,7 +45,7 @@ extension SQLiteRows {
         return Array(entries.prefix(limit))
     }
 
-    /// The numbers in a row's bytes; `nil` when those are not what was written.
+    /// The numbers in a row's bytes; `nil` when the bytes are damaged.
     static func numbers(in bytes: [UInt8]) -> [Int64]? {
         guard !bytes.isEmpty, bytes.count.isMultiple(of: 8) else { return nil }
         return stride(from: 0, to: bytes.count, by: 8).map { start in
@@ -53,7 +53,7 @@ extension SQLiteRows {
         }
     }
 
-    /// The last one stays, by which the next cursor is known.
+    /// The last one is kept, because the next cursor follows from it.
     func removeOutcomes(below cursor: Int64, limit: Int) throws(StoreFailure) -> Int {
         let statement = try connection.prepare(
             """

@@ -12,7 +12,7 @@ extension SQLiteRows {
         let statement = try connection.prepare("INSERT INTO wake VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
         statement.bind(1, wake.number)
         statement.bind(2, wake.state.number)
-        // One that is claimed already has no place in a queue.
+        // A claimed one is in no queue.
         if wake.state == .pending {
             statement.bind(3, wake.queue)
             statement.bind(4, wake.dueAt)
@@ -90,7 +90,7 @@ extension SQLiteRows {
         try run(statement, encoding: wake, at: 3)
     }
 
-    /// The end that most wakes have: it is in no queue, and so no index is touched.
+    /// The end of most wakes: they are in no queue, so that no index changes.
     private func updateEndOfFresh(_ wake: borrowing WakeRow) throws(StoreFailure) {
         let statement = try connection.prepare(
             "UPDATE wake SET state = ?2, rest = ?3, payload = NULL WHERE number = ?1")
@@ -118,7 +118,7 @@ extension SQLiteRows {
 
     func wake(_ number: Int64, withPayload: Bool) throws(StoreFailure) -> WakeRow? {
         if !withPayload, let lease = leases[number] { return lease.wake }
-        // Without a payload its pages are not touched either.
+        // Without a payload its pages are not read either.
         let statement =
             try withPayload
             ? connection.prepare(
@@ -171,8 +171,8 @@ extension SQLiteRows {
         leases[number] = nil
     }
 
-    /// Goes through the wakes before a number, the newest first, and gives each to `visit`, or
-    /// `nil` for one that cannot be read. Returns their numbers.
+    /// Calls `visit` for each wake before a number, the newest first, with `nil` for one that
+    /// cannot be read. Returns their numbers.
     func wakes(
         before number: Int64, limit: Int, _ visit: (Int64, WakeRow?) -> Void
     ) throws(StoreFailure) -> [Int64] {
@@ -195,7 +195,7 @@ extension SQLiteRows {
         while try statement.step() {
             let number = statement.int64(0)
             numbers.append(number)
-            // A damaged one was reported; its references to others are lost.
+            // A damaged one was reported; its references are unknown.
             visit(number, try? read(statement, number: number, from: 1))
         }
         return numbers
@@ -275,8 +275,8 @@ extension SQLiteRows {
     }
 
     func removeWakes(below number: Int64, limit: Int) throws(StoreFailure) -> Int {
-        // Rows are in order of time, so the oldest come first. One that has not ended after so long
-        // stays; they are too few to delay the others.
+        // Rows are in order of time, so the oldest come first. Those that have not ended stay; they
+        // are too few to delay the others.
         let statement = try connection.prepare(
             """
             SELECT number FROM wake WHERE number < ? AND state > 1 ORDER BY number LIMIT ?
@@ -284,7 +284,7 @@ extension SQLiteRows {
         statement.bind(1, number)
         statement.bind(2, limit)
         let old = try numbers(statement)
-        // Hardly any wake has an attempt outside its own row.
+        // Few wakes have an attempt outside of their row.
         let haveAttempts = try haveAttempts(among: old)
         for number in old {
             if haveAttempts { try removeAttempts(of: number) }
@@ -314,7 +314,7 @@ extension SQLiteRows {
 }
 
 extension WakeRow {
-    /// Where it waits; see ``StoreSchema``.
+    /// Its queue; see ``StoreSchema``.
     fileprivate var dueQueue: Int64? {
         switch state {
         case .pending: queue
@@ -323,7 +323,7 @@ extension WakeRow {
         }
     }
 
-    /// When it is due there, or its lease ends.
+    /// Its due time there, or the end of its lease.
     fileprivate var dueQueueAt: WallInstant? {
         switch state {
         case .pending: dueAt

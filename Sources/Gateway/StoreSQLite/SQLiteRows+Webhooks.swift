@@ -145,8 +145,8 @@ extension SQLiteRows {
         return rows
     }
 
-    /// The webhook in a row of the columns that the queries select. Throws as
-    /// ``Gateway/StoreFailure/Kind/damaged`` and in no other way.
+    /// The webhook in a row of the columns that the queries select. Throws only
+    /// ``Gateway/StoreFailure/Kind/damaged``.
     func webhook(
         _ row: Statement, of endpoint: WebhookEndpointID
     ) throws(StoreFailure) -> WebhookRow {
@@ -183,7 +183,7 @@ extension SQLiteRows {
     }
 
     func webhookEndpoints() throws(StoreFailure) -> [WebhookEndpointID] {
-        // One look into the index for each, and not one for each row.
+        // One index lookup for each endpoint instead of one for each row.
         let next = try connection.prepare(
             "SELECT endpoint FROM webhook WHERE endpoint > ? ORDER BY endpoint LIMIT 1")
         var endpoints: [WebhookEndpointID] = []

@@ -4,8 +4,8 @@ import Gateway
 import WakeModel
 
 extension SQLiteRows {
-    /// Writes what was decided within the running transaction. Devices and counters are kept until
-    /// it ends; see ``flush()``.
+    /// Writes changes within the running transaction. Devices and counters are written at its end;
+    /// see ``flush()``.
     func write(_ changes: Changes) throws(StoreFailure) {
         lastNumber = max(lastNumber, changes.lastNumber)
         for queue in changes.newQueues { try insert(queue) }

@@ -4,36 +4,36 @@ import Gateway
 import StoreRows
 import WakeModel
 
-/// The rows of the tables. It belongs to the queue that owns the connection.
+/// The rows of the tables. Confined to the queue that owns the connection.
 ///
-/// Devices are written at the end of a transaction, each once however often it changed, in the
-/// order of their numbers; so are the counters.
+/// Devices are written at the end of a transaction, each once, in the order of their numbers; so
+/// are the counters.
 final class SQLiteRows: RetainedRows {
     let connection: Connection
     var cache: DeviceCache
     let hash: TokenHash
     /// The listener for rows that cannot be read.
     let damage: DamageListener
-    /// The queues, as far as they were read; they are few.
+    /// The cached queues; they are few.
     var knownQueues: QueueTable?
     var counted: [StoreCounter: Int] = [:]
-    /// Wakes that were claimed through these rows and wait for their outcome, by their numbers.
-    /// Their rows need not be read again when it comes.
+    /// Wakes that were claimed through these rows and have no outcome yet, by their numbers, so
+    /// that their rows need not be read again for it.
     var leases: [Int64: Lease] = [:]
     /// The numbers of wakes with a fresh lease, the smallest first; some may have ended by now.
     var freshNumbers = NumberQueue()
     /// Whether all fresh leases are among ``leases``.
     var knowsLeases = false
-    /// The floor as it is kept, and as the running transaction has raised it.
+    /// The stored floor, and the floor of the running transaction.
     private(set) var floor: Int64 = 0
     var newFloor: Int64?
-    /// Where rows are encoded.
+    /// The buffer in which rows are encoded.
     var writer = ByteWriter()
     var lastNumber: Int64
-    /// Devices to which the running transaction gives their first row.
+    /// Devices that the running transaction inserts.
     var made: Set<Int64> = []
 
-    /// The rows behind a connection whose tables are there.
+    /// Creates the rows of a connection whose tables exist.
     init(
         _ connection: Connection, cachedDevices: Int, damage: DamageListener
     ) throws(StoreFailure) {
@@ -49,8 +49,8 @@ final class SQLiteRows: RetainedRows {
         lastNumber = max(try Self.lastNumber(connection), floor - 1)
     }
 
-    /// The last number that a wake, an entry of the feed or a webhook has had; of the last two,
-    /// SQLite remembers those that were removed too.
+    /// The last number of a wake, an entry of the feed or a webhook; of the last two, SQLite
+    /// includes removed ones.
     static func lastNumber(_ connection: Connection) throws(StoreFailure) -> Int64 {
         let statement = try connection.prepare(
             """
@@ -65,7 +65,7 @@ final class SQLiteRows: RetainedRows {
     static let tokenKey0 = "token key 0"
     static let tokenKey1 = "token key 1"
 
-    /// The value that is kept under a name; 0 when none is.
+    /// The value that is stored under a name; 0 when there is none.
     static func property(
         _ name: String, _ connection: Connection
     ) throws(StoreFailure) -> Int64 {
@@ -86,7 +86,7 @@ final class SQLiteRows: RetainedRows {
         return StoreFailure(row)
     }
 
-    /// The same for a row of this table; `error` says what of it cannot be read.
+    /// The same for a row of this table; `error` is the reason.
     func damaged(
         _ table: DamagedRow.Table, _ key: String, _ error: StoreFailure
     ) -> StoreFailure {
@@ -95,7 +95,7 @@ final class SQLiteRows: RetainedRows {
 
     // MARK: Transactions
 
-    /// Writes what was kept back; to be called before the transaction is committed.
+    /// Writes pending devices and counters; to be called before the transaction is committed.
     func flush() throws(StoreFailure) {
         for number in cache.dirty.sorted() {
             if let device = cache.find(number) { try write(device) }
@@ -155,11 +155,11 @@ final class SQLiteRows: RetainedRows {
 
     // MARK: Empty pages
 
-    /// Empty pages that the file keeps for what comes next: 8 192, 16 MB.
+    /// The empty pages that the file keeps for new rows: 8 192, 16 MB.
     static let keptEmptyPages: Int64 = 8_192
 
-    /// Gives a few pages back to the file system when a quarter of the file is empty: then it is
-    /// the rest of a peak, and not what the next hour will fill again.
+    /// Returns a few pages to the file system when a quarter of the file is empty, because that is
+    /// the rest of a peak, which new rows will not fill soon.
     func vacuum() throws(StoreFailure) {
         let empty = try numbers(try connection.prepare("PRAGMA freelist_count")).first ?? 0
         let all = try numbers(try connection.prepare("PRAGMA page_count")).first ?? 0
@@ -167,7 +167,7 @@ final class SQLiteRows: RetainedRows {
         try connection.execute("PRAGMA incremental_vacuum(512)")
     }
 
-    /// The numbers that a statement gives in its first column.
+    /// The numbers in the first column of a statement's rows.
     func numbers(_ statement: Statement) throws(StoreFailure) -> [Int64] {
         defer { statement.reset() }
         var numbers: [Int64] = []

@@ -5,14 +5,14 @@ public import Gateway
 import StoreRows
 
 extension SQLiteWakeStore {
-    /// Recounts the law of conservation in a store's file, checks the file, and reads every wake,
-    /// device, queue, attempt, idempotency key, feedback entry and webhook. It only reads, and
-    /// takes no lock, so that it may run beside a gateway; it then sees one moment. Nothing stays
-    /// beside the file that was not there before, and a log that was there is counted along.
+    /// Checks that accepted wakes are the sum of ended and pending ones in a store's file, checks
+    /// the file, and reads every wake, device, queue, attempt, idempotency key, feedback entry and
+    /// webhook. It only reads, and takes no lock, so that it may run while a gateway runs; it then
+    /// sees one moment. It leaves no new files, and includes the log if there is one.
     ///
     /// Linear in the size of the file. Throws a ``Gateway/StoreFailure``: `readOnly` when the file
     /// cannot be opened, `corrupt` when it is no store, `unavailable` when it has several names
-    /// (hard links): its log may be beside another one.
+    /// (hard links): its log may be under another one.
     public static func audit(path: String) throws(StoreFailure) -> StoreAudit {
         do {
             return try AuditedFile(path: path).read { database in
@@ -45,21 +45,21 @@ extension SQLiteWakeStore {
         }
     }
 
-    /// Where the file of a store at this path is, or would be made, behind all symbolic links: its
-    /// log and its lock are beside it.
+    /// The path of the file of a store at this path, or of the file that would be created, all
+    /// symbolic links resolved: its log and its lock are next to it.
     public static func place(of path: String) -> String { StorePath.resolve(path) }
 
-    /// Why a gateway would refuse the file at this path, in words: it is another program's, or the
-    /// log beside it is another database's. `nil` when it is a store or a database without tables.
-    /// It only reads, as ``audit(path:)`` does, and throws as that does. Not for a process that has
-    /// the store open: looking at a file by a descriptor drops SQLite's locks on it there.
+    /// The reason why a gateway would refuse the file at this path, as a sentence: it is another
+    /// program's, or its log is another database's. `nil` when it is a store or a database without
+    /// tables. It only reads, as ``audit(path:)`` does, and throws as that does. Not for a process
+    /// that has the store open: closing a descriptor of the file drops SQLite's locks on it there.
     public static func refusal(path: String) throws(StoreFailure) -> String? {
         if let failure = LogPairing.failure(at: path) { return failure.message }
         return try StoreIdentity.failure(at: path, allowsEmpty: true)?.message
     }
 
-    /// Why a gateway would refuse to make a store at a path where no file is, or an empty one: the
-    /// log of the one that was there is left. `nil` when it would not. May be called from any
+    /// The reason why a gateway would refuse to create a store at a path without a file, or with an
+    /// empty one: there is the log of a former one. `nil` when it would not. May be called from any
     /// thread.
     public static func refusalToMake(path: String) -> String? {
         StoreIdentity.orphanedLog(besides: StorePath.resolve(path))?.message
@@ -78,7 +78,7 @@ extension SQLiteWakeStore {
         }
     }
 
-    /// A sentence for each webhook endpoint whose counter, by which a full backlog is known, is not
+    /// A sentence for each webhook endpoint whose counter, which limits the backlog, differs from
     /// the number of its rows.
     private static func miscountedWebhooks(_ database: Database) throws -> [String] {
         // A file that no gateway of this version has opened yet has no endpoints.

@@ -18,7 +18,7 @@ extension SQLiteWakeStore {
             }
         }
         if Command.isMostlyIdle {
-            // A look does not wait for the writing.
+            // A read does not wait for the writer.
             let answer = try await look { store throws(StoreFailure) in
                 try store.rows.idleAnswer(to: command)
             }
@@ -29,10 +29,10 @@ extension SQLiteWakeStore {
         }
     }
 
-    /// Removes what has had its time, and gives pages that stay empty back to the file system; see
-    /// ``Gateway/WakeStore/prune(_:)``.
+    /// Removes rows whose retention has ended, and returns pages that stay empty to the file
+    /// system; see ``Gateway/WakeStore/prune(_:)``.
     public func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned {
-        // It can wait, and while the log is full it would only make it longer.
+        // Pruning can wait, and would make a full log longer.
         var profile = CommandProfile(.readThenWrite, weight: order.limit)
         profile.addsWork = true
         return try await writing.write(profile) { store throws(StoreFailure) in
@@ -40,8 +40,8 @@ extension SQLiteWakeStore {
         }
     }
 
-    /// One transaction that reads, for the gateway's own use. Fails once the disk has failed, so
-    /// that readiness does not turn green by what is only remembered.
+    /// Runs one reading transaction for the gateway itself. Fails once the disk has failed, so that
+    /// readiness does not depend on cached pages.
     private func look<Answer: Sendable>(
         _ body: @escaping @Sendable (StoreConnection) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
@@ -49,7 +49,7 @@ extension SQLiteWakeStore {
         return try await reader.read(body)
     }
 
-    /// The same for a caller: apart from the gateway's own reads, and bounded. With
+    /// The same for a caller: separate from the gateway's own reads, and bounded. With
     /// ``Durability/disk`` the answer waits until all it contains is on disk: a reader sees
     /// transactions as soon as they are committed, before their flush.
     private func ask<Command: StoreCommand>(

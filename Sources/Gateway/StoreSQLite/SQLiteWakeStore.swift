@@ -7,38 +7,37 @@ public import Gateway
 
 /// The embedded store: one SQLite file in WAL mode, owned by one process.
 ///
-/// All writing goes through one connection, and verbs that wait share a transaction; reading has
-/// two of its own, for the gateway and for its callers, and never waits for it. The file, its
-/// `-wal` and its `-shm` are readable by their owner only, because they hold device tokens.
+/// One connection writes, and waiting commands share a transaction; two connections read, for the
+/// gateway and for its callers, and never wait for the writer. The file, its `-wal` and its `-shm`
+/// are readable by their owner only, because they hold device tokens.
 public final class SQLiteWakeStore: WakeStore {
-    /// What a commit waits for.
+    /// The durability that a commit waits for.
     public enum Durability: String, Hashable, Sendable, CaseIterable, Codable {
         /// Written to disk before any answer or notification, as with SQLite's `synchronous=FULL`:
-        /// what was answered survives a power cut.
+        /// what was answered survives a power failure.
         case disk
-        /// The operating system has it, as with SQLite's `synchronous=NORMAL`: what was answered
-        /// survives the death of the process, `kill -9` included. When the machine itself fails,
-        /// the last ``SQLiteWakeStore/flushSeconds`` may be lost, and pushes of that time are
-        /// forgotten, so that a phone may be woken again.
+        /// Written to the operating system, as with SQLite's `synchronous=NORMAL`: what was
+        /// answered survives the end of the process, `kill -9` included. When the machine itself
+        /// fails, the last ``SQLiteWakeStore/flushSeconds`` may be lost, with the record of pushes
+        /// of that time, so that a phone may be woken again.
         case system
     }
 
-    /// How long the operating system may keep to itself what was answered under
-    /// ``Durability/system``, in seconds; then it is flushed to the disk.
+    /// The longest time until transactions under ``Durability/system`` are flushed to the disk, in
+    /// seconds.
     public static let flushSeconds = 1.0
-    /// How long a statement waits for another program that has the file open, in seconds.
+    /// The time that a statement waits for another program that has the file open, in seconds.
     static let busySeconds = 5.0
     /// The size of a page of a new file, in bytes. Nearly each wake changes a device, and each
-    /// device is on a different page among many; so pages smaller than SQLite's default of 4 096
-    /// mean less to write, while a wake and its payload still mostly fit.
+    /// device is on a different page among many; so smaller pages than SQLite's default of 4 096
+    /// reduce the writes, and most wakes with their payloads still fit.
     static let pageBytes = 2_048
-    /// How much of the file the writer keeps in memory, in KiB. With 600 000 devices four times as
-    /// much gained nothing: what a page costs is its way to the log and the file, the system's own
-    /// cache answers reads, and SQLite walks through its whole cache after each transaction that
-    /// split pages out of their order.
+    /// The size of the writer's page cache, in KiB. With 600 000 devices four times as much was not
+    /// faster: the cost of a page is its writing to log and file, the system's cache serves reads,
+    /// and SQLite scans its whole cache after each transaction that split pages out of their order.
     static let cacheKibibytes = 65_536
 
-    /// How many bytes the log keeps when it begins anew.
+    /// The size to which the log is truncated when it restarts, in bytes.
     static let keptLogBytes = 67_108_864
 
     let writing: WriteQueue
@@ -52,20 +51,20 @@ public final class SQLiteWakeStore: WakeStore {
     private let log: LogLength
     private let logPath: String
     let durability: Durability
-    // Held until `close()`, or until this object is gone.
+    // Held until `close()`, or until this object is freed.
     private let lock: StoreLock
 
-    /// Opens the file at `path`, or makes it; brings its tables up to date; and ends the leases of
-    /// the process that owned it before, since no other can own it now. Symbolic links are
-    /// followed: a file has one owner, whatever name is used, and its companion files are beside
-    /// the file itself. A file with several names (hard links) is refused.
+    /// Opens the file at `path`, or creates it; migrates its tables; and ends the leases of the
+    /// process that owned it before, since no other can own it now. Symbolic links are resolved: a
+    /// file has one owner under all names, and its companion files are next to the file itself. A
+    /// file with several names (hard links) is refused.
     ///
     /// Throws a ``Gateway/StoreFailure``: `inUse` when another process owns the store, `readOnly`
     /// when it cannot be written, `corrupt` when the file is no store or is damaged or was written
     /// by a newer version, `inUse` as well when another program keeps the last process' log from
     /// being copied, `unavailable` when it is no file or has several names. A file that is
-    /// something else is not changed. `cachedDevices` is how many ledgers are kept in memory.
-    /// `notify` is given what an operator should read of later, on any thread, and must not wait.
+    /// something else is not changed. `cachedDevices` is the number of ledgers in memory. `notify`
+    /// is called with notices for the operator, on any thread, and must not block.
     public convenience init(
         path: String, durability: Durability = .disk,
         cachedDevices: Int = SQLiteWakeStore.defaultCachedDevices,
@@ -85,12 +84,12 @@ public final class SQLiteWakeStore: WakeStore {
         notify: @escaping @Sendable (StoreNotice) -> Void = { _ in },
         sync: @escaping @Sendable (CInt) -> CInt
     ) throws(StoreFailure) {
-        // Before anything is done by name; see the type.
+        // Before any access by name; see the type.
         let path = StorePath.resolve(path)
         let lock = try StoreLock(besides: path)
         self.lock = lock
         try StorePath.checkFile(path)
-        // Before a file is made, which would be left behind.
+        // Before a file is created, which would remain.
         if StorePath.byteCount(of: path) == nil,
             let failure = StoreIdentity.orphanedLog(besides: path)
         {
@@ -109,8 +108,8 @@ public final class SQLiteWakeStore: WakeStore {
             let writer = try Self.open(path)
             try Self.prepare(writer, path)
             self.writer = writer
-            // Before the connection: opening may write, and the connection takes note of who does
-            // from then on.
+            // Before the connection: opening may write, and the connection records writes from then
+            // on.
             let copier = try Self.open(path)
             let connection = try writer.writeWithoutTransaction { database in
                 try WriteConnection(
@@ -139,12 +138,12 @@ public final class SQLiteWakeStore: WakeStore {
         }
     }
 
-    /// Gives a failure after which the store refuses everything until it is opened again, when it
-    /// comes: a flush to the disk failed, or another program has written to the file or replaced
-    /// it. For one listener, who ends the process.
+    /// Yields the failure after which the store refuses everything until it is opened again: a
+    /// flush to the disk failed, or another program has written to the file or replaced it. For one
+    /// listener, which ends the process.
     public var ends: AsyncStream<StoreFailure> { flusher.ends }
 
-    /// How the log is at present.
+    /// The present state of the log.
     public var logStatus: StoreLogStatus {
         StoreLogStatus(
             byteCount: StorePath.byteCount(of: logPath) ?? 0, isFull: checkpointer.isFull,
@@ -156,11 +155,11 @@ public final class SQLiteWakeStore: WakeStore {
         damage.listen(tell)
     }
 
-    /// How many ledgers are kept in memory unless it is said otherwise.
+    /// The default number of ledgers in memory.
     public static let defaultCachedDevices = DeviceCache.defaultCapacity
 
-    /// Closes the connections and gives the file free for another owner. The store must not be
-    /// used afterwards. After a failure the file stays this object's until it is gone.
+    /// Closes the connections and releases the file for another owner. The store must not be used
+    /// afterwards. After a failure this object keeps the file until it is freed.
     public func close() throws(StoreFailure) {
         do {
             try reader.close()
@@ -187,8 +186,8 @@ public final class SQLiteWakeStore: WakeStore {
         configuration.journalMode = .wal
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { database in
-            // What waits for the disk is not the writer: see `LogFlusher`. Before all else, because
-            // the next ones write.
+            // The writer does not wait for the disk: see `LogFlusher`. First, because the next ones
+            // write.
             try database.execute(sql: "PRAGMA synchronous = NORMAL")
             // These two take effect on a new file only, before anything is written to it.
             try database.execute(sql: "PRAGMA page_size = \(pageBytes)")
@@ -197,9 +196,10 @@ public final class SQLiteWakeStore: WakeStore {
         }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.writeWithoutTransaction { database in
-            // A log that has been long gives its space back when it begins anew.
+            // A long log returns its space when it restarts.
             try database.execute(sql: "PRAGMA journal_size_limit = \(keptLogBytes)")
-            // A log is copied by those who look whether that worked; see `Checkpointer`.
+            // No automatic checkpoints, because their failures are not reported; see
+            // `Checkpointer`.
             if let handle = database.sqliteConnection { CGatheredLog_keepOnClose(handle, 1) }
         }
         return queue
@@ -238,8 +238,8 @@ public final class SQLiteWakeStore: WakeStore {
     }
 
     /// Copies an earlier process' log into the database and flushes that, before anything is
-    /// written behind it. If that process ended because the disk failed, the system's memory may
-    /// hold pages of the log that are not on disk and are not tried again.
+    /// appended to it. If that process ended because the disk failed, the page cache may have pages
+    /// of the log that are not on disk and will not be written again.
     private static func copyLog(_ queue: DatabaseQueue, _ path: String) throws {
         try queue.writeWithoutTransaction { database in
             let code = sqlite3_wal_checkpoint_v2(
@@ -257,7 +257,7 @@ public final class SQLiteWakeStore: WakeStore {
         }
     }
 
-    /// A connection on a connection.
+    /// Creates a store connection over a database connection.
     static func connection(
         _ database: Database, cachedDevices: Int, damage: DamageListener,
         isOfEarlierVersion: Bool = false, _ prepare: (OpaquePointer) -> Void

@@ -8,7 +8,7 @@ final class StoreConnection {
     let rows: SQLiteRows
     private var retention: Retention
 
-    /// A connection over a connection whose tables are there.
+    /// Creates one over a database connection whose tables exist.
     init(
         _ connection: Connection, cachedDevices: Int, damage: DamageListener
     ) throws(StoreFailure) {
@@ -18,13 +18,13 @@ final class StoreConnection {
 
     var connection: Connection { rows.connection }
 
-    /// Removes what has had its time, within the running transaction.
+    /// Removes rows whose retention has ended, within the running transaction.
     func prune(_ order: PruneOrder) throws(StoreFailure) -> Pruned { try retention.step(order) }
 
-    /// Lets go of the statements, as closing the connection needs.
+    /// Finalizes the statements, which is required before the connection is closed.
     func close() { connection.finalize() }
 
-    /// One transaction that reads; one that takes longer than `duration` fails.
+    /// Runs one reading transaction; one that takes longer than `duration` fails.
     func read<Answer>(
         within duration: Duration, _ body: (StoreConnection) throws(StoreFailure) -> Answer
     ) throws(StoreFailure) -> Answer {
@@ -42,7 +42,7 @@ final class StoreConnection {
         }
     }
 
-    /// One transaction that writes.
+    /// Runs one writing transaction.
     func write(
         _ body: (StoreConnection) throws(StoreFailure) -> Void
     ) throws(StoreFailure) {
@@ -59,7 +59,7 @@ final class StoreConnection {
         }
     }
 
-    /// What a reading transaction looked up is another's to change.
+    /// Other connections may change what a reading transaction cached.
     private func forget() { rows.rolledBack() }
 
     private func rollBack(after failure: StoreFailure) {

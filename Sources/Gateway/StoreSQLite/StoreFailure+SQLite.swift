@@ -5,7 +5,7 @@ import GRDBSQLite
 import Gateway
 
 extension StoreFailure {
-    /// What an error of GRDB means. Its message names neither values nor statements.
+    /// The failure for an error of GRDB. Its message contains no values and no statements.
     init(_ error: any Error) {
         switch error {
         case let failure as StoreFailure:
@@ -22,14 +22,14 @@ extension StoreFailure {
     /// SQLITE_IOERR_READ, _SHORT_READ, _DATA and _CORRUPTFS, macros that Swift cannot read.
     private static let readFailures: Set<CInt> = Set([1, 2, 32, 33].map { SQLITE_IOERR | $0 << 8 })
 
-    /// What a result code of SQLite means.
+    /// The kind of failure for a result code of SQLite.
     init(code: CInt, message: String) {
         let kind: Kind =
             switch code & 0xff {
             case SQLITE_FULL: .full
             case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM: .readOnly
             case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
-            // A part of the file may be unreadable while the rest is well; see `Halving`.
+            // A part of the file may be unreadable and the rest intact; see `Halving`.
             case SQLITE_IOERR where Self.readFailures.contains(code): .corrupt
             case SQLITE_BUSY, SQLITE_LOCKED: .inUse
             case SQLITE_INTERRUPT: .overloaded

@@ -10,7 +10,7 @@ enum StoreIdentity {
     /// "Rous".
     static let applicationID: Int32 = 0x526f_7573
 
-    /// What every database of SQLite begins with.
+    /// The first bytes of every database of SQLite.
     private static let magic = Array("SQLite format 3\0".utf8)
     /// Where its header has the application id, most significant byte first, and how long that is.
     private static let applicationIDPlace = 68
@@ -18,22 +18,22 @@ enum StoreIdentity {
 
     /// The tables that a store had before it had an application id.
     private static let firstTables: Set = ["grdb_migrations", "book", "lane", "device", "wake"]
-    /// What GRDB makes before the first of them. A store whose making was cut short has no more.
+    /// The table that GRDB creates before the first of them. A store whose creation was interrupted
+    /// has no other.
     private static let migrations: Set = ["grdb_migrations"]
-    /// How many tables of another's file are named.
+    /// The number of tables of another program's file that are named.
     private static let namedTables = 5
 
     /// Throws a ``Gateway/StoreFailure`` of kind `corrupt` unless the file is a store, or an empty
     /// file or database that can become one, and the log beside it can be its own. The file is read
-    /// through `descriptor`, and where its header does not say it, by SQLite, which leaves it as it
-    /// is.
+    /// through `descriptor`, and where its header is not enough, by SQLite, without changes.
     static func check(_ descriptor: CInt, path: String) throws(StoreFailure) {
         var header = [UInt8](repeating: 0, count: headerByteCount)
         // SAFETY: pread writes at most as many bytes as the buffer has, within the call.
         let count = header.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
         if count == 0, let failure = orphanedLog(besides: path) { throw failure }
         if let failure = LogPairing.failure(besides: path, descriptor) { throw failure }
-        // What cannot be read is said better by SQLite.
+        // SQLite reports read errors better.
         guard count != 0 else { return }
         guard count == headerByteCount, header.starts(with: magic) else {
             throw noDatabase(at: path)
@@ -55,9 +55,9 @@ enum StoreIdentity {
                 + "changed. Name another file, or restore a backup of it.")
     }
 
-    /// Why a store must not be made at this path: the log of a database is there that is gone, as
-    /// when it was moved away or its disk is not mounted. SQLite would write over the log, and with
-    /// it over wakes that were accepted. `nil` when there is no log.
+    /// The reason why a store must not be created at this path: there is the log of a missing
+    /// database, as when it was moved away or its disk is not mounted. SQLite would overwrite the
+    /// log, with accepted wakes. `nil` when there is no log.
     static func orphanedLog(besides path: String) -> StoreFailure? {
         guard let length = StorePath.byteCount(of: path + "-wal"), length > 0 else { return nil }
         return StoreFailure(
@@ -67,7 +67,7 @@ enum StoreIdentity {
                 + "place, or restore a backup; to begin with an empty store, move the log away.")
     }
 
-    /// Why a database is no store; `nil` when it is one.
+    /// The reason why a database is no store; `nil` when it is one.
     static func failure(
         at path: String, allowsEmpty: Bool
     ) throws(StoreFailure) -> StoreFailure? {

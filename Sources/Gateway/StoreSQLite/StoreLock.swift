@@ -4,13 +4,13 @@ import Gateway
 import Glibc
 import Synchronization
 
-/// The right to be the one process that uses a store file: an advisory lock on a file beside it,
-/// and where the system has locks that belong to an open file (Linux), another on the file itself.
+/// The exclusive ownership of a store file by one process: an advisory lock on a separate lock
+/// file, and where the system has locks that belong to an open file (Linux), another on the file
+/// itself.
 ///
-/// The kernel gives both back when the process dies, however it dies. The file beside it can be
-/// deleted, by a clean-up for example, and then locked a second time; the lock on the database
-/// cannot be passed by then. What was locked is compared with what lies at the paths before each
-/// transaction: ``loss()``.
+/// The kernel releases both when the process ends in any way. The lock file can be deleted, by a
+/// clean-up for example, and then another one locked; the lock on the database still holds. Before
+/// each transaction the locked files are compared with those at the paths: ``loss()``.
 final class StoreLock: Sendable {
     private struct State {
         /// The lock file.
@@ -29,7 +29,8 @@ final class StoreLock: Sendable {
 
     private var lockPath: String { path + ".lock" }
 
-    /// Takes the lock beside `path`, or throws a failure of kind `inUse` when another has it.
+    /// Takes the lock on the lock file of `path`. Throws a failure of kind `inUse` when another
+    /// process has it.
     init(besides path: String) throws(StoreFailure) {
         self.path = path
         state = Mutex(State(descriptor: try Self.lock(path + ".lock", of: path)))
@@ -37,13 +38,12 @@ final class StoreLock: Sendable {
 
     deinit { release() }
 
-    /// Gives the locks back before the object is gone. Safe to call again. No connection of this
-    /// object's owner may be open any more: closing a descriptor of the database drops SQLite's own
-    /// locks on it.
+    /// Releases the locks. May be called again. No connection of this object's owner may be open
+    /// any more: closing a descriptor of the database drops SQLite's own locks on it.
     ///
-    /// Said to the kernel rather than left to the descriptors' end: a child process that is just
-    /// being started has a copy of them until it executes its program, and that copy would hold the
-    /// locks a moment longer.
+    /// Unlocked explicitly, because closing the descriptors is not enough: a child process that is
+    /// being started has copies of them until it executes its program, which would keep the locks
+    /// for a moment.
     func release() {
         state.withLock { state in
             guard !state.isReleased else { return }
@@ -64,7 +64,7 @@ final class StoreLock: Sendable {
 
     // MARK: The lock file
 
-    /// How often a lock file is opened that is another one by the time it is locked.
+    /// The number of attempts to open a lock file that was replaced before it was locked.
     private static let maximumTries = 10
 
     private static func lock(_ lockPath: String, of path: String) throws(StoreFailure) -> CInt {
@@ -104,19 +104,19 @@ final class StoreLock: Sendable {
 
     // MARK: The database
 
-    /// Makes the file if there is none, before SQLite would make it otherwise; and locks it. Gives
-    /// `check` its descriptor, which must not be closed; a file that this does not refuse is
-    /// readable by its owner only from then on.
+    /// Creates the file if there is none, before SQLite would, and locks it. Calls `check` with its
+    /// descriptor, which must not be closed; a file that this does not refuse is readable by its
+    /// owner only from then on.
     func claimFile(_ check: (CInt) throws(StoreFailure) -> Void) throws(StoreFailure) {
         let descriptor = openDescriptor(path, O_RDWR | O_CREAT)
         guard descriptor >= 0 else { throw cannotOpen(errno) }
         let code = Self.setLock(descriptor, F_WRLCK)
-        // The descriptor stays open then: if this very process owns the store, closing it would
-        // drop SQLite's locks.
+        // The descriptor stays open: if this process owns the store, closing it would drop SQLite's
+        // locks.
         guard code != EAGAIN, code != EACCES else { throw Self.inUse(path) }
         state.withLock { state in
             state.file = descriptor
-            // A system without such locks has the lock beside the file, and no more.
+            // A system without such locks has only the lock file.
             state.holdsFile = code == 0
         }
         try check(descriptor)
@@ -130,11 +130,11 @@ final class StoreLock: Sendable {
             message: "The store \(path) cannot be opened: \(Self.reason(code)).")
     }
 
-    /// Where the file is locked: behind everything that SQLite locks, which ends 512 bytes after
-    /// the first gibibyte (sqlite.org/fileformat2.html#the_lock_byte_page).
+    /// The position of the lock: after everything that SQLite locks, which ends 512 bytes after the
+    /// first gibibyte (sqlite.org/fileformat2.html#the_lock_byte_page).
     private static let lockedByte: off_t = 1 << 40
 
-    /// Sets a lock on one byte of a file or takes it away. Returns 0, or an `errno`.
+    /// Locks or unlocks one byte of a file. Returns 0, or an `errno`.
     private static func setLock(_ descriptor: CInt, _ type: CInt) -> CInt {
         var lock = flock()
         lock.l_type = Int16(type)
@@ -146,8 +146,8 @@ final class StoreLock: Sendable {
         return fcntl(descriptor, 37, &lock) == 0 ? 0 : errno
     }
 
-    /// Remembers which files the store consists of, when they are open. A file that is not there is
-    /// not looked at later.
+    /// Records the identity of the store's files, when they are open. A missing file is not checked
+    /// later.
     func rememberFiles() {
         let files = [path, path + "-wal"].compactMap { path in
             FileIdentity(at: path).map { (path, $0) }
@@ -157,9 +157,9 @@ final class StoreLock: Sendable {
 
     // MARK: While it runs
 
-    /// Why this process may not be the only one that uses the store any more; `nil` while it is. It
-    /// costs three system calls on paths. A deleted lock file is created again, unless another
-    /// process has created and locked one.
+    /// The reason why this process may not be the only one that uses the store any more; `nil`
+    /// while it is. It costs three system calls on paths. A deleted lock file is created again,
+    /// unless another process has created and locked one.
     func loss() -> StoreFailure? {
         state.withLock { state in
             for (path, identity) in state.files where !identity.isWhole(at: path) {
@@ -184,7 +184,7 @@ final class StoreLock: Sendable {
         }
     }
 
-    /// The system's words for an error number.
+    /// The system's message for an error number.
     static func reason(_ code: CInt) -> String {
         // strerror returns a static or thread-local C string, copied immediately.
         strerror(code).map { String(cString: $0) } ?? "error \(code)"

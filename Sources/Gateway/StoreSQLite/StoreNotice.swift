@@ -2,11 +2,11 @@
 
 public import Gateway
 
-/// What an operator should read of, because the store goes on and needs something.
+/// A notice for the operator about a problem with which the store can continue.
 public enum StoreNotice: Hashable, Sendable {
-    /// The write-ahead log could not be copied into the database; that is tried again.
+    /// The write-ahead log could not be copied into the database; it is retried.
     case logIsNotCopied(StoreFailure)
-    /// It is copied again.
+    /// The copying works again.
     case logIsCopiedAgain
     /// The log is so long that new work is refused, because another program has been reading the
     /// file for long.
@@ -15,12 +15,12 @@ public enum StoreNotice: Hashable, Sendable {
     case logHasRoom
 }
 
-/// How a store's write-ahead log is.
+/// The state of a store's write-ahead log.
 public struct StoreLogStatus: Hashable, Sendable {
-    /// How much space it takes.
+    /// Its size.
     public let byteCount: Int
     /// Whether it is so long that new work is refused.
     public let isFull: Bool
-    /// Whether the last try to copy it into the database failed.
+    /// Whether the last attempt to copy it into the database failed.
     public let isCopyingFailed: Bool
 }

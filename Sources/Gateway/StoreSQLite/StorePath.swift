@@ -3,19 +3,19 @@
 import Gateway
 import Glibc
 
-/// The one name of a store's file, behind all symbolic links.
+/// The real path of a store's file, all symbolic links resolved.
 ///
-/// SQLite follows links and keeps `-wal` and `-shm` beside the file itself. Its other companion
-/// files must be there too, or two gateways that use different names would not share its lock.
+/// SQLite resolves links and keeps `-wal` and `-shm` next to the file itself. The lock file must be
+/// there too, or two gateways that use different names would not share it.
 enum StorePath {
-    /// How many links that lead to nothing are followed: as many as Linux follows
+    /// The number of links to missing files that are followed: as many as Linux follows
     /// (path_resolution(7)).
     private static let maximumLinks = 40
 
     /// The real path of a file that is there; `nil`, with the reason in `errno`, when there is
     /// none.
     static func existing(_ path: String) -> String? {
-        // SAFETY: realpath returns a terminated string of its own, which is copied and let go.
+        // SAFETY: realpath returns a new terminated string, which is copied and freed.
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
         return String(cString: real)
@@ -42,13 +42,13 @@ enum StorePath {
         return stat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
-    /// Refuses what is no file, such as a folder or a pipe, whose opening could wait for ever, and
-    /// a file that has another name: a hard link. A file's companions are beside the name by which
-    /// it was opened, so under two names it would have two locks, of two owners, and two logs.
-    /// Throws a ``Gateway/StoreFailure`` of kind `unavailable`.
+    /// Refuses what is not a regular file, such as a folder or a pipe, whose opening could block,
+    /// and a file with several hard links. A file's companions have the name by which it was
+    /// opened, so under two names it would have two locks, of two owners, and two logs. Throws a
+    /// ``Gateway/StoreFailure`` of kind `unavailable`.
     ///
-    /// Looked at by name: opening the file and closing it again would drop the locks that SQLite
-    /// holds on it in this process.
+    /// Checked by name: opening and closing the file would drop the locks that SQLite has on it in
+    /// this process.
     static func checkFile(_ path: String) throws(StoreFailure) {
         var status = stat()
         guard stat(path, &status) == 0 else { return }
@@ -72,7 +72,7 @@ enum StorePath {
         return (folder.isEmpty ? "/" : String(folder), String(path[path.index(after: slash)...]))
     }
 
-    /// What a symbolic link says; `nil` for everything else.
+    /// The target of a symbolic link; `nil` for everything else.
     private static func target(of path: String) -> String? {
         // SAFETY: readlink writes at most as many bytes as the buffer has, and says how many; so
         // many are initialized. They are bytes of a name, whose type is that of C's characters.

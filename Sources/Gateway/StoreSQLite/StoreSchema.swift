@@ -7,7 +7,7 @@ import WakeModel
 
 /// The tables, as a list of migrations. A migration that was released is never changed.
 ///
-/// For reading by eye there are views: `wakes`, `devices`, `users` and `queues`.
+/// There are views for people: `wakes`, `devices`, `users` and `queues`.
 ///
 /// Instants are milliseconds since the epoch. A wake's `number` is what its id begins with, so rows
 /// are appended in the order of time and need no index by id. `queue` is the number of its queue

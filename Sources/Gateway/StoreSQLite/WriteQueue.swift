@@ -4,37 +4,37 @@ import GRDB
 import Gateway
 import Synchronization
 
-/// Group commit: verbs that arrive while a transaction is being written share the next one. Calls
-/// go before everything else that waits, and light verbs before heavy ones, though never twice in
-/// a row: a wake that is asked for by itself does not wait for what a flood brought. A verb is done
-/// when its transaction is where the store's durability wants it; with the disk, the next one is
-/// written meanwhile.
+/// Group commit: commands that arrive while a transaction is being written share the next one.
+/// Calls precede all other commands, and light commands heavy ones, though never twice in a row: a
+/// request for a single wake does not wait for a flood of others. A command is done when its
+/// transaction is as durable as the store's setting; with the disk, the next one is written
+/// meanwhile.
 ///
-/// When one verb fails, the transaction is undone and each verb of it is done again in one of its
-/// own, so that none fails for another's sake.
+/// When one command fails, the transaction is rolled back and each command is repeated in a
+/// separate one, so that none fails because of another.
 ///
-/// What waits has a bound. The gateway's own loops (intake, dispatcher, settler, pruner, holds and
-/// each endpoint's webhook worker) wait for one verb before they ask for the next, and those that
-/// take requests have bounded queues. Callers' verbs are bounded here, because nothing else does: a
-/// client that hangs up makes room for the next connection, and its verb waits on.
+/// The number of waiting commands is bounded. The gateway's own loops (intake, dispatcher, settler,
+/// pruner, holds and each endpoint's webhook worker) wait for one command before they submit the
+/// next, and those that accept requests have bounded queues. Callers' commands are bounded here,
+/// because nothing else does it: a client that disconnects frees its connection for the next one,
+/// and its command still waits.
 final class WriteQueue: Sendable {
-    /// The most work that one transaction takes on, in wakes; a call that comes meanwhile waits
-    /// for it.
+    /// The most work of one transaction, in wakes; a later call waits for it.
     static let maximumWeight = 1_024
     /// The most other work in a transaction with calls, in wakes.
     static let weightBesideCalls = 64
-    /// A verb up to this weight is light, in wakes.
+    /// A command up to this weight is light, in wakes.
     static let lightWeight = 8
-    /// The most work that one transaction takes on while there are light verbs, in wakes: a heavy
-    /// one has its own.
+    /// The most work of one transaction while there are light commands, in wakes: a heavy one has a
+    /// separate transaction.
     static let weightBesideLight = 64
-    /// For how many transactions after a light verb there are such, because its caller may come
-    /// again.
+    /// The number of transactions after a light command in which further ones are expected, because
+    /// its caller may send another.
     static let lightMemoryCount = 64
     /// The most work of callers that waits for the disk, in wakes.
     static let maximumCallersWeight = 65_536
 
-    /// A verb that waits for its transaction.
+    /// A command that waits for its transaction.
     private struct Job: Sendable {
         let weight: Int
         let isCallers: Bool
@@ -48,13 +48,13 @@ final class WriteQueue: Sendable {
         var urgent: [Job] = []
         var others: [Job] = []
         var isScheduled = false
-        /// The weight of callers' verbs that are not finished.
+        /// The weight of callers' commands that are not finished.
         var callersWeight = 0
-        /// Whether the last transaction left others out for the sake of calls.
+        /// Whether the last transaction skipped others because of calls.
         var wasForCalls = false
-        /// Whether the last transaction left heavy verbs out for the sake of light ones.
+        /// Whether the last transaction skipped heavy commands because of light ones.
         var wasForLight = false
-        /// How many transactions ago there was a light verb beside heavy ones.
+        /// The number of transactions since a light command waited with heavy ones.
         var sinceLight = WriteQueue.lightMemoryCount
     }
 
@@ -66,8 +66,8 @@ final class WriteQueue: Sendable {
     private let lock: StoreLock
     private let durability: SQLiteWakeStore.Durability
 
-    /// A queue in front of a connection, whose log `flusher` flushes and `checkpointer` copies
-    /// between transactions. `lock` is looked at before each of them.
+    /// Creates a queue for a connection, whose log `flusher` flushes and `checkpointer` copies
+    /// between transactions. `lock` is checked before each of them.
     init(
         _ database: DatabaseQueue, connection: WriteConnection, flusher: LogFlusher,
         checkpointer: Checkpointer, lock: StoreLock, durability: SQLiteWakeStore.Durability
@@ -80,12 +80,12 @@ final class WriteQueue: Sendable {
         self.durability = durability
     }
 
-    /// How many verbs wait for a transaction.
+    /// The number of commands that wait for a transaction.
     var waitingCount: Int { state.withLock { $0.urgent.count + $0.others.count } }
 
-    /// Waits until a verb is done, and durable. It is not given up when the calling task is
-    /// cancelled. A caller's verb, and no other, is refused when too many of them wait. One that
-    /// adds work is refused while the log is full.
+    /// Waits until a command is done, and durable. Cancelling the calling task does not end it. A
+    /// caller's command, and no other, is refused when too many of them wait. One that adds work is
+    /// refused while the log is full.
     func write<Answer: Sendable>(
         _ profile: CommandProfile = CommandProfile(.write),
         _ verb: @escaping @Sendable (StoreConnection) throws(StoreFailure) -> Answer
@@ -153,7 +153,7 @@ final class WriteQueue: Sendable {
     }
 
     private func look() {
-        // After a flush that failed the log must stay as it is.
+        // After a failed flush the log must not change.
         if flusher.failure == nil { checkpointer.look(of: connection.connection) }
     }
 
@@ -185,7 +185,7 @@ final class WriteQueue: Sendable {
     }
 
     /// Moves jobs into the next transaction as far as they fit, in their order; with `lightOnly`
-    /// past the heavy ones, which stay.
+    /// without the heavy ones, which stay.
     private static func move(
         _ queue: inout [Job], _ jobs: inout [Job], _ weight: inout Int, _ maximum: Int,
         lightOnly: Bool = false

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When the rules let a wake go.
+/// The times at which the rules allow a wake.
 struct Release: Hashable, Sendable {
     /// The second from which on the rules allow it that neither a report nor a receipt can lift.
     var firm: Int64
@@ -9,7 +9,7 @@ struct Release: Hashable, Sendable {
     /// The rules that do not allow it now.
     var holds = DelayReasons(rawValue: 0)
 
-    /// Takes account of a rule that no report can lift.
+    /// Adds a rule that no report can lift.
     mutating func wait(for second: Int64, _ hold: DelayReason, clock: Int64) {
         guard second > clock else { return }
         holds.add(hold)
@@ -17,7 +17,7 @@ struct Release: Hashable, Sendable {
         until = max(until, second)
     }
 
-    /// Takes account of a rule that holds until another report comes, or until it decays.
+    /// Adds a rule that holds until another report, or until it decays.
     mutating func wait(forSignal second: Int64, _ hold: DelayReason, clock: Int64) {
         guard second > clock else { return }
         holds.add(hold)
@@ -25,36 +25,36 @@ struct Release: Hashable, Sendable {
     }
 }
 
-/// What a device's receipts say of it, as far as the rules go by that.
+/// The state of a device by its receipts, as far as the rules use it.
 struct Standing: Hashable, Sendable {
-    /// Whether nothing that was sent to it still waits there.
+    /// Whether no push that was sent to it still waits there.
     var isConfirmed: Bool
     /// Whether the windows of a confirmed device apply: as long as a launch within a day of the
     /// latest send was confirmed.
     var isTrusted: Bool
-    /// Whether a receipt is missing that may be expected.
+    /// Whether an expected receipt is missing.
     var isAwaitingReceipt: Bool
-    /// What its silence means, if it confirms launches.
+    /// The meaning of its silence, if it confirms launches.
     var silence: Silence
 
-    /// What it means when no receipt comes.
+    /// The meanings of a missing receipt.
     enum Silence: Hashable, Sendable {
-        /// That the device holds the push, for it confirms nearly all launches.
+        /// The device holds the push, because it confirms nearly all launches.
         case held
-        /// That it holds the push, or that a receipt was lost again.
+        /// It holds the push, or a receipt was lost again.
         case heldOrLost
-        /// Nothing yet: its receipts come late.
+        /// None yet: its receipts are late.
         case late
     }
 
-    /// As if a receipt for the last send had come.
+    /// The same as a receipt for the last send.
     static let confirmed = Standing(
         isConfirmed: true, isTrusted: true, isAwaitingReceipt: false, silence: .held)
 }
 
 extension BackgroundLedger {
-    /// When a wake of this urgency may go. One that `repeats` its own attempts is not kept at a
-    /// distance from them, and there was no other send since; all other rules hold for it too.
+    /// The time at which a wake of this urgency may be sent. One that `repeats` its own attempts
+    /// has no spacing from them if there was no other send since; all other rules apply.
     func release(
         _ urgency: Urgency, repeats: Bool = false, _ settings: BudgetSettings
     ) -> Release {
@@ -63,7 +63,7 @@ extension BackgroundLedger {
         guard settings.confirmsLaunches, !standing.isConfirmed, release.firm > clock else {
             return release
         }
-        // A receipt may come and lift much of it, so only what would still hold then is firm.
+        // A receipt may lift most rules, so only those that hold in spite of it are firm.
         release.firm = self.release(urgency, repeats: repeats, .confirmed, settings).firm
         return release
     }
@@ -84,7 +84,7 @@ extension BackgroundLedger {
         release.wait(for: hourlyEnd(urgency, standing, settings), .hourly, clock: clock)
         release.wait(for: dailyEnd(urgency, standing, settings), .daily, clock: clock)
         if reports.containsAny(of: .holding) {
-            // What iOS or APNs keeps for a sleeping device goes out the moment it may.
+            // iOS or APNs delivers a push for a sleeping device as soon as possible.
             if !standing.isConfirmed {
                 release.wait(forSignal: lowPowerModeEnd(settings), .lowPowerMode, clock: clock)
                 release.wait(forSignal: lowBatteryEnd(settings), .lowBattery, clock: clock)
@@ -92,7 +92,7 @@ extension BackgroundLedger {
             release.wait(forSignal: forceQuitEnd(settings), .forceQuit, clock: clock)
         }
         guard !repeats else { return release }
-        // Last, for whether an app counts as used is judged at the time at which it would be woken.
+        // Last, because whether an app counts as used is determined for the time of the wake.
         if isUnused(at: release.firm, settings) {
             release.wait(for: probeEnd(settings), .unused, clock: clock)
         } else if isUnused(at: release.until, settings) {
@@ -103,7 +103,7 @@ extension BackgroundLedger {
 
     // MARK: What was sent
 
-    /// What the receipts so far say.
+    /// The state by the receipts so far.
     @inline(__always)
     func standing(_ settings: BudgetSettings) -> Standing {
         let hasReceipt = hasReceipt(settings)
@@ -115,7 +115,7 @@ extension BackgroundLedger {
             silence: silence)
     }
 
-    /// What the device's silence means, by the receipts that were missing so far.
+    /// The meaning of the device's silence, by the receipts that were missing so far.
     private var silence: Standing.Silence {
         if missingReceipts > Self.mostLost { return .late }
         return missingReceipts < BudgetLimits.lostReceipts ? .held : .heldOrLost
@@ -130,8 +130,8 @@ extension BackgroundLedger {
         return sinceLaunch < BudgetLimits.receiptLifeSeconds
     }
 
-    /// How long after the latest confirmed launch the latest send was, in seconds: below zero when
-    /// it was before, and by the clock when there was none.
+    /// The time from the latest confirmed launch to the latest send, in seconds: negative when the
+    /// send was before; without a send, to the clock.
     private var sinceLaunch: Int64 {
         let asked = sends.count == 0 ? now : sends.latest
         return Int64(Int32(truncatingIfNeeded: asked &- launchAt))
@@ -159,10 +159,10 @@ extension BackgroundLedger {
             Int64(settings.spacingMaximumSeconds))
     }
 
-    /// The wait for a receipt, in seconds: at first twice as long as the device holds nearly all
-    /// pushes. What is silent then holds the push for hours, or the receipt was lost, and a second
-    /// loss in a row is rare: so each further silent send waits four times as long, or twice where
-    /// receipts are lost at times.
+    /// The wait for a receipt, in seconds: at first twice the time for which the device holds
+    /// nearly all pushes. A device that is silent then holds the push for hours, or the receipt was
+    /// lost, and a second loss in a row is rare: so each further silent send waits four times as
+    /// long, or twice as long where some receipts are lost.
     private func patience(
         _ urgency: Urgency, _ standing: Standing, _ settings: BudgetSettings
     ) -> Int64 {
@@ -183,7 +183,7 @@ extension BackgroundLedger {
     ) -> Int64 {
         let all = hourlyLimit(standing, settings)
         let limit = urgency == .deferrable ? max(1, all - 1) : all
-        // Where the latest send is over an hour old, the hour is empty: quickly seen, and common.
+        // If the latest send is over an hour old, the hour is empty: a fast and common case.
         guard sends.count >= limit, second(of: sends.latest) + BudgetLimits.hourSeconds > clock
         else { return .min }
         return second(of: sends[limit - 1]) + BudgetLimits.hourSeconds
@@ -195,8 +195,9 @@ extension BackgroundLedger {
             ? max(settings.hourlySends, settings.confirmedHourlySends) : settings.hourlySends
     }
 
-    /// When the last 24 hours have room for a send, and, where more than half of it is used, when
-    /// the distance that spreads the rest is kept. An urgent wake need not keep that.
+    /// The time at which the last 24 hours have room for a send, and, if more than half of the
+    /// limit is used, at which the distance that spreads the rest has passed. An urgent wake
+    /// ignores that distance.
     func dailyEnd(
         _ urgency: Urgency, _ standing: Standing, _ settings: BudgetSettings
     ) -> Int64 {
@@ -226,8 +227,8 @@ extension BackgroundLedger {
         return second(of: foregroundAt) + Int64(seconds)
     }
 
-    /// Whether the app counts as not used at a second to come. Where no foreground was ever
-    /// reported, nothing is known of its use.
+    /// Whether the app counts as not used at a future second. Without any report of a foreground,
+    /// its use is unknown.
     func isUnused(at second: Int64, _ settings: BudgetSettings) -> Bool {
         reports.contains(.foreground)
             && self.second(of: foregroundAt) + Int64(settings.unusedAfterSeconds) <= second
@@ -255,7 +256,7 @@ extension BackgroundLedger {
         return second(of: forceQuitAt) + Int64(settings.forceQuitLifeSeconds)
     }
 
-    /// Until when a report that Background App Refresh is off counts; in the past when it is not.
+    /// The end of a report that Background App Refresh is off; in the past without one.
     func refreshOffEnd(_ settings: BudgetSettings) -> Int64 {
         guard reports.contains(.refreshOff) else { return .min }
         return second(of: refreshOffAt) + Int64(settings.refreshOffLifeSeconds)

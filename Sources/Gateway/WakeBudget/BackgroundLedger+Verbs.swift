@@ -5,7 +5,7 @@ import WakeModel
 extension BackgroundLedger {
     // MARK: Deciding
 
-    /// Decides on a request, with what waits already.
+    /// Decides on a request, given the pending wake.
     @inline(__always)
     func decide(on request: BackgroundRequest, _ settings: BudgetSettings) -> Decision {
         decide(on: request, onto: carrier(settings), settings)
@@ -81,7 +81,7 @@ extension BackgroundLedger {
         pending = wake
     }
 
-    /// When the pending wake may go.
+    /// The time at which the pending wake may be sent.
     func outlook(_ settings: BudgetSettings) -> Outlook? {
         guard let pending else { return nil }
         let release = release(pending.urgency, repeats: pending.isRepeat, settings)
@@ -90,13 +90,13 @@ extension BackgroundLedger {
             deadline: Self.instant(deadline(of: pending, settings)), holds: release.holds)
     }
 
-    /// A pending wake that can take in others, and when it may go.
+    /// A pending wake that others can merge into, with the time at which it may be sent.
     private struct Carrier {
         let wake: PendingWake
         let release: Release
     }
 
-    /// The pending wake, unless its time is over, or will certainly be before it may go.
+    /// The pending wake, unless it has expired, or certainly will before it may be sent.
     @inline(__always)
     private func carrier(_ settings: BudgetSettings) -> Carrier? {
         guard let pending else { return nil }
@@ -106,12 +106,12 @@ extension BackgroundLedger {
         return isInTime(deadline, release) ? Carrier(wake: pending, release: release) : nil
     }
 
-    /// Whether the pending wake's time is over, or will certainly be before it may go.
+    /// Whether the pending wake has expired, or certainly will before it may be sent.
     func isPendingOver(_ settings: BudgetSettings) -> Bool {
         pending != nil && carrier(settings) == nil
     }
 
-    /// Debits the pending wake and takes it out, if it may go.
+    /// Debits the pending wake and removes it, if it may be sent.
     mutating func claim(at instant: WallInstant, _ settings: BudgetSettings) -> ClaimVerdict {
         guard pending != nil else { return .nothingPending }
         guard let carrier = carrier(settings) else {
@@ -150,11 +150,11 @@ extension BackgroundLedger {
         }
         guard returns else { return .ended }
         var wake = debit.wake
-        // The spacing keeps wakes apart, and not the attempts of one, which are one push with one
-        // apns-id. So as long as nothing else was sent since, its own debits do not space it.
+        // The spacing is between wakes, and not between the attempts of one, which are one push
+        // with one apns-id. So while nothing else was sent since, its own debits do not space it.
         wake.isRepeat = debit.number == debits && (!isRefunded || wake.isRepeat)
         if debit.corrections != corrections {
-            // It is as old as it was when it was charged; the time since is lost.
+            // It has the age that it had when it was charged; the time since is not counted.
             wake.since = now &- (stamp &- wake.since)
             wake.newest = now &- (stamp &- wake.newest)
         }
@@ -171,7 +171,7 @@ extension BackgroundLedger {
 
     // MARK: Reports
 
-    /// Records a report of the app; what it did to the pending wake.
+    /// Records a report of the app. Returns the effect on the pending wake.
     mutating func report(_ signal: DeviceSignal) -> PendingEnd? {
         switch signal {
         case .lowPowerMode(let isOn):
@@ -199,12 +199,12 @@ extension BackgroundLedger {
         return nil
     }
 
-    /// Books that the app confirmed a launch by the send of this second (`nil`: by the latest).
+    /// Records that the app confirmed a launch by the send of this second (`nil`: by the latest).
     ///
     /// It shows how long the device held the push, and whether receipts are missing.
     ///
-    /// Where the app says that it synced, the pending wake has nothing to add if all its requests
-    /// came before that launch.
+    /// If the app reports that it synced, the pending wake is not needed if all its requests were
+    /// made before that launch.
     mutating func confirmLaunch(
         sentAt: Int64?, launchedAt: Int64?, hasSynced: Bool
     ) -> PendingEnd? {
@@ -220,23 +220,24 @@ extension BackgroundLedger {
         }
         reports.set(.forceQuit, to: false)
         reports.set(.launch, to: true)
-        // Receipts overtake each other.
+        // Receipts may be out of order.
         if isFirst || interval > 0 { launchAt = WrappedSeconds(second: launch) }
-        // Seconds are rounded down: what came in the second of the launch may have come after it.
+        // Seconds are rounded down: a request in the second of the launch may be later than the
+        // launch.
         guard hasSynced, let pending, let launched = launchedAt ?? sentAt,
             second(of: pending.newest) < launched
         else { return nil }
         return end(.superseded)
     }
 
-    /// Takes account of a launch by a send that was followed by so many.
+    /// Records a launch by a send that was followed by this number of others.
     private mutating func noteHold(from sent: Int64, until launch: Int64, behind later: Int) {
-        // How many sends in a row were silent until this launch, this one included.
+        // The number of consecutive silent sends until this launch, this one included.
         let silent = max(1, Int(unconfirmed) - later)
         let isHeld = launch - sent >= BudgetLimits.heldReceiptSeconds
         var begin = sent
         if isHeld, missingReceipts < BudgetLimits.lostReceipts, later + silent <= sends.count {
-            // It held the first of them, and the others took its place.
+            // It held the first of them, and the others replaced it.
             begin = second(of: sends[later + silent - 1])
         }
         if later > 0, second(of: sends[later - 1]) > launch {
@@ -252,7 +253,7 @@ extension BackgroundLedger {
         note(hold: launch - begin)
     }
 
-    /// A receipt, by whether it was there when the next send wanted it.
+    /// Counts a receipt, by whether it was known when the next send needed it.
     private enum Receipt {
         case prompt, lost, late
     }
@@ -268,8 +269,8 @@ extension BackgroundLedger {
         }
     }
 
-    /// Updates the estimate of the hold time with how long a push was held, in seconds: a step up
-    /// is eight times a step down, so that the estimate is stable where one push in nine is held
+    /// Updates the estimate of the hold time with the hold time of a push, in seconds: a step up is
+    /// eight times a step down, so that the estimate is stable where one push in nine is held
     /// longer. Late receipts are about old sends, so they move it half as far.
     private mutating func note(hold: Int64) {
         let known = Int64(knownHold)
@@ -295,7 +296,7 @@ extension BackgroundLedger {
         return wake.expiry == PendingWake.noExpiry ? held : min(held, Int64(wake.expiry))
     }
 
-    /// Whether the rules that no report can lift let a wake go before its deadline.
+    /// Whether the rules that no report can lift allow a wake before its deadline.
     private func isInTime(_ deadline: Int64, _ release: Release) -> Bool {
         release.firm <= clock || release.firm < deadline
     }

@@ -2,13 +2,13 @@
 
 import WakeModel
 
-/// The ledger of one device and one ordinary topic: what was sent, what waits, what the app
-/// reported.
+/// The ledger of one device and one background topic: the sends, the pending wake, and the app's
+/// reports.
 ///
 /// Every function requires that ``observe(_:)`` was called with the current time before.
 struct BackgroundLedger: Hashable, Sendable {
-    /// Which reports there are. No `OptionSet`: its generic verbs took a third of the time of the
-    /// properties in an unoptimized build.
+    /// The present reports. Not an `OptionSet`, whose generic functions took a third of the time of
+    /// the properties in an unoptimized build.
     struct Reports: Hashable, Sendable {
         var rawValue: UInt8 = 0
 
@@ -21,7 +21,7 @@ struct BackgroundLedger: Hashable, Sendable {
         static let launch = Reports(rawValue: 1 << 6)
         /// All that may be set.
         static let known = Reports(rawValue: (1 << 7) - 1)
-        /// Those that hold wakes back.
+        /// Those that delay wakes.
         static let holding = Reports(rawValue: 0b1011)
 
         /// Whether all of the others are among these.
@@ -35,20 +35,20 @@ struct BackgroundLedger: Hashable, Sendable {
         }
     }
 
-    /// The share of lost receipts that no loss exceeds, in 255ths. Beyond it they come late.
+    /// The share of lost receipts that no loss exceeds, in 255ths. A larger share is of late ones.
     static let mostLost: UInt8 = 127
 
     /// The clock of a ledger that has not observed any time.
     static let beforeAllTime: Int64 = -1 << 60
 
-    /// The latest second that it observed, since 1970; moved back only by a correction.
+    /// The latest observed second since 1970; moved back only by a correction.
     var clock = beforeAllTime
     var day = DayRing()
     var lowPowerModeAt: WrappedSeconds = 0
     var sends = SendTimes()
     var batteryPercent: UInt8 = 0
     var reports = Reports()
-    /// Sends since the app's last receipt or report, as far as they count.
+    /// The sends since the app's last receipt or report that count as silent.
     var unconfirmed: UInt8 = 0
     var batteryAt: WrappedSeconds = 0
     var refreshOffAt: WrappedSeconds = 0
@@ -61,14 +61,14 @@ struct BackgroundLedger: Hashable, Sendable {
     var pending: PendingWake?
     /// Charged sends that were not settled yet.
     var inFlight: UInt8 = 0
-    /// How often the clock was corrected, wrapping: a charge from before a correction names its
-    /// send by a time that means another now.
+    /// The number of corrections of the clock, wrapping: a debit from before a correction has a
+    /// time of its send that is another one now.
     var corrections: UInt8 = 0
-    /// How many sends were debited, wrapping: a debit detects by it whether another one followed.
+    /// The number of debits, wrapping, by which a debit detects whether another one followed.
     var debits: UInt8 = 0
 
-    /// The share of launches whose receipt was not there when it was wanted, in 255ths: up to
-    /// ``mostLost`` where receipts are lost, and up to all where they come late.
+    /// The share of launches whose receipt was unknown when it was needed, in 255ths: up to
+    /// ``mostLost`` where receipts are lost, and up to all where they are late.
     var missingReceipts: UInt8 = 0
 
     /// The clock as a stamp.
@@ -85,11 +85,11 @@ extension BackgroundLedger {
     ///
     /// A step back by no more than the tolerance is ignored: the clock stops until the time has
     /// caught up. A longer one is a correction: all stored times move back with the clock, so that
-    /// every age is as before. Time is lost then, never gained, and no rule delays longer than it
-    /// would have from here on.
+    /// every age is as before. Elapsed time may be lost by that, never added, and no rule delays
+    /// longer than it would have from here on.
     ///
-    /// Inlined, as is what every decision goes through: a ledger of 120 bytes is then read field by
-    /// field where it lies, and not copied from call to call.
+    /// Inlined, as are the functions of every decision, so that a ledger of 120 bytes is read in
+    /// place and not copied at each call.
     @inline(__always)
     mutating func observe(_ instant: WallInstant) {
         let second = instant.secondsSinceEpoch
@@ -120,7 +120,7 @@ extension BackgroundLedger {
         self = BackgroundLedger(
             clock: clock, inFlight: inFlight, corrections: corrections, debits: debits)
         guard var waiting else { return }
-        // Whatever waited has waited longer than anything may.
+        // All that waited has waited longer than the limit.
         waiting.since = now &- UInt32(BudgetLimits.holdSeconds.upperBound)
         waiting.newest = waiting.since
         pending = waiting

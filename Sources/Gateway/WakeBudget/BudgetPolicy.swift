@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// The rules that decide when a device can afford a wake: settings that were found to be sound.
+/// The rules that decide when a device can afford a wake: checked settings.
 public struct BudgetPolicy: Hashable, Sendable {
     /// The defaults of ``BudgetSettings``.
     public static let standard = BudgetPolicy(unchecked: BudgetSettings())
@@ -28,7 +28,7 @@ public struct BudgetPolicy: Hashable, Sendable {
         return BudgetPolicy(unchecked: settings)
     }
 
-    /// What is wrong with settings; empty when a policy can be made of them.
+    /// The faults of settings; empty when a policy can be made of them.
     public static func problems(of settings: BudgetSettings) -> [InvalidField] {
         var problems = numbers.compactMap { number -> InvalidField? in
             let value = settings[keyPath: number.path]
@@ -116,7 +116,7 @@ public struct BudgetPolicy: Hashable, Sendable {
 
 /// Invalid settings: every fault, so that all can be fixed together.
 public struct InvalidBudgetSettings: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, setting by setting; never empty.
+    /// The faults, in the order of the settings; never empty.
     public let problems: [InvalidField]
 
     /// The problems, one a line.

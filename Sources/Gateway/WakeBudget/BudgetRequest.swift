@@ -8,9 +8,9 @@ public enum Urgency: UInt8, Hashable, Sendable, CaseIterable, Comparable {
     case deferrable = 0
     /// The default.
     case normal = 1
-    /// Ignores the spacing, but counts like the others. Only where a device confirms its launches
-    /// and still holds the last push it waits for as long as the device usually takes, twice: it
-    /// would merely replace that push.
+    /// Ignores the spacing, but counts like the others. Only if a device confirms its launches and
+    /// still holds the last push, it waits for twice the usual hold time, because it would only
+    /// replace that push.
     case urgent = 2
 
     /// Orders by urgency.
@@ -19,7 +19,7 @@ public enum Urgency: UInt8, Hashable, Sendable, CaseIterable, Comparable {
 
 /// How a wake merges into one that already waits for the same device.
 public enum Coalescing: UInt8, Hashable, Sendable, CaseIterable {
-    /// The newest payload takes the place of the older.
+    /// The newest payload replaces the older.
     case replace = 0
     /// The top-level keys of both are sent, the newest value of each: see ``PayloadUnion``.
     case union = 1
@@ -65,7 +65,7 @@ public struct BackgroundRequest: Hashable, Sendable {
     }
 }
 
-/// A call id, reduced to what a ledger keeps of it: 42 bits of its 64-bit FNV-1a hash.
+/// The fingerprint of a call id in a ledger: 42 bits of its 64-bit FNV-1a hash.
 ///
 /// Two of the at most twelve calls of an hour collide with a probability under 2⁻³⁸.
 public struct CallFingerprint: Hashable, Sendable {

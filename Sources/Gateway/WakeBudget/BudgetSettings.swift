@@ -18,9 +18,9 @@ public struct BudgetSettings: Hashable, Sendable {
     /// Seconds from a foreground to the next send, unless that is urgent: the app has just synced
     /// by itself. Default: 15 min, like the spacing (A). Range: ``BudgetLimits/spacingSeconds``.
     public var foregroundSpacingSeconds = 900
-    /// The most sends in any 60 minutes. Default: 3, for Apple asks for not more than two or three
-    /// background pushes an hour ("Pushing background updates to your App", D).
-    /// Range: ``BudgetLimits/hourlySends``.
+    /// The most sends in any 60 minutes. Default: 3, because Apple recommends no more than two or
+    /// three background pushes an hour ("Pushing background updates to your App", D). Range:
+    /// ``BudgetLimits/hourlySends``.
     public var hourlySends = 3
     /// The most sends in any 24 hours. Default: 48, because budgets shrink with each launch and
     /// refill through the day (WWDC20 session 10063, E; the number A). So the sends beyond half of
@@ -32,10 +32,10 @@ public struct BudgetSettings: Hashable, Sendable {
     /// a held push (reverse engineered, facts §6.1). Range: ``BudgetLimits/holdSeconds``.
     public var holdSeconds = 86_400
 
-    /// Whether this topic's app ever confirmed a launch with a receipt. Where it was not, silence
-    /// means nothing, and no device is backed off (A). Nor is a device that never confirmed one
-    /// itself, or not for ``BudgetLimits/receiptLifeSeconds``; and a device whose receipts come
-    /// late gets its sends spaced by its estimated hold time.
+    /// Whether this topic's app ever confirmed a launch with a receipt. If not, silence has no
+    /// meaning, and no device is backed off (A). Nor is a device that never confirmed one itself,
+    /// or not for ``BudgetLimits/receiptLifeSeconds``; and a device whose receipts come late gets
+    /// its sends spaced by its estimated hold time.
     public var confirmsLaunches = false
     /// Seconds between two sends to a device that has confirmed the last one. iOS holds one push
     /// per app, the newest, and launches it when its own spacing lets it ("Pushing background
@@ -52,27 +52,26 @@ public struct BudgetSettings: Hashable, Sendable {
     /// Range: ``BudgetLimits/dailySends``.
     public var confirmedDailySends = 144
 
-    /// How long a report of Low Power Mode holds wakes back, in seconds. While it is on, the app
-    /// is not launched and cannot report its end (A-BRS, D), so the report decays. Default: 6 h
+    /// The time for which a report of Low Power Mode delays wakes, in seconds. While it is on, the
+    /// app is not launched and cannot report its end (A-BRS, D), so the report decays. Default: 6 h
     /// (A). Range: ``BudgetLimits/signalLifeSeconds``.
     public var lowPowerModeLifeSeconds = 21_600
     /// The battery level, in percent, below which only essential work runs on a device that is not
     /// charging. Default: 20 (WWDC20 session 10063, E). Range: 0 to 100.
     public var lowBatteryPercent = 20
-    /// How long a report of a low battery holds wakes back, in seconds. Default: 4 h (A).
-    /// It does not hold the one push that a device with confirmed launches is given to keep.
-    /// Range: ``BudgetLimits/signalLifeSeconds``.
+    /// The time for which a report of a low battery delays wakes, in seconds. Default: 4 h (A). It
+    /// does not delay the one push that a device with confirmed launches may store. Range:
+    /// ``BudgetLimits/signalLifeSeconds``.
     public var lowBatteryLifeSeconds = 14_400
     /// How long a report that Background App Refresh is off suppresses wakes, in seconds: then the
     /// next wake is sent, and its receipt ends the report. While none comes, a device that confirms
-    /// gets one wake in that time. Default: 3 h, because a switch that is on again, or was off in
-    /// Low Power Mode only, shows no other way (A; that it stops background launches: WWDC20
-    /// session 10063, E).
-    /// Range: ``BudgetLimits/signalLifeSeconds``.
+    /// gets one wake in that time. Default: 3 h, because there is no other sign that it is on
+    /// again, or was off in Low Power Mode only (A; that it stops background launches: WWDC20
+    /// session 10063, E). Range: ``BudgetLimits/signalLifeSeconds``.
     public var refreshOffLifeSeconds = 10_800
-    /// How long a report of a force-quit holds wakes back, in seconds, if no foreground ends it.
-    /// Default: 7 days (A; a restart of the device may end it unseen: A-UIAD, D).
-    /// Range: ``BudgetLimits/signalLifeSeconds``.
+    /// The time for which a report of a force-quit delays wakes, in seconds, if no foreground ends
+    /// it. Default: 7 days (A; a restart of the device may end it unseen: A-UIAD, D). Range:
+    /// ``BudgetLimits/signalLifeSeconds``.
     public var forceQuitLifeSeconds = 604_800
     /// How long after its last foreground an app counts as not used, in seconds. Default: 14 days
     /// (E that iOS then delivers none, forum thread 776933; the number A).
@@ -105,7 +104,7 @@ public struct BudgetSettings: Hashable, Sendable {
     public init() {}
 }
 
-/// The ranges within which ``BudgetSettings`` may be set, and what a ledger can hold.
+/// The ranges of ``BudgetSettings``, and the limits of a ledger.
 public enum BudgetLimits {
     /// Spacings, in seconds: up to a day.
     public static let spacingSeconds = 0...86_400
@@ -140,7 +139,7 @@ public enum BudgetLimits {
     public static let daySeconds: Int64 = 86_400
     /// How long after its send a receipt shows that the device had held the push, in seconds.
     public static let heldReceiptSeconds: Int64 = 30
-    /// The time within which a device is taken to launch the app by nearly all pushes until its
+    /// The assumed time within which a device launches the app by nearly all pushes, until its
     /// receipts show it, in seconds: 10 min (A; launches are 10 to 30 minutes apart, facts §6.3).
     public static let unknownHoldSeconds: UInt16 = 600
     /// The longest such time that is accepted, in seconds: 12 h (A), a night.
@@ -149,7 +148,7 @@ public enum BudgetLimits {
     /// 255ths: one in sixteen (A).
     public static let lostReceipts: UInt8 = 16
     /// How long after its latest launch a device counts as one that confirms them, in seconds: 7
-    /// days (A). Later its silence no longer says that it holds a push.
+    /// days (A). Later its silence does not mean that it holds a push.
     public static let receiptLifeSeconds: Int64 = 604_800
     /// The largest payload of a background push, in bytes (rule G003).
     public static let backgroundPayloadBytes = 4_096

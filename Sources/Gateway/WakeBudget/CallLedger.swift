@@ -12,8 +12,8 @@ struct CallLedger: Hashable, Sendable {
     /// The hourly window, in milliseconds; older calls are dropped.
     static let windowMilliseconds = Int64(BudgetLimits.hourSeconds) * 1000
 
-    /// The latest instant that it observed, in milliseconds since 1970. Marks are ages at it, so a
-    /// correction of the clock need not touch them.
+    /// The latest instant that it observed, in milliseconds since 1970. Marks are ages at that
+    /// instant, so a correction of the clock does not change them.
     var clock = Int64.min
     /// The calls, the latest first. Never more than ``capacity``.
     var marks = CallMarks()
@@ -46,8 +46,8 @@ struct CallLedger: Hashable, Sendable {
     /// Counts a call.
     mutating func admit(_ call: CallFingerprint) { marks.insert(call) }
 
-    /// Forgets a call that certainly was not sent, after which the same call was counted so many
-    /// times; whether it was counted.
+    /// Removes a call that certainly was not sent, after which the same call was counted `newer`
+    /// times. Returns whether it was counted.
     mutating func refund(_ call: CallFingerprint, behind newer: Int) -> Bool {
         marks.remove(call, behind: newer)
     }

@@ -69,7 +69,7 @@ struct CallMarks: Hashable, Sendable {
         }
     }
 
-    /// Puts a call before all others; the oldest goes when there are too many.
+    /// Adds a call before all others, and drops the oldest when there are too many.
     mutating func insert(_ call: CallFingerprint) {
         let kept = min(Int(count), CallLedger.capacity - 1)
         for index in (0..<kept).reversed() { self[index + 1] = self[index] }
@@ -77,14 +77,14 @@ struct CallMarks: Hashable, Sendable {
         count = UInt8(kept + 1)
     }
 
-    /// Puts a packed call behind all others, as it was stored. The caller keeps to the capacity.
+    /// Adds a packed call after all others, as it was stored. The caller must observe the capacity.
     mutating func append(_ mark: UInt64) {
         self[Int(count)] = mark
         count += 1
     }
 
-    /// Takes out the call with this fingerprint behind so many later ones with the same; whether
-    /// there was one.
+    /// Removes the call with this fingerprint after this number of later ones with the same.
+    /// Returns whether there was one.
     mutating func remove(_ call: CallFingerprint, behind newer: Int) -> Bool {
         var same = (0..<Int(count)).filter { self[$0] & Self.fingerprintMask == call.bits }[...]
         same = same.dropFirst(newer)

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What delays a wake: a rule of the budget, or a cause outside the budget, such as a paused app.
+/// The reason for the delay of a wake: a rule of the budget, or another cause, such as a paused
+/// app.
 public enum DelayReason: UInt8, Hashable, Sendable, CaseIterable {
-    /// Another send was too short a time ago.
+    /// Another send was too recent.
     case spacing = 0
     /// The last send was not confirmed yet, so the device may still hold it; the more of them, the
     /// longer.
     case unconfirmed = 1
-    /// The app was in the foreground too short a time ago.
+    /// The app was in the foreground too recently.
     case foreground = 2
-    /// The last 60 minutes had as many sends as they may have.
+    /// The last 60 minutes have had the maximum of sends.
     case hourly = 3
-    /// The last 24 hours had as many sends as they may have, or more than half of them, and the
-    /// rest are spread.
+    /// The last 24 hours have had the maximum of sends, or more than half of it, and the rest are
+    /// spread.
     case daily = 4
     /// The app is not used: one probe a day.
     case unused = 5
@@ -26,17 +27,17 @@ public enum DelayReason: UInt8, Hashable, Sendable, CaseIterable {
     case paused = 9
     /// APNs refuses the queue's key, topic or certificate.
     case held = 10
-    /// APNs does not answer what the queue sends.
+    /// APNs does not answer the queue's pushes.
     case unresponsive = 11
     /// It was requested with others, spread over a time.
     case spread = 12
-    /// An attempt failed, or APNs answered that the device is to be left alone for a time.
+    /// An attempt failed, or APNs answered that the device must get no push for a time.
     case backOff = 13
     /// The gateway is shutting down.
     case stopping = 14
     /// Another gateway on the same store is sending it.
     case leasedElsewhere = 15
-    /// The device has had as many plain pushes in a row as it may have.
+    /// The device has had the maximum of plain pushes in a row.
     case rate = 16
 
     /// Whether it comes from a report of the device, so that another report can end it early.
@@ -47,10 +48,7 @@ public enum DelayReason: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it is a rule of the budget.
-    public var isOfBudget: Bool { rawValue <= DelayReason.forceQuit.rawValue || self == .rate }
-
-    /// It in a few words, for a list of reasons.
+    /// The reason in a few words, for a list.
     public var words: String {
         switch self {
         case .spacing: "minimum spacing"
@@ -74,7 +72,7 @@ public enum DelayReason: UInt8, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What keeps a wake back.
+/// The reasons for the delay of a wake.
 public struct DelayReasons: OptionSet, Hashable, Sendable {
     /// One bit for each ``DelayReason``, at the place of its raw value.
     public let rawValue: UInt32
@@ -85,7 +83,7 @@ public struct DelayReasons: OptionSet, Hashable, Sendable {
     /// The set of one rule.
     public init(_ hold: DelayReason) { rawValue = 1 << UInt32(hold.rawValue) }
 
-    /// Adds a rule, by its bit: the generic verb is slow in an unoptimized build.
+    /// Adds a rule, by its bit, because the generic method is slow in an unoptimized build.
     mutating func add(_ hold: DelayReason) {
         self = DelayReasons(rawValue: rawValue | 1 << UInt32(hold.rawValue))
     }
@@ -93,6 +91,6 @@ public struct DelayReasons: OptionSet, Hashable, Sendable {
     /// The reasons, in the order of their declaration.
     public var all: [DelayReason] { DelayReason.allCases.filter { contains(DelayReasons($0)) } }
 
-    /// Them in words, such as `minimum spacing, hourly limit`.
+    /// The reasons as text, such as `minimum spacing, hourly limit`.
     public var words: String { all.map(\.words).joined(separator: ", ") }
 }

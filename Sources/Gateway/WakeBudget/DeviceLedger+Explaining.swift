@@ -47,7 +47,7 @@ extension BackgroundLedger {
         }.count
     }
 
-    /// A second as an instant, if it is still to come.
+    /// A second as an instant, if it is in the future.
     private func later(_ second: Int64) -> WallInstant? {
         second > clock ? Self.instant(second) : nil
     }
@@ -84,7 +84,7 @@ extension BackgroundLedger {
         }
     }
 
-    /// Why a rule holds, as a sentence that only wants its time.
+    /// The explanation of a rule, as a sentence without its time.
     private func sentence(
         _ hold: DelayReason, _ urgency: Urgency, _ settings: BudgetSettings
     ) -> String {
@@ -121,20 +121,20 @@ extension BackgroundLedger {
         }
     }
 
-    /// What keeps a distance, and why only that, where receipts come too late to wait for.
+    /// The explanation of the distance between sends where receipts are too late.
     private func late(_ standing: Standing) -> String {
         guard standing.silence == .late else { return "Sends" }
         return "Receipts come too late to wait for, and the device holds most pushes for up to "
             + "\(Self.span(Int64(knownHold))); sends"
     }
 
-    /// Why the day holds, at this limit.
+    /// The explanation of the daily limit.
     private func daily(_ limit: Int) -> String {
         guard day.total < limit else { return "The day has had its \(limit) sends" }
         return "More than half of the day's \(limit) sends are used, so the rest are spread over it"
     }
 
-    /// A length of time as a person says it.
+    /// A duration as text.
     private static func span(_ seconds: Int64) -> String {
         if seconds >= 3_600 && seconds.isMultiple(of: 3_600) { return "\(seconds / 3_600) h" }
         if seconds >= 60 && seconds.isMultiple(of: 60) { return "\(seconds / 60) min" }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DeviceLedger {
-    /// What is wrong with a ledger, each as a clause; always empty, unless there is a bug or the
+    /// The violated invariants of a ledger, each as a clause; empty unless there is a bug or the
     /// bytes that it was read from are damaged. For tests and for ``init(decoding:)``.
     public func invariantsBroken() -> [String] {
         switch form {
@@ -16,7 +16,7 @@ extension BackgroundLedger {
     func invariantsBroken() -> [String] {
         var broken: [String] = []
         func expect(_ isSo: Bool, _ clause: String) { if !isSo { broken.append(clause) } }
-        // A stamp of the future is one that is older than anything that is remembered.
+        // A stamp in the future means one that is older than anything that is recorded.
         func isPast(_ stamp: WrappedSeconds) -> Bool { Int32(bitPattern: now &- stamp) >= 0 }
 
         expect(

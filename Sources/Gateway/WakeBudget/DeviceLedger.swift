@@ -3,7 +3,7 @@
 public import WakeModel
 
 /// The recorded state of one device and one topic, in at most 128 bytes: the sends that count, the
-/// wake that waits, and what the app reported.
+/// pending wake, and the app's reports.
 ///
 /// A ledger is a value without a clock: each verb takes the time. ``decide(on:policy:at:)`` changes
 /// nothing; the other verbs document what they change. A topic has one kind of push, so a ledger is
@@ -26,7 +26,7 @@ public struct DeviceLedger: Hashable, Sendable {
 
     var form: Form
 
-    /// A ledger without any past, for a topic of this kind.
+    /// Creates an empty ledger for a topic of this kind.
     public init(kind: WakeKind) {
         switch kind.discipline {
         case .background: form = .background(BackgroundLedger())
@@ -35,7 +35,7 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
-    /// The rules that it is kept by.
+    /// The kind of its rules.
     public var discipline: WakeKind.Discipline {
         switch form {
         case .background: .background
@@ -61,8 +61,8 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
-    /// Observes the time and changes nothing else. Every verb does so itself; this is for a caller
-    /// that detects a clock change, so that it takes effect before the next verb.
+    /// Observes the time and changes nothing else. Every method does so itself; this is for a
+    /// caller that detects a clock change, so that it takes effect before the next method.
     public mutating func observe(_ now: WallInstant) {
         switch form {
         case .background(var ledger):
@@ -101,10 +101,9 @@ public struct DeviceLedger: Hashable, Sendable {
 
     /// Decides and records the decision: `.send` and `.deferred` make the request the pending wake,
     /// `.coalesced` merges it into that, a call that is to be sent is counted, and a plain push
-    /// that is sent or deferred has its turn.
+    /// that is sent or deferred counts against its rate.
     ///
-    /// When the wake that waited until now is over, it ends as expired first, and the answer says
-    /// so.
+    /// If the pending wake has expired, it ends first, as part of the answer.
     public mutating func admit(
         _ request: BudgetRequest, policy: BudgetPolicy, at now: WallInstant
     ) -> AdmitVerdict {
@@ -137,16 +136,17 @@ public struct DeviceLedger: Hashable, Sendable {
 
     // MARK: The pending wake
 
-    /// When the pending wake may go, and because of what not before; `nil` when none waits.
+    /// The time at which the pending wake may be sent, and the reasons for the delay; `nil` without
+    /// a pending wake.
     ///
-    /// Whatever changes a ledger may change this, so a queue reads it after each verb.
+    /// Every change of a ledger may change it, so a queue reads it after each one.
     public func outlook(policy: BudgetPolicy, at now: WallInstant) -> Outlook? {
         guard case .background(var ledger) = form else { return nil }
         ledger.observe(now)
         return ledger.outlook(policy.settings)
     }
 
-    /// Debits the pending wake and hands it out, if it may go now.
+    /// Debits and returns the pending wake, if it may be sent now.
     public mutating func claim(policy: BudgetPolicy, at now: WallInstant) -> ClaimVerdict {
         withBackground(at: now, otherwise: .nothingPending) {
             $0.claim(at: now, policy.settings)
@@ -157,9 +157,9 @@ public struct DeviceLedger: Hashable, Sendable {
     ///
     /// A refund takes back what was debited, the spacing included. It is given only while the send
     /// is among the last thirteen and the clock was not corrected since; otherwise the send stays
-    /// charged. A charge is refunded once; a store's fencing sees to that. Before that it may be
-    /// settled as accepted in advance, with the claim, so that only failures are recorded a second
-    /// time; ``inFlight`` does not count it then.
+    /// charged. A charge is refunded once, which a store's fencing ensures. It may be settled as
+    /// accepted in advance, with the claim, so that only failures are recorded a second time;
+    /// ``inFlight`` does not count it then.
     ///
     /// Each attempt that may have arrived stays charged, those of a wake that returns too: the hour
     /// and the day count them, so that a device never gets more than its budget, whatever their
@@ -177,8 +177,8 @@ public struct DeviceLedger: Hashable, Sendable {
         return ledger.settle(debit, fate, returns: returns)
     }
 
-    /// Ends the pending wake if its time is over, or if it certainly will be before the rules let
-    /// it go; whether it did.
+    /// Ends the pending wake if it has expired, or certainly will before the rules allow it.
+    /// Returns whether it did.
     public mutating func expirePending(policy: BudgetPolicy, at now: WallInstant) -> Bool {
         withBackground(at: now, otherwise: false) { ledger in
             guard ledger.isPendingOver(policy.settings) else { return false }

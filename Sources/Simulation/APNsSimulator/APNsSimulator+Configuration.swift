@@ -4,10 +4,10 @@ import FoundationEssentials
 public import WakeModel
 
 extension APNsSimulator {
-    /// How the simulator behaves. The defaults behave like Apple's development servers and need
-    /// no set-up: any well-formed provider token and any device token will do.
+    /// The simulator's behaviour. The defaults are like Apple's development servers and need no
+    /// set-up: any well-formed provider token and any device token are accepted.
     public struct Configuration: Sendable {
-        /// The address to listen on. Keep it on loopback: the simulator is no hardened server.
+        /// The address to listen on. Keep it on loopback: the simulator is not a hardened server.
         public var host = "127.0.0.1"
         /// The TCP port; 0 lets the system choose, see ``APNsSimulator/port``.
         public var port = 0
@@ -55,9 +55,9 @@ extension APNsSimulator {
         public var channelLimit = 10_000
         /// The seed of everything random: which requests a share hits, and generated ids.
         public var seed: UInt64 = 1
-        /// How long a connection may be silent before it is ended with `IdleTimeout`; `nil` for
-        /// ever, because Apple gives no figure (facts §1.5). A request whose rest did not come
-        /// is answered with the same reason.
+        /// The time without a request after which a connection is ended with `IdleTimeout`; `nil`
+        /// for no limit, because Apple gives no figure (facts §1.5). An incomplete request is
+        /// answered with the same reason.
         public var idleTimeout: Duration?
         /// How much is remembered of each push.
         public var log = LogDepth.last(10_000)
@@ -74,7 +74,7 @@ extension APNsSimulator {
         /// The gateway to which receipts of modelled devices, and the signals of their apps, are
         /// reported; `nil` for none.
         public var receipts: ReceiptTarget?
-        /// Wall time. Tests put their own clock here.
+        /// Wall time. Tests may set another clock.
         public var now: @Sendable () -> WallInstant = { .now }
 
         /// The defaults.
@@ -89,19 +89,19 @@ extension APNsSimulator {
         case refused
     }
 
-    /// How much is remembered of each push. Counters are kept in any case.
+    /// The records that are kept of each push. Counters are kept in any case.
     public enum LogDepth: Hashable, Sendable {
         /// Nothing.
         case off
         /// How many whole requests came for each device token; neither headers nor bodies.
         case countsOnly
-        /// The last so many pushes, whole.
+        /// The last pushes, up to this number, completely.
         case last(Int)
     }
 
-    /// How many RST_STREAM frames a client may send before it is shown the door.
+    /// The limit of RST_STREAM frames, after which a connection ends.
     public enum ResetLimit: Hashable, Sendable {
-        /// As many as it likes.
+        /// No limit.
         case unlimited
         /// A burst of `burst` and `perSecond` on average; then GOAWAY with `INTERNAL_ERROR`.
         case limited(burst: Int, perSecond: Int)

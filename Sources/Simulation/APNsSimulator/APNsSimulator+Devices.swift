@@ -25,7 +25,7 @@ extension APNsSimulator {
         state.devices.pushes(of: token) ?? []
     }
 
-    /// How a modelled device is now; `nil` for a device without a model.
+    /// The present state of a modelled device; `nil` for a device without a model.
     public func status(of token: DeviceToken) -> DeviceStatus? { state.devices.status(of: token) }
 
     /// Every push that launches an app or reaches it while it runs, from now on, in the order in
@@ -49,9 +49,9 @@ extension APNsSimulator {
         state.devices.advance(byMilliseconds: overflow ? .max : milliseconds)
     }
 
-    /// The time that modelled devices live in.
+    /// The time of modelled devices.
     ///
-    /// Asking for it lets everything happen that is due, which is what a test with a clock of its
-    /// own does after moving it; a program in real time need not.
+    /// Reading it runs everything that is due, which a test needs after it has moved its clock; a
+    /// program in real time does not.
     public var deviceTime: WallInstant { state.devices.deviceTime }
 }

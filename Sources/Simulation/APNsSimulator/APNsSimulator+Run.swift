@@ -21,7 +21,7 @@ extension APNsSimulator {
         public var certificateAuthorityPath: String
     }
 
-    /// Starts a simulator, lends it to `body`, and shuts it down, whatever `body` does.
+    /// Starts a simulator, calls `body` with it, and shuts it down, also if `body` throws.
     ///
     /// Throws what ``start(_:logger:)`` throws, and what `body` throws.
     public static func withRunning<Value>(

@@ -2,15 +2,15 @@
 
 public import WakeModel
 
-/// What a test can do to the simulator, and ask of it.
+/// The operations and queries of tests.
 extension APNsSimulator {
     /// Registers a device token, in place of what was registered for it before. A modelled device
-    /// that is there already with the same setup goes on; another one begins anew.
+    /// with the same setup continues; another one starts again.
     public func register(_ device: RegisteredDevice) {
         state.register(device)
     }
 
-    /// Forgets a device token; it is unknown afterwards, not unregistered.
+    /// Removes a device token; it is unknown afterwards, not unregistered.
     public func forget(_ token: DeviceToken) {
         state.forget(token)
     }
@@ -21,22 +21,22 @@ extension APNsSimulator {
         state.changeRules { $0.faults.add(fault) }
     }
 
-    /// Takes all faults away. What has already struck goes on: an answer that is late stays late.
+    /// Removes all faults. Effects on requests continue: a delayed answer stays delayed.
     public func clearFaults() {
         state.changeRules { $0.faults.removeAll() }
     }
 
-    /// The pushes that the log still holds, oldest first.
+    /// The pushes in the log, oldest first.
     public var receivedPushes: [ReceivedPush] { state.log.pushes }
 
-    /// Empties the log. Counters go on counting.
+    /// Empties the log. Counters continue.
     public func clearReceivedPushes() { state.forgetPushes() }
 
     /// With the log set to `.countsOnly`: whole requests for each device token, in lower-case
     /// hexadecimal.
     public var pushCounts: [String: Int] { state.pushCounts }
 
-    /// What was counted since the start.
+    /// The counters since the start.
     public var counters: Counters { state.counters.snapshot }
 
     /// Returns once `count` whole requests have arrived since the start, answered or not, or the
@@ -46,8 +46,7 @@ extension APNsSimulator {
     /// The pushes that the log holds once `count` whole requests have arrived since the start,
     /// answered or not.
     ///
-    /// Throws ``MissingPushes`` when fewer have within `limit`, which is what a test wants to fail
-    /// with.
+    /// Throws ``MissingPushes``, for the failure of a test, when fewer have arrived within `limit`.
     public func pushes(
         _ count: Int, within limit: Duration
     ) async throws(MissingPushes) -> [ReceivedPush] {

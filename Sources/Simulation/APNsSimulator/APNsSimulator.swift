@@ -5,8 +5,8 @@ import NIOCore
 import NIOPosix
 import WakeModel
 
-/// An APNs simulator: HTTP/2 over TLS on loopback that says no the way Apple does, injects
-/// faults, and remembers what it saw.
+/// An APNs simulator: HTTP/2 over TLS on loopback. It rejects requests as Apple does, injects
+/// faults, and records pushes.
 ///
 /// A test needs no set-up but the certificate authority:
 ///

@@ -2,8 +2,8 @@
 
 import Logging
 
-/// Warnings of what a client does beside the rules, once for each connection. APNs takes some of it
-/// today, but no page of Apple's says so.
+/// Warnings about a client's violations of the rules, once for each connection. APNs accepts some
+/// of them today, but Apple does not document it.
 extension ConnectionHandler {
     func warn(of deviations: ProviderToken.Deviations) {
         let refused = rules.judge.refusedDeviations

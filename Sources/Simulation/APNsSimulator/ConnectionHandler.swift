@@ -5,10 +5,10 @@ import NIOSSL
 import NIOTLS
 import WakeModel
 
-/// The shell around one connection: it moves bytes between the channel and ``ServerSession``, asks
-/// ``RequestJudge`` for verdicts and ``FaultSchedule`` for faults, and does what they say.
+/// The handler of one connection: it moves bytes between the channel and ``ServerSession``, gets
+/// verdicts from ``RequestJudge`` and faults from ``FaultSchedule``, and applies them.
 ///
-/// It runs on its channel's event loop alone.
+/// Confined to its channel's event loop.
 final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -16,7 +16,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Bodies longer than this are answered before they end.
     static let longestAwaitedBody = 32_768
     /// How long a connection stays open after its last frame, so that the client can read it:
-    /// closing a socket with unread bytes in it would make TCP throw the frame away.
+    /// closing a socket with unread bytes would make TCP discard the frame.
     static let linger = TimeAmount.milliseconds(500)
 
     let state: SimulatorState
@@ -33,17 +33,17 @@ final class ConnectionHandler: ChannelInboundHandler {
     var phase = Phase.handshaking
 
     private var input = ByteBuffer()
-    /// Whether nothing was negotiated, and the client has not shown yet that it speaks HTTP/2.
+    /// Whether nothing was negotiated, and the client has not sent the preface of HTTP/2 yet.
     private var lacksALPN = false
     private var resetLimiter: ResetLimiter?
 
-    /// The connection's life.
+    /// The state of the connection.
     enum Phase {
         /// TLS is not done.
         case handshaking
         /// Requests are served.
         case serving
-        /// A GOAWAY was sent; what it promised is still served.
+        /// A GOAWAY was sent; requests up to its last stream are still served.
         case draining
         /// Nothing is served any more.
         case finished

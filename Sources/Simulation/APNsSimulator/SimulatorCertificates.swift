@@ -9,18 +9,18 @@ struct SimulatorCertificates {
     let authorityPEM: String
     /// The server's certificate in PEM, for `localhost`, 127.0.0.1, ::1 and the listening host.
     let serverPEM: String
-    /// The server's private key in PEM. It lives in memory only.
+    /// The server's private key in PEM. It is in memory only.
     let serverKeyPEM: String
 
-    /// How long both certificates are good for, in seconds: 30 days either way of now, because
-    /// the clock of a machine that runs tests may be off.
+    /// The validity of both certificates, in seconds: 30 days before and after now, because the
+    /// clock of a test machine may be wrong.
     private static let validitySeconds: Int64 = 30 * 24 * 3600
 
     /// Makes both, with fresh ECDSA P-256 keys.
     init(host: String) throws(CertificateAuthorityError) {
         let now = Int64(Date().timeIntervalSince1970)
-        // A name of its own for each run: a file that trusts several simulators would otherwise
-        // hold authorities that differ only in their keys, and OpenSSL chooses by name.
+        // A unique name for each run: a file of several simulators' authorities would otherwise
+        // contain some that differ only in their keys, and OpenSSL chooses by name.
         let run = String(UInt64.random(in: .min ... .max), radix: 16)
         let authority = try CertificateAuthority(
             commonName: "APNs simulator CA \(run)",

@@ -6,7 +6,7 @@ import Gateway
 import PushTransport
 import WakeModel
 
-/// Asks APNs about channels for the gateway's API, each app by its own client.
+/// Sends the gateway's requests about channels to APNs, with a client for each app.
 struct ChannelClients: ChannelService {
     /// The client of each app; apps with the same server and credential share one.
     let clients: [AppIdentity: ChannelClient]

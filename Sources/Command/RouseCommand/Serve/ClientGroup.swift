@@ -9,12 +9,12 @@ import WakeModel
 
 /// The clients of all apps: those with the same server and credential share one.
 struct ClientGroup: Sendable {
-    /// How long clients that a reload has replaced may finish what they have, in seconds.
+    /// The time for replaced clients to finish their pushes after a reload, in seconds.
     static let retirementSeconds = 60
 
     private var clients: [ServedApp.ConnectionGroup: APNsClient] = [:]
     private var apps: [AppIdentity: APNsClient] = [:]
-    /// The clients of channels, which connect when they are first asked.
+    /// The clients of channels, which connect at their first request.
     private var channelClients: [ServedApp.ConnectionGroup: ChannelClient] = [:]
     private var channelApps: [AppIdentity: ChannelClient] = [:]
     /// The sources of provider tokens, each once, with its labels.
@@ -45,10 +45,10 @@ struct ClientGroup: Sendable {
         }
     }
 
-    /// What takes claims to them.
+    /// The sender that passes claims to them.
     var sender: APNsWakeSender { APNsWakeSender(clients: apps) }
 
-    /// What asks APNs about channels.
+    /// The service for requests about channels.
     var channels: ChannelClients { ChannelClients(clients: channelApps) }
 
     /// The apps whose pushes go over the same connections as in `earlier`.
@@ -56,7 +56,7 @@ struct ClientGroup: Sendable {
         Set(apps.filter { earlier.apps[$0.key] === $0.value }.keys)
     }
 
-    /// Ends the clients that `later` no longer has, once they have finished what they have.
+    /// Ends the clients that `later` no longer has, once they have finished their pushes.
     func retire(for later: ClientGroup) {
         for (group, client) in clients where later.clients[group] == nil {
             Task { await client.shutDown(gracePeriod: .seconds(Self.retirementSeconds)) }
@@ -66,7 +66,7 @@ struct ClientGroup: Sendable {
         }
     }
 
-    /// How its connections and provider tokens are.
+    /// The state of its connections and provider tokens.
     var readings: [MetricReading] {
         var readings: [MetricReading] = []
         for (group, client) in clients {

@@ -12,7 +12,7 @@ struct FileStamp: Hashable, Sendable {
     /// Whether the first file is not there.
     var isMissing: Bool { parts.first == Self.missing }
 
-    /// The stamp of files; one that is not there has a stamp of its own.
+    /// The stamp of files; a missing one has a distinct stamp.
     init(paths: [String]) {
         parts = paths.flatMap { path -> [Int64] in
             var status = stat()
@@ -26,8 +26,8 @@ struct FileStamp: Hashable, Sendable {
 }
 
 /// Credentials that were opened, for reloads: a key whose file is the same keeps its provider
-/// token, because APNs refuses a key whose token changes too often (facts §4.1). Used by one
-/// task at a time; the lock keeps that from mattering.
+/// token, because APNs refuses a key whose token changes too often (facts §4.1). Used by one task
+/// at a time; the lock makes it safe for several.
 final class CredentialCache: Sendable {
     private let opened = Mutex<[CredentialSource: (stamp: FileStamp, credential: Credential)]>([:])
 

@@ -4,10 +4,10 @@ import AdminAPI
 import CurlHTTP
 import Foundation
 
-// `@unchecked` below: `caller` is touched on `queue` alone, which is serial.
+// `@unchecked` below: `caller` is used on `queue` only, which is serial.
 
-/// Takes webhooks to one receiver over libcurl, one request after the other on a queue of its own,
-/// so that a slow receiver blocks nothing but its own events.
+/// Posts webhooks to one receiver with libcurl, one request after the other on a separate queue, so
+/// that a slow receiver delays only its own events.
 final class CurlWebhookClient: WebhookClient, @unchecked Sendable {
     private let queue = DispatchQueue(label: "rouse.webhooks")
     private var caller: HTTPCaller?
@@ -30,7 +30,7 @@ final class CurlWebhookClient: WebhookClient, @unchecked Sendable {
         request.headers = headers
         request.certificateAuthorityPath = endpoint.certificateAuthorityPath
         request.milliseconds = WebhookDelivery.patienceMilliseconds
-        // What a receiver says is of no interest beyond its status.
+        // Only the status of a receiver's answer is used.
         request.answerByteCount = 1_048_576
         do throws(HTTPCaller.Failure) {
             if caller == nil { caller = try HTTPCaller() }

@@ -19,8 +19,8 @@ struct DevelopmentServe {
     private let credential: CredentialSource
     private let variables: Variables
 
-    /// Takes address and log level from what was typed, and then makes the folder and the key, so
-    /// that a refusal leaves nothing behind. Throws for a variable that would be set in vain.
+    /// Reads address and log level from the options, and then creates the folder and the key, so
+    /// that a refusal leaves nothing. Throws for a variable that would have no effect.
     init(_ command: ServeCommand, variables: Variables) throws(CommandFailure) {
         try OuterSettings.check(variables, withoutFileBut: [.listen, .logLevel, .logFormat])
         var configuration = ServeConfiguration()
@@ -108,11 +108,11 @@ struct DevelopmentServe {
 }
 
 extension DevelopmentServe {
-    /// What a person can paste into a shell.
+    /// The commands to paste into a shell.
     struct Commands {
-        /// Where the API listens.
+        /// The address of the API.
         let address: ListenAddress
-        /// Where the answer to the first command is kept for the third one.
+        /// The file for the answer to the first command, which the third one reads.
         let folder: SimulatorFolder
 
         /// Writes the address and three commands.
@@ -165,7 +165,7 @@ extension DevelopmentServe {
             return "\(curl) \(base)/v1/wakes -H 'Content-Type: application/json' -d '\(members)'"
         }
 
-        /// A device token of 32 random bytes: the simulator takes any.
+        /// A device token of 32 random bytes: the simulator accepts any.
         private static func deviceToken() -> String {
             var generator = SystemRandomNumberGenerator()
             return (0..<4).map { _ in

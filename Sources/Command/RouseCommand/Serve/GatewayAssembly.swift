@@ -9,22 +9,22 @@ import Synchronization
 import UnixSignals
 import WakeModel
 
-/// The gateway, put together: store, clients, gateway, webhooks and HTTP API, and the order in
+/// All services of a gateway: store, clients, gateway, webhooks and HTTP API, and the order in
 /// which they end.
 struct GatewayAssembly {
     /// What is configured.
     let plan: ServePlan
-    /// Who may call the API.
+    /// The keys of the API.
     let authentication: AdminConfiguration.Authentication
     /// Reads the configuration again, for SIGHUP; `nil` where there is none to read.
     let reread: (@Sendable () throws(CommandFailure) -> ServePlan)?
     /// SIGHUP, trapped before the plan was made.
     let hangUps: UnixSignalsSequence
-    /// Whether nothing leaves: every app is paused before the first wake could, and no webhook is
-    /// posted by this process.
+    /// Whether nothing is sent: every app is paused before the first wake, and this process posts
+    /// no webhook.
     var startsPaused = false
 
-    /// What the pause of ``startsPaused`` is called.
+    /// The reason of the pause by ``startsPaused``.
     private static let pauseReason = "rouse serve --paused"
 
     /// Serves until SIGTERM or SIGINT, then drains: no new wakes, then the answers to those in
@@ -90,7 +90,7 @@ struct GatewayAssembly {
             ending + [gateway] + posting + [server, reloader] + watching + [manager]
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                // By their types: else the library names them by everything that is in them.
+                // By their types: otherwise the library names them by all of their contents.
                 services: services.map { .init(service: $0, serviceName: "\(type(of: $0))") },
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         let outcome: Result<Void, any Error>
@@ -110,8 +110,8 @@ struct GatewayAssembly {
         }
     }
 
-    /// The audit log. Fails when its file cannot be written: who asks for one does not want to find
-    /// out later that there is none.
+    /// The audit log. Fails when its file cannot be written, because a missing audit log must not
+    /// be detected only later.
     private func auditLog(_ logger: Logger) throws(CommandFailure) -> AuditLog {
         guard let path = plan.configuration.auditPath else { return AuditLog(logger) }
         let file = AuditFile(path: path)
@@ -123,13 +123,13 @@ struct GatewayAssembly {
         return AuditLog(logger, file: file)
     }
 
-    /// What follows the keys' file, where keys are asked for.
+    /// The watcher of the keys' file, if keys are required.
     private func keysWatcher(_ audit: AuditLog, _ logger: Logger) -> KeysFileWatcher? {
         guard case .keys(let ring) = authentication else { return nil }
         return KeysFileWatcher(ring, plan: plan, audit: audit, logger: logger)
     }
 
-    /// Pauses what is not paused yet: an operator's own pause keeps its reason and its time.
+    /// Pauses the apps that are not paused: an operator's pause keeps its reason and its time.
     private func pauseAll(
         _ gateway: Gateway, _ store: any WakeStore
     ) async throws(CommandFailure) {
@@ -178,7 +178,7 @@ struct GatewayAssembly {
 }
 
 extension CommandFailure {
-    /// A store that cannot be opened, with the code that fits.
+    /// The failure of a store that cannot be opened, with its exit code.
     init(_ failure: StoreFailure) {
         let status: ExitStatus =
             switch failure.kind {

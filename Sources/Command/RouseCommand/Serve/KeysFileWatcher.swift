@@ -7,15 +7,15 @@ import ServiceLifecycle
 import Synchronization
 import WakeModel
 
-/// Takes what `rouse keys` changes while the gateway runs, without a signal, and writes down when
-/// keys were used.
+/// Applies changes by `rouse keys` while the gateway runs, without a signal, and records the uses
+/// of keys.
 ///
 /// It checks the keys' file every ``interval``, and immediately when a request has an unknown
 /// secret: so a new key is accepted with its first request, and a revoked one is refused after at
 /// most one interval. A check is one call of stat(2); the file is read when it was replaced or
 /// written. Each change replaces the file, so its inode or its times differ.
 final class KeysFileWatcher: Service {
-    /// How often the file is looked at.
+    /// The interval of checks of the file.
     static let interval = Duration.milliseconds(250)
 
     private struct State {
@@ -24,9 +24,9 @@ final class KeysFileWatcher: Service {
         var configured: [APIKey]
         /// The keys of the file.
         var file: [APIKey]
-        /// The file as it was at the last look; `nil` before the first.
+        /// The stamp of the file at the last check; `nil` before the first.
         var stamp: FileStamp?
-        /// Why the file was not read at the last look; `nil` when it was.
+        /// The reason why the last check could not read the file; `nil` when it could.
         var failure: String?
         var uses: KeyUses
         /// Whether the last attempt to write uses failed, which is logged once.
@@ -38,13 +38,13 @@ final class KeysFileWatcher: Service {
     private let audit: AuditLog
     private let logger: Logger
 
-    /// A watcher of the file that `plan` names, for a ring with the keys of `plan`.
+    /// Creates a watcher of the file of `plan`, for a ring with the keys of `plan`.
     init(_ ring: KeyRing, plan: ServePlan, audit: AuditLog, logger: Logger) {
         self.ring = ring
         self.audit = audit
         self.logger = logger
         let path = plan.configuration.effectiveKeysPath
-        // Without a stamp: what has changed since the plan was made is found by the first look.
+        // Without a stamp, so that the first check finds changes since the plan was made.
         state = Mutex(
             State(
                 path: path, configured: plan.configuredKeys, file: plan.fileKeys,
@@ -52,7 +52,7 @@ final class KeysFileWatcher: Service {
         ring.whenUnknown { [weak self] in self?.lookUnlessLooking() }
     }
 
-    /// Looks until the service group shuts down.
+    /// Checks until the service group shuts down.
     func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
@@ -65,7 +65,7 @@ final class KeysFileWatcher: Service {
         writeUses()
     }
 
-    /// Takes the keys of a configuration that was read again.
+    /// Applies the keys of a reloaded configuration.
     func replace(with plan: ServePlan) {
         state.withLock { state in
             state.path = plan.configuration.effectiveKeysPath
@@ -77,7 +77,7 @@ final class KeysFileWatcher: Service {
         }
     }
 
-    /// Looks whether the file has changed, and takes its keys then.
+    /// Checks whether the file has changed, and applies its keys then.
     ///
     /// A file that could not be read is read again, even if it has not changed: it may revoke a
     /// key, and the obstacle may be gone.
@@ -85,16 +85,16 @@ final class KeysFileWatcher: Service {
         state.withLock { _ = look(&$0, by: "keys-file", readsAgain: $0.failure != nil) }
     }
 
-    /// The same for a request, which does not wait for another's look.
+    /// The same for a request, which does not wait for another's check.
     private func lookUnlessLooking() {
         _ = state.withLockIfAvailable { look(&$0, by: "keys-file") }
     }
 
-    /// Whether the file was read, and its keys were taken.
+    /// Whether the file was read, and its keys were applied.
     private func look(
         _ state: inout State, by actor: String, readsAgain: Bool = false
     ) -> Bool {
-        // Before the file is read: what changes meanwhile is found by the next look.
+        // Before the file is read, so that the next check finds later changes.
         let stamp = FileStamp(paths: [state.path])
         let isNew = stamp != state.stamp
         guard isNew || readsAgain else { return false }
@@ -111,7 +111,7 @@ final class KeysFileWatcher: Service {
         }
         do throws(CommandFailure) {
             guard let file = try KeysFile.ifPresent(at: state.path) else {
-                // It has vanished since; the next look finds it missing, or reads it.
+                // It was removed since; the next check finds it missing, or reads it.
                 state.stamp = nil
                 return false
             }

@@ -4,7 +4,7 @@ import AdminAPI
 import Foundation
 
 extension ListenerFailure {
-    /// What is in the way, and what to do about it; it goes on where "cannot listen:" ends.
+    /// The cause and the fix, as the continuation of "cannot listen:".
     var advice: String {
         switch code {
         case EADDRINUSE:

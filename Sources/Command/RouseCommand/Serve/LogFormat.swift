@@ -58,7 +58,7 @@ struct JSONLogHandler: LogHandler {
         if let error = event.error { all["error"] = "\(error)" }
         let line = Self.line(
             at: WakeClock.system.now(), event.level, label, "\(event.message)", all)
-        // There is no other place to say that the log cannot be written.
+        // There is no other place to report that the log cannot be written.
         Self.output.withLock { _ in
             try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
         }
@@ -89,7 +89,7 @@ struct JSONLogHandler: LogHandler {
         }
     }
 
-    /// A JSON string (RFC 8259 §7) that no terminal obeys either.
+    /// A JSON string (RFC 8259 §7) without control characters for terminals.
     private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {

@@ -8,16 +8,15 @@ import StorePostgreSQL
 import StoreSQLite
 import WakeModel
 
-/// The store that a gateway works on, with what a process does with it besides its commands.
+/// The store of a gateway, with the operations of the process on it.
 struct OpenStore {
     /// The store.
     let store: any WakeStore
-    /// The time that all who work on it agree on.
+    /// The clock of all gateways on it.
     let clock: any GatewayClock
-    /// Gives the failure after which the store has to be opened again; `nil` for one that comes
-    /// back by itself.
+    /// Yields the failure after which the store must be opened again; `nil` for one that recovers.
     let ends: AsyncStream<StoreFailure>?
-    /// What the metrics show of it.
+    /// Its metrics.
     let readings: @Sendable () -> [MetricReading]
     /// Closes it.
     let close: @Sendable () async -> Void
@@ -62,7 +61,7 @@ struct OpenStore {
         let store = try SQLiteWakeStore(path: path, durability: durability) {
             $0.log(to: logger)
         }
-        // An operator whose disk is not mounted learns of it here.
+        // This reports a disk that is not mounted to the operator.
         if !isThere { logger.notice("a new store was made", metadata: ["store": "\(path)"]) }
         return OpenStore(
             store: store, clock: SystemGatewayClock(), ends: store.ends,
@@ -70,8 +69,8 @@ struct OpenStore {
     }
 }
 
-/// The database's time, on which all gateways of a shared store agree: this machine's, put right by
-/// what the store's last transaction measured.
+/// The database's time, on which all gateways of a shared store agree: this machine's, corrected by
+/// the offset of the store's last transaction.
 struct SharedStoreClock: GatewayClock {
     let store: PostgreSQLWakeStore
     private let machine = SystemGatewayClock()

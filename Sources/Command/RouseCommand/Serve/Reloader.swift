@@ -10,7 +10,7 @@ import WakeModel
 
 /// Reads the configuration again at each SIGHUP: apps, budgets, credentials, its API keys, the
 /// listener's certificate and the webhooks' endpoints. A file with a fault changes nothing: all is
-/// read and checked before anything is put to use.
+/// read and checked before anything is applied.
 ///
 /// The settings of an open listener or store cannot change; such a change is logged and takes a
 /// restart.
@@ -24,7 +24,7 @@ final class Reloader: Service {
     private let audit: AuditLog
     private let tls: ListenerTLS?
     private let current: Mutex<ClientGroup>
-    /// When the last reload was, if it was refused.
+    /// The time of the last reload, if it was refused.
     private let refusedAt = Mutex<WallInstant?>(nil)
     private let manager: ServiceNotifier
     private let logger: Logger
@@ -58,8 +58,8 @@ final class Reloader: Service {
         return clients.readings + [MetricReading(.reloadFailed, [], isRefused ? 1 : 0)]
     }
 
-    /// What `/readyz` says while an older configuration is in use. The reason is not for everybody
-    /// who reaches the listener.
+    /// The text of `/readyz` while an older configuration is in use. It omits the reason, because
+    /// the route is public.
     var warnings: [String] {
         guard let refusedAt = refusedAt.withLock({ $0 }) else { return [] }
         return [

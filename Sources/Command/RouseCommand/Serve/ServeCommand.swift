@@ -154,7 +154,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// What the options put over keys of the configuration, besides those that `--dev` has too.
+    /// The options that override keys of the configuration, without those that `--dev` has too.
     var settings: [OuterSettings.Option] {
         get throws(CommandFailure) {
             var settings: [OuterSettings.Option] = []
@@ -167,7 +167,7 @@ struct ServeCommand: AsyncParsableCommand {
                 let value = String(text[text.index(after: sign)...])
                 settings.append(.init(name: "--set \(path)", path: path, text: value))
             }
-            // An option of its own name is nearer than --set.
+            // A dedicated option takes precedence over --set.
             for (path, text) in [
                 ("store-durability", storeDurability), ("retention-days", retentionDays),
                 ("idempotency-hours", idempotencyHours),
@@ -179,7 +179,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // Before anything is read: what is changed later is read again once the gateway runs.
+        // Before anything is read, so that later changes are read again once the gateway runs.
         let hangUps = await UnixSignalsSequence(trapping: .sighup)
         let variables = Variables.current
         let console = Console(variables)

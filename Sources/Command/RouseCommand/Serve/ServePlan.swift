@@ -8,19 +8,19 @@ import WakeModel
 
 /// What `rouse serve` needs: a configuration that can be served, and its credentials, opened.
 struct ServePlan {
-    /// What is configured, and what was typed over it.
+    /// The configuration, with the options that override it.
     let configuration: ServeConfiguration
     /// The apps.
     let apps: [ServedApp]
-    /// Who may call the API by `api-keys`.
+    /// The keys of the API in `api-keys`.
     let configuredKeys: [APIKey]
-    /// Who may call it by the keys' file.
+    /// The keys of the API in the keys' file.
     let fileKeys: [APIKey]
-    /// Where events are posted to, in the order of the configuration.
+    /// The webhook endpoints, in the order of the configuration.
     let webhooks: [WebhookEndpoint]
 
-    /// Reads the configuration, puts environment and options over it, and opens every credential.
-    /// A reload does the same, with the same `cache`.
+    /// Reads the configuration, applies environment and options, and opens every credential. A
+    /// reload does the same, with the same `cache`.
     init(
         _ command: ServeCommand, variables: Variables, cache: CredentialCache,
         isReload: Bool = false
@@ -70,7 +70,7 @@ struct ServePlan {
         }
     }
 
-    /// A plan made by hand, for `--dev`.
+    /// Creates a plan for `--dev`.
     init(configuration: ServeConfiguration, apps: [ServedApp]) {
         self.configuration = configuration
         self.apps = apps
@@ -126,7 +126,7 @@ extension ServeConfiguration.Webhook {
 }
 
 extension ServeConfiguration {
-    /// Puts the options of the command line over what the file and the environment say.
+    /// Overrides the file and the environment with the options of the command line.
     mutating func apply(_ command: ServeCommand) throws(CommandFailure) {
         if let text = command.listen {
             listen = try failing(with: .usage) { () throws(InvalidField) in try Listen(text) }

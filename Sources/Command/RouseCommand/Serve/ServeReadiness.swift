@@ -5,9 +5,9 @@ import AdminAPI
 import CurlHTTP
 import WakeModel
 
-/// What keeps a gateway with a configuration from being started.
+/// The problems that prevent the start of a gateway with a configuration.
 enum ServeReadiness {
-    /// Each problem, with its fix, in sentences; empty for a configuration that serves.
+    /// Each problem, with its fix, in sentences; empty for a usable configuration.
     ///
     /// A gateway without a key is a mistake where it is set up. It is none where the last key was
     /// revoked or has expired: the gateway has wakes to send, and must start again and reload.

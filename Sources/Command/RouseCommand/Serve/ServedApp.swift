@@ -11,11 +11,11 @@ import WakeModel
 struct ServedApp: Sendable {
     /// The app in its environment.
     let identity: AppIdentity
-    /// How its client pushes.
+    /// The configuration of its client.
     let client: APNsClient.Configuration
-    /// How its broadcast channels are reached.
+    /// The configuration of its channel client.
     let channels: ChannelClient.Configuration
-    /// Which apps push over the same connections.
+    /// The identity of a connection, by which apps share it.
     let group: ConnectionGroup
     /// Its wake budget.
     let budget: BudgetPolicy
@@ -28,7 +28,7 @@ struct ServedApp: Sendable {
         let credential: CredentialSource
         /// The values that detect later versions of the credential's files.
         let stamp: FileStamp
-        /// Everything else that makes a connection what it is.
+        /// All other settings of a connection.
         let settings: ServeConfiguration.TransportSettings
     }
 
@@ -83,7 +83,7 @@ struct ServedApp: Sendable {
         }
     }
 
-    /// How an app's server is reached.
+    /// The transport to an app's server.
     static func transport(
         _ app: ServeConfiguration.App, _ settings: ServeConfiguration.TransportSettings
     ) throws(CommandFailure) -> TransportConfiguration {
@@ -109,8 +109,8 @@ struct ServedApp: Sendable {
             transport.keepAlive?.idle = .seconds(settings.keepAliveSeconds)
         }
         transport.proxy = settings.proxy
-        // A call whose connection fails is not called back here to be claimed again: it waits for
-        // the first good connection as long as its deadline lets it.
+        // A call whose connection fails is not returned to be claimed again: it waits for the first
+        // usable connection until its deadline.
         transport.urgentWaitsForConnection = true
         transport.userAgent = "rouse/\(RouseVersion.current)"
         return transport

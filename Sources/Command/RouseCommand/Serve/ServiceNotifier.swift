@@ -8,18 +8,18 @@ import WakeModel
 /// Reports the state of the service to the service manager that started this process, by the
 /// protocol of sd_notify(3), one datagram of assignments to the socket that `NOTIFY_SOCKET` names.
 ///
-/// As a service it says from time to time that the process is alive, if the manager asked for that
-/// (`WatchdogSec=`, systemd.service(5)), and says that it is stopping as soon as it is asked to
-/// shut down. It belongs last into a group, because a group shuts its last service down first.
+/// As a service it sends keep-alives, if the manager expects them (`WatchdogSec=`,
+/// systemd.service(5)), and reports the shutdown as soon as it is requested. It must be the last of
+/// a group, because a group shuts its last service down first.
 ///
 /// Without a manager nothing is sent. A message that cannot be delivered is a warning in the log
 /// and nothing else: a working gateway does not end because its messages are not received.
 struct ServiceNotifier: Sendable {
     /// The messages to the manager.
     enum News: Hashable, Sendable {
-        /// Requests are answered from now on; also the end of `reloading`. With one line in words.
+        /// Requests are answered from now on; also the end of `reloading`. With a status line.
         case ready(String)
-        /// The configuration is being read anew. `ready` must follow.
+        /// The configuration is being reloaded. `ready` must follow.
         case reloading
         /// The gateway drains.
         case stopping
@@ -27,7 +27,7 @@ struct ServiceNotifier: Sendable {
         case alive
     }
 
-    /// How long a manager that takes no messages may hold a message up, in seconds.
+    /// The longest delay of a message to a manager that reads none, in seconds.
     static let sendTimeoutSeconds = 1
 
     /// The interval for sending ``News/alive``; `nil` if the manager does not expect it. Half the
@@ -96,10 +96,10 @@ struct ServiceNotifier: Sendable {
 }
 
 extension ServiceNotifier: Service {
-    /// Says that the process is alive until shutdown begins, and then that it is stopping.
+    /// Sends keep-alives until shutdown begins, and then reports the shutdown.
     ///
-    /// The signs of life come from the pool of threads that all asynchronous work shares, so they
-    /// end when that pool is stuck.
+    /// Keep-alives are sent by the thread pool of all asynchronous work, so they stop when that
+    /// pool is blocked.
     func run() async throws {
         guard let aliveInterval else {
             try? await gracefulShutdown()
@@ -113,7 +113,7 @@ extension ServiceNotifier: Service {
     }
 }
 
-/// The name of a datagram socket in the Unix domain, as unix(7) wants it.
+/// The name of a datagram socket in the Unix domain, in the form of unix(7).
 private struct SocketName: Sendable {
     /// Ends with a zero byte for a path; begins with one for an abstract name.
     private let bytes: [UInt8]
@@ -153,7 +153,7 @@ private struct SocketName: Sendable {
         address.sun_family = sa_family_t(AF_UNIX)
         let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
         let content = Array(message.utf8)
-        // SAFETY: `bytes` has at most as many bytes as `sun_path`; `init` made sure of that. A
+        // SAFETY: `bytes` has at most as many bytes as `sun_path`, which `init` ensures. A
         // `sockaddr_un` may be seen as the `sockaddr` that it begins with, `length` counts bytes
         // inside it, and sendto keeps no pointer.
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }

@@ -9,7 +9,7 @@ import StoreSQLite
 /// Ends the gateway when its store has failed for good, so that the supervisor restarts the
 /// process: only reopening the store shows what is on the disk.
 struct StoreFailureMonitor: Service {
-    /// Gives the failure when it comes; see `SQLiteWakeStore.ends`.
+    /// Yields the failure; see `SQLiteWakeStore.ends`.
     let failures: AsyncStream<StoreFailure>
     let logger: Logger
 
@@ -45,7 +45,7 @@ extension StoreNotice {
 }
 
 extension StoreLogStatus {
-    /// What the metrics show of it.
+    /// Its metrics.
     var readings: [MetricReading] {
         [
             MetricReading(.logSize, [], Double(byteCount)),

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// What commands take that ask APNs for an app.
+/// The options of commands that send requests to APNs for an app.
 struct APNsOptions: ParsableArguments {
     @Flag(help: "Write the result as JSON.")
     var json = false

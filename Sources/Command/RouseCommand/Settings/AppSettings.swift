@@ -4,17 +4,18 @@ import APNsWire
 import PushTransport
 import WakeModel
 
-/// What a command needs to push for an app: options over the environment over a configuration.
+/// The settings of a command that pushes for an app: options override the environment, which
+/// overrides a configuration.
 ///
-/// Made from what was typed; the configuration is the only file that making it opens.
+/// Made from the options; the only file that is read is the configuration.
 struct AppSettings: Sendable {
     /// The app, if one is named.
     let bundleID: BundleID?
     /// Its environment, if one is named.
     let environment: APNsEnvironment?
-    /// Where its credential is, if one is named.
+    /// The place of its credential, if one is named.
     let credential: CredentialSource?
-    /// How servers are reached.
+    /// The route to servers.
     let server: ServerSettings
     /// The configuration, if one is named.
     let configuration: ServeConfiguration?
@@ -41,7 +42,7 @@ struct AppSettings: Sendable {
         self.server = try ServerSettings(server, configured: configured, configuration)
     }
 
-    /// Resolves what was typed, for a command that asks APNs.
+    /// Resolves the options of a command that sends requests to APNs.
     init(
         _ options: APNsOptions, variables: Variables, mustChoose: Bool = true
     ) throws(CommandFailure) {

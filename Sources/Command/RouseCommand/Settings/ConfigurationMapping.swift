@@ -14,7 +14,7 @@ struct ConfigurationMapping {
     let path: String
     private let mapping: Node.Mapping
     private let known: [String]
-    /// Where values come from that are not the file's, by their paths.
+    /// The sources of values that are not from the file, by their paths.
     private let origins: [String: String]
 
     /// Wraps a node. Throws for anything but a mapping, and for a key that is not `known`.
@@ -44,7 +44,7 @@ struct ConfigurationMapping {
         }
     }
 
-    /// Reads YAML text that was in `file`; `hint` says what an empty file lacks.
+    /// Reads YAML text that was in `file`; `hint` is what an empty file lacks.
     static func parse(
         _ yaml: String, file: String, hint: String
     ) throws(CommandFailure) -> Node {
@@ -63,7 +63,7 @@ struct ConfigurationMapping {
             YamlError.parser(_, let problem, let mark, _),
             YamlError.composer(_, let problem, let mark, _)
         {
-            // Without the line itself: it may hold what is secret.
+            // Without the line itself, which may contain a secret.
             throw CommandFailure(
                 .configuration, "\(file):\(mark.line):\(mark.column): not YAML: \(problem).")
         } catch YamlError.duplicatedKeysInMapping(let names, let context) {
@@ -76,7 +76,7 @@ struct ConfigurationMapping {
         }
     }
 
-    /// What is wrong with the value of `key`.
+    /// The fault of the value of `key`.
     func failure(_ key: String, _ problem: String, _ remedy: String) -> CommandFailure {
         if let origin = origins[place(key)] {
             return CommandFailure(.configuration, "\(origin) \(problem). \(remedy)")
@@ -85,7 +85,7 @@ struct ConfigurationMapping {
         return Self.failure(file, mark, place(key), problem, remedy)
     }
 
-    /// Runs `body` and blames the value of `key` for an invalid field.
+    /// Runs `body` and reports an invalid field as a fault of the value of `key`.
     func checking<Value>(
         _ key: String, _ body: () throws(InvalidField) -> Value
     ) throws(CommandFailure) -> Value {

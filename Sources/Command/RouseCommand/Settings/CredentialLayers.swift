@@ -26,7 +26,7 @@ struct CredentialLayers {
         return configured
     }
 
-    /// A key with its ids. The id in a file's name is believed unless another was typed.
+    /// A key with its ids. The id in a file's name is used unless another is given.
     private func key(_ place: CredentialSource.KeyPlace) throws(CommandFailure) -> CredentialSource
     {
         var configuredIDs: (key: DeveloperID, team: DeveloperID)?
@@ -47,7 +47,7 @@ struct CredentialLayers {
     ) throws(CommandFailure) -> DeveloperID {
         guard let text else {
             if let configured { return configured }
-            // A path that was mistyped is named, not the id that its name would have had.
+            // Reports a wrong path, and not a missing id that its name would have had.
             if case .file(let path) = place { try InputFile.check(path, "key file") }
             throw CommandFailure(
                 .usage,

@@ -6,7 +6,7 @@ import Foundation
 import PushTransport
 import WakeModel
 
-/// Where an app's credential is, before any file is opened.
+/// The place of an app's credential, before any file is opened.
 enum CredentialSource: Hashable, Sendable {
     /// A signing key, with its id and its team's.
     case key(KeyPlace, keyID: DeveloperID, teamID: DeveloperID)
@@ -15,7 +15,7 @@ enum CredentialSource: Hashable, Sendable {
     /// A PKCS#12 archive.
     case pkcs12(path: String)
 
-    /// Where a signing key is.
+    /// The place of a signing key.
     enum KeyPlace: Hashable, Sendable {
         /// In a file.
         case file(path: String)
@@ -46,7 +46,7 @@ enum CredentialSource: Hashable, Sendable {
         do throws(InvalidField) {
             return try PushCertificate(certificatePath: path, keyPath: keyPath, password: password)
         } catch {
-            // The library does not know where a password comes from; the command adds it.
+            // The library's error does not have the source of the password; the command adds it.
             guard error.problem.hasSuffix("password") else {
                 throw CommandFailure(.configuration, error)
             }
@@ -61,7 +61,7 @@ enum CredentialSource: Hashable, Sendable {
 }
 
 extension CredentialSource.KeyPlace {
-    /// What Apple calls a key's file, before the key id.
+    /// The prefix of Apple's name of a key's file, before the key id.
     private static let fileNamePrefix = "AuthKey_"
 
     /// Reads the key.
@@ -102,7 +102,7 @@ enum Credential: Sendable {
     /// A certificate.
     case certificate(PushCertificate)
 
-    /// How a client uses it.
+    /// The authentication of a client with it.
     var authentication: APNsClient.Authentication {
         switch self {
         case .key(let source, _): .providerToken(source)
@@ -110,7 +110,7 @@ enum Credential: Sendable {
         }
     }
 
-    /// What it is, for a person: ids and names, nothing secret.
+    /// A description for a person: ids and names, without secrets.
     var summary: String {
         switch self {
         case .key(let source, _): "key \(source.keyID) of team \(source.teamID)"

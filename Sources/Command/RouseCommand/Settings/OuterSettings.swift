@@ -4,7 +4,8 @@ import Foundation
 import PayloadLint
 import Yams
 
-/// What overrides a configuration file: the environment, and over both the command line.
+/// The overrides of a configuration file: the environment, and the command line, which overrides
+/// both.
 ///
 /// Every key of the file with a single value has a variable: `ROUSE_` and the key's path in
 /// capitals, with `_` for hyphens and dots, as `ROUSE_BUDGET_HOURLY_SENDS` for

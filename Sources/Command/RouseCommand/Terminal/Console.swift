@@ -2,14 +2,14 @@
 
 import Foundation
 
-/// Where a command writes: what was asked for to standard output, remarks to standard error.
+/// The output of a command: results to standard output, diagnostics to standard error.
 ///
-/// No text moves the cursor or sounds the bell, whatever its source: see
-/// ``Swift/String/printable``. What cannot be written is ``StandardOutput/failure``.
+/// No text, from any source, moves the cursor or sounds the bell: see ``Swift/String/printable``. A
+/// failed write is ``StandardOutput/failure``.
 struct Console: Sendable {
     /// The widest line of wrapped text, in characters.
     static let lineWidth = 88
-    /// Where the text of a field begins, counted from 0.
+    /// The column at which the text of a field begins, from 0.
     static let fieldIndent = 10
 
     /// Whether standard output shows colours: a terminal, and no `NO_COLOR` (no-color.org).
@@ -41,7 +41,7 @@ struct Console: Sendable {
 
     /// Ends a colour.
     static let plain = "\u{1b}[0m"
-    /// The sequences that ``coloured(_:_:)`` puts into a text: the only ones that reach a terminal.
+    /// The escape sequences of ``coloured(_:_:)``: the only ones that are written to a terminal.
     static let colourSequences = Colour.allCases.map(\.rawValue) + [plain]
 
     /// Writes characters as they are to standard output: documents for programs, and what moves the
@@ -75,13 +75,13 @@ struct Console: Sendable {
         complain(line.printableLines)
     }
 
-    /// Writes why the command failed to standard error.
+    /// Writes the reason of the command's failure to standard error.
     func complain(_ failure: CommandFailure) {
         let word = complainsInColour ? "\(Colour.bad.rawValue)error:\(Self.plain)" : "error:"
         complain("\(word) \(failure.message.printableLines)")
     }
 
-    /// A write that fails is disregarded: there is no other place to say so.
+    /// A failed write is ignored, because there is no other place to report it.
     private func complain(_ text: String) {
         try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
     }
@@ -102,7 +102,7 @@ struct Console: Sendable {
 
     /// Writes a JSON document to standard output: keys in order, and in snake case where a standard
     /// does not name them. One of several, or of a command that keeps running, takes one line, so
-    /// that a reader knows where it ends.
+    /// that a reader finds its end.
     func write(
         _ document: some Encodable, inSnakeCase: Bool = true, onOneLine: Bool = false
     ) throws(CommandFailure) {
@@ -123,7 +123,7 @@ struct Console: Sendable {
         return String(decoding: data, as: UTF8.self).printableJSON
     }
 
-    /// The text in lines that fit behind a label. A word that is too long has a line of its own.
+    /// The text in lines that fit after a label. A word that is too long has a separate line.
     static func wrapped(_ text: String) -> [String] {
         var lines: [String] = []
         for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {

@@ -7,13 +7,13 @@ enum InputFile {
     /// The largest file of certificates that is read, in bytes. Those of distributions have a
     /// quarter of a megabyte.
     private static let certificatesByteCount = 16_777_216
-    /// What OpenSSL takes as the beginning of one (PEM_read_bio_X509(3)).
+    /// The beginnings of one that OpenSSL accepts (PEM_read_bio_X509(3)).
     private static let certificateStarts = ["", "X509 ", "TRUSTED "].map {
         "-----BEGIN \($0)CERTIFICATE-----"
     }
 
-    /// Fails for a path that cannot be read: 66 when nothing is there, 77 without permission. What
-    /// looks like the text itself, a payload or a key, is not repeated.
+    /// Fails for a path that cannot be read: 66 when nothing is there, 77 without permission. An
+    /// argument that looks like the text itself, a payload or a key, is not repeated.
     static func check(_ path: String, _ field: String) throws(CommandFailure) {
         guard access(path, R_OK) != 0 else { return }
         guard !path.contains(where: { $0 == "{" || $0.isNewline }) else {
@@ -49,7 +49,7 @@ enum InputFile {
     }
 
     /// The bytes of a file, or of standard input for `-`, up to `limit` bytes and one more, by
-    /// which a caller sees that there are too many.
+    /// which a caller detects that there are too many.
     static func read(
         _ path: String, _ field: String, limit: Int
     ) throws(CommandFailure) -> [UInt8] {

@@ -2,17 +2,17 @@
 
 import Foundation
 
-/// Files for the eyes of their owner: signing keys, digests of API keys.
+/// Files that only their owner can read: signing keys, digests of API keys.
 ///
-/// Each is written whole under a name beside its own, then put into place: readers see the old or
-/// the new one, also after a loss of power. None is ever written through a link, which another user
-/// may have placed there.
+/// Each is written completely under a temporary name in the same folder, then renamed: readers see
+/// the old or the new one, also after a loss of power. None is written through a link, which
+/// another user may have created.
 struct OwnerFile {
     /// The mode of each.
     static let mode: mode_t = 0o600
 
     private let path: String
-    /// What it is called in errors.
+    /// Its name in errors.
     private let field: String
 
     /// The file at this path.
@@ -21,12 +21,11 @@ struct OwnerFile {
         self.field = "\(field) (\(path))"
     }
 
-    /// Makes the file, or replaces it, once `confirm` has returned; a failure leaves what was
-    /// there.
+    /// Creates the file, or replaces it, once `confirm` has returned; a failure leaves the old one.
     ///
-    /// What root writes belongs to the owner of the file that it replaces, or of the folder, so
-    /// that a gateway that runs as another user can still read it. `isDurable` says whether it
-    /// outlives a loss of power.
+    /// A file written by root gets the owner of the file that it replaces, or of the folder, so
+    /// that a gateway that runs as another user can still read it. `isDurable` is whether it
+    /// survives a loss of power.
     func replace(
         with bytes: [UInt8], isDurable: Bool = true,
         after confirm: () throws(CommandFailure) -> Void = {}
@@ -54,9 +53,9 @@ struct OwnerFile {
     private func writeDraft(
         _ bytes: [UInt8], isDurable: Bool
     ) throws(CommandFailure) -> String {
-        // Its own name, so that two programs that make one file do not write into each other's.
+        // A unique name, so that two programs that create one file do not write into the same one.
         let draft = "\(path).\(getpid()).new"
-        // One that an interrupted run has left; what lies there now is not written to.
+        // Removes the file of an interrupted run, which is never written to.
         unlink(draft)
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let descriptor = open(draft, flags, Self.mode)

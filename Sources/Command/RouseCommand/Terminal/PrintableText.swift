@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension String {
-    /// The text with U+FFFD in place of each character that a terminal would obey instead of
+    /// The text with U+FFFD in place of each character that a terminal would interpret instead of
     /// showing it: control characters (C0, DEL and C1), line ends and Unicode's separators of lines
     /// and paragraphs included, and those that reorder the surrounding text (UAX #9, explicit
     /// directional formatting).
     var printable: String { replacingControls(keepingLines: false) }
 
-    /// As ``printable``, with line feeds left in.
+    /// As ``printable``, but with line feeds.
     var printableLines: String { replacingControls(keepingLines: true) }
 
-    /// A JSON document with escapes in place of those characters, which says the same. Line feeds
-    /// stay. Between its tokens, where alone JSON has them as they are, tabs and carriage returns
-    /// become spaces.
+    /// An equivalent JSON document with escapes in place of those characters. Line feeds stay. Tabs
+    /// and carriage returns between its tokens become spaces.
     var printableJSON: String {
         var text = ""
         for scalar in unicodeScalars {
@@ -39,7 +38,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal acts on it.
+    /// Whether a terminal interprets it.
     fileprivate var isObeyed: Bool {
         switch value {
         case 0..<0x20, 0x7f...0x9f: true

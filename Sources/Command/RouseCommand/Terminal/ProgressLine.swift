@@ -3,20 +3,20 @@
 import Foundation
 import Synchronization
 
-/// A line on standard error that says how far a long run is, where that is a terminal.
+/// A line on standard error with the progress of a long run, if that is a terminal.
 final class ProgressLine: Sendable {
     private struct State {
         var last = ContinuousClock.now
         var isOnScreen = false
     }
 
-    /// How long a run lasts before it says so, and how often it does.
+    /// The time until the first update, and between updates.
     private static let interval = Duration.milliseconds(500)
 
     private let isShown = isatty(STDERR_FILENO) == 1
     private let state = Mutex(State())
 
-    /// Shows how far the run is, if it is time.
+    /// Shows the progress, if an update is due.
     func show(_ text: () -> String) {
         guard isShown else { return }
         let isDue = state.withLock { state in
@@ -28,7 +28,7 @@ final class ProgressLine: Sendable {
         if isDue { write("\r\u{1b}[K" + text()) }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     func clear() {
         let isOnScreen = state.withLock { state in
             defer { state.isOnScreen = false }

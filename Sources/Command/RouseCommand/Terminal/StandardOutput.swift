@@ -3,11 +3,10 @@
 import Foundation
 import Synchronization
 
-/// The process's standard output, which remembers the first write that failed.
+/// The process's standard output, with the first failed write.
 ///
-/// A reader that has seen enough closes its end of the pipe (`EPIPE`), which is no failure. Any
-/// other error, such as a full disk, ends the command with ``ExitStatus/output``: what was asked
-/// for is not where it should be.
+/// A reader that closes its end of the pipe (`EPIPE`) is not a failure. Any other error, such as a
+/// full disk, ends the command with ``ExitStatus/output``, because output is missing.
 enum StandardOutput {
     private static let firstError = Mutex<Int32?>(nil)
 
@@ -31,7 +30,8 @@ enum StandardOutput {
         }
     }
 
-    /// Why output is missing; `nil` when all was written, or the reader closed the output.
+    /// The reason why output is missing; `nil` when all was written, or the reader closed the
+    /// output.
     static var failure: CommandFailure? {
         guard let code = firstError.withLock({ $0 }), code != EPIPE else { return nil }
         return CommandFailure(

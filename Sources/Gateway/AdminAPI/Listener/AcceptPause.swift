@@ -4,23 +4,21 @@ import Glibc
 import Logging
 import NIOCore
 
-/// What the listener does when files are short: strangers give their places away, and the listener
-/// rests for moments, so that their descriptors are free before it takes the next connection.
+/// Handles a lack of file descriptors: strangers' connections are closed, and the listener pauses,
+/// so that their descriptors are free before it accepts the next connection.
 ///
-/// Where the system refuses one all the same, NIO asks again at once, and knows no pause: what it
-/// wants to read it goes on wanting after a failure, so that `AcceptBackoffHandler` has nothing to
-/// hold back. Hence the event loop itself sleeps, for a moment in which its other connections wait
-/// too.
+/// If the system still refuses one, NIO retries immediately and without a pause: its pending read
+/// stays after a failure, so that `AcceptBackoffHandler` has no effect. Hence the event loop itself
+/// sleeps, and its other connections wait meanwhile.
 ///
-/// It lives on the listener's event loop.
+/// Confined to the listener's event loop.
 final class AcceptPause: ChannelInboundHandler {
     typealias InboundIn = any Channel
 
-    /// How many strangers go at most before a connection is passed on. Those on this event loop are
-    /// closed only after it.
+    /// The most strangers that are closed before a connection is passed on. Those on this event
+    /// loop are closed only after it.
     private static let mostDropped = 8
-    /// How long it rests while a stranger's connection is being closed, and where there is none, in
-    /// microseconds.
+    /// The pauses while a stranger's connection is being closed, and without one, in microseconds.
     private static let rests: (closing: UInt32, full: UInt32) = (1_000, 20_000)
     private static let warningSeconds: Int64 = 60
 

@@ -2,18 +2,17 @@
 
 import Synchronization
 
-/// How many bytes of request bodies all connections together may hold.
+/// The limit of the request bodies of all connections in memory, in bytes.
 ///
-/// One connection is bounded by the limit of its body, and a thousand of them are not: each could
-/// bring the largest batch. What a body has up to ``freeByteCount`` is not counted, because the
-/// number of connections bounds it well enough. So a single wake costs no counting here, and finds
-/// room however many batches are under way.
+/// The limit of a body bounds one connection, but not a thousand with the largest batch. The first
+/// ``freeByteCount`` of a body are not counted, because the number of connections bounds them. So a
+/// single wake is not counted here, and is accepted regardless of the number of batches.
 ///
 /// May be used from any thread.
 final class BodyBudget: Sendable {
     /// The most bytes that are counted at a time.
     let byteCount: Int
-    /// How much of each body is not counted, in bytes.
+    /// The part of each body that is not counted, in bytes.
     let freeByteCount: Int
 
     private let taken = Atomic<Int>(0)
@@ -24,22 +23,22 @@ final class BodyBudget: Sendable {
         self.freeByteCount = freeByteCount
     }
 
-    /// How many bytes are counted at present.
+    /// The number of counted bytes.
     var takenByteCount: Int { taken.load(ordering: .relaxed) }
 
-    /// Whether a body of so many bytes would fit at present.
+    /// Whether a body of this size would fit at present.
     func hasRoom(for bodyByteCount: Int) -> Bool {
         bodyByteCount <= freeByteCount
             || bodyByteCount - freeByteCount <= byteCount - takenByteCount
     }
 
-    /// How many bytes are to be counted when a body grows; `nil` for none.
+    /// The number of bytes to count when a body grows; `nil` for none.
     func due(from oldByteCount: Int, to byteCount: Int) -> Int? {
         let due = byteCount - max(oldByteCount, freeByteCount)
         return due > 0 ? due : nil
     }
 
-    /// Counts so many bytes more. Whether there was room; otherwise nothing is counted.
+    /// Counts further bytes. Returns whether there was room; otherwise nothing is counted.
     func take(_ count: Int) -> Bool {
         var before = takenByteCount
         while count <= byteCount - before {
@@ -51,15 +50,15 @@ final class BodyBudget: Sendable {
         return false
     }
 
-    /// Counts so many bytes less.
+    /// Uncounts bytes.
     func giveBack(_ count: Int) {
         let before = taken.wrappingSubtract(count, ordering: .relaxed).oldValue
         assert(before >= count, "More bytes were given back than were taken.")
     }
 }
 
-/// What one request has taken of the budget. It gives it back when it is gone, which is when the
-/// request has been answered or abandoned: no way of ending can be forgotten.
+/// The part of the budget that one request uses. It is released when this object is freed, after
+/// the request was answered or abandoned.
 final class BodyShare: Sendable {
     private let budget: BodyBudget
     private let taken = Atomic<Int>(0)
@@ -68,7 +67,7 @@ final class BodyShare: Sendable {
 
     deinit { budget.giveBack(taken.load(ordering: .relaxed)) }
 
-    /// Takes so many bytes more. Whether there was room.
+    /// Takes further bytes. Returns whether there was room.
     func take(_ count: Int) -> Bool {
         guard budget.take(count) else { return false }
         taken.wrappingAdd(count, ordering: .relaxed)

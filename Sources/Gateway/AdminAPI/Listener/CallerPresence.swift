@@ -2,9 +2,9 @@
 
 import Synchronization
 
-/// Whether the caller of a connection can still be answered. It hangs up by closing the connection
-/// or its sending half of it: which of the two it was shows only when it is written to, so that
-/// both end what would otherwise wait for minutes.
+/// Whether the caller of a connection can still be answered. A caller disconnects by closing the
+/// connection or its sending half; only a write can distinguish the two, so both end operations
+/// that would otherwise wait for minutes.
 ///
 /// May be used from any thread.
 final class CallerPresence: Sendable {
@@ -16,7 +16,7 @@ final class CallerPresence: Sendable {
 
     private let state = Mutex(State())
 
-    /// The caller has hung up: what was to be done then is done now.
+    /// Records that the caller has disconnected, and calls the registered actions.
     func end() {
         let actions = state.withLock { state in
             defer { state.actions = [:] }
@@ -26,8 +26,8 @@ final class CallerPresence: Sendable {
         for action in actions { action() }
     }
 
-    /// Runs an operation. When the caller hangs up meanwhile, or has hung up before, `action` is
-    /// called once.
+    /// Runs an operation. When the caller disconnects meanwhile, or has disconnected before,
+    /// `action` is called once.
     func watched<Value, Failure>(
         onHangUp action: @escaping @Sendable () -> Void,
         _ operation: () async throws(Failure) -> Value
@@ -43,7 +43,7 @@ final class CallerPresence: Sendable {
         return try await operation()
     }
 
-    /// Runs an operation in a task of its own, which is cancelled when the caller hangs up.
+    /// Runs an operation in a separate task, which is cancelled when the caller disconnects.
     func cancellingOnHangUp<Value: Sendable>(
         _ operation: @escaping @Sendable () async -> Value
     ) async -> Value {

@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// How many connections are open. May be used from any thread.
+/// The number of open connections. May be used from any thread.
 final class ConnectionCount: Sendable {
     private let count = Atomic<Int>(0)
 

@@ -7,33 +7,34 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// Keeps one connection within its limits, as far as neither NIO nor Hummingbird does it.
+/// Enforces the limits of one connection that neither NIO nor Hummingbird enforces.
 ///
-/// - The head and the body of a request have a time; after it the caller gets 408 and is cut off.
-/// - What is not HTTP gets a problem document too, and too large a head a 431.
-/// - Who has shown no key yet has less time than others, and may not be silent for long.
-/// - On a place of the reserve only health and metrics are answered, and the connection ends.
-/// - No other protocol is spoken: a request that asks for one is answered, and the connection ends.
-/// - A request that says `Connection: close` is the last one, whatever comes behind it.
-/// - An answer that is ready before the whole request was read (a wrong key, too large a body) says
-///   `Connection: close`; the rest of the request is not read but let run dry for a moment, because
-///   closing at once would reset the connection and could destroy the answer on its way.
-/// - A caller who does not take its answer is cut off.
-/// - A shutdown waits for the request under way, but not for ever: whoever sends or reads slowly
-///   would hold it for minutes, and the gateway, which ends after its listener, would be killed
-///   before it has drained.
+/// - The head and the body of a request have a time limit; after it the caller gets 408 and the
+///   connection ends.
+/// - Input that is not HTTP gets a problem document too, and a head that is too large a 431.
+/// - A caller without an accepted key has shorter time limits and a shorter idle timeout.
+/// - On a reserved place only health and metrics are answered, and the connection ends.
+/// - No other protocol is supported: a request for an upgrade is answered, and the connection ends.
+/// - A request with `Connection: close` is the last one, regardless of bytes after it.
+/// - An answer before the end of the request (a wrong key, a body that is too large) has
+///   `Connection: close`; the rest of the request is discarded for a moment, because closing
+///   immediately would reset the connection and could lose the answer.
+/// - The connection of a caller that does not read its answer ends.
+/// - A shutdown waits for running requests for a limited time: a slow caller would delay it for
+///   minutes, and the gateway, which ends after its listener, would be killed before it has
+///   drained.
 ///
-/// It lives on its channel's event loop.
+/// Confined to its channel's event loop.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// How long the rest of a refused request may run dry, in seconds.
+    /// The time for which the rest of a refused request is discarded, in seconds.
     static let lingerSeconds: Int64 = 2
 
-    /// What of a request is being read.
+    /// The part of a request that is being read.
     private enum Reading {
         case nothing
         case head
@@ -42,30 +43,31 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let limits: AdminConfiguration
     private let connections: ListenerConnections
-    /// Who this connection is; `nil` once it has lost its place.
+    /// The connection's place; `nil` once it has lost it.
     private var connection: ListenerConnection?
     private var reading = Reading.nothing
     /// Requests whose head was read and whose answer has not ended.
     private var unanswered = 0
     private var answerHasBegun = false
-    /// The answer under way is the last one of this connection.
+    /// Whether the present answer is the last one of this connection.
     private var isLastAnswer = false
-    /// What the request behind those that are being answered is refused with.
+    /// The refusal of the request after those that are being answered.
     private var waitingRefusal: Problem?
-    /// Nothing that comes behind the present request is read.
+    /// Whether nothing after the present request is read.
     private var isDeaf = false
-    /// Something came, or comes, that is not read: closing at once would reset the connection.
+    /// Whether there are bytes that are not read, so that closing immediately would reset the
+    /// connection.
     private var lingers = false
-    /// The request that is read, or was refused, asks for a head alone.
+    /// Whether the request that is read, or was refused, is a `HEAD` request.
     private var isHeadOnly = false
-    /// Nothing is read or answered any more.
+    /// Whether nothing is read or answered any more.
     private var isOver = false
     private var bodyStart = NIODeadline.distantPast
     private var bodyByteCount = 0
-    /// When the time is up for what is being read; `nil` while nothing is.
+    /// The deadline of what is being read; `nil` while nothing is.
     private var readDeadline: NIODeadline?
-    /// Fires at the deadline or before it: a timer for each request would cost more than the
-    /// rest of this handler, so one stays when its request is over, and looks again when it fires.
+    /// Fires at the deadline or before it: a timer for each request would cost more than the rest
+    /// of this handler, so it is kept after its request, and checks the deadline when it fires.
     private var readTimer: (task: Scheduled<Void>, time: NIODeadline)?
     private var lingerTimer: Scheduled<Void>?
     private var stallTimer: Scheduled<Void>?
@@ -79,11 +81,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         connection = connections.connection(on: context.channel)
         let watch = FirstByteWatch { [weak self] in self?.sawBytes(context) }
-        // In front of everything, TLS included: a handshake takes from the time for the head.
+        // Before all other handlers, TLS included: a handshake counts against the time for the
+        // head.
         do {
             let pipeline = context.pipeline.syncOperations
             try pipeline.addHandler(watch, position: .first)
-            // Behind NIO's parser, in front of what knows one Host only.
+            // After NIO's parser, before the handlers that require exactly one Host.
             let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
             try pipeline.addHandler(FramingCheck(), position: .before(codec))
         } catch {
@@ -127,7 +130,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private var isStranger: Bool { connection?.isAuthenticated != true }
 
-    /// Gives a caller that has shown no key a short time until its next request.
+    /// Sets the short idle timeout of a caller without an accepted key.
     private func allowSilence(_ context: ChannelHandlerContext) {
         guard isStranger, reading == .nothing, unanswered == 0 else { return }
         allowReading(context, for: .seconds(Int64(limits.strangerSeconds)), from: .now())
@@ -139,7 +142,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if case .end = part { context.close(promise: nil) }
             return
         }
-        // What belongs to a request that is refused, or stands behind it.
+        // The rest of a refused request, or what follows it.
         guard waitingRefusal == nil, !isDeaf || reading == .body else {
             lingers = true
             return
@@ -180,21 +183,21 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         return Problem(.unavailable, detail).retrying(afterSeconds: 1)
     }
 
-    /// Whether NIO's parser reads nothing behind this request, because another protocol might come.
+    /// Whether NIO's parser reads nothing after this request, because of a possible upgrade.
     private static func asksForUpgrade(_ head: HTTPRequest) -> Bool {
         head.method == .connect
             || head.headerFields[.upgrade] != nil
                 && head.headerFields[.connection]?.lowercased().contains("upgrade") == true
     }
 
-    /// Whether the caller sends nothing behind this request (RFC 9112 §9.6).
+    /// Whether the caller sends nothing after this request (RFC 9112 §9.6).
     private static func isLast(_ head: HTTPRequest) -> Bool {
         head.headerFields[values: .connection].contains { value in
             value.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.contains("close")
         }
     }
 
-    /// Whether a request may have a place of the reserve.
+    /// Whether a request may use a reserved place.
     private static func isOfReserve(_ head: HTTPRequest) -> Bool {
         ["/healthz", "/readyz", "/metrics"].contains(head.path)
     }
@@ -206,7 +209,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         startReadTimer(context)
     }
 
-    /// Sees to it that a timer fires at the deadline or before it.
+    /// Ensures that a timer fires at the deadline or before it.
     private func startReadTimer(_ context: ChannelHandlerContext) {
         guard let deadline = readDeadline else { return }
         if let readTimer {
@@ -245,7 +248,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         let isOfParser =
             error is HTTPParserError || error is FramingFault || error is HTTP1TypeConversionError
         if isOfParser, isDeaf, reading == .nothing {
-            // The parser refuses whatever stands behind a request that is the last one.
+            // The parser refuses bytes after a request that is the last one.
             lingers = true
             return
         }
@@ -299,16 +302,17 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Answers by itself and ends the connection, unless an answer is under way: then it is cut.
+    /// Answers and ends the connection; if another answer has begun, the connection ends without
+    /// this one.
     private func refuse(_ context: ChannelHandlerContext, _ problem: Problem) {
         guard !isOver else { return }
         if unanswered > 0, reading != .body {
-            // Earlier requests, which were read in whole, have their answers first.
+            // Earlier requests, which were read completely, are answered first.
             readDeadline = nil
             waitingRefusal = waitingRefusal ?? problem
             return
         }
-        // A head that came behind another request in one piece is read as well.
+        // A head in the same buffer as an earlier request is read as well.
         if reading == .nothing { reading = .head }
         let isInTurn = unanswered == 0 || unanswered == 1 && reading == .body
         guard isInTurn, !answerHasBegun else {
@@ -327,7 +331,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         runDry(context)
     }
 
-    /// Sends what is written, says that nothing more comes, and closes a moment later.
+    /// Flushes, closes the sending half, and closes the connection a moment later.
     private func runDry(_ context: ChannelHandlerContext) {
         isOver = true
         readDeadline = nil
@@ -351,7 +355,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
-/// Tells of bytes that come in, whatever they are. It stands in front of everything, TLS included.
+/// Reports received bytes. It is before all other handlers, TLS included.
 final class FirstByteWatch: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 

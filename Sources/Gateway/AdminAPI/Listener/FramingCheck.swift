@@ -5,32 +5,31 @@ import NIOHTTP1
 
 /// A head of a request that two programs could read differently.
 struct FramingFault: Error {
-    /// What is wrong, as a sentence.
+    /// The fault, as a sentence.
     let message: String
-    /// Whether the request asks for a head alone.
+    /// Whether it is a `HEAD` request.
     var isHeadOnly = false
 
     init(_ message: String) { self.message = message }
 }
 
-/// Refuses requests that a proxy in front and this listener could read differently, where NIO's
-/// parser takes them: whoever can make the two disagree slips a request past the proxy's rules
-/// (RFC 9112 §11.2). What several forms are allowed for is put into one: the absolute form of the
-/// target becomes a path and `Host`.
+/// Refuses requests that NIO's parser accepts and that a reverse proxy could read differently: such
+/// differences allow request smuggling past the proxy's rules (RFC 9112 §11.2). Alternative forms
+/// are normalised: the absolute form of the target becomes a path and `Host`.
 ///
-/// A caller of HTTP/1.0 gets an answer that it can read, and then its connection ends: it knows no
-/// chunks.
+/// A caller of HTTP/1.0 gets an answer without chunks, which it does not support, and then its
+/// connection ends.
 ///
-/// It lives on its channel's event loop.
+/// Confined to its channel's event loop.
 final class FramingCheck: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Whether a request was refused: what comes behind it is not read any more.
+    /// Whether a request was refused: what follows it is not read.
     private var isOver = false
-    /// Whether the caller speaks HTTP/1.0, as its first request says; `nil` before that.
+    /// Whether the caller uses HTTP/1.0, by its first request; `nil` before that.
     private var isOld: Bool?
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -53,7 +52,7 @@ final class FramingCheck: ChannelDuplexHandler, RemovableChannelHandler {
     func write(
         context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
     ) {
-        // NIO sends an answer of HTTP/1.0 without chunks; its end is that of the connection.
+        // NIO sends an answer of HTTP/1.0 without chunks; it ends with the connection.
         guard isOld == true, case .head(var head) = unwrapOutboundIn(data),
             !head.headers.contains(name: "content-length")
         else { return context.write(data, promise: promise) }
@@ -61,7 +60,7 @@ final class FramingCheck: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(wrapOutboundOut(.head(head)), promise: promise)
     }
 
-    /// Checks a head, and puts its target and `Host` into one form.
+    /// Checks a head, and normalises its target and `Host`.
     static func check(_ head: inout HTTPRequestHead) throws(FramingFault) {
         let isOld = head.version == .http1_0
         guard isOld || head.version == .http1_1 else {
@@ -79,14 +78,14 @@ final class FramingCheck: ChannelDuplexHandler, RemovableChannelHandler {
         if let host = hosts.first, !isHost(host) {
             throw FramingFault("The header field Host is not a host, with a port if need be.")
         }
-        // A caller of HTTP/1.0 does not know interim answers (RFC 9110 §10.1.1).
+        // A caller of HTTP/1.0 does not support interim answers (RFC 9110 §10.1.1).
         if isOld {
             head.headers.remove(name: "expect")
             head.headers.replaceOrAdd(name: "connection", value: "close")
         }
     }
 
-    /// Where the body ends must be said in one way, which all versions of HTTP/1 know.
+    /// The length of the body must be given once, in a way that all versions of HTTP/1 support.
     private static func checkLength(
         _ headers: HTTPHeaders, isOld: Bool
     ) throws(FramingFault) {
@@ -121,7 +120,7 @@ final class FramingCheck: ChannelDuplexHandler, RemovableChannelHandler {
         where target.utf8.count >= scheme.utf8.count
             && target.prefix(scheme.utf8.count).lowercased() == scheme
         {
-            // The authority of the target counts, whatever Host says (RFC 9112 §3.2.2).
+            // The authority of the target takes precedence over Host (RFC 9112 §3.2.2).
             target = target.dropFirst(scheme.utf8.count)
             let end = target.firstIndex { $0 == "/" || $0 == "?" } ?? target.endIndex
             let host = String(target[..<end])
@@ -188,7 +187,7 @@ final class FramingCheck: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Whether a text is nothing, or a colon and a port that may be left out.
+    /// Whether a text is empty, or a colon with an optional port.
     private static func isPort(_ text: Substring) -> Bool {
         guard text.hasPrefix(":") else { return text.isEmpty }
         let digits = text.dropFirst()

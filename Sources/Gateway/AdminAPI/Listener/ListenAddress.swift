@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the API listens.
+/// The address of the API's listener.
 public enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
     /// A host name or address, and a port; 0 lets the system choose one.
     case tcp(host: String, port: Int)

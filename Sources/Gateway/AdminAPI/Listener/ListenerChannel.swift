@@ -5,10 +5,10 @@ import Logging
 import NIOCore
 import NIOSSL
 
-/// HTTP/1.1 on a connection that has found a place, behind TLS where there is a certificate.
+/// HTTP/1.1 on an admitted connection, over TLS where there is a certificate.
 ///
-/// Hummingbird's own TLS channel keeps one context for good; this one asks for the present one at
-/// each connection, so that a renewed certificate needs no restart.
+/// Hummingbird's own TLS channel keeps one context; this one gets the present one at each
+/// connection, so that a renewed certificate needs no restart.
 struct ListenerChannel: ServerChildChannel {
     typealias Value = HTTP1Channel.Value
 

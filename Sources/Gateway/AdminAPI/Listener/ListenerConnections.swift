@@ -4,13 +4,13 @@ import Glibc
 import NIOCore
 import Synchronization
 
-/// One connection of the listener, from its accept to its close. May be used from any thread.
+/// A connection of the listener, from its accept to its close. May be used from any thread.
 final class ListenerConnection: Sendable {
     /// Whether the caller can still be answered.
     let presence = CallerPresence()
-    /// Where the caller is.
+    /// The caller's peer.
     let peer: PeerAddress
-    /// Why this place is one for health and metrics only; `nil` for any other place.
+    /// The reason why this place is for health and metrics only; `nil` for any other place.
     let shortage: Shortage?
     fileprivate let channel: any Channel
     /// Ascends in the order of the accepts.
@@ -30,7 +30,7 @@ final class ListenerConnection: Sendable {
         self.shortage = shortage
     }
 
-    /// What there was no more of when a connection came.
+    /// The resource that was exhausted when a connection was accepted.
     enum Shortage: Sendable {
         case placesOfPeer
         case places
@@ -40,7 +40,7 @@ final class ListenerConnection: Sendable {
     /// Whether this place is for health and metrics only.
     var isReserve: Bool { shortage != nil }
 
-    /// Whether the key that the caller showed last was accepted, or none is asked for.
+    /// Whether the caller's last key was accepted, or none is required.
     var isAuthenticated: Bool {
         get { hasKey.load(ordering: .sequentiallyConsistent) }
         set {
@@ -50,12 +50,12 @@ final class ListenerConnection: Sendable {
         }
     }
 
-    /// Whether a request was read whose answer has not ended: the place is not given away then.
+    /// Whether a request was read whose answer has not ended: then its place is kept.
     var isBusy: Bool {
         get { isAsking.load(ordering: .sequentiallyConsistent) }
         set {
-            // With a key it is no stranger's either way. Who takes the key away looks again, and
-            // sees what was stored before: both orderings are the same for all.
+            // With a key it is never a stranger's. The removal of a key checks again, and sees what
+            // was stored before, because both operations are sequentially consistent.
             guard isAsking.exchange(newValue, ordering: .sequentiallyConsistent) != newValue,
                 !isAuthenticated
             else { return }
@@ -63,8 +63,8 @@ final class ListenerConnection: Sendable {
         }
     }
 
-    /// Closes the connection at once, in front of TLS: its farewell waits for the caller's, and the
-    /// place and the descriptor are wanted now.
+    /// Closes the connection immediately, below TLS, whose close would wait for the caller, because
+    /// the place and the descriptor are needed now.
     fileprivate func cut() {
         let channel = channel
         channel.eventLoop.execute {
@@ -79,18 +79,17 @@ final class ListenerConnection: Sendable {
     }
 }
 
-/// The connections of the listener, and who gets a place when places are few.
+/// The connections of the listener, and the assignment of places when they are few.
 ///
-/// A connection on which no key was accepted yet is a stranger's. Strangers may take every place,
-/// but keep none: when all places are taken, or all that one peer may have, the new connection gets
-/// that of the stranger who is silent for longest, from the peer that has the most
-/// (``StrangerOrder``). When no stranger is left, a few places are kept for health and metrics. So
-/// neither silent connections nor too many callers with keys hide a living gateway from who watches
-/// it.
+/// A connection without an accepted key is a stranger's. Strangers may use every place, but can be
+/// replaced: when all places are used, or all of one peer, a new connection replaces the stranger
+/// that has been silent for longest, of the peer with the most (``StrangerOrder``). When there is
+/// no stranger, a few places are reserved for health and metrics, so that monitoring works despite
+/// silent connections or too many callers with keys.
 ///
 /// May be used from any thread.
 final class ListenerConnections: Sendable {
-    /// How many places are kept for health and metrics.
+    /// The number of places that are reserved for health and metrics.
     static let reserveCount = 16
 
     private struct State {
@@ -123,7 +122,7 @@ final class ListenerConnections: Sendable {
             if connection.isReserve { reserveCount -= 1 }
         }
 
-        /// Takes note of whether a connection is a stranger's that can be closed.
+        /// Records whether a connection is a stranger's that can be closed.
         mutating func review(_ connection: ListenerConnection) {
             let number = connection.number
             guard numbers[number] != nil else { return }
@@ -135,7 +134,7 @@ final class ListenerConnections: Sendable {
             }
         }
 
-        /// The stranger that has to go first.
+        /// The stranger that is replaced first.
         mutating func stranger(of peer: PeerAddress?) -> ListenerConnection? {
             order.first(of: peer).flatMap { numbers[$0] }
         }
@@ -145,17 +144,17 @@ final class ListenerConnections: Sendable {
     private let places: Int
     private let placesOfPeer: Int
 
-    /// So many places, the reserve aside, and so many for each peer.
+    /// Creates this number of places, the reserve aside, with a limit for each peer.
     init(places: Int, placesOfPeer: Int) {
         self.places = max(1, places)
         self.placesOfPeer = max(1, min(placesOfPeer, places))
     }
 
-    /// How many connections there are.
+    /// The number of connections.
     var value: Int { state.withLock { $0.connections.count } }
 
-    /// Gives a connection that was accepted its place, which it has until it is closed. `nil` when
-    /// there is none for it: it is to be closed.
+    /// Assigns a place to an accepted connection until it is closed. Returns `nil` when there is
+    /// none; then it must be closed.
     func admit(_ channel: any Channel) -> ListenerConnection? {
         let peer = PeerAddress(channel.remoteAddress)
         let isShortOfFiles = Self.isShortOfFiles
@@ -191,12 +190,12 @@ final class ListenerConnections: Sendable {
         return connection
     }
 
-    /// Takes note of what changed about a connection.
+    /// Records a change of a connection.
     fileprivate func review(_ connection: ListenerConnection) {
         state.withLock { $0.review(connection) }
     }
 
-    /// Closes the connection of the stranger that has to go first. Whether there is one.
+    /// Closes the connection of the stranger that is replaced first. Returns whether there is one.
     func dropStranger() -> Bool {
         let victim = state.withLock { state in
             let victim = state.stranger(of: nil)
@@ -212,7 +211,7 @@ final class ListenerConnections: Sendable {
         state.withLock { $0.connections[ObjectIdentifier(channel)] }
     }
 
-    /// The presence of the caller on this channel; one that has lost its place is gone.
+    /// The presence of the caller on this channel; without a place it is absent.
     func presence(on channel: any Channel) -> CallerPresence {
         if let connection = connection(on: channel) { return connection.presence }
         let gone = CallerPresence()
@@ -220,8 +219,8 @@ final class ListenerConnections: Sendable {
         return gone
     }
 
-    /// How many connections the system's limit of open files (`RLIMIT_NOFILE`) leaves room for,
-    /// besides the reserve and what the store, the log and the connections to APNs need.
+    /// The number of connections that the limit of open files (`RLIMIT_NOFILE`) allows, without the
+    /// reserve and the needs of the store, the log and the connections to APNs.
     static var systemLimit: Int {
         let files = openFilesLimit
         return max(8, files - min(256, files / 2) - 2 * reserveCount)
@@ -247,13 +246,13 @@ final class ListenerConnections: Sendable {
     }
 }
 
-/// Where a caller is, as far as callers are told apart by it: an IPv4 address, or the /64 of an
-/// IPv6 address, because a single host has all of it.
+/// The address by which callers are distinguished: an IPv4 address, or the /64 of an IPv6 address,
+/// because a single host has all of it.
 struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address, or `local` for a Unix domain socket.
     let description: String
 
-    /// Whether it is an address of its own: callers on a Unix domain socket have none.
+    /// Whether it has an address: callers on a Unix domain socket have none.
     var isRemote: Bool { description != Self.local }
 
     private static let local = "local"

@@ -3,22 +3,22 @@
 import NIOCore
 import ServiceLifecycle
 
-/// The system does not let the API listen, or not any longer.
+/// The failure of the system to let the API listen.
 public struct ListenerFailure: Error, Hashable {
     /// The system's error number (`errno`).
     public let code: Int32
 
-    /// The failure that this error number stands for.
+    /// The failure with this error number.
     public init(code: Int32) { self.code = code }
 }
 
-/// A server whose refusals by the system are a ``ListenerFailure`` instead of the event loop's own
-/// error, which is written for programmers.
+/// A server that throws ``ListenerFailure`` instead of the event loop's own error, which is for
+/// programmers.
 struct ListeningService<Server: Service>: Service {
     let server: Server
     /// The socket in the file system; `nil` for a port.
     let socket: ListeningSocket?
-    /// What goes on meanwhile, until it is cancelled.
+    /// The concurrent work, until it is cancelled.
     let meanwhile: [@Sendable () async -> Void]
 
     func run() async throws {

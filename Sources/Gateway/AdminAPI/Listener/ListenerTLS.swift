@@ -5,8 +5,8 @@ import NIOSSL
 import Synchronization
 public import WakeModel
 
-/// The certificate and the key that the listener shows. They can be read again while connections
-/// are open: those keep the old ones, new ones get the new. May be used from any thread.
+/// The certificate and the key of the listener. They can be reloaded while connections are open:
+/// those keep the old ones, new connections use the new ones. May be used from any thread.
 ///
 /// TLS 1.2 and 1.3 with the defaults of swift-nio-ssl; ALPN offers `http/1.1`.
 public final class ListenerTLS: Sendable {
@@ -24,7 +24,7 @@ public final class ListenerTLS: Sendable {
         context.withLock { $0 = new }
     }
 
-    /// What a new connection is to use.
+    /// The context for a new connection.
     var current: NIOSSLContext { context.withLock { $0 } }
 
     private static func read(
@@ -56,7 +56,7 @@ public final class ListenerTLS: Sendable {
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]
-        // Who does not say farewell keeps its descriptor no longer than that.
+        // A caller that does not answer the close keeps its descriptor no longer than that.
         configuration.shutdownTimeout = .seconds(1)
         do {
             return try NIOSSLContext(configuration: configuration)

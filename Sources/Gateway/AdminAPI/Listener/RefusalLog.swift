@@ -3,12 +3,12 @@
 import Logging
 import Synchronization
 
-/// Writes what is refused to strangers: a line for the first refusal of a peer, then one at most
-/// for each peer and interval, with a count. A line for each would let anybody fill the disk.
+/// Logs refusals of strangers: a line for the first refusal of a peer, then at most one for each
+/// peer and interval, with a count. A line for each would let any caller fill the disk.
 ///
 /// May be used from any thread.
 final class RefusalLog: Sendable {
-    /// The most peers that are told apart; those beyond share a line.
+    /// The most peers with separate lines; further ones share a line.
     static let peerCount = 256
 
     private struct Subject: Hashable {
@@ -17,7 +17,7 @@ final class RefusalLog: Sendable {
     }
 
     private struct State {
-        /// How many refusals have not been written yet.
+        /// The number of refusals that have not been written yet.
         var counts: [Subject: Int] = [:]
         var otherCount = 0
     }
@@ -31,7 +31,7 @@ final class RefusalLog: Sendable {
         self.intervalSeconds = intervalSeconds
     }
 
-    /// Notes that a request without an accepted key was answered with this status, or that a
+    /// Records that a request without an accepted key was answered with this status, or that a
     /// connection was closed before it made one (0).
     func note(_ peer: PeerAddress, status: Int) {
         let subject = Subject(peer: peer, status: status)
@@ -50,7 +50,7 @@ final class RefusalLog: Sendable {
         if isFirst { write(subject, count: 1) }
     }
 
-    /// Writes what there is at the end of each interval until the task is cancelled, and the rest.
+    /// Writes refusals at the end of each interval until the task is cancelled, and then the rest.
     func run() async {
         while (try? await Task.sleep(for: .seconds(intervalSeconds))) != nil { flush() }
         flush()
@@ -60,7 +60,7 @@ final class RefusalLog: Sendable {
     func flush() {
         let (counts, otherCount) = state.withLock { state in
             defer {
-                // Whoever goes on is not new in the next interval.
+                // A peer that continues is not new in the next interval.
                 state.counts = state.counts.filter { $0.value > 0 }.mapValues { _ in 0 }
                 state.otherCount = 0
             }

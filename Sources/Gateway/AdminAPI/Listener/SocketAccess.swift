@@ -4,45 +4,45 @@ import Glibc
 import NIOCore
 import Synchronization
 
-/// Who may connect to a Unix domain socket: its permissions and its group.
+/// The permissions and the group of a Unix domain socket.
 public struct SocketAccess: Hashable, Sendable {
-    /// The permissions; connecting takes the right to write.
+    /// The permissions; connecting requires write permission.
     public var mode: UInt32
     /// The id of the group; `nil` for that of the process.
     public var groupID: UInt32?
 
-    /// Its owner alone, unless these say otherwise.
+    /// Creates access rights; by default for the owner only.
     public init(mode: UInt32 = 0o600, groupID: UInt32? = nil) {
         self.mode = mode
         self.groupID = groupID
     }
 
-    /// The id of a group by its name, or by its number in decimal; `nil` for an unknown one. Not to
-    /// be called by two threads at once.
+    /// The id of a group by its name, or by its number in decimal; `nil` for an unknown one. Not
+    /// thread-safe.
     public static func groupID(named name: String) -> UInt32? {
         if let number = UInt32(name) { return number }
         return getgrnam(name)?.pointee.gr_gid
     }
 
-    /// Gives the socket at this path its group and permissions. Throws ``ListenerFailure``.
+    /// Sets the group and the permissions of the socket at this path. Throws ``ListenerFailure``.
     func apply(to path: String) throws(ListenerFailure) {
-        // The group first: a change of it may take permissions away.
+        // The group first, because a change of it may remove permissions.
         if let groupID, chown(path, .max, groupID) != 0 { throw ListenerFailure(code: errno) }
         guard chmod(path, mode_t(mode)) == 0 else { throw ListenerFailure(code: errno) }
     }
 
-    /// Keeps everybody but the owner from what is made until ``restore(_:)``, so that nobody else
-    /// connects before the socket has its permissions. Returns what was so before.
+    /// Makes new files accessible only to the owner until ``restore(_:)``, so that no one else
+    /// connects before the socket has its permissions. Returns the former mask.
     static func restrict() -> UInt32 { UInt32(umask(0o077)) }
 
     /// Ends ``restrict()``.
     static func restore(_ mask: UInt32) { umask(mode_t(mask)) }
 }
 
-/// A Unix domain socket of the listener, from before it is there until it has its permissions.
+/// A Unix domain socket of the listener, from before its creation until it has its permissions.
 final class ListeningSocket: Sendable {
     private struct State {
-        /// What newly made files lacked before.
+        /// The former file mode creation mask.
         var mask: UInt32?
         var failure: ListenerFailure?
     }
@@ -56,17 +56,17 @@ final class ListeningSocket: Sendable {
         self.access = access
     }
 
-    /// Why the socket could not get its permissions; `nil` if it could.
+    /// The reason why the socket could not get its permissions; `nil` if it could.
     var failure: ListenerFailure? { state.withLock { $0.failure } }
 
-    /// The socket is about to be made, in place of what a listener that was killed left there.
-    /// Throws ``ListenerFailure`` where something else is.
+    /// Prepares the creation of the socket, and removes one that a killed listener left there.
+    /// Throws ``ListenerFailure`` if something else is at the path.
     func begin() throws(ListenerFailure) {
         try checkPath()
         state.withLock { $0.mask = SocketAccess.restrict() }
     }
 
-    /// Refuses the socket of a listener that lives: it would go on, and nobody could reach it.
+    /// Refuses to replace the socket of a running listener, which could not be reached any more.
     private func checkPath() throws(ListenerFailure) {
         // The only fault that it finds.
         guard let address = try? SocketAddress(unixDomainSocketPath: path) else {
@@ -82,7 +82,7 @@ final class ListeningSocket: Sendable {
             connect(caller, address, socklen_t(count)) == 0 ? 0 : errno
         }
         switch code {
-        // Nobody listens; or the file went meanwhile.
+        // There is no listener, or the file was removed meanwhile.
         case ECONNREFUSED, ENOENT: break
         // EAGAIN: too many wait already to be accepted (unix(7)).
         case 0, EAGAIN, EPROTOTYPE: throw ListenerFailure(code: EADDRINUSE)
@@ -90,7 +90,7 @@ final class ListeningSocket: Sendable {
         }
     }
 
-    /// The socket is there. Whether it has its permissions now.
+    /// Sets the permissions after the creation. Returns whether it could.
     func isThere() -> Bool {
         end()
         do throws(ListenerFailure) {
@@ -102,7 +102,7 @@ final class ListeningSocket: Sendable {
         }
     }
 
-    /// Lets others have what is made from now on.
+    /// Restores the former mask.
     func end() {
         let mask = state.withLock { state in
             defer { state.mask = nil }

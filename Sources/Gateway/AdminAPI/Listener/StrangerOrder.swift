@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which stranger has to go first: of those of the peer that has the most connections, who has been
-/// silent for longest; of peers with as many, the one that has had so many for longest.
+/// The order in which strangers are replaced: of the peer with the most connections, the one that
+/// has been silent for longest; of peers with the same number, the one that has had it for longest.
 ///
-/// Each change and each question takes a number of steps that does not grow with the connections,
-/// but for one: which is the highest count of any peer. Of n connections there are at most √2n
-/// different counts, and they alone are looked at.
+/// Each operation takes a constant number of steps, except for the search for the highest count of
+/// any peer. Of n connections there are at most √2n different counts, and only they are examined.
 struct StrangerOrder {
     private struct Peer {
         var count = 0
         var strangers = Line<UInt64>()
-        /// Its place in the line of its count, while it has a stranger.
+        /// Its place in the queue of its count, while it has a stranger.
         var place: UInt64?
     }
 
     private var peers: [PeerAddress: Peer] = [:]
     /// The peers that have strangers, by their number of connections.
     private var lines: [Int: Line<PeerAddress>] = [:]
-    /// How many counts were looked at since it was made. For tests.
+    /// The number of counts that were examined since the creation. For tests.
     private(set) var steps = 0
 
-    /// How many connections a peer has.
+    /// The number of a peer's connections.
     func count(of peer: PeerAddress) -> Int { peers[peer]?.count ?? 0 }
 
-    /// A peer has another connection. It is a stranger's only once ``append(_:of:)`` says so.
+    /// Records another connection of a peer. It is a stranger's only after ``append(_:of:)``.
     mutating func add(_ peer: PeerAddress) { change(peer) { $0.count += 1 } }
 
-    /// A peer has one connection fewer; a stranger's place must have been taken before.
+    /// Records one connection fewer of a peer; a stranger must have left before.
     mutating func remove(_ peer: PeerAddress) {
         change(peer) { $0.count -= 1 }
         if peers[peer]?.count == 0 { peers[peer] = nil }
     }
 
-    /// A connection is a stranger's from now on, or again. Its place, for ``leave(_:of:)``.
+    /// Records that a connection is a stranger's from now on. Returns its place, for
+    /// ``leave(_:of:)``.
     mutating func append(_ number: UInt64, of peer: PeerAddress) -> UInt64 {
         var place: UInt64 = 0
         change(peer) { place = $0.strangers.append(number) }
         return place
     }
 
-    /// A connection is no stranger's any more.
+    /// Records that a connection is not a stranger's any more.
     mutating func leave(_ place: UInt64, of peer: PeerAddress) {
         change(peer) { $0.strangers.remove(place) }
     }
 
-    /// The connection that has to go first, of one peer or of all; `nil` when there is none.
+    /// The connection that is replaced first, of one peer or of all; `nil` when there is none.
     mutating func first(of peer: PeerAddress?) -> UInt64? {
         guard let peer = peer ?? longest else { return nil }
         return peers[peer]?.strangers.first
@@ -57,7 +57,7 @@ struct StrangerOrder {
         }
     }
 
-    /// Changes a peer, and puts it behind the others of its count unless that is as it was.
+    /// Changes a peer, and moves it to the end of the queue of its new count.
     private mutating func change(_ address: PeerAddress, _ body: (inout Peer) -> Void) {
         var peer = peers[address] ?? Peer()
         // So that the line in it is not copied.
@@ -77,7 +77,7 @@ struct StrangerOrder {
 }
 
 extension StrangerOrder {
-    /// Values in the order in which they came, each of which may leave from anywhere.
+    /// A queue of values that can be removed from any position.
     private struct Line<Value> {
         private struct Entry {
             let value: Value
@@ -94,7 +94,7 @@ extension StrangerOrder {
         var isEmpty: Bool { entries.isEmpty }
         var first: Value? { entries[front]?.value }
 
-        /// Adds a value to the end. Its place.
+        /// Appends a value and returns its place.
         mutating func append(_ value: Value) -> UInt64 {
             lastPlace += 1
             entries[lastPlace] = Entry(value: value, before: back)

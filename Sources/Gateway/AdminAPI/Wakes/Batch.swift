@@ -3,17 +3,17 @@
 import Gateway
 import WakeModel
 
-/// The places of a request for many wakes: what the gateway is asked for them, and what is wrong
-/// with the others.
+/// The places of a request for many wakes: their inquiries to the gateway, and the errors of the
+/// others.
 struct Batch {
     private enum Place {
-        /// It is asked for by this inquiry.
+        /// It has this inquiry.
         case asked(Int)
-        /// It asks for the same wake as an earlier place.
+        /// It requests the same wake as an earlier place.
         case duplicate(of: Int)
-        /// It could not be parsed, or may not be asked for.
+        /// It could not be parsed, or is not allowed.
         case refused(Problem)
-        /// It asks for a wake on each device of a user, by these inquiries.
+        /// It requests a wake on each device of a user, with these inquiries.
         case user(Range<Int>)
     }
 
@@ -28,16 +28,16 @@ struct Batch {
     /// The most wakes of a request with users.
     static let maximumWakeCount = 10_000
 
-    /// What the gateway is asked, in order.
+    /// The inquiries to the gateway, in order.
     private(set) var inquiries: [Inquiry] = []
     private var places: [Place] = []
     private var openPlaces: [OpenPlace] = []
-    /// Those whose users' devices are known, and that are recognised when they come again.
+    /// Those whose users' devices are known, and that are recognised when they are repeated.
     private var markedPlaces: [OpenPlace] = []
     /// Inquiries that were replaced by later ones.
     private var replacedCount = 0
 
-    /// An empty one, with memory for so many places.
+    /// Creates an empty batch with capacity for this number of places.
     init(capacity: Int) {
         inquiries.reserveCapacity(capacity)
         places.reserveCapacity(capacity)
@@ -46,28 +46,29 @@ struct Batch {
     /// Whether there are places whose users' devices are not known yet.
     var hasUsers: Bool { !openPlaces.isEmpty }
 
-    /// Asks for a wake at the next place.
+    /// Adds a request for a wake as the next place.
     mutating func ask(_ inquiry: Inquiry) {
         places.append(.asked(inquiries.count))
         inquiries.append(inquiry)
     }
 
-    /// Asks for a wake on each device of a user at the next place; see ``resolveUsers(by:)``.
+    /// Adds a request for a wake on each device of a user as the next place; see
+    /// ``resolveUsers(by:)``.
     mutating func ask(user: UserID, _ terms: WakeTerms, _ mark: IdempotencyKey?) {
         openPlaces.append(
             OpenPlace(place: places.count, user: user, terms: terms, mark: mark))
         places.append(.refused(.noDevices))
     }
 
-    /// Asks for the wakes of the places that are for users, by what devices these have. Throws when
-    /// the store cannot say.
+    /// Makes the inquiries of the places for users, from the users' devices. Throws when the store
+    /// fails.
     mutating func resolveUsers(by gateway: Gateway) async throws(Problem) {
         let open = openPlaces
         openPlaces = []
         var targets: [UserTarget] = []
         var asked: [OpenPlace] = []
         for place in open {
-            // Before anything is said of devices: what is wrong is wrong for any user.
+            // Before the devices are read, because an invalid request is invalid for any user.
             if let refusal = try place.terms.refusal(by: gateway) {
                 places[place.place] = .refused(refusal)
             } else if let queue = gateway.queue(place.terms) {
@@ -90,7 +91,7 @@ struct Batch {
         }
     }
 
-    /// How many users are looked up concurrently.
+    /// The number of users that are looked up concurrently.
     private static let resolvedAtOnce = 64
 
     private static let tooManyDevices = Problem(
@@ -98,8 +99,8 @@ struct Batch {
         "The request's users have more than \(maximumWakeCount) devices together. Send the rest in "
             + "another request.")
 
-    /// Asks the gateway; an answer for each inquiry. Throws when the store cannot say what a user's
-    /// devices are.
+    /// Sends the inquiries to the gateway and returns an answer for each. Throws when the store
+    /// cannot return a user's devices.
     ///
     /// Where the same request came between ``resolveUsers(by:)`` and now, and its user had other
     /// devices then, no wake was taken here: it is asked for those devices, and gets their answers.
@@ -143,13 +144,13 @@ struct Batch {
         }
     }
 
-    /// Gives the next place the answer of an earlier one.
+    /// Assigns the answer of an earlier place to the next one.
     mutating func repeatAnswer(of place: Int) { places.append(.duplicate(of: place)) }
 
     /// Refuses the next place.
     mutating func refuse(_ problem: Problem) { places.append(.refused(problem)) }
 
-    /// What the answer for an item that is taken comes to, in bytes; memory is set aside for it.
+    /// The size of the answer for an accepted item, in bytes, for reserving memory.
     private static let answerByteCount = 320
 
     /// The answer for each place, in order, with pauses for others; what the rules found in wakes

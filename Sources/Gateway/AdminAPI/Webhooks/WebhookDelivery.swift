@@ -6,16 +6,16 @@ public import ServiceLifecycle
 import Synchronization
 
 /// Delivers the gateway's webhooks: a webhook worker for each endpoint takes its events from the
-/// store under leases, posts them, and settles them. Webhook workers share nothing, nor
-/// with dispatch, but the store; so a receiver that is slow or down delays its own events only.
-/// Of gateways that share a store, one at a time delivers to an endpoint.
+/// store under leases, posts them, and settles them. Webhook workers share only the store, with
+/// each other and with dispatch; so a receiver that is slow or down delays its own events only. Of
+/// gateways that share a store, one at a time delivers to an endpoint.
 ///
 /// A request carries up to 100 events as `{"events": […]}`, with the headers of Standard Webhooks
 /// 1.0. Any 2xx means that all of them were accepted; anything else is retried by
 /// `WebhookSchedule`. An event may arrive twice, with other events under another `webhook-id`; its
 /// own `id` identifies it.
 public final class WebhookDelivery: Service {
-    /// How long a receiver may take to answer, in milliseconds.
+    /// The timeout of a receiver's answer, in milliseconds.
     public static let patienceMilliseconds = 15_000
 
     private struct State {
@@ -32,8 +32,8 @@ public final class WebhookDelivery: Service {
     private let changes = AsyncStream.makeStream(
         of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    /// A delivery to these endpoints, of different URLs. `makeWebhookClient` makes what carries the
-    /// events of one of them.
+    /// Creates a delivery to these endpoints, of different URLs. `makeWebhookClient` makes the
+    /// client of one of them.
     public init(
         gateway: Gateway, endpoints: [WebhookEndpoint], metrics: MetricsRegistry, logger: Logger,
         makeWebhookClient: @escaping @Sendable () -> any WebhookClient
@@ -45,8 +45,8 @@ public final class WebhookDelivery: Service {
         replace(endpoints)
     }
 
-    /// Delivers to other endpoints from now on. One that stays, by its URL, goes on where it is;
-    /// what waits for one that is gone is removed by the gateway.
+    /// Delivers to other endpoints from now on. One with the same URL continues; the gateway
+    /// removes waiting events of one that was removed.
     public func replace(_ endpoints: [WebhookEndpoint]) {
         state.withLock { state in
             let labels = Self.labels(
@@ -75,9 +75,9 @@ public final class WebhookDelivery: Service {
         state.withLock { $0.workers.values.map(\.health) }.sorted { $0.endpoint < $1.endpoint }
     }
 
-    /// What metrics and the log call the endpoints: their hosts, because a path may hold what is
-    /// secret. Another one of the same host has a number behind it. One that is `kept` keeps what
-    /// it was called, which no other one gets.
+    /// The labels of the endpoints in metrics and log: their hosts, because a path may contain a
+    /// secret. Further ones of the same host have a number as a suffix. One that is `kept` keeps
+    /// its label, which no other one gets.
     static func labels(
         of endpoints: [WebhookEndpoint], keeping kept: [WebhookEndpointID: String] = [:]
     ) -> [String] {
@@ -94,7 +94,7 @@ public final class WebhookDelivery: Service {
         }
     }
 
-    /// Runs until the service group shuts down; requests under way are waited for.
+    /// Runs until the service group shuts down and running requests have ended.
     public func run() async throws {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in

@@ -3,9 +3,8 @@
 public import WakeModel
 
 extension WebhookEndpoint {
-    /// Checks the URL of a receiver as far as it can be without asking it (RFC 3986 §3). Throws
-    /// ``WakeModel/InvalidField`` for the first thing that is wrong, and shows nothing of the URL,
-    /// which may hold what is secret.
+    /// Checks the URL of a receiver without a connection (RFC 3986 §3). Throws
+    /// ``WakeModel/InvalidField`` for the first fault, without the URL, which may contain a secret.
     public static func check(url: String) throws(InvalidField) {
         func invalid(
             _ problem: String, _ remedy: String = "Write it as https://host/path."

@@ -5,16 +5,16 @@ public import Gateway
 import OpenSSLCrypto
 public import WakeModel
 
-/// Where webhooks go, and what signs them.
+/// A receiver of webhooks, with the secret that signs them.
 public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
     /// The fewest bytes of a secret.
     public static let minimumSecretByteCount = 16
-    /// What a secret that is written in Base64 begins with (Standard Webhooks 1.0).
+    /// The prefix of a secret in Base64 (Standard Webhooks 1.0).
     static let encodedSecretPrefix = "whsec_"
 
     /// The receiver's URL.
     public let url: String
-    /// What the store calls it: it follows from the URL, so that the order of endpoints does not
+    /// Its id in the store: it follows from the URL, so that the order of endpoints does not
     /// matter.
     public let id: WebhookEndpointID
     /// A file of certificate authorities in PEM, instead of the system's.
@@ -52,7 +52,7 @@ public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
         self.secret = HMACKey(bytes)
     }
 
-    /// Scheme and host: path and query may hold what is secret.
+    /// Scheme and host, because path and query may contain a secret.
     public var description: String {
         let scheme = url.range(of: "://").map { url[..<$0.upperBound] } ?? ""
         return scheme + host
@@ -65,8 +65,8 @@ public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
         return (parts?.host ?? "unknown") + port
     }
 
-    /// The value of `webhook-signature`: HMAC-SHA256 over id, time and body (Standard Webhooks
-    /// 1.0, "Signature scheme"), so that a receiver can refuse what is forged and what is old.
+    /// The value of `webhook-signature`: HMAC-SHA256 over id, time and body (Standard Webhooks 1.0,
+    /// "Signature scheme"), so that a receiver can refuse forged and old messages.
     func signature(id: String, timestamp: Int64, body: [UInt8]) -> String {
         let code = secret.authenticationCode(for: Array("\(id).\(timestamp).".utf8) + body)
         return "v1," + Data(code).base64EncodedString()
@@ -74,27 +74,27 @@ public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
 }
 
 extension WebhookEndpointID {
-    /// The id of the endpoint with this URL: the beginning of its SHA-256, because a URL may hold
-    /// what is secret.
+    /// The id of the endpoint with this URL: the beginning of its SHA-256, because a URL may
+    /// contain a secret.
     public init(url: String) {
         let digest = SHA256.digest(of: url.utf8)
         self.init(rawValue: digest.prefix(8).reduce(0) { $0 << 8 | Int64($1) })
     }
 }
 
-/// Takes webhooks to their receiver. What does so blocks no thread of the gateway's.
+/// Posts webhooks to their receiver. An implementation must not block a thread of the gateway.
 public protocol WebhookClient: Sendable {
-    /// Posts a body and returns the HTTP status, or why there is none, without anything secret.
+    /// Posts a body and returns the HTTP status, or the reason for its absence, without secrets.
     func post(
         _ body: [UInt8], to endpoint: WebhookEndpoint, headers: [(name: String, value: String)]
     ) async -> Result<Int, WebhookFailure>
 }
 
-/// Why a receiver gave no answer.
+/// The reason why a receiver has not answered.
 public struct WebhookFailure: Error, Hashable, Sendable {
-    /// What happened, as a clause.
+    /// The failure, as a clause.
     public let description: String
-    /// Whether the receiver may have seen the request: then what is in it may be why.
+    /// Whether the receiver may have read the request, so that its content may be the cause.
     public let isSent: Bool
 
     /// Creates a failure.

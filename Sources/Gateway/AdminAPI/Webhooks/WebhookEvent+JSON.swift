@@ -39,7 +39,7 @@ extension WebhookItem {
 
 extension [WebhookItem] {
     /// The id of a message with these events: it follows from which they are, so that a receiver
-    /// that takes each id once loses no event that came to the others of an earlier message.
+    /// that accepts each id once loses no event that was not in an earlier message.
     var messageID: String {
         let names = map(\.eventID).sorted().joined(separator: " ")
         return "msg_" + KeySecret.hex(SHA256.digest(of: names.utf8))

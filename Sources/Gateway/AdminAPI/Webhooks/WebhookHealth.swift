@@ -6,41 +6,43 @@ public import WakeModel
 
 /// The delivery state of a webhook endpoint, as this process has seen it.
 public struct WebhookHealth: Hashable, Sendable {
-    /// How long a receiver may accept nothing before a warning is due, in seconds.
+    /// The time without an accepted event after which there is a warning, in seconds.
     static let patienceSeconds: Int64 = 60
-    /// Of so many events that wait, the share from which on there is a warning: beyond all of them,
-    /// events are dropped.
+    /// The share of the maximum backlog from which on there is a warning; at the maximum, events
+    /// are dropped.
     static let fullShare = 0.9
 
-    /// A round of requests that the receiver did not take all of.
+    /// A round of requests of which the receiver did not accept all.
     public struct Failure: Hashable, Sendable {
-        /// When it was.
+        /// Its time.
         public let at: WallInstant
-        /// Why, as a clause without anything secret.
+        /// The reason, as a clause without secrets.
         public let why: String
     }
 
-    /// What metrics and the log call the endpoint: its host.
+    /// The endpoint's label in metrics and log: its host.
     public let endpoint: String
-    /// How many events wait for it, those under way included; `nil` until the store was asked.
+    /// The number of its waiting events, including those in flight; `nil` until it was read from
+    /// the store.
     public internal(set) var backlogCount: Int?
-    /// How many of its events were dropped since the process started, because too many waited.
+    /// The number of its events that were dropped since the process started, because too many
+    /// waited.
     public internal(set) var droppedCount = 0
-    /// When the oldest event came about that was tried or is under way, and was not taken.
+    /// The time of the oldest event that was tried and not accepted.
     public internal(set) var oldestAt: WallInstant?
-    /// Since when the receiver has taken nothing, although it was asked; `nil` if it does.
+    /// The time since which the receiver has accepted nothing; `nil` if it accepts events.
     public internal(set) var failingSince: WallInstant?
-    /// The latest failure; it stays when the receiver takes events again.
+    /// The latest failure; it is kept when the receiver accepts events again.
     public internal(set) var lastFailure: Failure?
-    /// When events were taken last.
+    /// The time at which events were last accepted.
     public internal(set) var lastDeliveredAt: WallInstant?
 
     init(endpoint: String) { self.endpoint = endpoint }
 
     /// The warning for an operator at this instant, as a sentence; `nil` if there is none.
     ///
-    /// Readiness stays green: the gateway takes and sends wakes as before, and a load balancer that
-    /// takes it out would stop those too.
+    /// It does not affect readiness: the gateway accepts and sends wakes as before, and a load
+    /// balancer that removes it would stop those too.
     func warning(at now: WallInstant) -> String? {
         let waiting = backlogCount.map { $0 == 1 ? "1 event waits" : "\($0) events wait" }
         let standing =
@@ -60,15 +62,15 @@ public struct WebhookHealth: Hashable, Sendable {
     }
 }
 
-/// What a webhook worker notes of its rounds. May be used from any thread.
+/// The record of a webhook worker's rounds. May be used from any thread.
 final class WebhookRecord: Sendable {
-    /// The most events that are remembered as not taken. Older ones fail first, so that the oldest
+    /// The most events that are recorded as not accepted. Older ones fail first, so that the oldest
     /// is among them.
     static let maximumCount = 10_000
 
     private struct State {
         var health: WebhookHealth
-        /// When events came about that were posted and not taken, by their number.
+        /// The times of events that were posted and not accepted, by their number.
         var untaken: [Int64: WallInstant] = [:]
     }
 
@@ -79,7 +81,7 @@ final class WebhookRecord: Sendable {
     /// The delivery state.
     var health: WebhookHealth { state.withLock(\.health) }
 
-    /// Notes what the store gave to deliver, and how many of the endpoint's events were dropped
+    /// Records the events to deliver, and the number of the endpoint's events that were dropped
     /// since the last time.
     func note(_ batch: WebhookBatch, dropped: Int) {
         state.withLock { state in

@@ -3,14 +3,14 @@
 import CoreMetrics
 import Synchronization
 
-/// What is counted of one webhook endpoint.
+/// The meters of one webhook endpoint.
 final class WebhookMeters: Sendable {
     let delivered: Counter
     let failed: Counter
     let givenUp: Counter
     let backlog: Gauge
     private let dropped: Counter
-    /// What the store had dropped when it was last asked.
+    /// The number of dropped events at the last reading of the store.
     private let known = Mutex<Int?>(nil)
 
     init(endpoint: String, _ registry: MetricsRegistry) {
@@ -30,8 +30,9 @@ final class WebhookMeters: Sendable {
             factory: registry)
     }
 
-    /// Counts what was dropped since the last time, of so many in all; how many that is. What was
-    /// dropped before the first time is not counted: an earlier process did.
+    /// Counts the events that were dropped since the last time, from the total, and returns their
+    /// number. Events before the first time are not counted, because an earlier process counted
+    /// them.
     func noteDrops(_ count: Int) -> Int {
         let new = known.withLock { known in
             defer { known = count }

@@ -2,26 +2,26 @@
 
 import Gateway
 
-/// What a receiver said to one request.
+/// The result of one request.
 enum WebhookAnswer: Equatable {
-    /// All were taken.
+    /// All were accepted.
     case taken
-    /// The receiver does not take what is in it.
+    /// The receiver refuses its content.
     case refused(String)
-    /// The receiver failed: by what is in it, or as it would by anything.
+    /// The receiver failed, because of the content or in general.
     case failed(String)
-    /// The receiver takes nothing at present.
+    /// The receiver accepts nothing at present.
     case down(String)
 
-    /// Statuses that speak of the content: Bad Request, Content Too Large, Unprocessable Content
-    /// (RFC 9110 §15.5).
+    /// Statuses about the content: Bad Request, Content Too Large, Unprocessable Content (RFC 9110
+    /// §15.5).
     private static let contentStatuses: Set<Int> = [400, 413, 422]
-    /// Statuses that speak of the receiver: Too Many Requests (RFC 6585 §4), Service Unavailable
-    /// (RFC 9110 §15.6.4).
+    /// Statuses about the receiver: Too Many Requests (RFC 6585 §4), Service Unavailable (RFC 9110
+    /// §15.6.4).
     private static let receiverStatuses: Set<Int> = [429, 503]
 
-    /// What a status says, or that there is none: a receiver that hangs up or lets one wait may do
-    /// so because of the content, one that is not reached does not.
+    /// The result for a status, or without one: a receiver that closes the connection or times out
+    /// may do so because of the content, one that is not reached does not.
     init(_ result: Result<Int, WebhookFailure>) {
         switch result {
         case .success(200..<300): self = .taken
@@ -40,56 +40,58 @@ enum WebhookAnswer: Equatable {
     }
 }
 
-/// The requests for one batch: all items together if the receiver takes them so. One that it
-/// cannot take is found by halves, so that it does not hold up the others.
+/// The requests for one batch: all items together if the receiver accepts them so. An item that it
+/// cannot accept is found by halving, so that it does not delay the others.
 ///
 /// A half is every other item, so that the first ones sent alone are spread over the batch, and are
-/// representative of the rest. A round only counts: it posts nothing and has no clock.
+/// representative of the rest. A round is pure: it posts nothing and has no clock.
 struct WebhookRound {
-    /// How many items that went alone fail in a row before the receiver is left alone: each might
-    /// be at fault itself, so many are not.
+    /// The number of consecutive failures of single items after which the receiver gets a pause:
+    /// one item may be the cause, but not as many.
     static let hopelessCount = 8
-    /// From so many earlier tries of an item on, halves are posted after a status that does not
-    /// speak of the content, or none. Before, the receiver's own trouble is the likelier cause.
+    /// The number of earlier attempts for an item from which on halves are posted after a status
+    /// that is not about the content, or none. Before, a failure of the receiver is the more likely
+    /// cause.
     static let suspiciousTries = 2
 
-    /// What is still to be posted, the next one last.
+    /// The parts that are left to post, the next one last.
     private var parts: [[WebhookItem]]
     private let isSuspicious: Bool
     private var failuresInRow = 0
     private var isGivenUp = false
 
-    /// What was taken.
+    /// The accepted items.
     private(set) var taken: [WebhookItem] = []
-    /// What was posted and not taken.
+    /// The items that were posted and not accepted.
     private(set) var failed: [WebhookItem] = []
-    /// Why something was not taken, the last time.
+    /// The last reason why an item was not accepted.
     private(set) var why: String?
 
-    /// A round for these items, at least one.
+    /// Creates a round for these items, at least one.
     init(_ items: [WebhookItem]) {
         parts = [items]
         isSuspicious = items.contains { $0.tries >= Self.suspiciousTries }
     }
 
-    /// What the round ended before; nothing is known of it.
+    /// The items that were not posted before the round ended.
     var unposted: [WebhookItem] { parts.flatMap(\.self) }
 
-    /// Whether the receiver is to be left alone for a while: it takes nothing any more, or took
-    /// nothing at all. One event that is refused says nothing of the others.
+    /// Whether the receiver gets a pause, because it accepts nothing any more, or accepted nothing.
+    /// The refusal of one event does not imply that of others.
     var isDown: Bool { isGivenUp || taken.isEmpty && failed.count > 1 }
 
-    /// What to post next; `nil` when the round is over.
+    /// The next part to post; `nil` when the round has ended.
     mutating func next() -> [WebhookItem]? { isGivenUp ? nil : parts.popLast() }
 
-    /// Notes what the receiver said to a part.
+    /// Records the result of a part.
     mutating func note(_ answer: WebhookAnswer, to part: [WebhookItem]) {
         switch answer {
         case .taken:
             taken += part
             failuresInRow = 0
         case .refused(let why):
-            // A receiver that has taken something chooses; however much it refuses, it is well.
+            // A receiver that has accepted some events works, regardless of the number that it
+            // refuses.
             split(part, why, isHopeless: taken.isEmpty)
         case .failed(let why) where isSuspicious: split(part, why, isHopeless: true)
         case .failed(let why), .down(let why):

@@ -6,25 +6,25 @@ import Logging
 import Synchronization
 import WakeModel
 
-/// Takes the events of one endpoint to it, one request at a time.
+/// Delivers the events of one endpoint, one request at a time.
 final class WebhookWorker: Sendable {
     /// The most events of one request.
     static let batchCount = 100
-    /// How long a lease lasts, on events and on the duty to deliver to the endpoint, in seconds:
-    /// longer than a request may take. The events of a gateway that dies are posted by another one
-    /// after that.
+    /// The duration of a lease, on events and on the duty to deliver to the endpoint, in seconds:
+    /// longer than the timeout of a request. After it, another gateway posts the events of one that
+    /// has ended.
     static let leaseSeconds = 60
-    /// How long it sleeps when nothing rings, in seconds.
+    /// The longest sleep without a signal, in seconds.
     static let sleepSeconds: Int64 = 30
-    /// How often it polls for events that are due again, in seconds: no signal fires then.
+    /// The interval of polls for events that are due again, in seconds: no signal fires then.
     static let lookSeconds: Int64 = 2
-    /// How soon it looks again while events wait and another gateway has the duty, in milliseconds;
-    /// each time it finds that so, twice as long, up to ``lookSeconds``.
+    /// The first interval of polls while events wait and another gateway has the duty, in
+    /// milliseconds; it doubles each time, up to ``lookSeconds``.
     static let firstLookMilliseconds: Int64 = 50
 
     private let gateway: Gateway
     private let id: WebhookEndpointID
-    /// What metrics and the log call the endpoint: nothing of its URL but the host.
+    /// The endpoint's label in metrics and log: of its URL only the host.
     let label: String
     private let endpoint: Mutex<WebhookEndpoint?>
     private let carrier: any WebhookClient
@@ -32,7 +32,8 @@ final class WebhookWorker: Sendable {
     private let meters: WebhookMeters
     private let record: WebhookRecord
     private let logger: Logger
-    /// Until when the duty to deliver is this gateway's at least; `nil` when it may not be.
+    /// The time until which this gateway certainly has the duty to deliver; `nil` when it may not
+    /// have it.
     private let dutyEnd = Mutex<ContinuousClock.Instant?>(nil)
 
     init(
@@ -53,8 +54,8 @@ final class WebhookWorker: Sendable {
     /// The delivery state.
     var health: WebhookHealth { record.health }
 
-    /// Delivers with another secret or other authorities from now on; with `nil` it ends, and from
-    /// now on the gauge with its label belongs to whoever has that label next.
+    /// Delivers with another secret or other authorities from now on; with `nil` it ends, and
+    /// releases the gauge with its label to the next worker with that label.
     func replace(_ endpoint: WebhookEndpoint?) {
         let isNew = self.endpoint.withLock { old in
             defer { old = endpoint }
@@ -66,8 +67,8 @@ final class WebhookWorker: Sendable {
 
     private var current: WebhookEndpoint? { endpoint.withLock { $0 } }
 
-    /// Delivers until the endpoint is gone or the task is cancelled; a request under way is waited
-    /// for.
+    /// Delivers until the endpoint is removed or the task is cancelled, and a running request has
+    /// ended.
     func run() async {
         var failures = 0
         var pause = Self.firstLookMilliseconds
@@ -81,7 +82,8 @@ final class WebhookWorker: Sendable {
             case .busy:
                 let end = gateway.now.advanced(byMilliseconds: pause)
                 await signal.wait(until: end)
-                // Of a new event the other one may know nothing, and give the duty back at once.
+                // The other one may not have a signal for a new event, and may release the duty
+                // soon.
                 pause =
                     gateway.now < end
                     ? Self.firstLookMilliseconds : min(2 * pause, Self.lookSeconds * 1000)
@@ -94,7 +96,7 @@ final class WebhookWorker: Sendable {
         await giveBackDuty()
     }
 
-    /// Lets a receiver that is down alone for a while, but not one that is reached otherwise now.
+    /// Pauses for a receiver that is down, but not after a change of its settings.
     private func rest(for seconds: Int64, _ endpoint: WebhookEndpoint) async {
         let end = gateway.now.advanced(bySeconds: seconds)
         while gateway.now < end, !Task.isCancelled, current == endpoint {
@@ -105,7 +107,7 @@ final class WebhookWorker: Sendable {
     // MARK: One round
 
     private enum Outcome: Equatable {
-        /// Nothing is due; look again after so many seconds, unless the signal fires.
+        /// Nothing is due; poll again after this number of seconds, unless the signal fires.
         case nothing(seconds: Int64)
         /// Events wait, and another gateway has the duty to deliver them.
         case busy
@@ -115,7 +117,7 @@ final class WebhookWorker: Sendable {
 
     private func deliverSome(to endpoint: WebhookEndpoint) async -> Outcome {
         let outcome = await attempt(endpoint)
-        // While nothing is posted here, another gateway may.
+        // While nothing is posted here, another gateway may post.
         if case .taken = outcome { return outcome }
         await giveBackDuty()
         return outcome
@@ -123,7 +125,7 @@ final class WebhookWorker: Sendable {
 
     private func attempt(_ endpoint: WebhookEndpoint) async -> Outcome {
         do throws(StoreFailure) {
-            // Who has not the duty looks at the counts alone.
+            // Without the duty only the counts are read.
             let isOurs = try await hasDuty()
             let batch = try await gateway.webhooks(
                 of: id, limit: isOurs ? Self.batchCount : 0, leaseSeconds: Self.leaseSeconds)
@@ -146,7 +148,7 @@ final class WebhookWorker: Sendable {
     /// measured by a clock that cannot be set.
     private func hasDuty() async throws(StoreFailure) -> Bool {
         let patience = Duration.milliseconds(WebhookDelivery.patienceMilliseconds)
-        // Before it is asked for, so that it ends here before it does in the store.
+        // Taken before the request, so that it ends here before it ends in the store.
         let asked = ContinuousClock.now
         if let end = dutyEnd.withLock({ $0 }), asked + patience < end { return true }
         let isOurs = try await gateway.takeDelivery(to: id, seconds: Self.leaseSeconds)
@@ -181,8 +183,8 @@ final class WebhookWorker: Sendable {
             ])
     }
 
-    /// Posts a batch until nothing of it is left to post, the endpoint is another one, or the duty
-    /// is another gateway's.
+    /// Posts a batch until nothing of it is left, the endpoint has changed, or another gateway has
+    /// the duty.
     private func deliver(
         _ items: [WebhookItem], to endpoint: WebhookEndpoint
     ) async -> WebhookRound {

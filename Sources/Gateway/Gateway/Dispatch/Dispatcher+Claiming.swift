@@ -30,9 +30,9 @@ extension Dispatcher {
     private struct ClaimPass {
         /// How many were claimed.
         var claimed = 0
-        /// How many were found, those that ended or wait on included.
+        /// How many were found, including those that ended or still wait.
         var found = 0
-        /// What kept the store from giving some of them.
+        /// The reason why the store did not return some of them.
         var failure: StoreFailure?
 
         static func + (left: ClaimPass, right: ClaimPass) -> ClaimPass {
@@ -55,7 +55,7 @@ extension Dispatcher {
         }
         guard !shares.isEmpty else { return ClaimPass() }
         let pass = await claim(shares, limit: limit, now: now)
-        // What is damaged in one queue does not keep the others.
+        // Damage in one queue does not stop the others.
         guard let failure = pass.failure, failure.isOfSomeRows, shares.count > 1 else {
             return pass
         }
@@ -103,7 +103,7 @@ extension Dispatcher {
             found: answer.claims.count + answer.ended.count + answer.deferred)
     }
 
-    /// Says in the log which queues have become unresponsive, and which no longer are.
+    /// Logs which queues have become unresponsive, and which no longer are.
     private func tellUnresponsive() {
         let now = clock.now()
         let (begun, ended) = state.withLock { state in
@@ -154,7 +154,7 @@ extension Dispatcher {
 }
 
 extension Dispatcher.State {
-    /// What a claim may take from the queues of a kind, and how much in all.
+    /// The limits of a claim from the queues of a kind, for each queue and in all.
     fileprivate mutating func claimable(
         _ path: KeyPath<Self, [WakeQueueKey]>, limit: Int, at now: WallInstant
     ) -> (shares: [ClaimOrder.Share], limit: Int) {
@@ -163,8 +163,8 @@ extension Dispatcher.State {
             of: holds.shares(of: queues, limit: limit, now: now), limit: limit, at: now)
     }
 
-    /// The queues of a kind that are not paused, beginning with another one each time, so that none
-    /// always comes last.
+    /// The queues of a kind that are not paused, starting with another one each time, so that none
+    /// is always the last.
     fileprivate mutating func open(_ path: KeyPath<Self, [WakeQueueKey]>) -> [WakeQueueKey] {
         let queues = self[keyPath: path].filter { paused[$0.app] == nil }
         guard queues.count > 1 else { return queues }

@@ -13,7 +13,7 @@ extension Dispatcher {
         let isDue = state.withLock { state in
             state.holds.clockStands(at: now)
             let longest = Int64(limits.housekeepingMilliseconds)
-            // Else a clock that was set back by an hour would stop it for as long.
+            // Otherwise a clock that is set back by an hour would stop it for an hour.
             return now >= state.nextHousekeeping
                 || state.nextHousekeeping.milliseconds(since: now) > longest
         }
@@ -27,8 +27,8 @@ extension Dispatcher {
                 _ = try await readQueues()
             } && areDone
         let limit = limits.housekeepingBatchCount
-        // What others left behind, even while this one is busy, and even while something of its own
-        // has outlasted its lease: what came of that is known here, or about to be.
+        // The lapsed leases of other gateways, also while this one is busy or has leases that
+        // lapsed: the outcomes of those are known here, or will be.
         var reclaimed = Reclaimed()
         if let own = state.withLock({ $0.leases.lapsed(at: now) }) {
             areDone =
@@ -62,8 +62,8 @@ extension Dispatcher {
         return try await context.expireOverdue(at: now, limit: limit, obstacles: obstacles)
     }
 
-    /// Does a step of the housekeeping; whether it is done. While the store fails as a whole, its
-    /// watch says so once for all of them.
+    /// Does a step of the housekeeping; returns whether it succeeded. A failure of the whole store
+    /// is logged once, by its watch.
     private func attempt(
         _ step: String, _ body: () async throws(StoreFailure) -> Void
     ) async -> Bool {

@@ -7,7 +7,7 @@ import WakeModel
 extension Dispatcher {
     /// Reads from the store which apps are paused, and which send receipts: another gateway on the
     /// same store may have recorded it. Returns the stored queues; `nil` when this gateway set a
-    /// pause meanwhile, so that it is not known which is newer, and no pause was taken over.
+    /// pause meanwhile: then it is not known which is newer, and no pause was applied.
     @discardableResult
     func readQueues() async throws(StoreFailure) -> [WakeQueueRow]? {
         let before = state.withLock { $0.pausesUnderWay == 0 ? $0.pausesSet : nil }
@@ -45,15 +45,15 @@ extension Dispatcher.State {
         return rows.map(\.queue).filter { !known.contains($0) }
     }
 
-    /// An app that was paused, or goes on.
+    /// An app that was paused or resumed.
     fileprivate struct Change {
         let app: AppIdentity
         let isPaused: Bool
     }
 
-    /// Takes over the state of the queues from the store; pauses only if this gateway has set none
+    /// Applies the state of the queues from the store; pauses only if this gateway has set none
     /// since the reading began, otherwise `nil`. The gateway that set a pause has reported it; here
-    /// it only takes effect.
+    /// it is only applied.
     fileprivate mutating func take(_ rows: [WakeQueueRow], readAfter set: Int?) -> [Change]? {
         for row in rows where row.confirmsLaunches { confirming.insert(row.queue) }
         guard pausesUnderWay == 0, set == pausesSet else { return nil }
@@ -66,7 +66,7 @@ extension Dispatcher.State {
         let began = now.keys.filter { paused[$0] == nil }
         let ended = paused.keys.filter { now[$0] == nil }
         paused = now
-        // A queue that was held goes on as one that was paused does.
+        // A queue that was held resumes like one that was paused.
         _ = holds.reset((voipQueues + backgroundQueues).filter { ended.contains($0.app) })
         return began.map { Change(app: $0, isPaused: true) }
             + ended.map { Change(app: $0, isPaused: false) }

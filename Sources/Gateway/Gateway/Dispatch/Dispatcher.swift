@@ -6,7 +6,7 @@ import Synchronization
 import WakeBudget
 import WakeModel
 
-/// Takes due wakes from the store to the sender, and results back.
+/// Passes due wakes from the store to the sender, and the results back.
 ///
 /// Wakes reach it in two ways: one loop claims due wakes in batches while there are free in-flight
 /// slots; and wakes that may be sent immediately are claimed in the transaction that admits them,
@@ -14,15 +14,15 @@ import WakeModel
 /// became free, a wake is due, a held queue may probe, or housekeeping is due.
 final class Dispatcher: Sendable {
     struct State {
-        /// How many wakes of each queue are in flight, and may be.
+        /// The wakes in flight of each queue, and their limits.
         var shares: QueueShares
         var holds: HeldQueues
         var silences: UnresponsiveQueues
         /// The leases that this gateway holds.
         var leases = HeldLeases()
         var paused: [AppIdentity: QueuePause] = [:]
-        /// How many pauses are being set by this gateway, and how many it has set: what was read
-        /// from the store meanwhile may be older than they are.
+        /// The pauses that this gateway is setting, and those that it has set: a reading of the
+        /// store during that may be older.
         var pausesUnderWay = 0
         var pausesSet = 0
         var confirming: Set<WakeQueueKey> = []
@@ -32,7 +32,7 @@ final class Dispatcher: Sendable {
         var unfinished: Set<WakeQueueKey>
         /// The apps that are configured.
         var apps: Set<AppIdentity>
-        /// Queues of calls and of Push to Talk, which go ahead of all others.
+        /// Queues of calls and of Push to Talk, which precede all others.
         var voipQueues: [WakeQueueKey]
         /// All other queues.
         var backgroundQueues: [WakeQueueKey]
@@ -41,7 +41,7 @@ final class Dispatcher: Sendable {
         var sender: any WakeSender
         /// How long that may take for a push, in seconds.
         var sendSeconds: Int
-        /// Grows with each reload: which sender an answer came by.
+        /// The number of reloads, which identifies the sender of an answer.
         var generation = 0
         /// The generation in which the sender of an app last changed; none for the first.
         var changedIn: [AppIdentity: Int] = [:]
@@ -51,14 +51,14 @@ final class Dispatcher: Sendable {
         var withoutRoom: Set<WakeQueueKey> = []
         /// Queues that were reported as unresponsive, and since when they are.
         var toldUnresponsive: [WakeQueueKey: WallInstant] = [:]
-        /// When the loop will look next.
+        /// The time of the loop's next turn.
         var nextLook = WallInstant(millisecondsSinceEpoch: .max)
         var rotation = 0
 
         /// How many wakes are claimed and not settled.
         var inFlight: Int { shares.inFlight }
 
-        /// How long a lease lasts that begins now: longer than the longest push.
+        /// The duration of a lease: longer than the longest push.
         func leaseSeconds(_ limits: GatewayLimits) -> Int {
             max(limits.leaseSeconds, sendSeconds + limits.leaseMarginSeconds)
         }
@@ -72,7 +72,7 @@ final class Dispatcher: Sendable {
     let sendQueue = SendQueue()
     let settlementWriter: SettlementWriter
 
-    /// A dispatcher for these apps.
+    /// Creates a dispatcher for these apps.
     init(
         context: GatewayContext, apps: [AppIdentity], sender: any WakeSender,
         jitter: @escaping @Sendable () -> Double
@@ -109,8 +109,8 @@ final class Dispatcher: Sendable {
         signal.ring()
     }
 
-    /// Dispatches until stopped, waits for what is in flight until the drain's deadline, gives the
-    /// rest up, and returns when all is settled.
+    /// Dispatches until stopped, waits for the wakes in flight until the drain's deadline, abandons
+    /// the rest, and returns when all are settled.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.settlementWriter.run() }
@@ -124,7 +124,7 @@ final class Dispatcher: Sendable {
         }
     }
 
-    /// Hands each batch to the sender, beside the others.
+    /// Passes each batch to the sender, concurrently.
     private func deliverUntilClosed() async {
         await withDiscardingTaskGroup { sends in
             while let claims = await sendQueue.next() {
@@ -143,8 +143,8 @@ final class Dispatcher: Sendable {
 
     // MARK: Admission
 
-    /// What an admission of submissions of one kind may claim immediately, and what keeps their
-    /// queues from sending; in-flight slots are reserved for it until ``admitted(_:under:)``.
+    /// The limits of what an admission of one kind may claim immediately, and the obstacles of
+    /// their queues; in-flight slots are reserved for it until ``admitted(_:under:)``.
     func makeGrant(for submissions: [WakeSubmission]) -> AdmissionGrant? {
         var counts: [WakeQueueKey: Int] = [:]
         for submission in submissions { counts[submission.queue, default: 0] += 1 }
@@ -212,7 +212,7 @@ final class Dispatcher: Sendable {
             state.leases.take(claims)
             if let grant { state.leases.promiseEnded(grant.promise) }
             guard let answer, let nextDue = answer.nextDue else { return isAwaited }
-            // Until the loop has read them, new ones must not overtake those.
+            // New wakes must not overtake them until the loop has read them.
             state.unfinished.formUnion(answer.leftDue)
             return isAwaited || nextDue < state.nextLook
         }
@@ -220,7 +220,7 @@ final class Dispatcher: Sendable {
         if rings { signal.ring() }
     }
 
-    /// Settlements were written: slots became free, and something may be due again.
+    /// Records written settlements: slots became free, and wakes may be due again.
     func settled(_ settlements: [Settlement], nextDue: WallInstant?) {
         let now = clock.now()
         let rings = state.withLock { state in
@@ -321,7 +321,7 @@ final class Dispatcher: Sendable {
         return decision.settlement
     }
 
-    /// A queue stopped, or goes on: says so in the log and to who listens.
+    /// Reports a queue that stopped or resumed, in the log and to listeners.
     private func announce(
         _ change: HeldQueues.Change, _ signal: RetryPolicy.QueueSignal, _ queue: WakeQueueKey,
         now: WallInstant
@@ -358,7 +358,7 @@ final class Dispatcher: Sendable {
 }
 
 extension Dispatcher.State {
-    /// A wake of this queue came.
+    /// Records a wake of this queue.
     mutating func noteUse(of queue: WakeQueueKey) {
         if queue.kind.discipline == .plain { usedQueues.insert(queue) }
     }
@@ -389,7 +389,7 @@ extension Dispatcher.State {
 }
 
 extension Settlement.Effect {
-    /// One word for a log.
+    /// The result in one word, for a log.
     fileprivate var word: String {
         switch self {
         case .end(let end): end.state.rawValue
@@ -399,7 +399,7 @@ extension Settlement.Effect {
     }
 }
 
-/// Claims on their way to the sender. Bounded by the number of wakes in flight.
+/// Claims that wait for the sender. Bounded by the number of wakes in flight.
 final class SendQueue: Sendable {
     private struct State {
         var queue: [[Claim]] = []
@@ -434,7 +434,7 @@ final class SendQueue: Sendable {
     }
 }
 
-/// Which claims of a batch still wait for their result: each gives one, and only one.
+/// The claims of a batch without a result: each must have exactly one.
 private final class SendLedger: Sendable {
     private let open: Mutex<[Claim.Ticket: Claim]>
 

@@ -2,25 +2,25 @@
 
 import WakeModel
 
-/// Which queues are held back because APNs refuses whatever they send: a circuit for each queue.
+/// The queues that are held because APNs refuses all that they send, each with a circuit breaker.
 ///
-/// A held queue sends nothing until its pause is over, then one wake as a probe. An answer that
-/// blames neither key nor topic ends the hold; another refusal doubles the pause. The wakes of a
-/// held queue wait, until their deadline at the longest.
+/// A held queue sends nothing for a time, then one wake as a probe. An answer that is not about key
+/// or topic ends the hold; another refusal doubles the time. The wakes of a held queue wait until
+/// their deadline.
 struct HeldQueues: Sendable {
     /// One held queue.
     struct DelayReason: Hashable, Sendable {
-        /// Why, in words.
+        /// The reason, as a sentence.
         var reason: String
-        /// Since when.
+        /// The start of the hold.
         var since: WallInstant
-        /// When the next probe may go out.
+        /// The time of the next probe.
         var probeAt: WallInstant
-        /// How long after an attempt that is, in seconds.
+        /// The time from an attempt to the next probe, in seconds.
         var pauseSeconds: Int
-        /// How often the queue was refused in a row.
+        /// The number of consecutive refusals.
         var refusals: Int
-        /// Whether a probe is out.
+        /// Whether a probe is in flight.
         var isProbing: Bool
     }
 
@@ -30,13 +30,13 @@ struct HeldQueues: Sendable {
     private let pauseSeconds: Int
     private let maximumPauseSeconds: Int
 
-    /// No queue is held; pauses as the limits say.
+    /// Creates a set without held queues, with the times of the limits.
     init(limits: GatewayLimits) {
         pauseSeconds = limits.holdPauseSeconds
         maximumPauseSeconds = limits.holdPauseMaximumSeconds
     }
 
-    /// How many wakes each queue may send now: `limit` for a free one, one for a probe.
+    /// The number of wakes that each queue may send now: `limit` without a hold, one for a probe.
     func shares(of queues: [WakeQueueKey], limit: Int, now: WallInstant) -> [ClaimOrder.Share] {
         guard !holds.isEmpty else {
             return queues.map { ClaimOrder.Share(queue: $0, limit: limit) }
@@ -50,7 +50,7 @@ struct HeldQueues: Sendable {
         }
     }
 
-    /// Whether the queue is held back, a probe or not.
+    /// Whether the queue is held, with or without a probe in flight.
     func isHeld(_ queue: WakeQueueKey) -> Bool { !holds.isEmpty && holds[queue] != nil }
 
     /// The state of the queue's circuit.
@@ -78,12 +78,12 @@ struct HeldQueues: Sendable {
         holds.values.filter { !$0.isProbing && $0.probeAt > now }.map(\.probeAt).min()
     }
 
-    /// A wake was claimed from the queue: if it is held, that is its probe.
+    /// Records a claim from the queue: if it is held, that is its probe.
     mutating func claimed(_ queue: WakeQueueKey) {
         holds[queue]?.isProbing = true
     }
 
-    /// Records the result of an attempt. Returns whether a hold began or ended by it.
+    /// Records the result of an attempt. Returns whether a hold began or ended.
     @discardableResult
     mutating func note(
         _ signal: RetryPolicy.QueueSignal, on queue: WakeQueueKey, now: WallInstant
@@ -99,7 +99,8 @@ struct HeldQueues: Sendable {
         }
     }
 
-    /// A probe came back without an answer, or was never sent: the next may go after a pause.
+    /// Records a probe without an answer, or one that was not sent: the next may be sent after a
+    /// pause.
     mutating func probeEnded(_ queue: WakeQueueKey, now: WallInstant) {
         guard holds[queue]?.isProbing == true else { return }
         holds[queue]?.isProbing = false
@@ -133,7 +134,7 @@ struct HeldQueues: Sendable {
                 pauseSeconds: pause, refusals: 1, isProbing: false)
             return .began
         }
-        // Answers to what was already in flight when the hold began must not lengthen it.
+        // Answers to wakes that were in flight when the hold began must not lengthen it.
         guard hold.isProbing else { return .none }
         hold.isProbing = false
         hold.refusals += 1

@@ -2,53 +2,53 @@
 
 import WakeModel
 
-/// How many wakes of each queue (app, environment, push type) may be in flight, so that one queue
-/// whose pushes are not answered does not occupy the slots of the others.
+/// The limits of wakes in flight for each queue (app, environment, push type), so that a queue
+/// whose pushes are not answered does not use the slots of the others.
 ///
 /// - All queues share a pool (``GatewayLimits/inFlightCount``), and one that is alone may use all
 ///   of it. Among queues with due wakes the one with the fewest in flight is served first.
-/// - Each queue may have a few in flight whatever the others have
+/// - Each queue may have a few in flight regardless of the others
 ///   (``GatewayLimits/queueReserveCount``), so none ever waits for another's answers.
 /// - A queue begins with a window (``GatewayLimits/queueWindowCount``) that grows by one with each
-///   answer, so what APNs does not answer from the start never takes much of the pool.
+///   answer, so a queue that APNs does not answer from the start never uses much of the pool.
 /// - A queue that gets no answers is unresponsive: it has a few probes in flight until an answer
-///   comes, and what it had in flight no longer counts as taken from the pool, up to as much again
-///   as the pool has.
+///   comes, and its other wakes in flight no longer count against the pool, up to the size of the
+///   pool.
 ///
 /// A pure value: time is an argument. Linear in the number of queues that are in use.
 struct QueueShares: Sendable {
     private struct Queue {
         /// Wakes that are claimed and not settled, and slots reserved by an admission.
         var inFlight = 0
-        /// How many may be in flight, as far as its answers say.
+        /// The limit of wakes in flight by its answers.
         var window: Int
-        /// When the first push was sent that nothing was answered after, among those in flight.
+        /// The time of the first push in flight after which nothing was answered.
         var unansweredSince: WallInstant?
-        /// How many pushes have failed since the last answer.
+        /// The number of pushes that failed since the last answer.
         var failures = 0
-        /// When an answer came last.
+        /// The time of the last answer.
         var answeredAt: WallInstant?
-        /// When a wake was claimed last.
+        /// The time of the last claim.
         var claimedAt: WallInstant?
     }
 
     private let limits: GatewayLimits
     private var queues: [WakeQueueKey: Queue] = [:]
-    /// How many wakes of all queues are in flight, and slots reserved by admissions.
+    /// The wakes in flight of all queues, with the slots that admissions reserved.
     private(set) var inFlight = 0
 
-    /// Nothing is in flight.
+    /// Creates shares with nothing in flight.
     init(limits: GatewayLimits) { self.limits = limits }
 
     // MARK: Room
 
-    /// How many more wakes of a queue may be in flight.
+    /// The number of free slots of a queue.
     func room(for key: WakeQueueKey, at now: WallInstant) -> Int {
         room(for: key, besides: poolRoom(at: now), at: now).total
     }
 
-    /// How many of each queue a claim may take, the queue with the fewest in flight first; queues
-    /// without free slots are left out. `limit` is how many it may take in all.
+    /// The limit of a claim for each queue, the queue with the fewest in flight first; queues
+    /// without free slots are omitted. `limit` is the limit for all of them.
     func order(
         of shares: [ClaimOrder.Share], limit: Int, at now: WallInstant
     ) -> (shares: [ClaimOrder.Share], limit: Int) {
@@ -75,12 +75,12 @@ struct QueueShares: Sendable {
         return (sorted.map(\.element.share), min(limit, max(0, free) + reserved))
     }
 
-    /// What is left of the pool.
+    /// The free slots of the pool.
     private struct PoolRoom {
         let count: Int
         let voipReserveCount: Int
 
-        /// What wakes of a kind may take of it. Not positive when there is none.
+        /// The part of it for wakes of a kind. Not positive when there is none.
         func room(for kind: WakeKind) -> Int {
             kind.isImmediate ? count : count - voipReserveCount
         }
@@ -98,8 +98,7 @@ struct QueueShares: Sendable {
             voipReserveCount: limits.voipReserveCount)
     }
 
-    /// How many more a queue may have in flight, and how many of them it may have whatever the
-    /// others have.
+    /// The number of free slots of a queue, and how many of them are independent of the others.
     private func room(
         for key: WakeQueueKey, besides pool: PoolRoom, at now: WallInstant
     ) -> (total: Int, own: Int) {
@@ -113,8 +112,8 @@ struct QueueShares: Sendable {
         return (max(own, min(byWindow, pool.room(for: key.kind))), own)
     }
 
-    /// A few probes at a time, and one more now and then: a push may take long to fail, and APNs
-    /// may answer a new one long before that.
+    /// A few probes at a time, and one more at intervals: a push may take long to fail, and APNs
+    /// may answer a new one before that.
     private func probeRoom(of queue: Queue, at now: WallInstant) -> Int {
         if queue.inFlight < limits.queueProbeCount {
             return limits.queueProbeCount - queue.inFlight
@@ -146,7 +145,7 @@ struct QueueShares: Sendable {
 
     // MARK: Counting
 
-    /// So many wakes of a queue were claimed, or slots were reserved for them.
+    /// Records claimed wakes of a queue, or slots that were reserved for them.
     mutating func take(_ count: Int, of key: WakeQueueKey, at now: WallInstant) {
         guard count > 0 else { return }
         inFlight += count
@@ -157,7 +156,7 @@ struct QueueShares: Sendable {
         queues[key] = queue
     }
 
-    /// What a queue needed, or how it failed, at another time is no measure for now.
+    /// The demand and the failures of an earlier time do not apply now.
     private func forgetThePast(of queue: inout Queue, at now: WallInstant) {
         func isLongAgo(_ instant: WallInstant?, milliseconds: Int64) -> Bool {
             instant.map { abs(now.milliseconds(since: $0)) >= milliseconds } ?? false
@@ -169,12 +168,12 @@ struct QueueShares: Sendable {
         }
     }
 
-    /// So many wakes of a queue were settled, or reserved slots were not used.
+    /// Records settled wakes of a queue, or reserved slots that were not used.
     mutating func giveBack(_ count: Int, of key: WakeQueueKey) {
         guard count > 0, var queue = queues[key] else { return }
         inFlight -= count
         queue.inFlight -= count
-        // No answer is waited for. One that failed so often stays unresponsive.
+        // No answer is outstanding. One with so many failures stays unresponsive.
         if queue.inFlight == 0, queue.failures < limits.queueFailureCount {
             queue.unansweredSince = nil
         }
@@ -183,7 +182,7 @@ struct QueueShares: Sendable {
 
     // MARK: Answers
 
-    /// Wakes of a queue were passed to the sender.
+    /// Records wakes of a queue that were passed to the sender.
     mutating func sent(_ key: WakeQueueKey, at now: WallInstant) {
         if queues[key]?.unansweredSince == nil { queues[key]?.unansweredSince = now }
     }
@@ -211,9 +210,8 @@ struct QueueShares: Sendable {
         return wasUnresponsive
     }
 
-    /// The sender is another one for all queues but the kept ones: what the one before did not
-    /// answer says nothing of it. Queues that are not configured and have nothing in flight are
-    /// forgotten.
+    /// Records a new sender for all queues but the kept ones: unanswered pushes of the old one do
+    /// not count for it. Queues that are not configured and have nothing in flight are removed.
     mutating func reset(keeping kept: Set<WakeQueueKey>, among configured: [WakeQueueKey]) {
         let known = Set(configured)
         for (key, queue) in queues where !kept.contains(key) {
@@ -229,7 +227,7 @@ struct QueueShares: Sendable {
 
     // MARK: Standing
 
-    /// How many wakes of a queue are in flight.
+    /// The number of wakes in flight of a queue.
     func inFlight(of key: WakeQueueKey) -> Int { queues[key]?.inFlight ?? 0 }
 
     /// The unresponsiveness of a queue, while it lasts.

@@ -2,16 +2,16 @@
 
 public import WakeModel
 
-/// What follows from the result of an attempt, by facts §3.3: a pure function.
+/// Decides on the result of an attempt, by facts §3.3. Pure.
 public struct RetryPolicy: Hashable, Sendable {
-    /// What a result says about the queue, beside the one wake.
+    /// The meaning of a result for the queue, in addition to the one wake.
     public enum QueueSignal: Hashable, Sendable {
-        /// APNs answered, and nothing is wrong with key or topic.
+        /// APNs answered, and accepts key and topic.
         case answered
-        /// No answer came, with what went wrong in words; nothing is known.
+        /// No answer, with the failure as a sentence; nothing is known.
         case unanswered(String)
-        /// APNs refuses whatever comes from this queue. `pauseSeconds` is how long at least, when
-        /// the answer implies it.
+        /// APNs refuses all pushes of this queue. `pauseSeconds` is the least time to wait, when
+        /// the answer implies one.
         case blocked(reason: String, pauseSeconds: Int?)
     }
 
@@ -19,22 +19,22 @@ public struct RetryPolicy: Hashable, Sendable {
     public struct Decision: Hashable, Sendable {
         /// What is recorded.
         public let settlement: Settlement
-        /// What it says about the queue.
+        /// The meaning for the queue.
         public let signal: QueueSignal
     }
 
-    /// Delays are lengthened by up to this part of themselves, so that wakes that failed together
-    /// do not come back together. Never shortened: Apple's 15 minutes are a minimum.
+    /// Delays are lengthened by up to this fraction, so that wakes that failed together are not
+    /// retried together. Never shortened: Apple's 15 minutes are a minimum.
     public static let jitterPart = 0.2
 
     /// The limits that apply.
     public let limits: GatewayLimits
 
-    /// A policy within these limits.
+    /// Creates a policy within these limits.
     public init(limits: GatewayLimits) { self.limits = limits }
 
-    /// Whether a claimed wake must not be sent after all: its settlement then, else `nil`.
-    /// `sendSeconds` is how long the push may take.
+    /// The settlement of a claimed wake that must not be sent after all; `nil` when it may be.
+    /// `sendSeconds` is the timeout of the push.
     public func settlementWithoutSending(
         _ claim: Claim, now: WallInstant, sendSeconds: Int
     ) -> Settlement? {
@@ -51,7 +51,7 @@ public struct RetryPolicy: Hashable, Sendable {
         return nil
     }
 
-    /// Decides on one result. `jitter` is a number drawn from 0 to 1.
+    /// Decides on one result. `jitter` is a random number from 0 to 1.
     public func decide(
         _ claim: Claim, _ result: Result<PushOutcome, SendFailure>, now: WallInstant,
         jitter: Double
@@ -95,7 +95,7 @@ public struct RetryPolicy: Hashable, Sendable {
             advice.retry == .onceWithNewProviderToken && claim.previousReason == rejection.reason
 
         if let pause = queuePause(advice, repeatsExpiredToken: repeatsExpiredToken) {
-            // The wake is not at fault. It stays due; the queue's hold keeps it back.
+            // The wake is not the cause. It stays due; the queue's hold delays it.
             let settlement =
                 advice.retry == .never
                 ? ended(claim, end(refusal, advice), attempt, now)
@@ -127,8 +127,8 @@ public struct RetryPolicy: Hashable, Sendable {
         let minimumSeconds: Int?
     }
 
-    /// Whether a refusal concerns all that the queue would send: a bad key, a topic that is not
-    /// allowed, a provider token that APNs will not have.
+    /// Whether a refusal concerns all pushes of the queue: a bad key, a topic that is not allowed,
+    /// a provider token that APNs does not accept.
     private func queuePause(
         _ advice: RejectionReason.Advice, repeatsExpiredToken: Bool
     ) -> QueuePause? {

@@ -4,10 +4,10 @@ import Logging
 import Synchronization
 import WakeModel
 
-/// The way out: settlements that arrive while a transaction is being written share the next one.
+/// Writes settlements: those that arrive while a transaction is being written share the next one.
 ///
-/// A settlement is never dropped: when the store fails, it is tried again until it is written or
-/// the gateway is gone. Writing it twice changes nothing, because the store identifies each lease.
+/// A settlement is never dropped: when the store fails, it is retried until it is written or the
+/// process ends. Writing it twice changes nothing, because the store identifies each lease.
 final class SettlementWriter: Sendable {
     private struct State {
         var queue: [Settlement] = []
@@ -22,8 +22,8 @@ final class SettlementWriter: Sendable {
     private let batchCount: @Sendable () -> Int
     private let write: @Sendable ([Settlement]) async -> SettleAnswer?
 
-    /// A settler that hands each batch, of at most `batchCount` settlements, to `write`, which
-    /// answers `nil` when the store failed.
+    /// Creates a writer that passes each batch, of at most `batchCount` settlements, to `write`,
+    /// which returns `nil` when the store failed.
     init(
         clock: any GatewayClock, limits: GatewayLimits, logger: Logger,
         batchCount: @escaping @Sendable () -> Int,
@@ -50,14 +50,14 @@ final class SettlementWriter: Sendable {
         signal.ring()
     }
 
-    /// No settlement comes any more; what waits is still written.
+    /// Accepts no more settlements; the waiting ones are still written.
     func close() {
         state.withLock { $0.isClosed = true }
         signal.ring()
     }
 
-    /// Writes what waits until the settler is closed and empty. When it is closed and the store
-    /// fails, it gives up: the leases lapse, and the next start takes the wakes back.
+    /// Writes settlements until the writer is closed and empty. If the store fails after it was
+    /// closed, it returns: the leases lapse, and the next start reclaims the wakes.
     func run() async {
         while true {
             let count = batchCount()
@@ -94,9 +94,9 @@ final class SettlementWriter: Sendable {
         }
     }
 
-    /// A task of its own, because the settler outlives the cancellation of the gateway: in a
-    /// cancelled task a sleep returns immediately, and retrying on a failed store without a pause
-    /// would take a thread from tasks that still have to report.
+    /// A separate task, because the writer outlives the cancellation of the gateway: in a cancelled
+    /// task a sleep returns immediately, and retrying on a failed store without a pause would take
+    /// a thread from tasks that still have to report.
     private func pause() async {
         let instant = clock.now().advanced(byMilliseconds: Int64(limits.storePauseMilliseconds))
         await Task { [clock] in try? await clock.sleep(until: instant) }.value

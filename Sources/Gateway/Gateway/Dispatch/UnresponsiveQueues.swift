@@ -4,16 +4,16 @@ import WakeModel
 
 /// The queues that APNs has not answered for a while: it is unreachable, or does not respond.
 ///
-/// Nothing is held because of it, because each wake is retried by itself. It is reported, because
-/// the wakes alone do not show it: each of them is only due later, again and again.
+/// It holds nothing, because each wake is retried separately. It is reported, because the wakes do
+/// not show it: each of them is only due later.
 struct UnresponsiveQueues: Sendable {
     /// A queue without answers.
     struct Silence: Hashable, Sendable {
-        /// When the first push failed that nothing was answered after.
+        /// The time of the first failed push after which nothing was answered.
         let since: WallInstant
-        /// When the latest failed.
+        /// The time of the latest failure.
         var latest: WallInstant
-        /// How, in words.
+        /// The latest failure, as a sentence.
         var failure: String
         /// Whether it has lasted long enough to be reported.
         var isTold: Bool
@@ -29,11 +29,11 @@ struct UnresponsiveQueues: Sendable {
     private var silences: [WakeQueueKey: Silence] = [:]
     private let patienceMilliseconds: Int64
 
-    /// No queue is silent.
+    /// Creates a set without unresponsive queues.
     init(limits: GatewayLimits) { patienceMilliseconds = Int64(limits.silenceSeconds) * 1000 }
 
-    /// The silence of a queue, while it is reported. One of which nothing was tried recently is
-    /// over: a gateway that is not ready because of it might receive nothing to try.
+    /// The silence of a queue, while it is reported. It ends when nothing was tried recently: a
+    /// gateway that is not ready because of it might receive no pushes to try.
     func silence(of queue: WakeQueueKey, at now: WallInstant) -> Silence? {
         guard let silence = silences[queue], silence.isTold, !isOver(silence, at: now) else {
             return nil
@@ -60,7 +60,7 @@ struct UnresponsiveQueues: Sendable {
             }
             return ended.isTold ? .ended : .none
         }
-        // One long ago is of another time: of what was in between nothing is known.
+        // An earlier failure long ago does not count, because nothing is known of the time between.
         let known = silences[queue].flatMap { isOver($0, at: now) ? nil : $0 }
         var silence =
             known ?? Silence(since: now, latest: now, failure: failure, isTold: false)
@@ -73,7 +73,7 @@ struct UnresponsiveQueues: Sendable {
         return isNew ? .began(silence) : .none
     }
 
-    /// Forgets all but these queues: the sender of the others is another one.
+    /// Removes all but these queues, because the others have a new sender.
     mutating func reset(keeping queues: Set<WakeQueueKey>) {
         silences = silences.filter { queues.contains($0.key) }
     }

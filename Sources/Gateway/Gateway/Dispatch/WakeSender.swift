@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// Who takes claimed wakes to APNs.
+/// Sends claimed wakes to APNs.
 public protocol WakeSender: Sendable {
     /// Sends a batch, and reports each result as soon as it is known, so that one slow push delays
     /// no other.
@@ -14,11 +14,11 @@ public protocol WakeSender: Sendable {
     func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async
 }
 
-/// The result of one send.
+/// The result of one attempt.
 public struct SendReport: Sendable {
-    /// Which claim.
+    /// The claim.
     public let ticket: Claim.Ticket
-    /// APNs' answer, or why there is none.
+    /// APNs' answer, or the reason for its absence.
     public let result: Result<PushOutcome, SendFailure>
 
     /// Creates a report.
@@ -28,14 +28,14 @@ public struct SendReport: Sendable {
     }
 }
 
-/// Why a push got no answer.
+/// The reason why a push has no answer.
 public struct SendFailure: Error, Hashable, Sendable {
     /// The most characters of a description that are kept.
     public static let maximumDescriptionLength = 300
 
-    /// Whether it can have reached APNs.
+    /// Whether the push may have reached APNs.
     public let certainty: Certainty
-    /// What happened, as a sentence without secrets. Kept in the wake's history.
+    /// The failure as a sentence without secrets. Stored in the wake's history.
     public let description: String
 
     /// Creates a failure; a long description is cut.

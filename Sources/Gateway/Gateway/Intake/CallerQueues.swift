@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What waits at intake, in a queue for each caller, and who is served next.
+/// The waiting requests at intake, in a queue for each caller, and their order.
 ///
 /// A batch is shared evenly between the callers that wait: each gets as much as the others, or all
 /// that it has, the one with the least first. So a caller's request never waits for more of another
-/// caller's requests than fit beside it in one batch. Within a queue the order is that of arrival.
+/// caller's requests than fit into one batch with it. Within a queue the order is that of arrival.
 /// Callers are API keys, so the configuration bounds their number.
 ///
 /// A pure value: time is an argument.
 struct CallerQueues<Item> {
     /// A number of items of one group, in their order.
     struct Portion: Hashable {
-        /// The group that they came with.
+        /// The group that they belong to.
         let group: Int
-        /// Whose they are.
+        /// Their caller.
         let caller: String
-        /// How many.
+        /// Their number.
         let count: Int
     }
 
-    /// Items that came together.
+    /// Items of one request.
     private struct Group {
         let id: Int
         let items: [Item]
@@ -31,14 +31,14 @@ struct CallerQueues<Item> {
     private struct Queue {
         var groups: [Group] = []
         var waiting = 0
-        /// Taken for a batch that is not written yet.
+        /// Items of a batch that is not written yet.
         var inHand = 0
     }
 
     private var queues: [String: Queue] = [:]
-    /// The callers whose items wait, the one to be served next first.
+    /// The callers with waiting items, the next one first.
     private var turns: [String] = []
-    /// When each caller had items here last.
+    /// The time at which each caller last had items here.
     private var lastSeen: [String: ContinuousClock.Instant] = [:]
     /// How many items wait or are being processed.
     private(set) var count = 0
@@ -54,8 +54,8 @@ struct CallerQueues<Item> {
     /// How many callers have items that wait.
     var callerCount: Int { turns.count }
 
-    /// The next item of each caller that waits, and how many it has; without the callers that are
-    /// passed over.
+    /// The next item of each waiting caller, and their number; without the callers that are
+    /// skipped.
     func fronts(passing passed: (String) -> Bool = { _ in false }) -> [(item: Item, count: Int)] {
         turns.compactMap { caller in
             guard !passed(caller), let queue = queues[caller], let group = queue.groups.first else {
@@ -65,8 +65,8 @@ struct CallerQueues<Item> {
         }
     }
 
-    /// How many more items of a caller are taken in when there may be `total` of all callers in
-    /// these queues, and `own` of each caller whatever the others have.
+    /// The number of further items that are accepted of a caller when these queues may have `total`
+    /// of all callers, and `own` of each caller regardless of the others.
     static func room(for caller: String, in queues: [Self], total: Int, own: Int) -> Int {
         max(
             0, total - queues.reduce(0) { $0 + $1.count },
@@ -87,7 +87,7 @@ struct CallerQueues<Item> {
         count += items.count
     }
 
-    /// Those who have items, or had some within this time.
+    /// The callers that have items, or had some within this time.
     mutating func callers(at now: ContinuousClock.Instant, within span: Duration) -> Set<String> {
         guard !lastSeen.isEmpty else { return [] }
         lastSeen = lastSeen.filter { caller, instant in
@@ -97,7 +97,7 @@ struct CallerQueues<Item> {
     }
 
     /// Takes the items of the next batch; they count until ``written(_:at:)``. Callers that are
-    /// passed over keep their turn.
+    /// skipped keep their turn.
     mutating func take(
         _ limit: Int, passing passed: (String) -> Bool = { _ in false }
     ) -> (items: [Item], portions: [Portion]) {
@@ -145,7 +145,7 @@ struct CallerQueues<Item> {
         queues[caller] = queue
     }
 
-    /// What was taken is written, or has failed.
+    /// Records that the taken items were written, or have failed.
     mutating func written(_ portions: [Portion], at now: ContinuousClock.Instant) {
         for portion in portions {
             count -= portion.count

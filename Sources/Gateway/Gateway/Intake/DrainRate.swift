@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How fast a queue is emptied, and so how long it takes until what waits now is gone.
+/// The rate at which a queue is emptied, for an estimate of the wait.
 struct DrainRate {
-    /// The span over which the rate is averaged, in seconds: as long as a caller waits at least.
+    /// The time over which the rate is averaged, in seconds: the least wait of a caller.
     private static let memorySeconds = 1.0
 
     private var perSecond: Double?
     private var latest: ContinuousClock.Instant?
-    /// Since when there has been something to take out.
+    /// The time since which the queue is not empty.
     private var busySince: ContinuousClock.Instant?
 
-    /// The queue was empty, and is not any more.
+    /// Records that the queue is no longer empty.
     mutating func began(at now: ContinuousClock.Instant) { busySince = now }
 
-    /// So many were taken out since the last time, or since the queue was empty.
+    /// Records removals since the last call, or since the queue was empty.
     mutating func took(_ count: Int, until end: ContinuousClock.Instant) {
         let start = [latest, busySince].compactMap(\.self).max() ?? end
         let seconds = max(Self.seconds(from: start, until: end), 1e-6)
@@ -23,9 +23,9 @@ struct DrainRate {
         latest = end
     }
 
-    /// After how many seconds so many are gone, rounded up and within the bounds. Time without
-    /// removals counts if the queue was not empty: a stalled queue will not be empty sooner than
-    /// that.
+    /// The estimated number of seconds until so many are removed, rounded up and within the bounds.
+    /// Time without removals counts if the queue was not empty: a stalled queue takes at least as
+    /// long.
     func secondsToDrain(
         _ waiting: Int, at now: ContinuousClock.Instant, bounds: ClosedRange<Int>
     ) -> Int {

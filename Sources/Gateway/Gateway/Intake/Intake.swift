@@ -3,19 +3,20 @@
 import Synchronization
 import WakeModel
 
-/// The way in: requests that arrive while a transaction is being written share the next one.
+/// Writes accepted requests: those that arrive while a transaction is being written share the next
+/// one.
 ///
 /// A commit costs a disk flush, whatever its size; sharing it makes durable acceptance cheap. Calls
-/// have a queue of their own, and so have requests for few wakes, which do not wait behind batches
-/// of other callers. One caller's requests other than calls are written in the order of their
-/// arrival, so that the newest payload for a device is the last one requested: its small requests
-/// stay behind its own batch, and its batch behind its small requests. A transaction is shared
-/// evenly between callers (``CallerQueues``), and a caller's queue is bounded: when it is full,
-/// requests are refused immediately.
+/// have a separate queue, and so have requests for few wakes, which do not wait behind batches of
+/// other callers. One caller's requests other than calls are written in the order of their arrival,
+/// so that the newest payload for a device is the last one requested: its small requests stay
+/// behind its own batch, and its batch behind its small requests. A transaction is shared evenly
+/// between callers (``CallerQueues``), and a caller's queue is bounded: when it is full, requests
+/// are refused immediately.
 final class Intake: Sendable {
-    /// Submissions that came together and are answered together.
+    /// Submissions of one call, which are answered together.
     fileprivate struct Parcel {
-        /// How many of them were taken; the rest is refused with `refusal`.
+        /// The number of accepted ones; the rest is refused with `refusal`.
         let taken: Int
         let refused: Int
         let refusal: AdmissionResult
@@ -30,7 +31,7 @@ final class Intake: Sendable {
         }
     }
 
-    /// What waits of one kind.
+    /// The waiting submissions of one kind.
     fileprivate struct Line {
         var queues = CallerQueues<WakeSubmission>()
         var parcels: [Int: Parcel] = [:]
@@ -42,22 +43,23 @@ final class Intake: Sendable {
         var others = Line()
         var nextParcel = 0
         var isClosed = false
-        /// How fast all but calls are written.
+        /// The rate at which all but calls are written.
         var drain = DrainRate()
 
-        /// Whether a line leaves a caller out for now: what it asked for before is in the other.
+        /// Whether a queue skips a caller for now, because its earlier requests are in the other.
         func passes(_ caller: String, in line: WritableKeyPath<State, Line>) -> Bool {
             line == \.others && small.queues.count(of: caller) > 0
         }
 
-        /// The next submission of each caller whose turn may come, and how many it has.
+        /// The next submission of each caller that may be served, and the number of its
+        /// submissions.
         func fronts(
             of line: WritableKeyPath<State, Line>
         ) -> [(item: WakeSubmission, count: Int)] {
             self[keyPath: line].queues.fronts { passes($0, in: line) }
         }
 
-        /// The line of a caller's next submissions.
+        /// The queue of a caller's next submissions.
         func line(
             for caller: String, areCalls: Bool, isSmall: Bool
         ) -> WritableKeyPath<State, Line> {
@@ -73,7 +75,7 @@ final class Intake: Sendable {
             !self.callers(of: [\.calls, \.small], at: now, within: span).isSubset(of: callers)
         }
 
-        /// Who has submissions in these lines, or had some within this time.
+        /// The callers with submissions in these queues, or with some within this time.
         private mutating func callers(
             of lines: [WritableKeyPath<State, Line>], at now: ContinuousClock.Instant,
             within span: Duration
@@ -88,7 +90,7 @@ final class Intake: Sendable {
             callers(of: [\.calls, \.small, \.others], at: now, within: span).count > 1
         }
 
-        /// How many more submissions of a caller are taken in.
+        /// The number of further submissions that are accepted of a caller.
         func room(for caller: String, areCalls: Bool, _ limits: GatewayLimits) -> Int {
             guard !isClosed else { return 0 }
             return CallerQueues.room(
@@ -112,7 +114,7 @@ final class Intake: Sendable {
             guard !isClosed else { return Intake.closed }
             let bounds = AdmissionResult.overloadPauseSeconds
             guard !areCalls else { return .overloaded(retryAfterSeconds: bounds.lowerBound) }
-            // Its own queue is emptied as fast as those of the others beside it.
+            // Its queue is emptied as fast as those of the other callers.
             let all = small.queues.count + others.queues.count
             let own = small.queues.count(of: caller) + others.queues.count(of: caller)
             let callers = max(1, small.queues.callerCount, others.queues.callerCount)
@@ -122,7 +124,7 @@ final class Intake: Sendable {
         }
     }
 
-    /// What is said while the gateway shuts down; nothing is kept.
+    /// The answer while the gateway shuts down; nothing is stored.
     private static let closed = AdmissionResult.unavailable("The gateway is shutting down.")
 
     private let state = Mutex(State())
@@ -136,10 +138,10 @@ final class Intake: Sendable {
             [AdmissionResult], StoreFailure
         >
 
-    /// An intake that passes each batch to `write`, which returns when it is on disk; `isShared`
-    /// says whether several callers have requests, or had some a moment ago. `hasRoom` returns
-    /// whether a short wait would not help a batch to be sent immediately; for each waiting caller
-    /// it gets the queue of the first wake, and how many wait.
+    /// Creates an intake that passes each batch to `write`, which returns when it is durable;
+    /// `isShared` is whether several callers have requests, or had some a moment ago. `hasRoom`
+    /// returns whether a short wait would not help a batch to be sent immediately; for each waiting
+    /// caller it gets the queue of the first wake, and the number of waiting ones.
     init(
         limits: GatewayLimits,
         hasRoom: @escaping @Sendable ([(queue: WakeQueueKey, count: Int)]) -> Bool = { _ in true },
@@ -153,14 +155,13 @@ final class Intake: Sendable {
         self.write = write
     }
 
-    /// How many submissions wait.
+    /// The number of waiting submissions.
     var waitingCount: Int {
         state.withLock { $0.calls.queues.count + $0.small.queues.count + $0.others.queues.count }
     }
 
-    /// Waits until each submission is on disk, or refused; answers one by one, in order. They may
-    /// end up in several transactions. Calls go before the rest. `caller` is whose they are. Needs
-    /// ``run()`` to be running.
+    /// Waits until each submission is durable or refused, and returns an answer for each, in order.
+    /// They may be written in several transactions, calls first. ``run()`` must be running.
     func submit(
         _ submissions: [WakeSubmission], areCalls: Bool, caller: String
     ) async -> [AdmissionResult] {
@@ -196,7 +197,7 @@ final class Intake: Sendable {
         line == \.calls ? callSignal : line == \.small ? smallSignal : signal
     }
 
-    /// Refuses what comes from now on; what waits is still written.
+    /// Refuses new submissions from now on; waiting ones are still written.
     func close() {
         state.withLock { $0.isClosed = true }
         callSignal.ring()
@@ -204,14 +205,14 @@ final class Intake: Sendable {
         signal.ring()
     }
 
-    /// Room came free: a batch that waits for it may go.
+    /// Reports free slots, for a batch that waits for them.
     func roomCameFree() {
         smallSignal.ring()
         signal.ring()
     }
 
-    /// Writes what waits until the intake is closed and empty. Calls and small requests have ways
-    /// of their own, so that none waits until others are on disk.
+    /// Writes submissions until the intake is closed and empty. Calls and small requests have
+    /// separate loops, so that none waits until others are durable.
     func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.runCalls() }
@@ -235,7 +236,7 @@ final class Intake: Sendable {
 
     private func run(_ line: any WritableKeyPath<State, Line> & Sendable) async {
         let signal = signal(of: line)
-        // Since when the next batch waits for in-flight slots.
+        // The time since which the next batch waits for in-flight slots.
         var waitsSince: ContinuousClock.Instant?
         let patience = Duration.milliseconds(limits.intakePatienceMilliseconds)
         let sharing = Duration.milliseconds(limits.intakeSharingMilliseconds)
@@ -244,7 +245,7 @@ final class Intake: Sendable {
                 (
                     state.fronts(of: line).map { ($0.item.queue, $0.count) },
                     state.isClosed && state[keyPath: line].queues.isEmpty,
-                    // A small request does not wait until another caller's wakes have come back.
+                    // A small request does not wait for the settlement of another caller's wakes.
                     state.isClosed
                         || line == \.small && state.areShared(line, at: .now, within: sharing)
                 )
@@ -271,7 +272,7 @@ final class Intake: Sendable {
     }
 
     /// Writes one transaction. While several callers have requests it is a small one, and batches
-    /// rest after it.
+    /// pause after it.
     private func writeSome(_ line: any WritableKeyPath<State, Line> & Sendable) async {
         let sharing = Duration.milliseconds(limits.intakeSharingMilliseconds)
         let ((batch, portions), isShared) = state.withLock { state in
@@ -299,23 +300,23 @@ final class Intake: Sendable {
             return (state[keyPath: line].give(result, to: portions), rests)
         }
         for parcel in answered { parcel.reply() }
-        // A caller's batch may have waited for its small requests.
+        // A caller's batch may wait for its small requests.
         if line == \.small { signal.ring() }
         if rests { await rest(after: begin.duration(to: .now)) }
     }
 
-    /// Leaves the processors to other callers' calls and small requests for a while: what batches
-    /// bring is decoded, written, sent and settled, and on few processors that takes all of them.
+    /// Leaves the processors to other callers' calls and small requests for a while: to decode,
+    /// write, send and settle batches uses all of them on a small machine.
     private func rest(after work: Duration) async {
         let most = Duration.milliseconds(limits.intakeRestMaximumMilliseconds)
-        // The gateway outlives the cancellation of its task; a cancelled sleep is no rest.
+        // The gateway outlives the cancellation of its task, in which a sleep returns immediately.
         try? await Task.sleep(for: min(work * limits.intakeRestPercent / 100, most))
     }
 }
 
 extension Intake.Line {
-    /// Gives the answers of a batch to those who wait for them; the parcels that have all of
-    /// theirs, which are let go of.
+    /// Delivers the answers of a batch to their callers, and returns the groups that have all of
+    /// theirs, which are released.
     fileprivate mutating func give(
         _ result: Result<[AdmissionResult], StoreFailure>,
         to portions: [CallerQueues<WakeSubmission>.Portion]

@@ -3,10 +3,10 @@
 import PayloadRules
 import WakeModel
 
-/// Checks requests one after the other. One that differs from the one before in its device token
-/// alone has its verdict, so that what goes to many devices is checked once for each instant.
+/// Checks requests one after the other. One that differs from the previous one only in its device
+/// token gets its verdict, so that a wake for many devices is checked once for each instant.
 struct LastVerdict {
-    /// Of how many instants the verdicts on one request are kept.
+    /// The number of instants of which the verdicts on a request are kept.
     private static let instantCount = 64
 
     private let validator: WakeValidator
@@ -21,7 +21,7 @@ struct LastVerdict {
         self.findingCount = findingCount
     }
 
-    /// What the rules say of a request as of `now`.
+    /// The verdict of the rules on a request as of `now`.
     mutating func verdict(on request: WakeRequest, now: WallInstant) -> Verdict {
         if let last {
             var same = last.request

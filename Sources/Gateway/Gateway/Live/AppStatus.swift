@@ -18,58 +18,58 @@ public struct QueueStatus: Hashable, Sendable {
     public let kind: WakeKind
     /// Why its app is paused; `nil` if it is not.
     public internal(set) var pause: QueuePause?
-    /// Whether APNs takes what it sends.
+    /// Whether APNs accepts its pushes.
     public let circuit: Circuit
-    /// Since when nothing was answered of what it sends, if that is so for a minute or more.
+    /// Its silence, when APNs has answered nothing for a minute or more.
     public let silence: Silence?
-    /// How many wakes of it are claimed and not yet settled.
+    /// The number of its wakes that are claimed and not yet settled.
     public let inFlight: Int
-    /// Why it has only a few probes in flight, if that is so.
+    /// Its unresponsiveness, while only a few probes of it are in flight.
     public let unresponsive: Unresponsiveness?
-    /// Whether the app ever sent a receipt for it, so that missing ones count.
+    /// Whether the app has ever sent a receipt for it, so that missing ones count.
     public let confirmsLaunches: Bool
     /// Whether its gateway is shutting down.
     public let isStopping: Bool
 }
 
-/// Whether a queue sends, or is held back because APNs refuses whatever it sends.
+/// Whether a queue sends, or is held because APNs refuses all of its pushes.
 public enum Circuit: Hashable, Sendable {
     /// It sends.
     case closed
-    /// It is held back since then, for this reason; a wake goes out as a probe at that time.
+    /// It is held since then, for this reason; a wake is sent as a probe at that time.
     case open(reason: String, since: WallInstant, probeAt: WallInstant)
-    /// It is held back, and a probe is out.
+    /// It is held, and a probe is in flight.
     case probing(reason: String, since: WallInstant)
 }
 
 /// A queue's pushes are not answered: APNs is unreachable, or does not respond.
 public struct Silence: Hashable, Sendable {
-    /// When the first of those failed.
+    /// The time of the first failure.
     public let since: WallInstant
-    /// How the latest failed, in words.
+    /// The latest failure, as a sentence.
     public let failure: String
 }
 
-/// APNs answers none of a queue's pushes, so only a few probes of it are in flight until an answer
-/// comes, and its slots are left to the other queues.
+/// The state of a queue whose pushes APNs does not answer: only a few probes of it are in flight
+/// until there is an answer, and the other queues use its slots.
 public struct Unresponsiveness: Hashable, Sendable {
-    /// When the first push was sent that nothing was answered after.
+    /// The time of the first push after which nothing was answered.
     public let since: WallInstant
-    /// How many of its wakes are in flight as probes.
+    /// The number of its probes in flight.
     public let probeCount: Int
 
-    /// The reason and what follows from it, in a sentence.
+    /// The reason and its consequence, as a sentence.
     public var explanation: String {
         "APNs has answered nothing since \(since), so only \(probeCount) wakes at a time are sent "
             + "as probes until an answer comes; the rest waits."
     }
 }
 
-/// The gateway in numbers.
+/// The gateway's figures.
 public struct GatewayStats: Hashable, Sendable {
     /// Wakes accepted since the store began.
     public let accepted: Int
-    /// How many of them ended in each state; those that wait or are claimed count as pending.
+    /// The number of them in each state; those that wait or are claimed count as pending.
     public let byState: [WakeState: Int]
     /// Wakes that wait or are claimed.
     public let unended: Int
@@ -77,7 +77,7 @@ public struct GatewayStats: Hashable, Sendable {
     public let inFlight: Int
     /// Requests that wait to be written.
     public let intakeQueue: Int
-    /// How long the longest due wake of each kind is due already, in milliseconds; 0 when none is.
+    /// The age of the longest due wake of each kind, in milliseconds; 0 when none is due.
     public let oldestDueMilliseconds: [WakeKind: Int64]
     /// The status of the store, if gateways share it.
     public let store: SharedStoreStatus?

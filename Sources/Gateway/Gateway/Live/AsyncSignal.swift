@@ -14,7 +14,7 @@ final class AsyncSignal: Sendable {
 
     private let state = Mutex(State.quiet)
 
-    /// Rings; may be called from anywhere.
+    /// Fires; may be called from any thread.
     func ring() {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard case .awaited(let waiter) = state else {
@@ -27,8 +27,8 @@ final class AsyncSignal: Sendable {
         waiter?.resume()
     }
 
-    /// Returns when the signal fires, or rang since the last wait; cancellation does not end it.
-    /// One task waits at a time.
+    /// Returns when the signal fires, or has fired since the last wait; cancellation does not end
+    /// it. One task waits at a time.
     func wait() async {
         await withCheckedContinuation { continuation in
             let hasRung = state.withLock { state in

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Logs and counts the rows of the store that cannot be read, each once per process.
 final class DamageWatch: Sendable {
-    /// The most rows that are logged and known by name. More of them are counted whenever they are
-    /// met, and the log says once that there are more.
+    /// The most rows that are logged and remembered. Further ones are counted at each read, and the
+    /// log mentions them once.
     static let maximumKnownCount = 10_000
 
     private struct State {
@@ -16,7 +16,7 @@ final class DamageWatch: Sendable {
 
     private enum News {
         case row
-        /// The first one beyond those that are known by name, or another.
+        /// The first one beyond those that are remembered, or another.
         case more(isFirst: Bool)
     }
 
@@ -29,7 +29,7 @@ final class DamageWatch: Sendable {
         self.logger = logger
     }
 
-    /// A row was met that cannot be read. May be called from any thread.
+    /// Records a row that cannot be read. May be called from any thread.
     func note(_ row: DamagedRow) {
         let news = state.withLock { state -> News? in
             guard !state.known.contains(row) else { return nil }

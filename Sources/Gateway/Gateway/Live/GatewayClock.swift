@@ -10,13 +10,13 @@ public protocol GatewayClock: Sendable {
     /// Returns at or after the instant. Throws `CancellationError` when the task is cancelled.
     func sleep(until instant: WallInstant) async throws
     /// Milliseconds since some moment before the clock was made, by a clock that cannot be set and
-    /// that counts while the machine sleeps; `nil` where there is none: leaps of the wall clock are
-    /// then not detected.
+    /// that counts while the machine sleeps; `nil` without one: leaps of the wall clock are then
+    /// not detected.
     func millisecondsSinceBoot() -> Int64?
 }
 
 extension GatewayClock {
-    /// There is no such clock.
+    /// `nil`: there is no such clock.
     public func millisecondsSinceBoot() -> Int64? { nil }
 }
 
@@ -43,8 +43,8 @@ public struct SystemGatewayClock: GatewayClock {
     }
 
     /// Sleeps for the span from now to the instant, measured on the monotonic clock. When the wall
-    /// clock is set meanwhile, the sleeper wakes early or late by as much; the dispatcher reads the
-    /// clock every second, and shortens what a clock that was set back would lengthen.
+    /// clock is set meanwhile, the sleep ends early or late by the difference; the dispatcher reads
+    /// the clock every second, and shortens waits that a clock that was set back would lengthen.
     public func sleep(until instant: WallInstant) async throws {
         let milliseconds = instant.milliseconds(since: now())
         guard milliseconds > 0 else { return try Task.checkCancellation() }

@@ -3,18 +3,18 @@
 public import WakeBudget
 import WakeModel
 
-/// What a gateway serves, and by which rules. May be changed while it runs.
+/// The apps of a gateway, and its rules. May be changed while it runs.
 public struct GatewayConfiguration: Sendable {
-    /// How long ended wakes are kept, in seconds: seven days.
+    /// The default retention of ended wakes, in seconds: seven days.
     public static let defaultRetentionSeconds = 604_800
     /// The shortest retention, in seconds: a wake of unknown outcome must still be stored when its
     /// receipt comes.
     public static let minimumRetentionSeconds = 60
-    /// How long a device is kept without any activity, in seconds: 90 days. It is removed in the
-    /// next walk through all devices, of which there is one a day or more.
+    /// The default retention of a device without any activity, in seconds: 90 days. It is removed
+    /// in the next walk through all devices, of which there is at least one a day.
     public static let defaultDeviceRetentionSeconds = 7_776_000
 
-    /// How an app proves to APNs who it is, which decides on the push types that it may send.
+    /// The kind of an app's credential for APNs, which determines the push types that it may send.
     public enum Authentication: Hashable, Sendable {
         /// With a provider token: all types but `mdm`.
         case providerToken
@@ -24,19 +24,20 @@ public struct GatewayConfiguration: Sendable {
 
     /// The apps, which must differ.
     public var apps: [AppIdentity]
-    /// How each app authenticates, as far as that is known: of one that is not here, APNs judges.
+    /// The kind of credential of each app, as far as it is known; without one, APNs decides whether
+    /// it may send a type.
     public var authentications: [AppIdentity: Authentication] = [:]
     /// The budget of each app; ``WakeBudget/BudgetPolicy/standard`` for one that is not here.
     public var policies: [AppIdentity: BudgetPolicy]
-    /// The endpoints that listen to webhooks, which must differ.
+    /// The webhook endpoints, which must differ.
     public var webhooks: [WebhookSubscription]
-    /// How long ended wakes and the feedback feed are kept, in seconds, at least.
+    /// The least retention of ended wakes and of the feedback feed, in seconds.
     public var retentionSeconds: Int
-    /// How long a device is kept without any activity, in seconds; at least as long as wakes.
+    /// The retention of a device without any activity, in seconds; at least that of wakes.
     public var deviceRetentionSeconds: Int
 
-    /// How long the sender may take for a push, in seconds, its waiting included. A lease lasts
-    /// longer: see ``GatewayLimits/leaseSeconds``.
+    /// The timeout of the sender for a push, in seconds, queueing included. A lease lasts longer:
+    /// see ``GatewayLimits/leaseSeconds``.
     public var sendSeconds = 30
 
     /// The defaults for these apps.
@@ -60,7 +61,7 @@ public struct GatewayConfiguration: Sendable {
         precondition(sendSeconds > 0, "A push takes time.")
     }
 
-    /// Why an app cannot send pushes of a kind, in a sentence, if that is so.
+    /// The reason why an app cannot send pushes of a kind, as a sentence; `nil` if it can.
     func whyNot(_ kind: WakeKind, of app: AppIdentity) -> String? {
         switch authentications[app] {
         case .certificate where kind.pushType.requiresProviderToken:
@@ -75,8 +76,8 @@ public struct GatewayConfiguration: Sendable {
 
     var rules: StoreRules { StoreRules(policies: policies, webhooks: webhooks) }
 
-    /// The queues of all apps, or of one; of those in an environment, and `among` these, if that
-    /// is said.
+    /// The queues of all apps, or of one; optionally only of an environment, and `among` these
+    /// apps.
     func queues(
         of app: AppIdentity? = nil, in environment: APNsEnvironment? = nil,
         among bundleIDs: Set<BundleID>? = nil

@@ -6,8 +6,8 @@ import Synchronization
 import WakeBudget
 import WakeModel
 
-/// What all parts of a gateway share: the monitored store, the rules of the current configuration,
-/// and the listeners that are called for each transaction.
+/// The state that all parts of a gateway share: the monitored store, the rules of the current
+/// configuration, and the listeners that are called for each transaction.
 final class GatewayContext: Sendable {
     let store: any WakeStore
     let watch: StoreWatch
@@ -16,10 +16,10 @@ final class GatewayContext: Sendable {
     let metrics: any GatewayMetrics
     let logger: Logger
     let hub: OutcomeBroadcaster
-    /// Ring when webhooks may have been written.
+    /// Fire when webhooks may have been written.
     let webhookSignals = WebhookSignals()
     private let current: Mutex<GatewayConfiguration>
-    /// Rings when a hold waits to be written.
+    /// Fires when a hold waits to be written.
     let holdSignal = AsyncSignal()
     private let holds = Mutex<[AppHold]>([])
     private let listener = Mutex<SettlementListener?>(nil)
@@ -28,8 +28,8 @@ final class GatewayContext: Sendable {
 
     /// A listener for settlements.
     ///
-    /// Not the closure by itself: a lock, which is generic, keeps a closure in another form than
-    /// who calls it, and puts it back wrapped twice more each time it is looked at.
+    /// Not the closure itself: a lock, which is generic, stores a closure in another representation
+    /// than its callers use, and wraps it twice at each access.
     private struct SettlementListener: Sendable {
         let tell: @Sendable ([Settlement], WallInstant?) -> Void
     }
@@ -62,23 +62,23 @@ final class GatewayContext: Sendable {
 
     var rules: StoreRules { current.withLock { $0.rules } }
 
-    /// From now on `body` is called for each settling transaction, with what it wrote and when the
-    /// first of the wakes that wait again is due.
+    /// Calls `body` for each settling transaction from now on, with what it wrote and the first due
+    /// time of the wakes that wait again.
     func whenSettled(_ body: @escaping @Sendable ([Settlement], WallInstant?) -> Void) {
         listener.withLock { $0 = SettlementListener(tell: body) }
     }
 
-    /// The most wakes of one transaction that claims or settles, when `count` is the most of
-    /// a caller who is alone.
+    /// The most wakes of one transaction that claims or settles, when `count` is the limit of a
+    /// single caller.
     func batchCount(_ count: Int) -> Int {
         isShared.load(ordering: .relaxed) ? min(count, limits.dispatchSharedBatchCount) : count
     }
 
     // MARK: Transactions
 
-    /// Decides on wakes and keeps them. When the store finds something damaged, the batch is halved
-    /// until it is known whom that concerns; the others are kept. Whether the store fails is known
-    /// at the end of that, and not with each part.
+    /// Decides on wakes and stores them. When the store finds damage, the batch is halved until the
+    /// affected wakes are known; the others are stored. The store counts as failed only at the end
+    /// of that, and not with each part.
     func admit(
         _ submissions: [WakeSubmission], grant: ClaimGrant?
     ) async -> Result<AdmitAnswer, StoreFailure> {
@@ -141,10 +141,10 @@ final class GatewayContext: Sendable {
         return answer
     }
 
-    /// Writes settlements; `nil` when the store failed: then some may be written, and all are to be
-    /// given to this again. When it finds something damaged, the batch is halved until it is known
-    /// whom that concerns; what is damaged is given up, and the others are written. Whether the
-    /// store fails is known at the end of that, and not with each part.
+    /// Writes settlements; `nil` when the store failed: then some may be written, and all must be
+    /// written again. When the store finds damage, the batch is halved until the affected
+    /// settlements are known; those are dropped, and the others are written. The store counts as
+    /// failed only at the end of that, and not with each part.
     func settle(_ batch: [Settlement]) async -> SettleAnswer? {
         let result = await settleTogether(batch)
         guard case .failure(let failure) = result, failure.isOfSomeRows else {
@@ -165,7 +165,7 @@ final class GatewayContext: Sendable {
                 answer.verdicts += written.verdicts
                 answer.nextDue = [answer.nextDue, written.nextDue].compactMap(\.self).min()
             case .failure(let failure):
-                // All of it is tried again; what was written by then is known again.
+                // All of it is retried; the store recognizes what was written before.
                 guard failure.isOfSomeRows else {
                     outcome = failure
                     return nil
@@ -196,7 +196,7 @@ final class GatewayContext: Sendable {
         }
     }
 
-    /// Carries out a command, and takes note of how it went.
+    /// Carries out a command, and records whether the store failed.
     func perform<Command: StoreCommand>(
         _ command: Command
     ) async throws(StoreFailure) -> Command.Answer {
@@ -232,8 +232,8 @@ final class GatewayContext: Sendable {
         }
     }
 
-    /// Why nothing can be written; `nil` where something can. One damaged row does not show whether
-    /// the rest of the store is damaged too.
+    /// The reason why nothing can be written; `nil` when something can. One damaged row does not
+    /// show whether the rest of the store is damaged too.
     private func failureToWrite() async -> StoreFailure? {
         do throws(StoreFailure) {
             try await store.perform(TryWriting())
@@ -243,7 +243,7 @@ final class GatewayContext: Sendable {
         }
     }
 
-    /// Runs a verb whose time is measured; the caller takes note of how it went.
+    /// Runs a measured command; the caller records whether the store failed.
     private func timed<Answer>(
         _ verb: String, _ wakes: Int, _ body: () async throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
@@ -270,7 +270,7 @@ final class GatewayContext: Sendable {
         ringWebhooks { endpoint in ended.contains { endpoint.mayListen(to: $0) } }
     }
 
-    /// Keeps a hold until it is written: it comes from a thread that must not wait for a disk.
+    /// Queues a hold to be written, because its thread must not wait for a disk.
     func tell(_ hold: AppHold) {
         let app = hold.queue.app
         guard
@@ -280,8 +280,8 @@ final class GatewayContext: Sendable {
         holdSignal.ring()
     }
 
-    /// Writes holds as they come, until the gateway stops. The webhook workers do not: one that
-    /// lets its receiver rest would keep them in memory, where the end of the process takes them.
+    /// Writes holds until the gateway stops. The webhook workers do not, because one that pauses
+    /// for its receiver would keep them in memory, where they would be lost with the process.
     func keepHolds(until isStopping: @Sendable () -> Bool) async {
         while !isStopping() {
             if await writeHolds() {
@@ -295,7 +295,7 @@ final class GatewayContext: Sendable {
     }
 
     /// Writes the holds that wait, one task at a time; `false` when the store failed, and then the
-    /// rest waits on.
+    /// rest still waits.
     func writeHolds() async -> Bool {
         while let hold = holds.withLock({ $0.first }) {
             do throws(StoreFailure) {
@@ -321,7 +321,7 @@ final class GatewayContext: Sendable {
             metadata: ["count": "\(lost.count)", "events": "\(names.joined(separator: ", "))"])
     }
 
-    /// Rings the signals of the endpoints for which this is so.
+    /// Fires the signals of the endpoints for which this is true.
     private func ringWebhooks(_ isConcerned: (WebhookSubscription) -> Bool) {
         let concerned = Set(
             current.withLock { $0.webhooks }.filter(isConcerned).map(\.endpoint))
@@ -360,7 +360,7 @@ final class GatewayContext: Sendable {
             case .failed(let cause): reason = cause.rawValue
             case .suppressed(let suppression): reason = suppression.word
             case .expired:
-                // APNs' answer is why it was too late for another attempt.
+                // APNs' answer was the cause that there was no time for another attempt.
                 reason = wake.lastReason.map { $0.entry == nil ? "other" : $0.rawValue }
             default: reason = nil
             }

@@ -6,7 +6,7 @@ import Glibc
 public struct GatewayLimits: Hashable, Sendable {
     /// The most requests that wait to be written; one more is refused with "too busy".
     public var intakeQueueCount = 10_000
-    /// How many of one caller's requests may wait to be written even when those of others fill
+    /// The number of one caller's requests that may wait to be written even when others fill
     /// ``intakeQueueCount``; never more than a quarter of that. A caller is an API key, or all
     /// callers within the process.
     public var intakeCallerReserveCount = 1_000
@@ -17,7 +17,7 @@ public struct GatewayLimits: Hashable, Sendable {
     /// The most wakes that share one transaction at intake while several callers have requests, so
     /// that none of them waits for long transactions of the others.
     public var intakeSharedBatchCount = 64
-    /// How long after its last request a caller still counts as one that has requests.
+    /// The time after its last request for which a caller still counts as one that has requests.
     public var intakeSharingMilliseconds = 1_000
     /// How long batches rest at intake after a transaction while other callers have calls or small
     /// requests, in percent of the time that the transaction took: sending and settling what the
@@ -40,53 +40,53 @@ public struct GatewayLimits: Hashable, Sendable {
     /// which would wait for it. Larger ones settle a fifth more wakes a second when one caller
     /// sends all (`RouseBenchmarks gateway`), so they are not always this small.
     public var dispatchSharedBatchCount = 128
-    /// The room for wakes claimed and not yet settled that all queues share. Beside it each queue
-    /// has ``queueReserveCount``, and unresponsive ones take room for their probes only: at no time
-    /// are there more than twice as many, and each queue's reserve.
+    /// The limit of wakes that are claimed and not yet settled, which all queues share. In addition
+    /// each queue has ``queueReserveCount``, and of unresponsive ones only the probes count: in all
+    /// there are never more than twice this number and each queue's reserve.
     public var inFlightCount = 4_000
     /// The part of `inFlightCount` that background wakes leave free for VoIP.
     public var voipReserveCount = 400
-    /// How many wakes of one queue (app, environment, push type) may be in flight whatever the
-    /// others have, beside `inFlightCount`; never more than a sixteenth of that.
+    /// The number of wakes of one queue (app, environment, push type) that may be in flight in
+    /// addition to `inFlightCount`; never more than a sixteenth of that.
     public var queueReserveCount = 64
-    /// How many wakes of one queue may be in flight before APNs has answered any of them; each
-    /// answer adds one, up to `inFlightCount`.
+    /// The number of wakes of one queue that may be in flight before APNs has answered any of them;
+    /// each answer adds one, up to `inFlightCount`.
     public var queueWindowCount = 256
-    /// How many wakes in flight without any answer to the queue make it unresponsive once they
-    /// have failed.
+    /// The number of failed pushes without any answer that makes a queue unresponsive.
     public var queueFailureCount = 32
-    /// How long a queue may have pushes in flight without any answer until it is unresponsive.
+    /// The time with pushes in flight and without any answer after which a queue is unresponsive.
     public var queuePatienceMilliseconds = 5_000
-    /// How many wakes of an unresponsive queue are in flight as probes.
+    /// The number of probes of an unresponsive queue in flight.
     public var queueProbeCount = 4
-    /// The pause after which an unresponsive queue sends another probe although none has come back.
+    /// The pause after which an unresponsive queue sends another probe without an answer to the
+    /// others.
     public var queueProbePauseSeconds = 5
-    /// How long a lease lasts at least. A push is answered, or given up, within its lease: one that
+    /// The least duration of a lease. A push is answered, or cancelled, within its lease: one that
     /// may take longer (``GatewayConfiguration/sendSeconds``) has a longer lease.
     public var leaseSeconds = 120
-    /// How much longer a lease lasts than a push may take, at least: the time until it is sent, and
-    /// until its result is written.
+    /// The least difference between a lease and the timeout of a push: the time until it is sent,
+    /// and until its result is written.
     public var leaseMarginSeconds = 30
-    /// How often a wake may be tried by attempts that may have reached APNs.
+    /// The most attempts for a wake that may have reached APNs.
     public var triesCount = 12
     /// The first pause after an attempt that did not reach APNs; it doubles from there.
     public var transportPauseMilliseconds = 100
     /// The longest such pause.
     public var transportPauseMaximumMilliseconds = 60_000
-    /// The longest such pause of calls and Push to Talk: their seconds must not end in a pause
-    /// while a connection is to be had again.
+    /// The longest such pause of calls and Push to Talk: they have seconds, which must not be spent
+    /// in a pause when a connection is possible again.
     public var callPauseMaximumMilliseconds = 1_000
     /// The first pause of a queue whose key or topic APNs refused; it doubles from there.
     public var holdPauseSeconds = 30
     /// The longest such pause.
     public var holdPauseMaximumSeconds = 600
-    /// How long pushes of a queue fail without any answer until that is reported, and the gateway
-    /// is not ready.
+    /// The time of failures without any answer after which a queue is reported, and the gateway is
+    /// not ready.
     public var silenceSeconds = 60
     /// The longest that the dispatcher sleeps before it checks for expired wakes and lapsed leases.
     public var housekeepingMilliseconds = 1_000
-    /// The most wakes expired or taken back in one step. What is admitted or claimed meanwhile
-    /// waits for one step and not for all that is overdue.
+    /// The most wakes expired or reclaimed in one step, so that admissions and claims wait for one
+    /// step and not for all overdue wakes.
     public var housekeepingBatchCount = 128
     /// The most rows of a kind that are pruned in one step.
     public var pruneBatchCount = 500
@@ -100,8 +100,8 @@ public struct GatewayLimits: Hashable, Sendable {
     public var eventSubscriberCount = 100
     /// The most of them that one caller may have.
     public var eventSubscriberCountOfCaller = 25
-    /// How often a gateway polls the store for outcomes written by others, while outcomes are read
-    /// or waited for.
+    /// The interval at which a gateway polls the store for outcomes written by others, while
+    /// outcomes are read or waited for.
     public var outcomeLookMilliseconds = 100
     /// The longest pause between two polls for the outcome of one wake.
     public var outcomeLookMaximumMilliseconds = 2_000
@@ -109,12 +109,12 @@ public struct GatewayLimits: Hashable, Sendable {
     public var storePauseMilliseconds = 250
     /// The largest step of the wall clock that is followed immediately; a larger one is a leap.
     public var clockToleranceMilliseconds = 5_000
-    /// How long a wall clock must stay where it leapt to until the gateway follows it.
+    /// The time after a leap of the wall clock until the gateway follows it.
     public var clockLeapSeconds = 60
-    /// How long webhooks are kept for an endpoint that is not configured any more: a mistyped
-    /// configuration shall not cost them.
+    /// The retention of webhooks for an endpoint that is not configured any more, so that a mistake
+    /// in the configuration does not lose them.
     public var webhookGraceSeconds = 86_400
-    /// How long a shutdown waits for answers before it gives sends up.
+    /// The time for which a shutdown waits for answers before it cancels pushes.
     public var drainSeconds = 10
 
     /// The defaults.
@@ -166,12 +166,12 @@ public struct GatewayLimits: Hashable, Sendable {
             "Patience begins at 0.")
     }
 
-    /// How many wakes of a queue may be in flight whatever the others have.
+    /// The number of wakes of a queue that may be in flight regardless of the others.
     var ownReserveCount: Int { min(queueReserveCount, inFlightCount / 16) }
     /// The first window of a queue.
     var firstWindowCount: Int { min(queueWindowCount, inFlightCount) }
-    /// How many of a caller's requests may wait whatever the others have.
+    /// The number of a caller's requests that may wait regardless of the others.
     var ownIntakeCount: Int { min(intakeCallerReserveCount, intakeQueueCount / 4) }
-    /// How many wakes share a transaction at intake while several callers have requests.
+    /// The most wakes of a transaction at intake while several callers have requests.
     var sharedBatchCount: Int { min(intakeSharedBatchCount, intakeBatchCount) }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a gateway counts what it does. Called from any thread, once for a transaction or an
-/// answer of APNs; must return quickly. Every word comes from a bounded set, and every app is or
-/// was configured.
+/// Receives the gateway's counts. Called from any thread, once for a transaction or an answer of
+/// APNs; must return quickly. Every string is from a bounded set, and every app is or was
+/// configured.
 public protocol GatewayMetrics: Sendable {
     /// The gateway serves these apps, from its start or from a reload on.
     func serves(_ apps: [AppIdentity])
@@ -14,17 +14,17 @@ public protocol GatewayMetrics: Sendable {
     /// Requests were refused: `invalid`, `unknown-app`, `wrong-credential`, `conflict`,
     /// `overloaded`, `unavailable`, `damaged`.
     func refused(_ count: Int, why: String)
-    /// APNs answered so long after the wake was handed to the sender.
+    /// APNs answered so long after the wake was passed to the sender.
     func answered(afterMilliseconds milliseconds: Int64, of queue: WakeQueueKey)
-    /// Wakes were handed to the sender, the latest of them so long after it was due.
+    /// Wakes were passed to the sender, the latest of them so long after it was due.
     func dispatched(_ count: Int, of queue: WakeQueueKey, lagMilliseconds: Int64)
-    /// Due wakes were put off by the budget.
+    /// Due wakes were deferred by the budget.
     func deferred(_ count: Int)
     /// A transaction of this many wakes took so long, waiting for the disk included.
     func committed(_ count: Int, verb: String, microseconds: Int64)
-    /// Rows of the store were met that cannot be read, and had not been met since the start.
+    /// Rows of the store cannot be read, and were not counted since the start.
     func damaged(_ count: Int, table: DamagedRow.Table)
-    /// So many webhooks are kept for endpoints that are not configured any more.
+    /// The number of webhooks that are kept for endpoints that are not configured any more.
     func webhooksWaitUnconfigured(_ count: Int)
 }
 

@@ -15,7 +15,7 @@ final class OutcomeBroadcaster: Sendable {
 
     private struct Awaited {
         var signals: [(key: Int, signal: AsyncSignal)] = []
-        /// When the store is polled for it.
+        /// The time of the next poll of the store.
         var look: WallInstant
         /// The interval until the next poll.
         var pause: Int64
@@ -40,7 +40,7 @@ final class OutcomeBroadcaster: Sendable {
         feed = OutcomeFeed(store: store, watch: watch, clock: clock, limits: limits)
     }
 
-    /// A signal that rings when this wake ends; `nil` when too many wait already.
+    /// A signal that fires when this wake ends; `nil` when too many wait already.
     func signal(for id: WakeID) -> (key: Int, signal: AsyncSignal)? {
         let pause = Int64(limits.outcomeLookMilliseconds)
         let look = clock.now().advanced(byMilliseconds: pause)
@@ -58,7 +58,7 @@ final class OutcomeBroadcaster: Sendable {
         }
     }
 
-    /// Drops a signal that is not waited for any more.
+    /// Removes a signal that is not used any more.
     func release(_ key: Int, for id: WakeID) {
         state.withLock { state in
             guard var awaited = state.waiters[id] else { return }
@@ -69,7 +69,7 @@ final class OutcomeBroadcaster: Sendable {
         }
     }
 
-    /// Says what this gateway has ended.
+    /// Publishes the wakes that this gateway has ended.
     func publish(_ ended: [EndedWake]) {
         guard !ended.isEmpty else { return }
         ring(ended.map(\.id))
@@ -112,8 +112,7 @@ final class OutcomeBroadcaster: Sendable {
             if !due.isEmpty,
                 let ended = try? await store.perform(FindEnded(among: Set(due.keys)))
             {
-                // A failed poll is made up for by the next; each waiting task reads the record
-                // itself.
+                // The next poll follows a failed one; each waiting task reads the record itself.
                 ring(ended.compactMap { due[$0] })
             }
             guard due.count < Self.lookCount else { continue }

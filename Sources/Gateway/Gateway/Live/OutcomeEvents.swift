@@ -2,9 +2,8 @@
 
 import Synchronization
 
-/// Outcomes in the order of their cursors, as they happen: each once, by whichever gateway it was
-/// written. Nothing waits in memory for a reader that is slow: it reads from the store, from where
-/// it is, whenever it comes.
+/// Outcomes in the order of their cursors, as they happen: each once, of all gateways on the store.
+/// Nothing is kept in memory for a slow reader, which reads from the store.
 public struct OutcomeEvents: AsyncSequence, Sendable {
     /// An outcome.
     public typealias Element = OutcomeEvent
@@ -15,8 +14,8 @@ public struct OutcomeEvents: AsyncSequence, Sendable {
     /// Whether outcomes after the requested cursor may have been removed by their age.
     public let mayHaveMissed: Bool
 
-    /// A cursor up to which the reader has all events: it has come back for the one behind the last
-    /// of them. It moves on, too, with events of apps that are not the reader's.
+    /// A cursor up to which the reader has processed all events, because it requested the next one.
+    /// It also advances with events of apps that are not the reader's.
     public var position: Int64 { subscription.position.load(ordering: .acquiring) }
 
     /// Reads the events; one reader at a time. Ends when the gateway has stopped and all is read,

@@ -3,7 +3,7 @@
 import Synchronization
 import WakeModel
 
-/// The store's feed of outcomes, for the readers that this gateway has.
+/// The store's feed of outcomes, for the readers on this gateway.
 ///
 /// The feed is in the store, numbered as it is committed, so each gateway reads the same one. While
 /// there is a reader, one task follows the end of the feed for all of them: it reads when this
@@ -13,7 +13,7 @@ final class OutcomeFeed: Sendable {
     private struct State {
         var subscribers: [Int: Subscriber] = [:]
         var nextKey = 0
-        /// The newest outcomes: all behind `start` and up to `end`.
+        /// The newest outcomes: all after `start` and up to `end`.
         var tail: [OutcomeEvent] = []
         var start: Int64 = 0
         var end: Int64 = 0
@@ -36,7 +36,7 @@ final class OutcomeFeed: Sendable {
     private let watch: StoreWatch
     private let clock: any GatewayClock
     private let limits: GatewayLimits
-    /// Rings when the feed may have grown.
+    /// Fires when the feed may have grown.
     private let growth = AsyncSignal()
 
     init(
@@ -50,8 +50,8 @@ final class OutcomeFeed: Sendable {
 
     // MARK: Readers
 
-    /// A reader of what comes behind a cursor, or from now on; `nil` when too many read already, or
-    /// too many of this caller's. Outcomes before `oldest` may have been removed.
+    /// A reader of the outcomes after a cursor, or from now on; `nil` when there are too many
+    /// readers, or too many of this caller. Outcomes before `oldest` may have been removed.
     func subscribe(
         after cursor: Int64?, keptFrom oldest: Int64, of apps: Set<BundleID>?, caller: String?
     ) async throws(StoreFailure) -> OutcomeEvents? {
@@ -67,10 +67,11 @@ final class OutcomeFeed: Sendable {
             return state.nextKey
         }
         guard let key else { return nil }
-        // From here on it is the subscription's to give its place back.
+        // From here on the subscription releases its place.
         let subscription = OutcomeSubscription(feed: self, key: key, signal: signal, apps: apps)
         let last = try await perform(FindLastOutcome())
-        // A cursor ahead of the feed is one that a failover or a restored backup has taken back.
+        // A cursor after the end of the feed was issued before a failover, or before a backup was
+        // restored.
         let start = min(cursor ?? last, last)
         subscription.position.store(start, ordering: .releasing)
         state.withLock { state in
@@ -92,7 +93,7 @@ final class OutcomeFeed: Sendable {
         case wait
     }
 
-    /// What comes behind a cursor, as soon as there is anything; `nil` when nothing will.
+    /// The outcomes after a cursor, as soon as there are any; `nil` when there will be none.
     fileprivate func page(after cursor: Int64, signal: AsyncSignal) async -> OutcomePage? {
         while !Task.isCancelled {
             let step = state.withLock { state -> Step in
@@ -102,7 +103,7 @@ final class OutcomeFeed: Sendable {
                 }
                 guard cursor < state.end else { return .wait }
                 var page = OutcomePage(cursor: state.end, isFull: true)
-                // From the end, where a reader that keeps up is.
+                // From the end, where most readers are.
                 let known = state.tail.lastIndex { $0.cursor <= cursor }
                 page.events = Array(state.tail[(known.map { $0 + 1 } ?? 0)...])
                 return .page(page)
@@ -134,10 +135,10 @@ final class OutcomeFeed: Sendable {
 
     // MARK: Following
 
-    /// The feed may have grown.
+    /// Reports that the feed may have grown.
     func ring() { if state.withLock({ $0.isFollowed }) { growth.ring() } }
 
-    /// Ends all streams, once they have what is there.
+    /// Ends all streams after the present outcomes.
     func finish() {
         state.withLock { $0.isFinished = true }
         growth.ring()

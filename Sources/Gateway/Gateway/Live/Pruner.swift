@@ -5,7 +5,8 @@ import Synchronization
 import WakeBudget
 import WakeModel
 
-/// Removes what has had its time, in small steps with pauses, so that the hot path hardly notices.
+/// Removes rows whose retention has ended, in small steps with pauses, so that other transactions
+/// are not delayed.
 struct Pruner: Sendable {
     let context: GatewayContext
     let signal: AsyncSignal
@@ -55,7 +56,7 @@ struct Pruner: Sendable {
     private func step() async -> Pruned? {
         let configuration = context.configuration
         let now = context.clock.now()
-        // A wake may wait for so long after its acceptance, by which its row is ordered.
+        // A wake may wait for this long after its acceptance, by which its row is ordered.
         let kept = Int64(configuration.keptSeconds)
         let keptDevices = max(Int64(configuration.deviceRetentionSeconds), kept)
         let order = PruneOrder(
@@ -76,8 +77,8 @@ struct Pruner: Sendable {
 }
 
 extension GatewayConfiguration {
-    /// How long wakes, and feed entries, are kept after their acceptance, in seconds: the longest
-    /// that any of the apps' wakes may wait is added.
+    /// The retention of wakes and feed entries after their acceptance, in seconds, with the longest
+    /// wait of any app's wakes.
     var keptSeconds: Int {
         retentionSeconds
             + (apps.map { (policies[$0] ?? .standard).settings.holdSeconds }.max() ?? 0)

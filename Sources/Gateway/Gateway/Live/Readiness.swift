@@ -5,7 +5,7 @@ public struct Readiness: Hashable, Sendable {
     /// The reasons why it is not ready, each as a sentence; empty when it is.
     public let obstacles: [String]
 
-    /// Names the obstacles.
+    /// Creates a readiness.
     public init(obstacles: [String]) { self.obstacles = obstacles }
 
     /// Whether there are no obstacles.

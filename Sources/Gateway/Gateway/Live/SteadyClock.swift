@@ -9,23 +9,23 @@ import WakeModel
 /// Decisions at a wrong time are hard to undo: a clock that is 400 days ahead for a second would
 /// expire all that waits, prune the whole history and schedule new wakes a year ahead. So a leap of
 /// the wall clock, which is detected against the clock since boot, is not followed immediately: the
-/// gateway keeps its own time until the wall clock comes back, or has kept its new time for
-/// ``GatewayLimits/clockLeapSeconds``. Small steps are followed, as time servers make them.
+/// gateway continues its time until the wall clock returns, or has had its new time for
+/// ``GatewayLimits/clockLeapSeconds``. Small steps, which time servers make, are followed.
 ///
 /// A base clock without the time since boot is used unchanged. May be used from any thread.
 final class SteadyClock: GatewayClock {
     /// A leap that lasts.
     struct Leap: Hashable {
-        /// When it was noticed, by the time that the gateway keeps.
+        /// The time at which it was detected, by the gateway's time.
         let since: WallInstant
-        /// How far the wall clock is ahead of that time, or behind it when negative.
+        /// The difference of the wall clock to that time; negative when it is behind.
         let milliseconds: Int64
     }
 
     private struct State {
-        /// How far the wall clock is ahead of the clock since boot, as far as accepted.
+        /// The accepted difference of the wall clock to the clock since boot.
         var offset: Int64?
-        /// What it is in a leap, since when by the clock since boot, and the leap itself.
+        /// The difference in a leap, its start by the clock since boot, and the leap itself.
         var leap: (offset: Int64, beganAt: Int64, leap: Leap)?
     }
 
@@ -65,7 +65,7 @@ final class SteadyClock: GatewayClock {
         return now
     }
 
-    /// Sleeps as long as it is until then by the time that the gateway keeps.
+    /// Sleeps until that instant by the gateway's time.
     func sleep(until instant: WallInstant) async throws {
         let milliseconds = instant.milliseconds(since: now())
         try await base.sleep(until: base.now().advanced(byMilliseconds: milliseconds))
@@ -118,7 +118,7 @@ final class SteadyClock: GatewayClock {
 }
 
 extension SteadyClock.Leap {
-    /// How far and in which direction, in words.
+    /// The size and the direction, as text.
     var distance: String {
         let seconds = milliseconds.magnitude / 1_000
         let (days, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)

@@ -3,7 +3,7 @@
 import Synchronization
 public import WakeModel
 
-/// Rings when events of one endpoint may have been written; see
+/// Fires when events of one endpoint may have been written; see
 /// ``Gateway/Gateway/webhookSignal(of:)``.
 public final class WebhookSignal: Sendable {
     let endpoint: WebhookEndpointID
@@ -15,17 +15,17 @@ public final class WebhookSignal: Sendable {
         self.clock = clock
     }
 
-    /// Signals; may be called from anywhere. A signal without a waiting task is kept.
+    /// Fires; may be called from any thread. A signal without a waiting task is kept.
     public func ring() { signal.ring() }
 
-    /// Returns when it rings, or rang since the last wait; at the instant; or immediately when the
-    /// task is cancelled. One task waits at a time.
+    /// Returns when it fires, or has fired since the last wait; at the instant; or immediately when
+    /// the task is cancelled. One task waits at a time.
     public func wait(until instant: WallInstant) async {
         await signal.wait(until: instant, clock: clock)
     }
 }
 
-/// The signals of all endpoints. A signal exists while a reference to it does.
+/// The signals of all endpoints, by weak references.
 final class WebhookSignals: Sendable {
     private struct Entry {
         weak var signal: WebhookSignal?
@@ -43,7 +43,7 @@ final class WebhookSignals: Sendable {
         return signal
     }
 
-    /// Rings those of the endpoints for which something may have been written.
+    /// Fires those of the endpoints for which something may have been written.
     func ring(where condition: (WebhookEndpointID) -> Bool) {
         for signal in entries.withLock({ $0.compactMap(\.signal) }) where condition(signal.endpoint)
         {

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// May be used from any thread.
 public final class WorkTurns: Sendable {
-    /// How long a turn lasts while others wait.
+    /// The duration of a turn while others wait.
     static let length = Duration.milliseconds(2)
 
     private struct State {
@@ -19,13 +19,12 @@ public final class WorkTurns: Sendable {
 
     private let state: Mutex<State>
 
-    /// So many turns at a time; one fewer than there are processors unless it is given, and at
-    /// least one.
+    /// Creates turns, by default one fewer than there are processors, and at least one.
     init(count: Int = sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1) {
         state = Mutex(State(free: max(1, count)))
     }
 
-    /// Waits for a turn and begins it. It must be ended.
+    /// Waits for a turn and begins it. The caller must end it.
     public func begin() async -> WorkTurn {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
@@ -74,8 +73,8 @@ public final class WorkTurn {
 
     deinit { assert(isOver, "A turn was not ended.") }
 
-    /// Called between two pieces of work: lets others have their turn when this one was long
-    /// enough.
+    /// Ends this turn if it was long enough and waits for the next one. Called between two pieces
+    /// of work.
     public func pause() async {
         guard ContinuousClock.now >= limit else { return }
         await turns.yield()

@@ -10,30 +10,31 @@ public enum AdmissionResult: Hashable, Sendable {
     /// time until the waiting requests are written.
     public static let overloadPauseSeconds = 1...60
 
-    /// The wake is kept, and ends, or has ended, in exactly one recorded outcome; or it is one that
-    /// was kept before, and nothing new is.
+    /// The wake is stored, and ends, or has ended, in exactly one recorded outcome; or it was
+    /// stored before, and nothing new is.
     case admitted(AdmittedWake)
-    /// It is no push that Apple would honour: all findings.
+    /// The push is invalid by Apple's rules, with all findings.
     case invalid([Diagnostic])
     /// No such app is configured, or not in this environment.
     case unknownApp
     /// The app is configured for both environments, and the request names none.
     case ambiguousEnvironment
-    /// APNs does not take this push type from a sender with the app's credential: why and what to
-    /// do, as a sentence.
+    /// APNs does not accept this push type with the app's credential: the reason and the fix, as a
+    /// sentence.
     case wrongCredential(String)
-    /// The idempotency key was used before with another body; nothing is kept.
+    /// The idempotency key was used before with another body; nothing is stored.
     case idempotencyConflict
-    /// Too many requests wait; nothing is kept. To be tried again after so many seconds.
+    /// Too many requests wait; nothing is stored. It can be tried again after this number of
+    /// seconds.
     case overloaded(retryAfterSeconds: Int)
-    /// Nothing can be kept at present: why, as a sentence. Nothing is kept, unless the sentence
-    /// says that this is not known.
+    /// Nothing can be stored at present: the reason, as a sentence. Nothing is stored, unless the
+    /// sentence says that this is not known.
     case unavailable(String)
-    /// What the store holds of the wake's device cannot be read, so nothing is kept; others are not
-    /// concerned. Why, as a sentence.
+    /// The rows of the wake's device cannot be read, so nothing is stored; other devices are not
+    /// affected. The reason, as a sentence.
     case damaged(String)
 
-    /// What a failure of the store makes of a request.
+    /// The result of a request after a failure of the store.
     init(_ failure: StoreFailure) {
         switch failure.kind {
         case .damaged: self = .damaged(failure.message)
@@ -45,19 +46,19 @@ public enum AdmissionResult: Hashable, Sendable {
     }
 }
 
-/// A wake that the store keeps: the receipt for an acceptance.
+/// A stored wake: the receipt for an acceptance.
 public struct AdmittedWake: Hashable, Sendable {
     /// Its name.
     public let id: WakeID
     /// When it was accepted.
     public let acceptedAt: WallInstant
-    /// From when on it is never sent any more, as was known when it was accepted.
+    /// The time from which on it is never sent, as known when it was accepted.
     public let deadline: WallInstant
     /// What the budget decided.
     public let decision: WakeDecision
-    /// Whether an earlier request was this one already.
+    /// Whether it repeats an earlier request.
     public let isRepeated: Bool
-    /// What the rules found in it, warnings and notes. A gateway's answer has them, a store's not.
+    /// The warnings and notes of the rules. A gateway's answer has them, a store's does not.
     public var diagnostics: [Diagnostic] = []
 
     /// Creates a receipt.
@@ -72,7 +73,7 @@ public struct AdmittedWake: Hashable, Sendable {
         self.isRepeated = isRepeated
     }
 
-    /// The same, as the answer to a request that came before.
+    /// The same, as the answer to a repeated request.
     var repeated: AdmittedWake {
         AdmittedWake(
             id: id, acceptedAt: acceptedAt, deadline: deadline, decision: decision,

@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// One app in one of Apple's two environments: what a key is configured for.
+/// An app in one of Apple's two environments.
 public struct AppIdentity: Hashable, Sendable, CustomStringConvertible {
     /// The app.
     public let bundleID: BundleID
@@ -19,10 +19,10 @@ public struct AppIdentity: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(bundleID) (\(environment))" }
 }
 
-/// All wakes of one kind for one app: the unit that is claimed, and held back, as a whole.
+/// All wakes of one kind for one app: the unit that is claimed, and held, as a whole.
 ///
-/// VoIP has queues of its own, so that no background backlog delays a call; and every app has its
-/// own, so that one app's refused key or long queue does not delay another.
+/// VoIP has separate queues, so that no background backlog delays a call; and so has every app, so
+/// that one app's refused key or long queue does not delay another.
 public struct WakeQueueKey: Hashable, Sendable, CustomStringConvertible {
     /// The app.
     public let app: AppIdentity

@@ -4,7 +4,7 @@ public import WakeModel
 
 /// The kinds of entries of the feedback feed.
 public enum FeedbackKind: String, Hashable, Sendable, CaseIterable {
-    /// The device token is dead: remove it.
+    /// The device token is unregistered: remove it.
     case tokenDead = "token-dead"
     /// The token is not valid in this environment: it belongs to the other one, or to none (facts
     /// §3.3, BadDeviceToken).
@@ -15,8 +15,8 @@ public enum FeedbackKind: String, Hashable, Sendable, CaseIterable {
 
 /// One entry of the feedback feed: a fact about a device token for its provider.
 public struct FeedbackEntry: Hashable, Sendable {
-    /// Its place in the feed, growing with time; the cursor. Below 2^53 until the year 2039, so
-    /// that any reader of JSON takes it as it is.
+    /// Its cursor in the feed, growing with time. Below 2^53 until the year 2039, so that every
+    /// JSON parser reads it exactly.
     public let number: Int64
     /// Its kind.
     public let kind: FeedbackKind
@@ -30,7 +30,7 @@ public struct FeedbackEntry: Hashable, Sendable {
     public let at: WallInstant
     /// APNs' answer, with the time since when it reports the token as unregistered.
     public let refusal: Refusal
-    /// The wake that met it.
+    /// The wake with that answer.
     public let wake: WakeID
 
     /// Creates an entry.

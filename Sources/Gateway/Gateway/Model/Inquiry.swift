@@ -2,16 +2,16 @@
 
 public import WakeModel
 
-/// A request for a wake, with what its caller says beside it.
+/// A request for a wake, with its caller's options.
 public struct Inquiry: Sendable {
     /// The request, not validated yet.
     public var request: WakeRequest
     /// The environment of the device token; may be left out when the app is configured for one
     /// only.
     public var environment: APNsEnvironment?
-    /// What the caller chooses beside the push.
+    /// The caller's options.
     public var options: WakeOptions
-    /// What recognises a repetition of the request, if the caller gave a key.
+    /// The key that identifies a repetition of the request, if the caller sent one.
     public var idempotency: IdempotencyKey?
     /// Whether the expiration was given as a span from now: a repetition is then the same request,
     /// although it expires later.

@@ -5,13 +5,13 @@ public import WakeModel
 
 /// An entry of the feed of outcomes: a wake has ended.
 public struct OutcomeEvent: Hashable, Sendable {
-    /// Its place in the feed, growing with time, the same at each gateway of a store and after a
-    /// restart; who has seen it goes on behind it. Below 2^53 until the year 2039, so that any
-    /// reader of JSON takes it as it is.
+    /// Its cursor, growing with time, the same at each gateway on a store and after a restart; a
+    /// reader continues after it. Below 2^53 until the year 2039, so that every JSON parser reads
+    /// it exactly.
     public let cursor: Int64
     /// The wake.
     public let id: WakeID
-    /// What its caller calls it.
+    /// The caller's reference.
     public let ref: WakeRef?
     /// Its app.
     public let app: AppIdentity

@@ -81,7 +81,7 @@ public struct WaitContext: Sendable {
 }
 
 extension WakeRecord {
-    /// The rules of the budget that keep it back until it is due.
+    /// The rules of the budget that delay it until it is due.
     fileprivate func budgetReasons(at now: WallInstant) -> [WaitExplanation.Reason] {
         guard dueAt > now else { return [] }
         // It is due at the end of the rule that ends last; the others end before, at times that
@@ -101,8 +101,8 @@ extension WakeRecord {
         }
     }
 
-    /// What keeps it back beside the budget: its place in a spread batch, or an attempt that
-    /// failed.
+    /// The reasons for its delay other than the budget: its place in a spread batch, or a failed
+    /// attempt.
     fileprivate func backOff(at now: WallInstant) -> WaitExplanation.Reason? {
         guard notBefore > now else { return nil }
         if attempts.isEmpty, case .deferred(let until, _) = decision, notBefore <= until {
@@ -142,12 +142,12 @@ public enum QueueState: String, Hashable, Sendable, CaseIterable {
     case paused
     /// APNs refuses its key, topic or certificate.
     case held
-    /// APNs does not answer what it sends.
+    /// APNs does not answer its pushes.
     case unresponsive
 }
 
 extension QueuePause {
-    /// What a pause means, as a sentence, with a reason if there is one to say.
+    /// The meaning of a pause, as a sentence, with a reason if it may be shown.
     package func sentence(saying reason: String?) -> String {
         let why = reason.map { ": \"\($0)\"" } ?? ""
         return "The app is paused since \(at)\(why). Nothing of it is sent until it is resumed."
@@ -155,17 +155,17 @@ extension QueuePause {
 }
 
 extension QueueStatus {
-    /// Whether it sends, in one word. Paused is said before held: a paused queue tries nothing.
+    /// Its state. Paused takes precedence over held, because a paused queue sends no probe.
     public var state: QueueState {
         if pause != nil { return .paused }
         if circuit != .closed { return .held }
         return isUnresponsive ? .unresponsive : .sending
     }
 
-    /// Whether APNs does not answer what it sends, paused or held as it may be.
+    /// Whether APNs does not answer its pushes, also if it is paused or held.
     package var isUnresponsive: Bool { unresponsive != nil || silence != nil }
 
-    /// All that keeps it from sending.
+    /// All reasons why it does not send.
     public var reasons: [WaitExplanation.Reason] {
         var reasons: [WaitExplanation.Reason] = []
         if let pause {

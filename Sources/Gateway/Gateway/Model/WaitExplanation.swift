@@ -3,19 +3,19 @@
 public import WakeBudget
 public import WakeModel
 
-/// Why a wake has not been sent yet, or when the next one for a device may be: from all reasons
-/// together. The wording of the API, the commands and the dashboard comes from here and from
-/// ``WakeDecision/message(until:)``.
+/// The explanation why a wake has not been sent yet, or of the time at which the next one for a
+/// device may be: all reasons together. The texts of the API, the commands and the dashboard are
+/// made here and in ``WakeDecision/message(until:)``.
 ///
 /// A pure value: time is an argument.
 public struct WaitExplanation: Hashable, Sendable {
-    /// One thing that keeps it back.
+    /// One reason for the delay.
     public struct Reason: Hashable, Sendable {
         /// What it is.
         public let kind: DelayReason
-        /// Until when at least; `nil` where that is not known.
+        /// Its earliest end; `nil` when it is not known.
         public let until: WallInstant?
-        /// It as a sentence.
+        /// The reason as a sentence.
         public let sentence: String
 
         /// Creates a reason.
@@ -42,18 +42,20 @@ public struct WaitExplanation: Hashable, Sendable {
     public let subject: Subject
     /// The time that the answer is for.
     public let at: WallInstant
-    /// What keeps it back, all of it, in the order of ``DelayReason``.
+    /// All reasons for the delay, in the order of ``DelayReason``.
     public let reasons: [Reason]
-    /// When it may be sent at the earliest, as things are: never before the end of any reason.
+    /// The earliest time at which it may be sent by the present state: never before the end of any
+    /// reason.
     public let earliest: WallInstant
-    /// From when on it is never sent any more; `nil` where there is no wake yet.
+    /// The time from which on it is never sent; `nil` without a wake.
     public let deadline: WallInstant?
-    /// Why no wake is sent at all, if that is so.
+    /// The reason why no wake is sent at all; `nil` otherwise.
     public let suppression: WakeSuppression?
     /// When the wake is due, as far as is known beside the reasons.
     private let dueSince: WallInstant
 
-    /// Explains by all reasons. `due` is when the wake is due, as far as is known beside them.
+    /// Creates an explanation from all reasons. `due` is the due time of the wake, as far as it is
+    /// known without them.
     public init(
         _ subject: Subject, at now: WallInstant, due: WallInstant, deadline: WallInstant?,
         reasons: [Reason], suppression: WakeSuppression? = nil
@@ -87,10 +89,10 @@ public struct WaitExplanation: Hashable, Sendable {
     /// Whether the wait has no known end: not before ``earliest``, but maybe later.
     public var isOpenEnded: Bool { delayReasons.areOpenEnded }
 
-    /// Whether it cannot be sent before its deadline, as things are.
+    /// Whether it cannot be sent before its deadline, by the present state.
     public var willExpire: Bool { deadline.map { $0 <= earliest } ?? false }
 
-    /// When what may go, in one or two sentences, with all reasons by name.
+    /// The time at which it may be sent, in one or two sentences, with the names of all reasons.
     public var message: String {
         if let suppression { return suppression.sentence }
         if reasons.contains(where: { $0.kind == .leasedElsewhere }) {
@@ -110,10 +112,10 @@ public struct WaitExplanation: Hashable, Sendable {
         }
     }
 
-    /// ``message``, then each reason in a sentence of its own.
+    /// ``message``, then a sentence for each reason.
     public var sentences: [String] { [message] + reasons.map(\.sentence) }
 
-    /// How a delay is said. `until` is `nil` where no time is known that is still to come.
+    /// The text of a delay. `until` is `nil` without a known time in the future.
     static func deferral(
         of subject: Subject = .wake, _ reasons: DelayReasons, until: WallInstant?,
         deadline: WallInstant?
@@ -152,7 +154,7 @@ extension WaitExplanation.Subject {
 }
 
 extension DelayReasons {
-    /// Those whose end cannot be predicted.
+    /// The reasons whose end cannot be predicted.
     private static let openEnded: DelayReasons = [
         DelayReasons(.paused), DelayReasons(.held), DelayReasons(.unresponsive),
         DelayReasons(.stopping), DelayReasons(.leasedElsewhere),

@@ -8,9 +8,9 @@ public enum WakeDecision: Hashable, Sendable {
     /// It may be sent immediately: nothing delays it, and it is sent when there is a free in-flight
     /// slot.
     case send
-    /// It waits until this instant, as far as is known now, for these reasons; for none when it
-    /// only waits for the next whole second, in which budgets are counted. Its app may be paused or
-    /// its queue held: then the end of the wait is not known.
+    /// It waits until this instant, by the present state, for these reasons; for none when it only
+    /// waits for the next whole second, in which budgets are counted. Its app may be paused or its
+    /// queue held: then the end of the wait is not known.
     case deferred(until: WallInstant, because: DelayReasons)
     /// It merged into the wake that waits for the same device, which carries it from now on, and
     /// is due at this instant because of these rules.
@@ -18,8 +18,8 @@ public enum WakeDecision: Hashable, Sendable {
     /// VoIP: the same call was requested within the deadline. This is that wake; nothing new is
     /// kept.
     case sameCall(WakeID)
-    /// It ended: it cannot be sent before its expiry. The earliest instant at which the rules
-    /// would have let it go, and the rules.
+    /// It ended: it cannot be sent before its expiry. The earliest instant at which the rules would
+    /// have allowed it, and the rules.
     case expired(earliest: WallInstant, because: DelayReasons)
     /// It ended: it must not be sent.
     case suppressed(WakeSuppression)
@@ -89,11 +89,11 @@ extension WakeDecision {
     }
 }
 
-/// Why a wake is not sent at all.
+/// The reason why a wake is not sent at all.
 public enum WakeSuppression: Hashable, Sendable {
     /// Background App Refresh was reported off; the report counts until this instant.
     case backgroundAppRefreshOff(until: WallInstant)
-    /// VoIP: too many calls in an hour; from this instant on another is let through.
+    /// VoIP: too many calls in an hour; another is allowed from this instant on.
     case tooManyCalls(until: WallInstant)
     /// APNs reports the device token as unregistered since this instant.
     case deviceTokenDead(since: WallInstant)

@@ -2,13 +2,13 @@
 
 public import WakeBudget
 
-/// What a caller chooses for a wake beside its push.
+/// A caller's options for a wake.
 public struct WakeOptions: Sendable {
     /// Its urgency. Calls have none.
     public var urgency: Urgency
     /// How it merges into a wake that waits for the same device.
     public var coalescing: Coalescing
-    /// What the caller calls the wake; `nil` for no name.
+    /// The caller's reference; `nil` without one.
     public var ref: WakeRef?
 
     /// Creates a value.

@@ -25,7 +25,7 @@ public struct WakeQuery: Hashable, Sendable {
     public var digest: String?
     /// Only those before this one: the cursor of the page before.
     public var after: WakeID?
-    /// The most wakes to give, at most ``maximumLimit``.
+    /// The most wakes to return, at most ``maximumLimit``.
     public var limit: Int
 
     /// Creates a query.
@@ -46,7 +46,7 @@ public struct WakeQuery: Hashable, Sendable {
         self.limit = max(1, min(limit, Self.maximumLimit))
     }
 
-    /// Whether wakes of this app are asked for.
+    /// Whether it includes wakes of this app.
     func includes(_ app: AppIdentity) -> Bool {
         (self.app == nil || self.app == app) && (apps?.contains(app.bundleID) ?? true)
             && (environment == nil || environment == app.environment)

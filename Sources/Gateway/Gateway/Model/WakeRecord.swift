@@ -7,7 +7,7 @@ public import WakeModel
 public struct WakeRecord: Hashable, Sendable {
     /// Its name.
     public let id: WakeID
-    /// What its caller calls it.
+    /// The caller's reference.
     public let ref: WakeRef?
     /// The app.
     public let app: AppIdentity
@@ -27,15 +27,15 @@ public struct WakeRecord: Hashable, Sendable {
     public let urgency: Urgency
     /// When it was, or is, due.
     public let dueAt: WallInstant
-    /// Not to be sent before this instant, whatever the budget allows: its place in a spread batch,
+    /// Not to be sent before this instant, regardless of the budget: its place in a spread batch,
     /// or a back-off.
     public let notBefore: WallInstant
-    /// From when on it is never sent any more.
+    /// The time from which on it is never sent.
     public let deadline: WallInstant
     /// When its lease ends; `nil` when it is not claimed.
     public let leaseUntil: WallInstant?
-    /// The rules that kept it back when they were asked last; of one that expired, also what kept
-    /// its queue from sending at its deadline.
+    /// The reasons for its delay at the last decision; of an expired wake, also what kept its queue
+    /// from sending at its deadline.
     public let holds: DelayReasons
     /// How many attempts may have reached APNs, not counting a last one that ended it.
     public let tries: Int
@@ -52,7 +52,7 @@ public struct WakeRecord: Hashable, Sendable {
     package let carrierHolds: DelayReasons
     /// When the wake that carries it ended.
     public let carrierEndedAt: WallInstant?
-    /// When the app was launched by it, as the app reported.
+    /// The time at which it launched the app, by the app's report.
     public let launchedAt: WallInstant?
     /// Its attempts, the oldest first; at most ``AttemptRecord/maximumKept`` of the latest.
     public let attempts: [AttemptRecord]
@@ -87,7 +87,7 @@ public struct WakeRecord: Hashable, Sendable {
         launchedAt = row.launchedAt ?? carrier?.launchedAt
         var attempts = attempts
         if case .sent(let apnsUniqueID) = row.end, let endedAt = row.endedAt {
-            // The row says all that there is to say of the attempt that succeeded.
+            // The row has everything about the attempt that succeeded.
             attempts.append(
                 AttemptRecord(
                     startedAt: row.claimedAt, endedAt: endedAt,
@@ -97,13 +97,13 @@ public struct WakeRecord: Hashable, Sendable {
     }
 }
 
-/// The counts of a store, for the law of conservation.
+/// The counts of a store, for the check that accepted wakes are the sum of ended and pending ones.
 public struct StoreCount: Hashable, Sendable {
-    /// How many wakes the store ever admitted: a counter of its own, written with each admission.
+    /// The number of all admitted wakes: a separate counter, written with each admission.
     public let accepted: Int
-    /// How many ended wakes were pruned when their time was over.
+    /// The number of ended wakes that were pruned.
     public let pruned: Int
-    /// How many wakes are in each state.
+    /// The number of wakes in each state.
     public let byState: [WakeState: Int]
 
     /// Creates the counts.

@@ -6,9 +6,9 @@ public import WakeModel
 public enum WakeState: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// Stored, and waiting for its due time or a free slot.
     case pending
-    /// Handed to the sender under a lease.
+    /// Passed to the sender under a lease.
     case claimed
-    /// Ended: APNs took it.
+    /// Ended: APNs accepted it.
     case sent
     /// Ended: another wake carries it, and shares its outcome with it.
     case coalesced
@@ -16,20 +16,20 @@ public enum WakeState: String, Hashable, Sendable, CaseIterable, CustomStringCon
     case superseded
     /// Ended: it must not be sent.
     case suppressed
-    /// Ended: its deadline came first.
+    /// Ended: its deadline passed first.
     case expired
     /// Ended: APNs refused it.
     case rejected
-    /// Ended: APNs says that the device token is dead.
+    /// Ended: APNs reported the device token as unregistered.
     case undeliverable
-    /// Ended: given up.
+    /// Ended: it is not retried any more.
     case failed
     /// Ended on request.
     case cancelled
     /// Ended: its row, or its device's, cannot be read any more.
     case damaged
 
-    /// Whether nothing more will happen to it.
+    /// Whether it is final.
     public var isEnd: Bool { self != .pending && self != .claimed }
 
     /// The name, in lower case.
@@ -38,7 +38,7 @@ public enum WakeState: String, Hashable, Sendable, CaseIterable, CustomStringCon
 
 /// How a wake ended. Every accepted wake ends in exactly one of these.
 public enum WakeEnd: Hashable, Sendable {
-    /// APNs answered 200; with the key for Apple's delivery log when it gave one (sandbox).
+    /// APNs answered 200; with the key for Apple's delivery log if there was one (sandbox).
     case sent(apnsUniqueID: String?)
     /// Another wake carries it.
     case coalesced(into: WakeID)
@@ -46,9 +46,9 @@ public enum WakeEnd: Hashable, Sendable {
     case superseded
     /// It must not be sent.
     case suppressed(WakeSuppression)
-    /// The deadline came before it could be sent.
+    /// The deadline passed before it could be sent.
     case expired
-    /// APNs refused it, for a reason that another try does not change.
+    /// APNs refused it, for a reason that another attempt does not change.
     case rejected(Refusal)
     /// APNs says that the device token is dead.
     case undeliverable(Refusal)
@@ -59,7 +59,7 @@ public enum WakeEnd: Hashable, Sendable {
     /// Its row in the store, or that of its device, cannot be read any more, so it is not sent.
     case damaged
 
-    /// The state that says the same in one word.
+    /// The state of this end.
     public var state: WakeState {
         switch self {
         case .sent: .sent
@@ -76,7 +76,7 @@ public enum WakeEnd: Hashable, Sendable {
     }
 }
 
-/// What APNs said no with, as it is kept.
+/// A refusal of APNs, as it is stored.
 public struct Refusal: Hashable, Sendable {
     /// The HTTP status.
     public let status: Int
@@ -92,25 +92,25 @@ public struct Refusal: Hashable, Sendable {
         self.tokenDeadSince = tokenDeadSince
     }
 
-    /// Takes from an answer what is kept of it.
+    /// Creates a refusal from an answer.
     public init(_ rejection: PushOutcome.Rejection) {
         self.init(
             status: rejection.status, reason: rejection.reason,
             tokenDeadSince: rejection.timestamp)
     }
 
-    /// What follows from it: by the reason's row in the table, else by the status.
+    /// The consequence: by the reason's row in the table, else by the status.
     public var advice: RejectionReason.Advice {
         reason?.advice(status: status) ?? .forUnknownReason(status: status)
     }
 }
 
-/// Why a wake was given up.
+/// The reason why a wake is not retried any more.
 public enum FailureCause: String, Hashable, Sendable, CaseIterable {
-    /// A push that must not come twice may or may not have reached APNs: see
+    /// A push that must not be delivered twice may have reached APNs: see
     /// ``WakeModel/WakeKind/mayRepeat(collapseID:)``.
     case fateUnknown = "fate-unknown"
-    /// It was tried as often as the limit allows.
+    /// It was tried the maximum number of times.
     case triesUsedUp = "tries-used-up"
 
     /// The cause as a sentence.

@@ -9,11 +9,11 @@ public struct WakeSubmission: Sendable {
     public let wake: ValidWake
     /// The environment of its device token.
     public let environment: APNsEnvironment
-    /// When it came in.
+    /// The time of the request.
     public let acceptedAt: WallInstant
-    /// Not to be sent before this instant, whatever the budget allows; `nil` for no such wish.
+    /// Not to be sent before this instant, regardless of the budget; `nil` without one.
     public let notBefore: WallInstant?
-    /// What its caller chooses beside the push.
+    /// The caller's options.
     public let options: WakeOptions
     /// Random bits for its id, of which 62 are used.
     public let entropy: UInt64

@@ -6,7 +6,7 @@ public import WakeModel
 public enum WebhookKind: String, Hashable, Sendable, CaseIterable {
     /// How a wake ended.
     case outcome
-    /// A device token is dead.
+    /// APNs reported a device token as unregistered.
     case tokenDead = "token-dead"
     /// An app's queue was held or paused, or goes on.
     case appHeld = "app-held"
@@ -14,7 +14,7 @@ public enum WebhookKind: String, Hashable, Sendable, CaseIterable {
 
 /// The event of one webhook.
 public enum WebhookEvent: Hashable, Sendable {
-    /// A wake has ended; its record at the time of asking.
+    /// A wake has ended; its record at the time of the claim.
     case outcome(WakeRecord)
     /// An entry of the feedback feed.
     case tokenDead(FeedbackEntry)
@@ -38,7 +38,7 @@ public struct AppHold: Hashable, Sendable {
     public let queue: WakeQueueKey
     /// Whether it is held or paused from now on.
     public let isHeld: Bool
-    /// Why, as a sentence.
+    /// The reason, as a sentence.
     public let reason: String
     /// Since when.
     public let at: WallInstant
@@ -56,7 +56,7 @@ public struct AppHold: Hashable, Sendable {
 public struct WebhookItem: Hashable, Sendable {
     /// Proof of the lease.
     public struct Ticket: Hashable, Sendable {
-        /// Whom it is for.
+        /// Its endpoint.
         public let endpoint: WebhookEndpointID
         /// The item.
         public let number: Int64
@@ -75,9 +75,9 @@ public struct WebhookItem: Hashable, Sendable {
     public let ticket: Ticket
     /// The event to report.
     public let event: WebhookEvent
-    /// When it came to be.
+    /// The time of the event.
     public let createdAt: WallInstant
-    /// How often it was tried before.
+    /// The number of earlier attempts.
     public let tries: Int
 
     /// Creates an item.
@@ -93,7 +93,7 @@ public struct WebhookItem: Hashable, Sendable {
 public struct WebhookSettlement: Hashable, Sendable {
     /// What to do with the item.
     public enum Effect: Hashable, Sendable {
-        /// It was delivered, or is given up: it is done.
+        /// It was delivered, or is not retried any more.
         case done
         /// It is to be delivered again, from this instant on.
         case retry(at: WallInstant)

@@ -2,11 +2,11 @@
 
 public import WakeModel
 
-/// What a decision changes: rows by key, each with the version that it was decided on.
+/// The changes of a decision: rows by key, each with the version that it was decided on.
 ///
-/// An engine writes all of it in one transaction, or nothing. When a version is another one by
-/// then, a key is taken or a number is given, it writes nothing and says that there is a conflict:
-/// rows are loaded and decided on anew.
+/// An engine writes all of it in one transaction, or nothing. When a version has changed, or a key
+/// or a number is used already, it writes nothing and reports a conflict: then rows are loaded
+/// again and decided on again.
 public struct Changes: Sendable {
     /// A change of one device.
     public struct DeviceChange: Sendable {
@@ -46,7 +46,7 @@ public struct Changes: Sendable {
         case confirmsLaunches
         /// It is paused, or not.
         case pause(QueuePause?)
-        /// Since when webhooks say that it is held.
+        /// The time at which webhooks reported it as held; `nil` when they did not.
         case toldHeld(WallInstant?)
     }
 
@@ -60,16 +60,16 @@ public struct Changes: Sendable {
         public let record: AttemptRecord
     }
 
-    /// An idempotency key that is reserved. That it is known already is a conflict, unless it is
-    /// known as one whose time is over.
+    /// An idempotency key that is reserved. If it exists already, that is a conflict, unless it has
+    /// expired.
     public struct NewKey: Sendable {
         /// The key.
         public let key: IdempotencyKey
         /// The answer to its request.
         public let answer: AdmittedWake
-        /// When the key ended of which it takes the place; `nil` for one that is not known.
+        /// The expiration of the key that it replaces; `nil` for a new one.
         public let replacedEnd: WallInstant?
-        /// Whether it takes the place of one whose time is over.
+        /// Whether it replaces an expired one.
         public var replaces: Bool { replacedEnd != nil }
     }
 
@@ -78,9 +78,9 @@ public struct Changes: Sendable {
     public struct NewWebhook: Sendable {
         /// What it is about.
         public let subject: WebhookSubject
-        /// Whom it is for.
+        /// Its endpoint.
         public let endpoint: WebhookEndpointID
-        /// When it came to be.
+        /// The time of the event.
         public let at: WallInstant
     }
 
@@ -125,15 +125,15 @@ public struct Changes: Sendable {
     /// The numbers of the wakes that end, in their order: the next entries of the feed of outcomes,
     /// whose cursors are given by the write.
     public internal(set) var outcomes: [Int64] = []
-    /// When the last of them ends.
+    /// The time at which the last of them ends.
     public internal(set) var outcomesAt = WallInstant(millisecondsSinceEpoch: 0)
     /// New webhooks; their numbers are given by the write.
     public internal(set) var newWebhooks: [NewWebhook] = []
     /// Webhooks whose rows change.
     public internal(set) var webhooks: [WebhookChange] = []
-    /// What is added to counters.
+    /// The increments of counters.
     public internal(set) var counters: [StoreCounter: Int] = [:]
-    /// The last number that was given to a wake.
+    /// The last number that was assigned to a wake.
     public internal(set) var lastNumber: Int64 = 0
 
     /// The index of a wake in ``wakes``.
@@ -148,7 +148,7 @@ public struct Changes: Sendable {
 
     // MARK: Wakes
 
-    /// Makes room for changes of so many wakes.
+    /// Reserves capacity for changes of this number of wakes.
     mutating func reserve(wakeChanges count: Int) {
         wakes.reserveCapacity(count)
         places.reserveCapacity(count)
@@ -200,14 +200,14 @@ public struct Changes: Sendable {
 public struct WakeColumns: OptionSet, Hashable, Sendable {
     /// The bits.
     public let rawValue: UInt8
-    /// State, due time, deadline and delay reasons: it waits, or waits on.
+    /// State, due time, deadline and delay reasons: it waits, or still waits.
     public static let schedule = WakeColumns(rawValue: 1 << 0)
     /// Payload, expiration, collapse id, urgency, coalescing and schedule: another wake merged into
     /// it.
     public static let content = WakeColumns(rawValue: 1 << 1)
     /// State, fence, times and debit: it was claimed.
     public static let claim = WakeColumns(rawValue: 1 << 2)
-    /// State, fence, tries, schedule and the last reason: it goes back.
+    /// State, fence, tries, schedule and the last reason: it is returned to the queue.
     public static let comeback = WakeColumns(rawValue: 1 << 3)
     /// State, end, its time and delay reasons; the payload is dropped.
     public static let end = WakeColumns(rawValue: 1 << 4)
@@ -219,7 +219,7 @@ public struct WakeColumns: OptionSet, Hashable, Sendable {
 }
 
 extension WakeRow {
-    /// Takes these columns over, and no others.
+    /// Copies these columns, and no others.
     mutating func take(_ columns: WakeColumns, from other: borrowing WakeRow) {
         if !columns.isDisjoint(with: [.schedule, .content, .comeback]) {
             state = other.state
@@ -231,7 +231,7 @@ extension WakeRow {
         if columns.contains(.content) {
             payload = other.payload
             parts = other.parts
-            // One that had merged into another may wait for itself again.
+            // One that had merged into another may be pending again.
             end = other.end
             endedAt = other.endedAt
             expiration = other.expiration

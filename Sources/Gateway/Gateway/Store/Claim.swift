@@ -11,7 +11,7 @@ public struct Claim: Hashable, Sendable {
         /// The wake.
         public let id: WakeID
         /// The fencing number. It grows with every claim of this wake and whenever a lapsed lease
-        /// is taken back, so that the holder of an old lease cannot settle any more.
+        /// is reclaimed, so that the holder of an old lease cannot settle any more.
         public let fence: Int64
 
         /// Creates a ticket.
@@ -37,17 +37,17 @@ public struct Claim: Hashable, Sendable {
     public let collapseID: CollapseID?
     /// The value of `apns-priority`; `nil` for the kind's default.
     public let priority: Priority?
-    /// From when on the wake is never sent any more.
+    /// The time from which on the wake is never sent.
     public let deadline: WallInstant
     /// When it was due.
     public let dueAt: WallInstant
-    /// How many earlier attempts may have reached APNs.
+    /// The number of earlier attempts that may have reached APNs.
     public let tries: Int
     /// The reason of the last refusal, if the wake was refused before.
     public let previousReason: RejectionReason?
     /// When the lease began.
     public let claimedAt: WallInstant
-    /// When the lease ends. A send must have its answer, or give up, before.
+    /// The end of the lease. A push must be answered, or cancelled, before.
     public let leaseUntil: WallInstant
 
     /// Creates a claim.
@@ -75,19 +75,19 @@ public struct Claim: Hashable, Sendable {
 
     /// The wake's name.
     public var id: WakeID { ticket.id }
-    /// Whether it is sent again when it may have arrived.
+    /// Whether it is sent again when it may have reached APNs.
     public var mayRepeat: Bool { kind.mayRepeat(collapseID: collapseID) }
     /// The queue it was taken from.
     public var queue: WakeQueueKey { WakeQueueKey(app: app, kind: kind) }
 }
 
-/// Which due wakes to claim.
+/// The limits of a claim.
 public struct ClaimOrder: Hashable, Sendable {
-    /// How many wakes one queue may give.
+    /// The limit for one queue.
     public struct Share: Hashable, Sendable {
         /// The queue.
         public let queue: WakeQueueKey
-        /// The most wakes to take from it.
+        /// The most wakes to claim from it.
         public let limit: Int
 
         /// Creates a share.
@@ -99,9 +99,9 @@ public struct ClaimOrder: Hashable, Sendable {
 
     /// The queues, in the order in which they are served.
     public let shares: [Share]
-    /// The most wakes to take in all.
+    /// The most wakes to claim in all.
     public let limit: Int
-    /// Wakes due at or before this instant are taken, unless their deadline has come.
+    /// Wakes due at or before this instant are claimed, unless their deadline has passed.
     public let now: WallInstant
     /// When the leases end.
     public let leaseUntil: WallInstant

@@ -2,7 +2,7 @@
 
 import WakeModel
 
-/// A row of a store whose contents cannot be read, while the file around it is whole.
+/// A row of a store whose contents cannot be read, in an intact database.
 public struct DamagedRow: Hashable, Sendable, CustomStringConvertible {
     /// The tables of a store.
     public enum Table: String, Hashable, Sendable, CaseIterable {
@@ -26,10 +26,10 @@ public struct DamagedRow: Hashable, Sendable, CustomStringConvertible {
 
     /// Its table.
     public let table: Table
-    /// How it is found there, without secrets: the beginning of a wake's id, a device token's
-    /// digest, else a number.
+    /// Its key, without secrets: the beginning of a wake's id, a device token's digest, else a
+    /// number.
     public let key: String
-    /// What of it cannot be read, in a few words.
+    /// The part that cannot be read, in a few words.
     public let problem: String
 
     /// Creates a description of one row.
@@ -50,7 +50,7 @@ public struct DamagedRow: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StoreFailure {
-    /// The failure of a verb that needs this row.
+    /// The failure of a command that needs this row.
     public init(_ row: DamagedRow) {
         self.init(
             kind: .damaged,
@@ -58,6 +58,6 @@ extension StoreFailure {
                 + "(\(row.problem)).")
     }
 
-    /// Whether it may concern some rows only, so that a batch may do without them.
+    /// Whether it may concern some rows only, so that a batch can succeed without them.
     var isOfSomeRows: Bool { kind == .damaged || kind == .corrupt }
 }

@@ -4,9 +4,9 @@
 public enum Decision<Answer: Sendable>: Sendable {
     /// It is decided.
     case made(Answer, Changes)
-    /// More rows are needed: they are to be loaded beside the others, and it is to be decided anew.
+    /// More rows are needed: they must be loaded with the others, and it must be decided again.
     case needs(ReadSet)
-    /// It cannot be decided, and nothing is to be written.
+    /// It cannot be decided, and nothing must be written.
     case failed(StoreFailure)
 }
 
@@ -20,7 +20,7 @@ extension StoreCommand {
         }
     }
 
-    /// Looks whether reading alone shows that there is nothing to decide.
+    /// The answer if the rows show that there is nothing to decide; `nil` otherwise.
     public func decideIdle(
         over rows: LoadedRows, noting note: (DamagedRow) -> Void
     ) -> Decision<Answer?> {
@@ -86,7 +86,7 @@ extension StoreCommand {
 }
 
 extension StoreFailure {
-    /// A decision asked for rows again and again, which no command does.
+    /// A decision needed rows in too many rounds, which no command does.
     fileprivate static let undecided = StoreFailure(
         kind: .unavailable, message: "A command asked for too many rows, one after the other.")
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The specification of a store, in memory: ``StoreCommand``s over rows kept in the plainest way.
+/// The specification of a store, in memory: ``StoreCommand``s over rows in simple collections.
 ///
-/// It keeps the contract except that nothing survives the process, and its costs are linear in
-/// the number of wakes. It is for tests and for trying things out. Commands that come at the same
-/// time are decided beside each other, and one that finds its rows changed is decided anew: as it
-/// is with an engine that gateways share.
+/// It fulfils the contract except that nothing survives the process, and its costs are linear in
+/// the number of wakes. It is for tests and experiments. Concurrent commands are decided
+/// independently, and one whose rows have changed is decided again, as with an engine that gateways
+/// share.
 public actor InMemoryWakeStore: WakeStore, StoreEngine {
     private var rows = MemoryRows()
     private var retention: Retention
     private var keptStates: [MemoryRows] = []
     private let numbers: NumberSeries
     private let trouble: @Sendable () -> WriteTrouble?
-    /// How many writes were done, or may have been.
+    /// The number of writes that were done, or may have been.
     private var writeCount: Int64 = 0
-    /// The writes that were done of those of which it was not said.
+    /// The writes with an unknown outcome that were done.
     private var doneWrites: Set<Int64> = []
 
     /// An empty store.
@@ -37,14 +37,14 @@ public actor InMemoryWakeStore: WakeStore, StoreEngine {
         try await carryOut(command)
     }
 
-    /// Removes what has had its time; see ``WakeStore/prune(_:)``.
+    /// Removes rows whose retention has ended; see ``WakeStore/prune(_:)``.
     public func prune(_ order: PruneOrder) throws(StoreFailure) -> Pruned {
         let pruned = try retention.step(order)
         retention.committed()
         return pruned
     }
 
-    /// Does nothing: what is kept in memory is not damaged.
+    /// Does nothing: rows in memory are not damaged.
     public nonisolated func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void) {}
 
     // MARK: Engine
@@ -65,7 +65,7 @@ public actor InMemoryWakeStore: WakeStore, StoreEngine {
         case .conflict: return .conflict
         case .unknown(let isDone):
             writeCount += 1
-            // A write that the engine cannot do is not done, whatever outcome is reported.
+            // A write that the engine cannot do is not done, regardless of the simulated outcome.
             if isDone, rows.write(changes) { doneWrites.insert(writeCount) }
             return .unknown(UnknownWrite(writer: 0, sequence: writeCount))
         case nil: return rows.write(changes) ? .done : .conflict
@@ -81,7 +81,7 @@ public actor InMemoryWakeStore: WakeStore, StoreEngine {
     public nonisolated func note(_ row: DamagedRow) {}
 }
 
-/// What an engine that gateways share has to cope with.
+/// The failures of an engine that gateways share.
 package enum WriteTrouble: Hashable, Sendable {
     /// Another writer changed a row first.
     case conflict
@@ -91,19 +91,19 @@ package enum WriteTrouble: Hashable, Sendable {
 
 /// For a test that decides itself when a transaction fails or is lost.
 extension InMemoryWakeStore {
-    /// How many states are kept.
+    /// The number of kept states.
     package var keptStateCount: Int { keptStates.count }
 
-    /// Keeps the state as it is now, behind those that are kept.
+    /// Keeps the present state, after the kept ones.
     package func keepState() { keptStates.append(MemoryRows(copying: rows)) }
 
-    /// Goes back to a kept state.
+    /// Restores a kept state.
     package func restoreState(_ place: Int) {
         rows = MemoryRows(copying: keptStates[place])
         retention = Retention(of: rows)
     }
 
-    /// Forgets the kept states from this one on.
+    /// Drops the kept states from this one on.
     package func dropKeptStates(from place: Int) {
         keptStates.removeLast(keptStates.count - place)
     }

@@ -2,25 +2,25 @@
 
 public import WakeModel
 
-/// The rows that an engine has loaded for a decision, as facts: what is there, what is not, and
-/// what cannot be read.
+/// The rows that an engine has loaded for a decision: which exist, which do not, and which cannot
+/// be read.
 ///
-/// A row that is found comes with its version, which changes with each write to it. An engine
-/// whose rows cannot change between loading and writing gives all of them the version 0.
+/// A row that is found comes with its version, which changes with each write to it. An engine whose
+/// rows cannot change between loading and writing uses version 0 for all.
 public struct LoadedRows: Sendable {
-    /// What is known of a device.
+    /// The state of a device's row.
     public enum DeviceFact: Sendable {
         /// It is there.
         case found(DeviceRow, version: Int64)
         /// It is absent; a new one gets the number of this entry.
         case absent
-        /// It cannot be read; what is left of it, with an empty ledger, if its token is known.
+        /// It cannot be read; its readable columns with an empty ledger, if its token is known.
         case damaged(StoreFailure, rest: DeviceRow?)
     }
 
-    /// What is known of a wake.
+    /// The state of a wake's row.
     public enum WakeFact: Sendable {
-        /// It is there, with an empty payload if that was not asked for.
+        /// It exists, with an empty payload if that was not requested.
         case found(WakeRow, hasPayload: Bool, version: Int64)
         /// It is not.
         case absent
@@ -28,9 +28,9 @@ public struct LoadedRows: Sendable {
         case damaged(StoreFailure, hasEnded: Bool)
     }
 
-    /// What is known of a webhook.
+    /// The state of a webhook's row.
     public enum WebhookFact: Sendable {
-        /// It is there, under the lease that it was given last.
+        /// It exists, with its latest lease.
         case found(WebhookRow)
         /// It is not.
         case absent
@@ -40,7 +40,7 @@ public struct LoadedRows: Sendable {
 
     /// The due wakes of a queue.
     public struct DueWakes: Sendable {
-        /// At which instant they are due.
+        /// The instant of the query.
         public let now: WallInstant
         /// The limit of the query.
         public let limit: Int
@@ -57,7 +57,7 @@ public struct LoadedRows: Sendable {
 
     /// All queues.
     public var queues = QueueTable()
-    /// The numbers of devices, of those too that are not there yet.
+    /// The numbers of devices, including those that do not exist yet.
     public var deviceNumbers: [ReadSet.DeviceName: Int64] = [:]
     /// Devices by their numbers.
     public var devices: [Int64: DeviceFact] = [:]
@@ -83,19 +83,19 @@ public struct LoadedRows: Sendable {
     public var waiting: [Int64: Int] = [:]
     /// Due wakes by queue.
     public var due: [Int64: DueWakes] = [:]
-    /// What searches found: the numbers of rows, which are loaded too.
+    /// The results of searches: the numbers of rows, which are loaded too.
     public var scans: [ReadSet.Scan: [Int64]] = [:]
     /// The count of wakes in each state.
     public var states: [WakeState: Int]?
-    /// The last number that was given to a wake, an entry of the feed or a webhook.
+    /// The last number that was assigned to a wake, an entry of the feed or a webhook.
     public var lastNumber: Int64 = 0
-    /// The numbers of which new wakes get theirs.
+    /// The series of the numbers of new wakes.
     public var numbers = NumberSeries.all
 
     /// Creates an empty set.
     public init() {}
 
-    /// Makes room for the devices and wakes that are asked for by name, so that no table of large
+    /// Reserves capacity for the devices and wakes that are read by name, so that no table of large
     /// rows is moved while it is filled.
     package mutating func reserve(for reads: ReadSet) {
         if !reads.devices.isEmpty {
@@ -134,7 +134,7 @@ public struct QueueTable: Sendable {
         reserve(row.number)
     }
 
-    /// Takes note of a row that cannot be read: its number is not given again.
+    /// Records a row that cannot be read: its number is not assigned again.
     public mutating func reserve(_ number: Int64) { lastNumber = max(lastNumber, number) }
 }
 
@@ -144,8 +144,7 @@ public struct KnownKey: Hashable, Sendable {
     public let request: [UInt8]
     /// The number of the wake.
     public let wake: Int64
-    /// What was answered; `nil` where an earlier version of the store did not keep it, or it cannot
-    /// be read.
+    /// The answer; `nil` if an earlier version of the store did not store it, or it cannot be read.
     public let answer: AdmittedWake?
     /// When the key expires.
     public let expiresAt: WallInstant

@@ -18,9 +18,9 @@ final class MemoryRows: RetainedRows {
     private var webhooks: [Int64: Webhook] = [:]
     private var counters: [StoreCounter: Int] = [:]
     private var lastNumber: Int64 = 0
-    /// How often each device was written.
+    /// The number of writes of each device.
     private var deviceVersions: [Int64: Int64] = [:]
-    /// How often each wake was written.
+    /// The number of writes of each wake.
     private var wakeVersions: [Int64: Int64] = [:]
 
     /// The numbers of pending wakes.
@@ -217,7 +217,7 @@ final class MemoryRows: RetainedRows {
 
     // MARK: Writing
 
-    /// Writes all changes if their rows are still what they were; whether it did.
+    /// Writes all changes if their rows have not changed; returns whether it did.
     func write(_ changes: Changes) -> Bool {
         guard isCurrent(changes) else { return false }
         lastNumber = max(lastNumber, changes.lastNumber)
@@ -283,7 +283,7 @@ final class MemoryRows: RetainedRows {
         }
     }
 
-    /// Whether nothing on which was decided has changed since.
+    /// Whether no row of the decision has changed since.
     private func isCurrent(_ changes: Changes) -> Bool {
         changes.newQueues.allSatisfy { queueTable[$0.number] == nil && queueTable[$0.queue] == nil }
             && changes.newWakes.allSatisfy { $0.number > lastNumber }
@@ -352,8 +352,8 @@ final class MemoryRows: RetainedRows {
         }
     }
 
-    /// Removes a device, unless a wake of it is still there; whether it did. Its latest wake need
-    /// not be the last to go: an older one that is under way when that is pruned stays behind.
+    /// Removes a device, unless a wake of it still exists; returns whether it did. Its latest wake
+    /// may be removed before an older one that has not ended.
     private func remove(_ device: DeviceRow) -> Bool {
         guard !wakes.values.contains(where: { $0.device == device.number }) else { return false }
         deviceNumbers[ReadSet.DeviceName(token: device.token, queue: device.queue)] = nil

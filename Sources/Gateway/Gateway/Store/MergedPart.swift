@@ -10,13 +10,13 @@ public struct MergedPart: Hashable, Sendable {
     public static let maximumCount = 16
     /// The most bytes of payloads in the parts of a wake, unless it has one part only.
     public static let maximumByteCount = 16_384
-    /// The most wakes that the parts of one name. Of more the oldest are not named any more; what
-    /// they asked for stays.
+    /// The most wakes that the parts of a wake name. Of more, the oldest are not named any more;
+    /// their payloads stay.
     public static let maximumWakeCount = 64
 
     /// The wakes of its requests, the newest last.
     public var wakes: [WakeID]
-    /// Whether it is made of several requests, so that none can be taken out of it.
+    /// Whether it contains several requests, so that none can be removed.
     public var isFolded: Bool
     /// The JSON body. Never logged.
     public var payload: [UInt8]
@@ -59,7 +59,7 @@ public struct MergedPart: Hashable, Sendable {
 }
 
 extension WakeRow {
-    /// Its parts, of which it is one itself until something merges into it; read with its payload.
+    /// Its parts: only itself until another wake merges into it; read with its payload.
     var allParts: [MergedPart] {
         guard parts.isEmpty else { return parts }
         let own = MergedPart(
@@ -68,7 +68,7 @@ extension WakeRow {
         return [own]
     }
 
-    /// Keeps these parts, within their limits.
+    /// Stores these parts, within their limits.
     mutating func keep(_ all: [MergedPart]) {
         var all = all
         var byteCount = all.reduce(0) { $0 + $1.payload.count }
@@ -90,14 +90,14 @@ extension WakeRow {
         parts = all
     }
 
-    /// Takes note that the part with a wake has others in it, which it does not name.
+    /// Records that the part with a wake contains others, which it does not name.
     mutating func fold(_ wake: WakeID) {
         guard let index = parts.firstIndex(where: { $0.wakes.contains(wake) }) else { return }
         parts[index].isFolded = true
     }
 
-    /// Takes a wake's request out of its parts, as far as it is distinguishable; returns whether it
-    /// was there. The push then carries what is left.
+    /// Removes a wake's request from its parts, as far as it is distinguishable; returns whether it
+    /// was there. The push then carries the rest.
     mutating func withdraw(_ wake: WakeID) -> Bool {
         guard let index = parts.firstIndex(where: { $0.wakes.contains(wake) }) else { return false }
         guard !parts[index].isFolded else {

@@ -32,7 +32,7 @@ public struct ReadSet: Sendable {
         }
     }
 
-    /// What is loaded along with a row.
+    /// The rows and columns that are loaded with a row.
     public struct Parts: OptionSet, Hashable, Sendable {
         /// The bits.
         public let rawValue: UInt8
@@ -70,7 +70,7 @@ public struct ReadSet: Sendable {
         }
     }
 
-    /// A search for wakes or webhooks by something else than their numbers.
+    /// A search for wakes or webhooks by other columns than their numbers.
     public enum Scan: Hashable, Sendable {
         /// Pending wakes whose deadline has come, the earliest first, with their devices.
         case overdue(at: WallInstant, limit: Int)
@@ -81,7 +81,7 @@ public struct ReadSet: Sendable {
         /// Entries of the feedback feed behind a cursor that can be read: all, or those of a queue.
         case feedback(after: Int64, limit: Int, queue: Int64?)
         /// Entries of the feed of outcomes behind a cursor, with their wakes and the devices of
-        /// those; their cursors are what is found.
+        /// those; the result is their cursors.
         case outcomes(after: Int64, limit: Int)
         /// The cursor of the last entry of the feed of outcomes; nothing while none is kept.
         case lastOutcome
@@ -131,7 +131,7 @@ public struct ReadSet: Sendable {
             && nextDue.isEmpty && waiting.isEmpty && due.isEmpty && scans.isEmpty && !countsStates
     }
 
-    /// Adds what is needed besides.
+    /// Adds another set.
     package mutating func formUnion(_ other: ReadSet) {
         devices += other.devices
         deviceNumbers.formUnion(other.deviceNumbers)

@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// The rows that a step of ``Retention`` goes through, within one transaction.
+/// The rows of a step of ``Retention``, within one transaction.
 ///
 /// Not `Sendable`: rows belong to the thread or actor that runs their transactions.
 public protocol RetainedRows: AnyObject {
@@ -20,11 +20,11 @@ public protocol RetainedRows: AnyObject {
     /// first of this instant.
     func makeNumber(at now: WallInstant) -> Int64
 
-    /// Removes ended wakes with numbers below this one, and what hangs on them; how many.
+    /// Removes ended wakes with numbers below this one, with their attempts; returns their number.
     func removeWakes(below number: Int64, limit: Int) throws(StoreFailure) -> Int
-    /// Forgets idempotency keys whose time is over; how many.
+    /// Removes expired idempotency keys; returns their number.
     func forgetMarks(at now: WallInstant, limit: Int) throws(StoreFailure) -> Int
-    /// Removes entries that are older, or have a number below this one; how many.
+    /// Removes entries that are older, or have a number below this one; returns their number.
     func removeFeedback(
         before instant: WallInstant, orBelow number: Int64, limit: Int
     ) throws(StoreFailure) -> Int
@@ -40,13 +40,14 @@ public protocol RetainedRows: AnyObject {
     func webhooks(
         of endpoint: WebhookEndpointID, limit: Int
     ) throws(StoreFailure) -> [WebhookRow]
-    /// Makes a webhook another endpoint's.
+    /// Assigns a webhook to another endpoint.
     func moveWebhook(
         _ ticket: WebhookItem.Ticket, to heir: WebhookEndpointID
     ) throws(StoreFailure)
-    /// Removes a webhook under this lease, unless the lease is an older one; whether it did.
+    /// Removes a webhook under this lease, unless the lease is an older one; returns whether it
+    /// did.
     func removeWebhook(_ ticket: WebhookItem.Ticket) throws(StoreFailure) -> Bool
-    /// Removes webhooks of an endpoint, leased or not; how many.
+    /// Removes webhooks of an endpoint, leased or not; returns their number.
     func removeWebhooks(
         of endpoint: WebhookEndpointID, limit: Int
     ) throws(StoreFailure) -> Int
@@ -57,14 +58,13 @@ public protocol RetainedRows: AnyObject {
     func sweepDevices(
         after number: Int64, untouchedSince instant: WallInstant, limit: Int
     ) throws(StoreFailure) -> SweptDevices
-    /// Has the devices behind a number, up to another, be touched at `now` which are said to have
-    /// been touched after `bound`.
+    /// Sets the last activity of the devices after a number, up to another, to `now` if it is after
+    /// `bound`.
     func pullBackDevices(
         after number: Int64, through last: Int64, from bound: WallInstant, to now: WallInstant
     ) throws(StoreFailure)
-    /// Makes what is due, leased or remembered until after `bound`, which is farther than anything
-    /// is put off, due `now`, leased for another hour, and remembered until `bound`: a clock that
-    /// was wrong has put it there.
+    /// Corrects times after `bound`, which is later than any valid one and so from a wrong clock:
+    /// due times become `now`, leases end in an hour, and keys expire at `bound`.
     func pullBack(from bound: WallInstant, to now: WallInstant) throws(StoreFailure)
 
     /// Adds to a counter.
@@ -73,11 +73,11 @@ public protocol RetainedRows: AnyObject {
     func value(of counter: StoreCounter) throws(StoreFailure) -> Int
 }
 
-/// What a step of the walk through all devices came to.
+/// The result of a step of the walk through all devices.
 public struct SweptDevices: Hashable, Sendable {
-    /// How many devices were removed.
+    /// The number of removed devices.
     public let removed: Int
-    /// The number of the last device that was read; `nil` when there is none behind it.
+    /// The number of the last device that was read; `nil` when there is none after it.
     public let last: Int64?
 
     /// Creates a step.
@@ -99,10 +99,10 @@ public enum StoreCounter: Hashable, Sendable {
     case webhooks(WebhookEndpointID)
     /// Webhooks that were not kept for this endpoint, because too many were waiting.
     case webhooksDropped(WebhookEndpointID)
-    /// Writes that were only tried.
+    /// Test writes.
     case trials
-    /// Since when an endpoint that has webhooks is not configured, in milliseconds since the epoch;
-    /// 0 while it is.
+    /// The time since which an endpoint that has webhooks is not configured, in milliseconds since
+    /// the epoch; 0 while it is.
     case absentSince(WebhookEndpointID)
     /// A number ahead of the time, below which all numbers were given before ``aheadSince``; 0
     /// while numbers are as the time is.
@@ -148,7 +148,7 @@ public enum WebhookSubject: Hashable, Sendable {
     case outcome(wake: Int64)
     /// The entry of the feedback feed with this number.
     case tokenDead(feedback: Int64)
-    /// A queue that stopped, or goes on.
+    /// A queue that stopped or resumed.
     case appHeld(AppHold)
 }
 
@@ -160,7 +160,7 @@ public struct WebhookRow: Hashable, Sendable {
     public let subject: WebhookSubject
     /// When it came to be.
     public let createdAt: WallInstant
-    /// How often it was tried before.
+    /// The number of earlier attempts.
     public let tries: Int
 
     /// Creates a row.

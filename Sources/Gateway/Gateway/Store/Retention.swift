@@ -2,8 +2,8 @@
 
 import WakeModel
 
-/// What is removed when, step by step: the part of an engine's upkeep that is no decision on a few
-/// rows.
+/// Removes rows whose retention has ended, step by step: the part of an engine's upkeep that is not
+/// a decision on a few rows.
 public struct Retention {
     private let rows: any RetainedRows
     /// The walk through all devices.
@@ -20,7 +20,7 @@ public struct Retention {
     /// To be called when a transaction with a step is undone.
     public mutating func rolledBack() { sweep = keptSweep }
 
-    /// Removes what has had its time; see ``WakeStore/prune(_:)``.
+    /// Removes rows whose retention has ended; see ``WakeStore/prune(_:)``.
     public mutating func step(_ order: PruneOrder) throws(StoreFailure) -> Pruned {
         var pruned = Pruned()
         try rows.pullBack(from: order.farthest, to: order.now)
@@ -83,7 +83,8 @@ public struct Retention {
         guard let place = sweep.place(under: order) else { return }
         let swept = try rows.sweepDevices(
             after: place, untouchedSince: order.devicesBefore, limit: order.limit)
-        // What a clock that was ahead has touched counts as touched now, and goes in its time.
+        // A device that was touched by a clock that was ahead counts as touched now, and is removed
+        // after its retention.
         try rows.pullBackDevices(
             after: place, through: swept.last ?? .max, from: order.latest, to: order.now)
         sweep.reached = swept.last

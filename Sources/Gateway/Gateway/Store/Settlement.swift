@@ -8,10 +8,10 @@ public struct Settlement: Hashable, Sendable {
     public enum Effect: Hashable, Sendable {
         /// It has ended.
         case end(WakeEnd)
-        /// It goes back and is due again at this instant. `charged` says that the attempt may have
-        /// reached APNs and counts as a try.
+        /// It is returned to the queue and due again at this instant. `charged` is whether the
+        /// attempt may have reached APNs and counts as a try.
         case retry(at: WallInstant, charged: Bool)
-        /// It goes back as if it had never been claimed: nothing was sent.
+        /// It is returned to the queue without an effect: nothing was sent.
         case release
     }
 
@@ -41,7 +41,7 @@ public enum SettlementVerdict: Hashable, Sendable {
     case applied
     /// The same lease was settled before; nothing changed.
     case repeated
-    /// The lease is no longer valid: it lapsed and was taken back. Nothing changed.
+    /// The lease is no longer valid: it lapsed and was reclaimed. Nothing changed.
     case stale
     /// The wake's row cannot be read, so the result cannot be recorded; the wake ended as
     /// ``WakeState/damaged``.
@@ -50,7 +50,7 @@ public enum SettlementVerdict: Hashable, Sendable {
 
 /// The result of one attempt to send.
 public enum AttemptResult: Hashable, Sendable {
-    /// APNs took the push.
+    /// APNs accepted the push.
     case accepted(apnsUniqueID: String?)
     /// APNs refused it.
     case refused(Refusal)

@@ -10,7 +10,7 @@ public struct SharedStoreStatus: Hashable, Sendable {
         public let name: String
         /// Whether it is the one that made the survey.
         public let isThis: Bool
-        /// Since when it works on the store.
+        /// The time since which it uses the store.
         public let beganAt: WallInstant
         /// The time since its last heartbeat, in milliseconds.
         public let silentMilliseconds: Int64
@@ -40,23 +40,23 @@ public struct SharedStoreStatus: Hashable, Sendable {
     public struct Verb: Hashable, Sendable {
         /// Its round trips: loads and writes.
         public var tripCount = 0
-        /// How often others had changed its rows, so that it was decided anew.
+        /// The number of conflicts, after which it was decided again.
         public var conflictCount = 0
-        /// How long the database, and the way to it, took for the round trips, in microseconds.
+        /// The time of the round trips in the database and the network, in microseconds.
         public var microseconds: Int64 = 0
 
         /// Nothing yet.
         public init() {}
     }
 
-    /// A transaction of the database that has been open for long, whosever it is: it keeps old
-    /// versions of rows from being removed, so that everything becomes slower by and by.
+    /// A long-running transaction of the database, of any client: it prevents the removal of old
+    /// versions of rows, so that all statements become slower.
     public struct OpenTransaction: Hashable, Sendable {
-        /// How to end it, as SQL.
+        /// The SQL that ends it.
         public let ending: String
-        /// Whose it is: role, program and state, as far as this role may read them.
+        /// Its role, program and state, as far as this role may read them.
         public let owner: String
-        /// How long it has been open, in seconds.
+        /// Its age, in seconds.
         public let seconds: Int64
 
         /// Creates a description.
@@ -66,7 +66,7 @@ public struct SharedStoreStatus: Hashable, Sendable {
             self.seconds = seconds
         }
 
-        /// What is wrong, and what to do, in two sentences.
+        /// The problem and the fix, in two sentences.
         public var explanation: String {
             "A transaction of \(owner) has been open for \(seconds) s and keeps the database from "
                 + "removing old versions of rows. End it: \(ending)"
@@ -81,14 +81,15 @@ public struct SharedStoreStatus: Hashable, Sendable {
     public let members: [Member]
     /// Transactions that have been open for long, the oldest first.
     public let openTransactions: [OpenTransaction]
-    /// By how many bytes of log the standby that is farthest behind lags; `nil` without a standby,
-    /// or where the role may not read it.
+    /// The largest lag of a standby, in bytes of log; `nil` without a standby, or where the role
+    /// may not read it.
     public let standbyLagBytes: Int64?
-    /// How much the database's clock is ahead of this machine's, in milliseconds.
+    /// The difference of the database's clock to this machine's, in milliseconds; positive when it
+    /// is ahead.
     public let clockOffsetMilliseconds: Int64
-    /// What commands have cost, by their names.
+    /// The costs of commands, by their names.
     public let verbs: [String: Verb]
-    /// How many conflicts of versions this gateway met per second since the previous survey.
+    /// The conflicts of versions of this gateway per second since the previous survey.
     public let conflictsPerSecond: Double
 
     /// Creates a status.

@@ -7,7 +7,7 @@ public import WakeModel
 public struct EndedWake: Hashable, Sendable {
     /// The wake.
     public let id: WakeID
-    /// What its caller calls it.
+    /// The caller's reference.
     public let ref: WakeRef?
     /// App and kind.
     public let queue: WakeQueueKey
@@ -35,14 +35,14 @@ public struct EndedWake: Hashable, Sendable {
 /// Permission to claim wakes in the transaction that admits them, so that a wake which may be sent
 /// immediately is written once and not twice.
 public struct ClaimGrant: Hashable, Sendable {
-    /// The queues whose wakes may go now, and that have no older ones waiting, each with the most
-    /// wakes to claim from it.
+    /// The queues whose wakes may be sent now, and that have no older ones waiting, each with the
+    /// most wakes to claim from it.
     public private(set) var slots: [WakeQueueKey: Int]
     /// The most wakes to claim that are not immediate (``WakeModel/WakeKind/isImmediate``).
     public private(set) var background: Int
     /// The most calls, and Push to Talk, to claim.
     public private(set) var calls: Int
-    /// How long the leases last, in seconds.
+    /// The duration of the leases, in seconds.
     public let leaseSeconds: Int
     /// The reasons why queues do not send now: part of the decision.
     public let obstacles: [WakeQueueKey: DelayReasons]
@@ -72,7 +72,7 @@ public struct ClaimGrant: Hashable, Sendable {
         obstacles = [:]
     }
 
-    /// What is left of it after these claims.
+    /// The rest of it after these claims.
     func without(_ claims: [Claim]) -> ClaimGrant {
         var rest = self
         for claim in claims {
@@ -89,7 +89,7 @@ public struct AdmitAnswer: Sendable {
     public var admissions: [AdmissionResult] = []
     /// The wakes among them that were claimed immediately.
     public var claims: [Claim] = []
-    /// All that ended in this transaction: new ones, and older ones that were found to be over.
+    /// The wakes that ended in this transaction: new ones, and older ones that had expired.
     public var ended: [EndedWake] = []
     /// When the first of those that wait is due.
     public var nextDue: WallInstant?
@@ -113,11 +113,11 @@ public struct AdmitAnswer: Sendable {
 public struct ClaimAnswer: Sendable {
     /// The claimed wakes.
     public var claims: [Claim] = []
-    /// Due wakes that were found to be over.
+    /// Due wakes that had expired.
     public var ended: [EndedWake] = []
-    /// Queues that may hold more due wakes than were taken.
+    /// Queues that may have more due wakes than were claimed.
     public var unfinished: Set<WakeQueueKey> = []
-    /// How many due wakes were put off, because the budget says so by now.
+    /// The number of due wakes that the budget deferred.
     public var deferred = 0
 
     /// Nothing yet.
@@ -137,7 +137,7 @@ public struct SettleAnswer: Sendable {
     public init() {}
 }
 
-/// What taking back lapsed leases led to.
+/// The result of reclaiming lapsed leases.
 public struct Reclaimed: Hashable, Sendable {
     /// Wakes that are pending again; the lost attempt counts as a try.
     public var returned: [WakeID] = []
@@ -148,7 +148,7 @@ public struct Reclaimed: Hashable, Sendable {
     /// Nothing yet.
     public init() {}
 
-    /// How many leases were taken back.
+    /// The number of reclaimed leases.
     public var count: Int { returned.count + ended.count }
 }
 
@@ -168,12 +168,12 @@ public struct CancelOutcome: Sendable {
 
 /// The result of a device's report.
 public struct ReportOutcome: Sendable {
-    /// How many of the token's queues it reached.
+    /// The number of the token's queues that it applied to.
     public let devices: Int
     /// What ended by it.
     public let ended: [EndedWake]
-    /// Queues in which more plain pushes may wait for a device that is forgotten than one
-    /// transaction ends, each with the number of the wake with which ``ForgetPushes`` goes on.
+    /// Queues in which more plain pushes may wait for a removed device than one transaction ends,
+    /// each with the number of the wake with which ``ForgetPushes`` continues.
     public let unfinished: [WakeQueueKey: Int64]
 
     /// Creates an outcome.
@@ -209,10 +209,10 @@ public struct Pruned: Hashable, Sendable {
     public var outcomes = 0
     /// Devices without any state.
     public var devices = 0
-    /// Whether the walk through all devices has not come to its end.
+    /// Whether the walk through all devices has not ended.
     public var isSweeping = false
     /// Webhooks without a receiver: their endpoint was removed, or they were written before
-    /// endpoints had names, and no endpoint takes them over.
+    /// endpoints had names, and no endpoint gets them.
     public var webhooks = 0
     /// Webhooks without an endpoint that the only one inherited.
     public var inheritedWebhooks = 0
@@ -224,14 +224,14 @@ public struct Pruned: Hashable, Sendable {
     /// Nothing yet.
     public init() {}
 
-    /// Whether some table gave as many as the step may take, or the walk through the devices goes
-    /// on, so that another step may follow immediately.
+    /// Whether some table had as many rows as the step may remove, or the walk through the devices
+    /// has not ended, so that another step can follow immediately.
     public func isFull(_ limit: Int) -> Bool {
         isSweeping || max(wakes, marks, feedback, outcomes, webhooks + inheritedWebhooks) >= limit
     }
 }
 
-/// What pruning may remove.
+/// The limits of a step of pruning.
 public struct PruneOrder: Hashable, Sendable {
     /// Now: idempotency keys that expired before it.
     public let now: WallInstant
@@ -239,10 +239,10 @@ public struct PruneOrder: Hashable, Sendable {
     public let wakesBefore: WallInstant
     /// Devices without any activity since this instant, whose wakes were removed.
     public let devicesBefore: WallInstant
-    /// Who listens to webhooks; those of other endpoints go after the grace. Gateways that share a
-    /// store have the same ones.
+    /// The webhook endpoints; webhooks of others are removed after the grace period. Gateways that
+    /// share a store must have the same ones.
     public let webhooks: [WebhookSubscription]
-    /// How long webhooks are kept for an endpoint that is not among them, in seconds.
+    /// The grace period of webhooks for other endpoints, in seconds.
     public let webhookGraceSeconds: Int
     /// The most rows of one table; of devices, the most that are read.
     public let limit: Int
@@ -262,7 +262,7 @@ public struct PruneOrder: Hashable, Sendable {
 }
 
 extension PruneOrder {
-    /// How far numbers may be ahead of the time before that is a leap of the clock: an hour.
+    /// The most that numbers may be ahead of the time; more is a leap of the clock: an hour.
     static let toleratedMilliseconds: Int64 = 3_600_000
 
     /// The latest instant at which anything can have happened, as clocks are.
@@ -303,19 +303,5 @@ public struct WakeQueueRow: Hashable, Sendable {
         self.pausedAt = pausedAt
         self.pauseReason = pauseReason
         self.heldToldAt = heldToldAt
-    }
-}
-
-/// How much waits in a queue.
-public struct QueueDepth: Hashable, Sendable {
-    /// The queue.
-    public let queue: WakeQueueKey
-    /// When the longest due or next due wake is due.
-    public let firstDue: WallInstant?
-
-    /// Creates a depth.
-    public init(queue: WakeQueueKey, firstDue: WallInstant?) {
-        self.queue = queue
-        self.firstDue = firstDue
     }
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One verb of a store, as a value: its request, and its changes to the rows.
+/// A command to a store, as a value: its request, and its changes to the rows.
 ///
-/// Each verb is written once, here in the core, and every engine works by it. ``decide(on:)`` has
-/// no clock and does no I/O of its own: time is a part of the command. It runs within one
-/// transaction of an engine, all of whose changes are made or none.
+/// Each command is written once, here, for all engines. ``decide(on:)`` has no clock and does no
+/// I/O: time is a part of the command. It runs within one transaction of an engine, all of whose
+/// changes are made or none.
 public protocol StoreCommand<Answer>: Sendable {
     /// The answer to it.
     associatedtype Answer: Sendable
 
-    /// What it costs, and for whom it is done.
+    /// Its cost and its origin.
     var profile: CommandProfile { get }
 
-    /// What the configuration says of apps and webhooks.
+    /// The configuration of apps and webhooks.
     var rules: StoreRules { get }
 
-    /// The rows that it needs, as far as they are known by it alone.
+    /// The rows that it needs, as far as the command alone determines them.
     func reads(of queues: QueueTable) -> ReadSet
 
     /// Decides over the rows, and records what is to be written. Called again when it needed a row
@@ -26,7 +26,7 @@ public protocol StoreCommand<Answer>: Sendable {
     /// writer calls this first, outside the writer.
     func idleAnswer(on rows: WorkingSet) throws(RowFault) -> Answer?
 
-    /// Whether ``idleAnswer(on:)`` is to be asked.
+    /// Whether ``idleAnswer(on:)`` is to be called.
     static var isMostlyIdle: Bool { get }
 }
 
@@ -44,7 +44,7 @@ extension StoreCommand {
     public static var isMostlyIdle: Bool { false }
 }
 
-/// What a command costs and for whom it is done, so that an engine can give it its turn.
+/// The cost and the origin of a command, by which an engine orders commands.
 public struct CommandProfile: Hashable, Sendable {
     /// What a command does to rows.
     public enum Access: Hashable, Sendable, CaseIterable {
@@ -66,11 +66,11 @@ public struct CommandProfile: Hashable, Sendable {
 
     /// What it does to rows.
     public let access: Access
-    /// What it costs, in wakes.
+    /// Its cost, in wakes.
     public var weight = 1
     /// Who asked for it.
     public var origin = Origin.gateway
-    /// Whether it goes before what is not urgent.
+    /// Whether it precedes commands that are not urgent.
     public var isUrgent = false
     /// Whether it makes the store hold more, and can be refused for that.
     public var addsWork = false

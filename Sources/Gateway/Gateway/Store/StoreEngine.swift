@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a store over shared rows has to be able to do, so that ``StoreCommand``s can be carried
-/// out over it: load rows, and write changes if the rows are still what they were.
+/// A store that loads rows, and writes changes if the rows have not changed since: enough to carry
+/// out ``StoreCommand``s on it.
 ///
 /// Rows may change between loading and writing, by other gateways too. So each row is loaded with
 /// its version, and a write names the versions that it was decided on.
 public protocol StoreEngine: Sendable {
-    /// The queues, as they are known.
+    /// All queues. May be cached.
     func queueTable() async throws(StoreFailure) -> QueueTable
 
-    /// Loads rows, as they are at one moment. With `locks`, which follows a conflict, an engine may
-    /// keep others from changing them until the next write.
+    /// Loads rows as of one moment. With `locks`, which follows a conflict, an engine may lock them
+    /// until the next write.
     func load(_ reads: ReadSet, locks: Bool) async throws(StoreFailure) -> LoadedRows
 
     /// Writes all changes in one transaction, or none.
     func write(_ changes: Changes) async throws(StoreFailure) -> WriteOutcome
 
-    /// Whether a write of which that was not known was done. Returns when it is known, and throws
-    /// only what says that it never will be.
+    /// Determines whether a write with an unknown outcome was done. Returns when it is known, and
+    /// throws only if it can never be known.
     func resolve(_ write: UnknownWrite) async throws(StoreFailure) -> Bool
 
-    /// Takes note of a row that was found damaged by what others say of it.
+    /// Records a row that was found to be damaged because it contradicts other rows.
     func note(_ row: DamagedRow)
 }
 
@@ -28,7 +28,7 @@ public protocol StoreEngine: Sendable {
 public enum WriteOutcome: Hashable, Sendable {
     /// It is done, and durable.
     case done
-    /// Nothing is written: a row, a key or a number is not what it was when it was decided.
+    /// Nothing is written, because a row, a key or a number has changed since the decision.
     case conflict
     /// It may be done or not, as when the connection breaks while it is committed.
     case unknown(UnknownWrite)
@@ -49,8 +49,8 @@ public struct UnknownWrite: Hashable, Sendable {
 }
 
 extension StoreEngine {
-    /// Carries out a command: loads, decides and writes, anew after each conflict. No answer is
-    /// given before it is known whether the write was done.
+    /// Carries out a command: loads, decides and writes, and repeats that after each conflict.
+    /// Returns only when it is known whether the write was done.
     package func carryOut<Command: StoreCommand>(
         _ command: Command
     ) async throws(StoreFailure) -> Command.Answer {
@@ -77,8 +77,8 @@ extension StoreEngine {
     }
 }
 
-/// After so many conflicts a command is given up.
+/// The number of conflicts after which a command fails.
 private let maximumConflictCount = 100
-/// How often one command is decided on at most, until all that it needs is loaded and written: more
-/// than a page of a list takes.
+/// The most rounds of one command until all rows that it needs are loaded: more than a page of a
+/// list takes.
 let maximumRoundCount = 1_000

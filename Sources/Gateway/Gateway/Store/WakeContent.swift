@@ -3,7 +3,7 @@
 import WakeBudget
 import WakeModel
 
-/// What the push of a background wake carries.
+/// The content of the push of a background wake.
 struct WakeContent {
     /// The JSON body.
     let payload: [UInt8]
@@ -13,7 +13,7 @@ struct WakeContent {
     let collapseID: CollapseID?
 
     /// The content merged from an older one and this one, by this one's coalescing mode, and the
-    /// result: what cannot be united is replaced; see ``WakeBudget/PayloadUnion``.
+    /// result: contents that cannot be united are replaced; see ``WakeBudget/PayloadUnion``.
     func merged(
         behind older: WakeContent, _ coalescing: Coalescing
     ) -> (content: WakeContent, outcome: Coalescing) {
@@ -35,14 +35,14 @@ struct WakeContent {
 }
 
 extension WakeRow {
-    /// What its push carries; read with its payload.
+    /// The content of its push; read with its payload.
     var content: WakeContent {
         WakeContent(payload: payload, expiration: expiration, collapseID: collapseID)
     }
 
-    /// Takes over what an older or a newer wake carries. One that replaces takes out all that was
-    /// before it, so both together unite with what is older only if both of them do. Whether they
-    /// were united, or the newer one took the place of the older.
+    /// Merges the content of an older or a newer wake. One that replaces removes all older content,
+    /// so both together unite with older content only if both of them do. Returns whether they were
+    /// united or the older one was replaced.
     @discardableResult
     mutating func merge(
         _ other: WakeContent, _ otherCoalescing: Coalescing, _ otherUrgency: Urgency, isNewer: Bool

@@ -3,7 +3,7 @@
 public import WakeBudget
 public import WakeModel
 
-/// One wake as a store keeps it.
+/// A wake as a store keeps it.
 public struct WakeRow: Hashable, Sendable {
     /// Its name. Its number is the row's key, and grows with time.
     public let id: WakeID
@@ -11,8 +11,9 @@ public struct WakeRow: Hashable, Sendable {
     public let device: Int64
     /// The queue's number in the store.
     public let queue: Int64
-    /// The number of the same device's wake before this one; 0 for its first. The wakes of a
-    /// device are a chain, so that they are found without an index that every admission pays for.
+    /// The number of the same device's wake before this one; 0 for its first. The wakes of a device
+    /// are a chain, so that they are found without an index, which every admission would have to
+    /// update.
     public let previous: Int64
     /// When it was accepted.
     public let acceptedAt: WallInstant
@@ -20,7 +21,7 @@ public struct WakeRow: Hashable, Sendable {
     public let decision: WakeDecision
     /// How it merges with what is older than it: united only if all that merged into it are.
     public var coalescing: Coalescing
-    /// What its caller calls it.
+    /// The caller's reference.
     public let ref: WakeRef?
     /// VoIP: the call; `nil` for others.
     public let call: CallFingerprint?
@@ -30,17 +31,17 @@ public struct WakeRow: Hashable, Sendable {
     public var state: WakeState
     /// Pending: when it is due.
     public var dueAt: WallInstant
-    /// Not to be sent before this instant, whatever the budget allows.
+    /// Not to be sent before this instant, regardless of the budget.
     public var notBefore: WallInstant
-    /// From when on it is never sent any more.
+    /// The time from which on it is never sent.
     public var deadline: WallInstant
-    /// The rules that kept it back when they were asked last; of one that expired, also what kept
-    /// its queue from sending at its deadline.
+    /// The reasons for its delay at the last decision; of an expired wake, also what kept its queue
+    /// from sending at its deadline.
     public var holds: DelayReasons
     /// The JSON body; empty once it has ended. Never logged.
     public var payload: [UInt8]
-    /// What its payload is made of, the oldest first; empty until a wake merges into it, and once
-    /// it has ended.
+    /// The parts of its payload, the oldest first; empty until a wake merges into it, and once it
+    /// has ended.
     public var parts: [MergedPart] = []
     /// The value of `apns-expiration`.
     public var expiration: Expiration
@@ -48,7 +49,7 @@ public struct WakeRow: Hashable, Sendable {
     public var collapseID: CollapseID?
     /// The value of `apns-priority`; `nil` for the kind's default.
     public let priority: Priority?
-    /// The fencing number: it grows with each claim, and when a lapsed lease is taken back.
+    /// The fencing number: it grows with each claim, and when a lapsed lease is reclaimed.
     public var fence: Int64 = 0
     /// How many attempts may have reached APNs.
     public var tries = 0
@@ -57,21 +58,21 @@ public struct WakeRow: Hashable, Sendable {
     public var claimedAt = WallInstant(millisecondsSinceEpoch: 0)
     /// When its lease ends.
     public var leaseUntil = WallInstant(millisecondsSinceEpoch: 0)
-    /// What its claim was charged with.
+    /// The debit of its claim.
     public var debit: BudgetDebit?
     /// The reason of the last refusal.
     public var previousReason: RejectionReason?
     /// How it ended.
     public var end: WakeEnd?
-    /// Of a wake that was cancelled: the one that carries what had merged into it, or that had
-    /// carried it.
+    /// Of a cancelled wake: the wake that carries those that had merged into it, or its former
+    /// carrier.
     public var successor: WakeID?
     /// When it ended.
     public var endedAt: WallInstant?
-    /// When the app was launched by it.
+    /// The time at which it launched the app.
     public var launchedAt: WallInstant?
 
-    /// A wake that waits, or has ended immediately.
+    /// Creates a wake that waits, or ended immediately.
     public init(
         id: WakeID, device: Int64, queue: Int64, previous: Int64, acceptedAt: WallInstant,
         decision: WakeDecision, coalescing: Coalescing, ref: WakeRef? = nil,
@@ -104,7 +105,7 @@ public struct WakeRow: Hashable, Sendable {
     public var number: Int64 { id.number }
 }
 
-/// A call that a device's ledger counts, and the wake that is it.
+/// A call that a device's ledger counts, with its wake.
 public struct CountedCall: Hashable, Sendable {
     /// The call.
     public let call: CallFingerprint
@@ -118,7 +119,7 @@ public struct CountedCall: Hashable, Sendable {
     }
 }
 
-/// One device in one queue, as a store keeps it.
+/// A device in one queue, as a store keeps it.
 public struct DeviceRow: Hashable, Sendable {
     /// Its number in the store.
     public let number: Int64
@@ -132,8 +133,8 @@ public struct DeviceRow: Hashable, Sendable {
     public var pending: Int64 = 0
     /// The number of the latest wake; 0 for none.
     public var latest: Int64 = 0
-    /// VoIP: the calls that its ledger counts, and older ones that wait, the latest first. By them
-    /// a call is known again, whatever came after it.
+    /// VoIP: the calls that its ledger counts, and older ones that wait, the latest first. They are
+    /// used to recognise a repeated call.
     public var calls: [CountedCall] = []
     /// When the app registered the token, as far as was reported.
     public var registeredAt: WallInstant?
@@ -146,7 +147,7 @@ public struct DeviceRow: Hashable, Sendable {
     /// When anything was written here last.
     public var touchedAt: WallInstant
 
-    /// A device without any past.
+    /// Creates a new device.
     public init(
         number: Int64, queue: Int64, token: DeviceToken, kind: WakeKind, touchedAt: WallInstant
     ) {
@@ -157,7 +158,7 @@ public struct DeviceRow: Hashable, Sendable {
         ledger = DeviceLedger(kind: kind)
     }
 
-    /// A device as it was kept.
+    /// Creates a device from its stored columns.
     public init(
         number: Int64, queue: Int64, token: DeviceToken, ledger: DeviceLedger,
         touchedAt: WallInstant

@@ -2,17 +2,18 @@
 
 public import WakeModel
 
-/// Where accepted wakes are kept: a durable queue with leases, and the ledgers of the devices.
+/// The store of accepted wakes: a durable queue with leases, and the ledgers of the devices.
 ///
 /// Every ``StoreCommand`` is one transaction, and when it returns, its effect survives a crash of
 /// the process. Nothing here assumes that one process owns all wakes: leases end by themselves,
 /// fencing numbers keep the holder of an old lease from settling, and all that one command changes
-/// for a wake belongs to one device, so that a store may be divided by device. `InMemoryWakeStore`
-/// is the specification, and the contract suite in the tests runs against every store.
+/// for a wake belongs to one device, so that a store can be partitioned by device.
+/// `InMemoryWakeStore` is the specification, and the contract suite in the tests runs against every
+/// store.
 ///
-/// Time is the caller's: leases, due times and deadlines are compared with the instants that come
-/// with the commands. So the clocks of gateways that share a store must agree, to within what a
-/// lease lasts longer than a push may take.
+/// Time is an argument of the commands, which leases, due times and deadlines are compared with. So
+/// the clocks of gateways that share a store must agree, to within the difference between a lease
+/// and the timeout of a push.
 ///
 /// All members may be called from any task. None of them stops because the calling task was
 /// cancelled: the command is carried out, or fails with a reason.
@@ -22,17 +23,16 @@ public protocol WakeStore: Sendable {
         _ command: Command
     ) async throws(StoreFailure) -> Command.Answer
 
-    /// Removes what has had its time, in one step of a bounded size.
+    /// Removes rows whose retention has ended, in one step of a bounded size.
     func prune(_ order: PruneOrder) async throws(StoreFailure) -> Pruned
 
-    /// From now on `tell` is called for each unreadable row whenever it is read, so repeatedly for
-    /// the same one. It is called from any thread, within transactions, and returns quickly. For
-    /// one listener; a store whose rows cannot be damaged never calls it.
+    /// Calls `tell` from now on for each unreadable row whenever it is read, so repeatedly for the
+    /// same one. It is called from any thread, within transactions, and must return quickly. There
+    /// is one listener; a store whose rows cannot be damaged never calls it.
     func whenDamaged(_ tell: @escaping @Sendable (DamagedRow) -> Void)
 
-    /// Takes a duty that one gateway at a time has, or keeps it, for so many seconds from now on;
-    /// whether it is this gateway's. A store that belongs to one gateway has no other that could
-    /// have it.
+    /// Takes or keeps a duty, which one gateway has at a time, for so many seconds from now on;
+    /// returns whether this gateway has it. Always true for a store of one gateway.
     func take(_ duty: StoreDuty, seconds: Int) async throws(StoreFailure) -> Bool
 
     /// Releases a duty, so that the next gateway can take it immediately.
@@ -54,9 +54,9 @@ extension WakeStore {
     public func giveBack(_ duty: StoreDuty) async throws(StoreFailure) {}
 }
 
-/// What one of the gateways that share a store does at a time.
+/// A task that one of the gateways on a store does at a time.
 public enum StoreDuty: Hashable, Sendable {
-    /// Removing what has had its time.
+    /// Removing rows whose retention has ended.
     case prune
     /// Posting the webhooks of an endpoint.
     case webhooks(WebhookEndpointID)

@@ -5,11 +5,11 @@ import WakeModel
 
 // A repeated call is recognised by its key: each call that a device's ledger counts is in the
 // device's own row with the id of its wake (``DeviceRow/calls``). So the answer "the same call"
-// never depends on how many wakes came since, nor on whether the wake's own row is still there.
+// does not depend on the number of later wakes, nor on whether the wake's own row still exists.
 
 extension WorkingSet {
-    /// Counts a call that is to be sent, after its ledger did, and drops what counts no more. What
-    /// still waits stays, even if its ledger dropped it after a leap of the clock.
+    /// Counts a call that is to be sent, after its ledger did, and drops calls that no longer
+    /// count. Waiting calls are kept, even if the ledger dropped them after a leap of the clock.
     func keepCall(
         _ wake: borrowing WakeRow, _ call: CallFingerprint, on device: inout DeviceRow,
         at now: WallInstant
@@ -23,7 +23,7 @@ extension WorkingSet {
         device.calls = [CountedCall(call: call, wake: wake.id)] + kept
     }
 
-    /// Takes a call that certainly was not sent out of what its device's ledger counts.
+    /// Removes a call that certainly was not sent from its device's ledger.
     func refundCall(_ wake: borrowing WakeRow, _ device: inout DeviceRow) {
         let id = wake.id
         guard let place = device.calls.firstIndex(where: { $0.wake == id }) else { return }
@@ -32,8 +32,8 @@ extension WorkingSet {
         _ = device.ledger.refund(call, behind: newer)
     }
 
-    /// The answer to a request for a call that the ledger says was counted within its deadline.
-    /// Nothing is sent for it, whatever that wake's outcome.
+    /// The answer to a request for a call that the ledger counted within its deadline. Nothing is
+    /// sent for it, regardless of that wake's outcome.
     func sameCall(
         _ call: CallFingerprint, on device: borrowing DeviceRow, _ queue: SeenQueue
     ) throws(RowFault) -> AdmittedWake? {
@@ -53,7 +53,7 @@ extension WorkingSet {
             decision: .sameCall(id), isRepeated: true)
     }
 
-    /// Ends the calls that wait for a device, because it is forgotten.
+    /// Ends the calls that wait for a device, because the device is removed.
     func cancelCalls(
         of device: inout DeviceRow, at now: WallInstant, _ queue: SeenQueue
     ) throws(RowFault) -> [EndedWake] {

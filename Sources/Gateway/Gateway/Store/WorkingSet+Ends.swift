@@ -8,7 +8,7 @@ import WakeModel
 // not twice.
 
 extension WorkingSet {
-    /// From now on missing receipts count in this queue. Whether this is new.
+    /// Makes missing receipts count in this queue. Returns whether this is new.
     func noteConfirmation(in queue: SeenQueue) -> Bool {
         guard !queue.row.confirmsLaunches else { return false }
         change(queue.row, .confirmsLaunches)
@@ -30,7 +30,7 @@ extension WorkingSet {
         return try booked(wake, end, at: now, queue)
     }
 
-    /// Records the end of a wake whose row says it already.
+    /// Records the end of a wake whose row has it already.
     func booked(
         _ wake: borrowing WakeRow, _ end: WakeEnd, at now: WallInstant, _ queue: SeenQueue
     ) throws(RowFault) -> EndedWake {
@@ -44,7 +44,7 @@ extension WorkingSet {
             lastReason: wake.previousReason)
     }
 
-    /// Ends the wake that a background device waits with, after its ledger has let go of it.
+    /// Ends the pending wake of a background device, after its ledger removed it.
     func finishPending(
         of device: inout DeviceRow, _ end: WakeEnd, at now: WallInstant, _ queue: SeenQueue
     ) throws(RowFault) -> EndedWake? {
@@ -58,13 +58,14 @@ extension WorkingSet {
 
     // MARK: Times
 
-    /// Sets a pending wake's times by what the ledger says of it now.
+    /// Sets a pending wake's times by the present ledger.
     func schedule(
         _ wake: inout WakeRow, _ device: borrowing DeviceRow, _ queue: SeenQueue,
         at now: WallInstant
     ) {
         guard let outlook = device.ledger.outlook(policy: queue.policy, at: now) else { return }
-        // A wish to wait is for less than a wake is held; one for more is of a clock that leapt.
+        // A requested delay is shorter than the longest hold; a longer one is from a clock that
+        // leapt.
         let latest = now.advanced(bySeconds: Int64(queue.policy.settings.holdSeconds))
         if wake.notBefore > latest { wake.notBefore = now }
         wake.dueAt = max(outlook.due, wake.notBefore)
@@ -72,8 +73,7 @@ extension WorkingSet {
         wake.holds = outlook.holds
     }
 
-    /// Writes the times of the wake that a device waits with, after a command that may have changed
-    /// them.
+    /// Writes the times of a device's pending wake, after a command that may have changed them.
     func rescheduleBehind(
         _ device: borrowing DeviceRow, _ queue: SeenQueue, at now: WallInstant
     ) throws(RowFault) {

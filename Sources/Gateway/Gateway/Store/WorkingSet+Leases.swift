@@ -4,7 +4,7 @@ import WakeBudget
 import WakeModel
 
 extension WorkingSet {
-    /// Ends a pending wake that is not sent, and has its ledger, if there is one, let go of it.
+    /// Ends a pending wake that is not sent, and removes it from its ledger, if there is one.
     func abandon(
         _ wake: inout WakeRow, _ end: WakeEnd, _ queue: SeenQueue, at now: WallInstant
     ) throws(RowFault) -> EndedWake {
@@ -14,9 +14,8 @@ extension WorkingSet {
         return try abandon(&wake, end, &device, queue, at: now)
     }
 
-    /// Ends a wake whose device is gone, as an earlier version could leave one, or cannot be read.
-    /// The token of a removed device is not known any more, so its wake ends like those of a
-    /// forgotten device.
+    /// Ends a wake whose device does not exist, which earlier versions could cause, or cannot be
+    /// read. The token of a removed device is unknown, so its wake ends as cancelled.
     func finishForgotten(
         _ wake: inout WakeRow, at now: WallInstant, _ queue: SeenQueue
     ) throws(RowFault) -> EndedWake {
@@ -42,7 +41,7 @@ extension WorkingSet {
                 device.pending = 0
             }
         case .call:
-            // One that may have rung stays counted.
+            // A call that may have rung stays counted.
             if wake.tries == 0 { refundCall(wake, &device) }
         case .plain:
             if wake.tries == 0 { device.ledger.giveBackTurn(policy: queue.policy) }

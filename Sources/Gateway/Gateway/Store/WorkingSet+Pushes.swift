@@ -4,13 +4,12 @@ import WakeBudget
 import WakeModel
 
 extension WorkingSet {
-    /// How many of a device's wakes one transaction searches for pending ones, when it is
-    /// forgotten.
+    /// The number of a removed device's wakes that one transaction searches for pending ones.
     static let forgottenPushCount = 4_096
 
-    /// Ends the plain pushes that wait for a device, because it is forgotten: those among as many
-    /// as one transaction reads, the newest first. `rest` becomes the number of the wake with which
-    /// the next one goes on, 0 if there is none.
+    /// Ends the plain pushes that wait for a device, because it is removed: those among the wakes
+    /// that one transaction reads, the newest first. `rest` becomes the number of the wake with
+    /// which the next one continues, 0 if there is none.
     ///
     /// Any number may wait, so no row lists them; they are found along the chain of the device's
     /// wakes, which goes back no further than a wake may wait.

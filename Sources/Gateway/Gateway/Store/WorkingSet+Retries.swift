@@ -4,8 +4,8 @@ import WakeBudget
 import WakeModel
 
 extension WorkingSet {
-    /// Puts a claimed wake back, unless another one carries it by now or its time is over; how it
-    /// ended, if it did.
+    /// Returns a claimed wake to the queue, unless another one carries it now or it has expired.
+    /// Returns its end, if it ended.
     func comeBack(
         _ wake: inout WakeRow, notBefore: WallInstant, fate: SendFate, _ queue: SeenQueue,
         at now: WallInstant
@@ -24,11 +24,11 @@ extension WorkingSet {
         guard let debit = wake.debit else {
             return try comeBackUncharged(&wake, &device, queue, at: now)
         }
-        // What may have arrived stays charged, whatever happens to the wake from here on: the hour
-        // and the day count each attempt. Without another pending wake it is sent again as the same
-        // push, with the same apns-id, and the spacing after its own lost attempt does not apply,
-        // or a crash would delay every wake in flight by a quarter of an hour. Another wake waits
-        // for the spacing.
+        // An attempt that may have arrived stays charged, regardless of the wake's outcome: the
+        // hour and the day count each attempt. Without another pending wake it is sent again as the
+        // same push, with the same apns-id, and the spacing after its own lost attempt does not
+        // apply, or a crash would delay every wake in flight by a quarter of an hour. Another wake
+        // waits for the spacing.
         let place = device.ledger.settle(debit, as: fate, returns: true)
         wake.debit = nil
         switch place {
@@ -38,7 +38,7 @@ extension WorkingSet {
                 save(&device, at: now)
                 return end
             }
-            // It takes the place of the one that is not there.
+            // It replaces the missing one.
             fallthrough
         case .pending, .ended:
             device.pending = wake.number
@@ -66,7 +66,7 @@ extension WorkingSet {
     }
 
     /// Another wake waits for the device by now; it carries this one, whose request may be the
-    /// newer of the two. `nil` when that one is gone, or ended as damaged.
+    /// newer of the two. `nil` when that one was removed, or ended as damaged.
     private func joinPending(
         _ wake: inout WakeRow, isNewer: Bool, _ device: borrowing DeviceRow, _ queue: SeenQueue,
         at now: WallInstant
@@ -82,7 +82,7 @@ extension WorkingSet {
             carrier.merge(returned.content, wake.coalescing, wake.urgency, isNewer: isNewer)
             carrier.keep(isNewer ? own + others : others + own)
         }
-        // What APNs asked to wait for, it asked of the device and not of the one wake.
+        // A delay by APNs' answer concerns the device and not only the one wake.
         carrier.notBefore = max(carrier.notBefore, wake.notBefore)
         schedule(&carrier, device, queue, at: now)
         update(carrier, .content)

@@ -3,27 +3,27 @@
 import WakeBudget
 import WakeModel
 
-/// Why a decision cannot have a row.
+/// The reason why a row is not available to a decision.
 public enum RowFault: Error, Hashable, Sendable {
     /// It was not loaded. It is added to ``WorkingSet/missing``, and the decision is repeated after
     /// loading it.
     case notLoaded
-    /// It, or what it needs, cannot be read.
+    /// It, or a row that it needs, cannot be read.
     case damaged(StoreFailure)
 }
 
-/// The rows of one decision: what was loaded, and over that what the decision changes.
+/// The rows of one decision: the loaded ones, with the changes of the decision.
 ///
-/// What was changed is read back. A row that was not loaded stops the decision with
-/// ``RowFault/notLoaded``; so a row that is known only by another one needs no code of its own. Not
+/// Changes are visible to later reads. A row that was not loaded stops the decision with
+/// ``RowFault/notLoaded``; so rows that are found through other rows need no separate code. Not
 /// `Sendable`: a working set exists for one decision only.
 public final class WorkingSet {
     let loaded: LoadedRows
     let rules: StoreRules
     private(set) var changes = Changes()
-    /// Rows that were asked for and are not loaded.
+    /// Rows that were read and are not loaded.
     private(set) var missing = ReadSet()
-    /// Rows that were found damaged by what others say of them.
+    /// Rows that were found to be damaged because they contradict others.
     private(set) var damaged: [DamagedRow] = []
     private var queueTable: QueueTable
     /// Queues that the decision has seen, with their policies.
@@ -41,14 +41,14 @@ public final class WorkingSet {
         changes.lastNumber = loaded.lastNumber
     }
 
-    /// Takes note that a wake waits until then.
+    /// Records that a wake waits until then.
     func noteDue(_ wake: borrowing WakeRow) { nextDue = min(nextDue ?? wake.dueAt, wake.dueAt) }
 
     // MARK: Faults
 
     /// Runs a part of a decision on which the other parts do not depend; `nil` when it needs a row
-    /// that is not loaded. The decision is made again then, and the parts behind this one only say
-    /// what they need, so that one round of loading brings the rows of all parts.
+    /// that is not loaded. The decision is then repeated, and the parts after this one only collect
+    /// the rows that they need, so that one round loads the rows of all parts.
     func part<Value>(
         _ body: () throws(RowFault) -> Value
     ) throws(RowFault) -> Value? {
@@ -140,7 +140,7 @@ public final class WorkingSet {
         return number
     }
 
-    /// The device with this number; `nil` when it is gone.
+    /// The device with this number; `nil` when it does not exist.
     func device(_ number: Int64) throws(RowFault) -> DeviceRow? {
         if let change = changes.devices[number] { return change.row }
         switch loaded.devices[number] {
@@ -161,7 +161,7 @@ public final class WorkingSet {
     }
 
     /// The token of the device with this number, even if its ledger is damaged; `nil` when the
-    /// device is gone.
+    /// device does not exist.
     func token(ofDevice number: Int64) throws(RowFault) -> DeviceToken? {
         if case .damaged(_, let rest?) = loaded.devices[number] { return rest.token }
         return try device(number)?.token
@@ -218,9 +218,9 @@ public final class WorkingSet {
     // MARK: Wakes
 
     /// A number that no wake, no entry of the feedback feed and no webhook has had, at or after the
-    /// first of this instant. As it comes from the time, a store that was restored from a backup
-    /// does not give the numbers again that the lost one had given since. It is above `latest`, the
-    /// device's latest wake: along a device's chain numbers rise.
+    /// first of this instant. It is derived from the time, so a store that was restored from a
+    /// backup does not assign the numbers of the lost one again. It is above `latest`, the device's
+    /// latest wake: along a device's chain numbers rise.
     func makeNumber(at now: WallInstant, above latest: Int64) -> Int64 {
         changes.lastNumber = loaded.numbers.number(
             after: changes.lastNumber, andLatest: latest, at: now)
@@ -231,7 +231,7 @@ public final class WorkingSet {
     func insert(_ wake: WakeRow) { changes.newWakes.append(wake) }
 
     /// The wake with this number, mostly with an empty payload if that is not asked for. With
-    /// `chain`, so many of the same device before it are going to be asked for next.
+    /// `chain`, this number of earlier ones of the same device are loaded too.
     func wake(
         _ number: Int64, withPayload: Bool = false, chain: Int = 0
     ) throws(RowFault) -> WakeRow? {
@@ -259,8 +259,8 @@ public final class WorkingSet {
         changes.update(wake, columns, loaded: loaded.wakes[wake.number])
     }
 
-    /// The wake with this number; `nil` when it is gone, and when it cannot be read: then it ends
-    /// as damaged. For commands that write.
+    /// The wake with this number; `nil` when it does not exist, and when it cannot be read: then it
+    /// ends as damaged. For commands that write.
     func liveWake(
         _ number: Int64, withPayload: Bool = false
     ) throws(RowFault) -> WakeRow? {
@@ -418,7 +418,7 @@ public final class WorkingSet {
             Changes.NewWebhook(subject: subject, endpoint: endpoint, at: now))
     }
 
-    /// What is known of the webhook with this number.
+    /// The state of the webhook with this number.
     func webhook(_ number: Int64) throws(RowFault) -> LoadedRows.WebhookFact {
         guard let fact = loaded.webhooks[number] else {
             throw notLoaded { $0.webhooks.insert(number) }

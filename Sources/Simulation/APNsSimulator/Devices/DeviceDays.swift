@@ -3,8 +3,8 @@
 import DeviceModel
 import WakeModel
 
-/// What a profile makes happen to a device, day after day without end. One day is drawn at a time,
-/// so that a device costs the memory of one.
+/// The events of a device by a profile, day after day without end. One day is drawn at a time, so
+/// that a device needs the memory of one.
 struct DeviceDays: Sendable {
     private let profile: DayProfile
     private var generator: SeededGenerator

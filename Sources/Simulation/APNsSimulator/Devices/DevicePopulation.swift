@@ -6,7 +6,7 @@ import NIOCore
 import Synchronization
 import WakeModel
 
-/// The modelled devices of one simulator, and the time they live in.
+/// The modelled devices of one simulator, and their time.
 ///
 /// Their time is the configuration's clock plus an offset that only grows. Every query or change
 /// first runs what is due; between calls an alarm does. Only answers about all devices are linear
@@ -40,7 +40,7 @@ final class DevicePopulation: Sendable {
         var hasStopped = false
     }
 
-    /// A time at which a device must be looked at.
+    /// A time at which a device must be checked.
     struct Appointment: Comparable {
         let at: WallInstant
         let token: DeviceToken
@@ -264,7 +264,7 @@ extension DevicePopulation.Residents {
         }
     }
 
-    /// Sees to it that a device is looked at when it next does something.
+    /// Ensures that a device is checked at its next event.
     ///
     /// An appointment that comes earlier than that does no harm, so one is only added when all
     /// that the device has come later: those of one device never pile up.

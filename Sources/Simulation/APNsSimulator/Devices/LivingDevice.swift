@@ -18,8 +18,7 @@ struct LivingDevice: Sendable {
     /// The signals that the app reported last.
     private var toldSignals: DeviceSignals?
 
-    /// A device that lives from `start` on. `seed` takes the place of a seed that the setup leaves
-    /// open.
+    /// Creates a device that runs from `start` on. `seed` is used if the setup has none.
     init(_ token: DeviceToken, _ setup: DeviceSetup, seed: UInt64, at start: WallInstant) {
         self.token = token
         self.setup = setup
@@ -40,7 +39,7 @@ struct LivingDevice: Sendable {
     /// The stream of the seed that the days are drawn from; the model has another.
     private static let daysStream: UInt64 = 1
 
-    /// Lets everything happen that is due before `now`.
+    /// Runs everything that is due before `now`.
     mutating func settle(before now: WallInstant, into news: inout [DeviceNews]) {
         while let moment = days?.take(before: now) {
             happen(moment.event, at: moment.at, into: &news)
@@ -107,16 +106,16 @@ struct LivingDevice: Sendable {
 
 /// The app's reports.
 extension LivingDevice {
-    /// When it next does something by itself; `nil` when it will not.
+    /// The time of its next event; `nil` without one.
     var nextChange: WallInstant? {
         guard let day = days?.next else { return device.nextChange }
         return device.nextChange.map { min($0, day) } ?? day
     }
 
-    /// Its pushes, oldest first, as far as they are remembered.
+    /// Its recorded pushes, oldest first.
     var pushes: [ModelledPush] { history.pushes }
 
-    /// How it is at an instant that it has come to.
+    /// Its state at an instant that it has reached.
     func status(at instant: WallInstant) -> DeviceStatus {
         DeviceStatus(
             token: token, at: instant, profile: setup.profile?.name, conditions: conditions,

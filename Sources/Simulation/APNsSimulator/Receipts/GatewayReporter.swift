@@ -37,7 +37,7 @@ final class GatewayReporter: Sendable {
     init(_ target: ReceiptTarget, counters: AtomicCounters) {
         self.target = target
         self.counters = counters
-        // One ring is as good as many.
+        // One signal is enough for several reports.
         (signal, ring) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 

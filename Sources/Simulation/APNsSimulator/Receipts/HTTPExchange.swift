@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// One HTTP/1.1 request on a connection of its own, answered by a status.
+/// One HTTP/1.1 request on a separate connection, answered by a status.
 struct HTTPExchange: Sendable {
     var host: String
     var port: Int
@@ -16,13 +16,13 @@ struct HTTPExchange: Sendable {
     /// How long the whole of it may take.
     private static let timeout = TimeAmount.seconds(5)
 
-    /// Why there is no status.
+    /// The reason why there is no status.
     enum Failure: Error {
         case closed
         case timedOut
     }
 
-    /// Sends the request, and returns the status once the answer has come whole.
+    /// Sends the request, and returns the status once the answer is complete.
     ///
     /// Throws NIO's errors for a connection that fails, ``Failure``, and `CancellationError` when
     /// the task is cancelled.
@@ -44,7 +44,7 @@ struct HTTPExchange: Sendable {
             .whenComplete { result in
                 switch result {
                 case .success(let channel):
-                    // However it ends, the connection ends with it.
+                    // The connection ends with the request in any case.
                     answer.futureResult.whenComplete { _ in channel.close(promise: nil) }
                 case .failure(let error): answer.fail(error)
                 }
@@ -63,7 +63,7 @@ private final class ExchangeHandler: ChannelInboundHandler {
     typealias OutboundOut = HTTPClientRequestPart
 
     private let exchange: HTTPExchange
-    /// Completed by whatever comes first; the rest is ignored.
+    /// Completed by the first event; later ones are ignored.
     private let answer: EventLoopPromise<Int>
     private var status: Int?
 

@@ -14,12 +14,12 @@ public struct ReceiptTarget: Hashable, Sendable {
     public let basePath: String
     /// The API key that is sent as a bearer token. Secret.
     let key: String?
-    /// Whether receipts say `synced`: that the app fetched all there is when it was launched, so
-    /// that a wake which was asked for before that launch has nothing to add.
+    /// Whether receipts have `synced`: the app fetched everything at its launch, so that a wake
+    /// that was requested before that launch is not needed.
     public let appsSync: Bool
 
-    /// Takes a URL such as `http://127.0.0.1:8080`, and an API key, if the gateway wants one.
-    /// Receipts say that the apps have synced, unless `appsSync` is false.
+    /// Creates a target from a URL such as `http://127.0.0.1:8080`, and an API key, if the gateway
+    /// requires one. Receipts report that the apps have synced, unless `appsSync` is false.
     ///
     /// Throws `InvalidField` for anything but plain HTTP to a loopback address, because the key
     /// goes over it in the clear, and for a key that is not valid in a header.

@@ -43,9 +43,6 @@ public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomString
         "CONNECT_ERROR", "ENHANCE_YOUR_CALM", "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
     ]
 
-    /// How many codes RFC 9113 defines: 0 up to this, exclusive.
-    static var definedCount: Int { names.count }
-
     /// The code by its name in RFC 9113, such as `REFUSED_STREAM`; `nil` for another text.
     public init?(name: String) {
         guard let index = Self.names.firstIndex(of: name) else { return nil }

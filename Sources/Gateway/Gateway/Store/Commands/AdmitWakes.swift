@@ -4,7 +4,7 @@ import PayloadRules
 import WakeBudget
 import WakeModel
 
-/// Decides on wakes and keeps them; answers one by one, in order. Those that may be sent
+/// Decides on wakes and stores them. Returns an answer for each, in order. Those that may be sent
 /// immediately are claimed as far as the grant allows.
 public struct AdmitWakes: StoreCommand {
     /// The wakes.
@@ -21,7 +21,7 @@ public struct AdmitWakes: StoreCommand {
         self.rules = rules
     }
 
-    /// Calls and Push to Talk come in batches of their own, and are urgent.
+    /// Calls and Push to Talk are in separate batches, and are urgent.
     public var profile: CommandProfile {
         var profile = CommandProfile(.write, weight: submissions.count)
         profile.isUrgent = submissions.first?.wake.kind.isImmediate ?? false
@@ -58,7 +58,7 @@ public struct AdmitWakes: StoreCommand {
                 do throws(RowFault) {
                     return try set.admit(submission, &room, &answer)
                 } catch {
-                    // All that a submission needs is read before anything is written for it.
+                    // All rows of a submission are read before anything is written for it.
                     guard case .damaged(let failure) = error else { throw error }
                     return .damaged(failure.message)
                 }
@@ -86,12 +86,13 @@ extension WorkingSet {
         return .admitted(admitted)
     }
 
-    /// What an earlier request with the same key was answered; `nil` when there was none in time.
+    /// The answer to an earlier request with the same key; `nil` when there is none that has not
+    /// expired.
     private func earlierAdmission(
         _ submission: borrowing WakeSubmission
     ) throws(RowFault) -> AdmissionResult? {
         guard let key = submission.idempotency else { return nil }
-        // The same request for a user may have come first, with other devices.
+        // An earlier request for the same user may have had other devices.
         if let first = key.first, let known = try known(first, at: submission.acceptedAt),
             known.request != key.request
         {
@@ -99,7 +100,7 @@ extension WorkingSet {
         }
         guard let known = try known(key.key, at: submission.acceptedAt) else { return nil }
         guard known.request == key.request else { return .idempotencyConflict }
-        // Not what the wake's row says: another wake may have merged into it since.
+        // Not the wake's row: another wake may have merged into it since.
         if let answer = known.answer { return .admitted(answer.repeated) }
         guard let wake = try wake(known.wake) else { return .idempotencyConflict }
         return .admitted(
@@ -141,7 +142,8 @@ extension WorkingSet {
             {
                 return merged
             }
-            // What waited is gone, or ended as damaged: the ledger as it was lets go of it.
+            // The pending wake was removed, or ended as damaged, and the ledger must not refer to
+            // it.
             device = try self.device(of: new, queue)
             _ = device.ledger.cancelPending(at: now)
             device.pending = 0
@@ -240,8 +242,8 @@ extension WorkingSet {
             return try endAtOnce(&row, decision, &device, queue, &answer)
         case .sameCall:
             if let earlier = try sameCall(call, on: device, queue) { return earlier }
-            // Its row lacks the call that its ledger counts, which no version writes. Even so the
-            // phone must not ring again.
+            // Its row lacks a call that its ledger counts, which no version writes. The phone must
+            // not ring again in any case.
             let decision = WakeDecision.expired(earliest: row.deadline, because: [])
             return try endAtOnce(&row, decision, &device, queue, &answer)
         case .send, .deferred, .coalesced, .expired:
@@ -285,8 +287,8 @@ extension WorkingSet {
         return keepByItself(&row, &device, queue, &room, &answer)
     }
 
-    /// A wake that waits for nothing but its own due time, beside others of its device, or is sent
-    /// immediately when a slot is free.
+    /// Admits a wake that waits only for its due time, independently of others of its device, or is
+    /// sent immediately when a slot is free.
     private func keepByItself(
         _ row: inout WakeRow, _ device: inout DeviceRow, _ queue: SeenQueue,
         _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
@@ -311,7 +313,7 @@ extension WorkingSet {
         return row.receipt
     }
 
-    /// Takes note of a wake that waits.
+    /// Records a wake that waits.
     private func leave(
         _ row: borrowing WakeRow, _ queue: SeenQueue, isDue: Bool, _ answer: inout AdmitAnswer
     ) {
@@ -339,7 +341,7 @@ extension WorkingSet {
         let call: CallFingerprint? =
             switch new.wake.kind.discipline {
             case .background, .plain: nil
-            // A call without an id of its own is the same as no other.
+            // A call without an id is never the same as another.
             case .call: CallFingerprint(new.wake.callID ?? "\(new.entropy)")
             }
         return WakeRow(
@@ -379,7 +381,7 @@ extension WorkingSet {
     }
 }
 
-/// What is left of a grant.
+/// The rest of a grant.
 private struct GrantedRoom {
     private let grant: ClaimGrant?
     private var slots: [WakeQueueKey: Int]
@@ -393,8 +395,8 @@ private struct GrantedRoom {
         calls = grant?.calls ?? 0
     }
 
-    /// What keeps a queue from sending. A pause set by another gateway is in the store before the
-    /// grant reflects it.
+    /// The reasons why a queue does not send. A pause by another gateway is in the store before it
+    /// is in the grant.
     func obstacles(of row: WakeQueueRow) -> DelayReasons {
         let known = grant?.obstacles[row.queue] ?? []
         return row.pausedAt == nil ? known : known.union(DelayReasons(.paused))
@@ -431,13 +433,13 @@ extension WakeRow {
             payload: payload, expiration: expiration, collapseID: collapseID, priority: priority)
     }
 
-    /// What keeps it back, as far as its row says.
+    /// The reasons for its delay in its row.
     fileprivate func reasons(at now: WallInstant) -> DelayReasons {
         guard notBefore > now else { return holds }
         return holds.union(DelayReasons(fence == 0 ? .spread : .backOff))
     }
 
-    /// Takes in a newer wake; whether they were united, or it took the place of this one.
+    /// Merges a newer wake into it. Returns whether they were united or this one was replaced.
     fileprivate mutating func absorb(
         _ new: borrowing WakeSubmission, as id: WakeID
     ) -> Coalescing {
@@ -446,8 +448,8 @@ extension WakeRow {
             expiration: new.wake.expiration, collapseID: new.wake.collapseID,
             urgency: new.options.urgency, coalescing: new.options.coalescing)
         let all = allParts + [part]
-        // A wish to wait ends with the first that does not share it; what APNs asked to wait for
-        // does not.
+        // A delay by the request ends with the first wake without one; a delay by APNs' answer does
+        // not.
         if fence == 0 { notBefore = min(notBefore, new.notBefore ?? new.acceptedAt) }
         let outcome = merge(
             WakeContent(

@@ -5,8 +5,8 @@ public import WakeModel
 
 /// Ends a wake on request: one that waits, or has merged into one that does.
 ///
-/// Only this request is taken out. What had merged into it waits on: the newest of them takes its
-/// place. And what it had merged into continues without its payload, as far as that is
+/// Only this request is removed. Wakes that merged into it still wait: the newest of them replaces
+/// it. And the wake that it merged into continues without its payload, as far as that is
 /// distinguishable (``MergedPart``).
 public struct CancelWake: StoreCommand {
     /// The wake.
@@ -23,7 +23,7 @@ public struct CancelWake: StoreCommand {
         self.rules = rules
     }
 
-    /// A caller's.
+    /// A write for a caller.
     public var profile: CommandProfile { .callersWrite(.readThenWrite) }
 
     /// The wake and its device.
@@ -131,7 +131,8 @@ extension WorkingSet {
     /// How many of a device's latest wakes are searched for those that a wake carries.
     private static let mergedLookCount = 1_024
 
-    /// Cancels a wake that has merged into one that waits; `nil` when that one waits no more.
+    /// Cancels a wake that has merged into one that waits; `nil` when that one does not wait any
+    /// more.
     fileprivate func cancelMerged(
         _ wake: inout WakeRow, _ queue: SeenQueue, at now: WallInstant
     ) throws(RowFault) -> EndedWake? {

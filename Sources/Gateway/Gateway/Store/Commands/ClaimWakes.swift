@@ -3,8 +3,8 @@
 import WakeBudget
 import WakeModel
 
-/// Takes leases on due wakes, debiting them: the shares in their order, within a share the longest
-/// due first. What is over ends; what the budget puts off waits on.
+/// Takes leases on due wakes and debits them: the shares in their order, within a share the longest
+/// due first. Expired wakes end; wakes that the budget defers still wait.
 public struct ClaimWakes: StoreCommand {
     /// Which wakes.
     public let order: ClaimOrder
@@ -77,14 +77,14 @@ extension WorkingSet {
     ) throws(RowFault) {
         guard var wake = try liveWake(number, withPayload: true) else { return }
         guard wake.state == .pending else { return misplaced(wake) }
-        // A row can be damaged and make sense: nothing goes to a device of another app for it.
+        // A damaged row can be decodable: it must not cause a push to a device of another app.
         guard wake.queue == queue.row.number else { return quarantine(number) }
         guard var device = try readableDevice(wake.device), device.queue == wake.queue else {
             answer.ended.append(try finishForgotten(&wake, at: order.now, queue))
             return
         }
         switch queue.row.queue.kind.discipline {
-        // A plain push has had its turn given when it was accepted.
+        // A plain push was counted when it was accepted.
         case .call, .plain:
             if let end = whyNot(wake, device, at: order.now) {
                 answer.ended.append(try abandon(&wake, end, &device, queue, at: order.now))
@@ -98,7 +98,7 @@ extension WorkingSet {
         answer.claims.append(claim(wake, device, queue))
     }
 
-    /// Debits a background wake; `false` when it does not go now.
+    /// Debits a background wake; `false` when it may not be sent now.
     private func debit(
         _ wake: inout WakeRow, _ device: inout DeviceRow, _ queue: SeenQueue, _ order: ClaimOrder,
         _ answer: inout ClaimAnswer
@@ -109,12 +109,12 @@ extension WorkingSet {
         }
         switch device.ledger.claim(policy: queue.policy, at: order.now) {
         case .charged(let debit):
-            // Final until it turns out that it was not sent; see the type.
+            // Final unless it is found not to be sent; see the type.
             _ = device.ledger.settle(debit, as: .accepted)
             wake.debit = debit
         case .notYet:
             schedule(&wake, device, queue, at: order.now)
-            // A clock that was set back must not make it due for ever.
+            // A clock that was set back must not make it due without end.
             wake.dueAt = max(wake.dueAt, order.now.advanced(byMilliseconds: 1))
             update(wake, .schedule)
             // Its ledger may have detected that the clock was set back; unsaved, it would detect
@@ -136,7 +136,7 @@ extension WorkingSet {
         return true
     }
 
-    /// Why a due wake must not be sent, if that is so.
+    /// The reason why a due wake must not be sent; `nil` if it may be.
     private func whyNot(
         _ wake: borrowing WakeRow, _ device: borrowing DeviceRow, at now: WallInstant
     ) -> WakeEnd? {

@@ -19,7 +19,7 @@ public struct ConfirmLaunches: StoreCommand {
         self.rules = rules
     }
 
-    /// A caller's.
+    /// A write for a caller.
     public var profile: CommandProfile {
         .callersWrite(.readThenWrite, weight: receipts.count)
     }
@@ -47,12 +47,12 @@ public struct ConfirmLaunches: StoreCommand {
     }
 }
 
-/// Puts the ids of wakes in the place of the refs that receipts name them by; `nil` where no wake
-/// has the ref. It need not be of the transaction that records the receipts: a wake that comes in
-/// between is not the one that launched the app.
+/// Replaces the refs in receipts by the ids of wakes; `nil` where no wake has the ref. It need not
+/// be in the transaction that records the receipts: a wake that is admitted in between did not
+/// launch the app.
 public struct ResolveReceipts: StoreCommand {
-    /// How many refs one read resolves. A ref is searched in a device's whole chain of wakes, so
-    /// this is not done while a writer waits, and a claim can run in between.
+    /// The number of refs of one read. A ref is searched in a device's whole chain of wakes, so
+    /// this is not done in a writing transaction, and a claim can run in between.
     static let refsPerLook = 8
     /// How many wakes of a device, in one queue, are searched for a ref: those of some days, by the
     /// usual budget.
@@ -64,7 +64,7 @@ public struct ResolveReceipts: StoreCommand {
     /// Creates the command.
     public init(_ receipts: [Receipt]) { self.receipts = receipts }
 
-    /// A caller's, who only reads.
+    /// A read for a caller.
     public var profile: CommandProfile { .callersRead(weight: receipts.count) }
 
     /// The devices in all queues that may have them.
@@ -131,8 +131,8 @@ extension WorkingSet {
         guard var wake = try carrier(of: named) else { return .notSent }
         guard wake.mayHaveLaunched else { return .notSent }
         guard wake.launchedAt == nil else { return .repeated }
-        // By the device's clock, which may be wrong: a launch was not before its wake left, and of
-        // one after its receipt came nothing is known.
+        // By the device's clock, which may be wrong: a launch is not before its wake was sent, and
+        // not after its receipt.
         let launchedAt = receipt.launchedAt.flatMap { $0 > now ? nil : max($0, wake.claimedAt) }
         wake.launchedAt = launchedAt ?? now
         update(wake, .launch)
@@ -172,7 +172,7 @@ extension WorkingSet {
             among: receipt.apps)
     }
 
-    /// The newest wake of this name among the device's latest, in whichever queue has the device.
+    /// The newest wake with this ref among the device's latest, in any of its queues.
     private func wake(
         _ ref: WakeRef, of token: DeviceToken, among apps: Set<BundleID>?
     ) throws(RowFault) -> WakeRow? {
@@ -212,8 +212,8 @@ extension WorkingSet {
         return nil
     }
 
-    /// How many carriers are followed: a wake that is carried by another that is carried by
-    /// another. Each step takes a send that came back while a newer wake waited.
+    /// The number of carriers that are followed, because a carrier may have merged into another
+    /// wake. Each step requires a send that was returned while a newer wake waited.
     static let carrierChainCount = 64
 }
 

@@ -5,7 +5,7 @@ public struct CountWakes: StoreCommand {
     /// Creates the command.
     public init() {}
 
-    /// A caller's, who only reads.
+    /// A read for a caller.
     public var profile: CommandProfile { .callersRead() }
 
     /// The counters.
@@ -36,7 +36,7 @@ public struct RecountWakes: StoreCommand {
     /// Creates the command.
     public init() {}
 
-    /// A caller's, who reads all wakes.
+    /// A linear read for a caller.
     public var profile: CommandProfile { .callersRead(isLinear: true) }
 
     /// All wakes.

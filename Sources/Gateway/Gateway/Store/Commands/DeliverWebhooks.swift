@@ -27,8 +27,8 @@ public struct ClaimWebhooks: StoreCommand {
     /// It writes when a webhook is due.
     public var profile: CommandProfile { CommandProfile(.readThenWrite, weight: limit) }
 
-    /// An endpoint that is down has webhooks that wait for their next try, and each settlement asks
-    /// again.
+    /// An endpoint that is down has webhooks that wait for their next attempt, and each settlement
+    /// checks again.
     public static var isMostlyIdle: Bool { true }
 
     /// The endpoint's counts when nothing is due, or nothing is to be taken.
@@ -51,7 +51,7 @@ public struct ClaimWebhooks: StoreCommand {
         return reads
     }
 
-    /// Takes the leases, and drops what has had its time before anybody took it.
+    /// Takes the leases, and drops webhooks whose subject has been pruned.
     public func decide(on set: WorkingSet) throws(RowFault) -> WebhookBatch {
         var batch = WebhookBatch()
         for number in try set.numbers(.dueWebhooks(endpoint, at: now, limit: limit)) {
@@ -77,7 +77,7 @@ public struct ClaimWebhooks: StoreCommand {
         }
         let event = try set.readable { () throws(RowFault) in try set.event(row.subject) }
         guard let event else {
-            // What it was about has had its time before anybody took the event, or cannot be read.
+            // Its subject was pruned before the delivery, or cannot be read.
             try set.remove(row.ticket)
             set.add(1, to: .webhooksDropped(endpoint))
             return nil
@@ -86,8 +86,8 @@ public struct ClaimWebhooks: StoreCommand {
             record.endedAt.map({ $0 > row.createdAt && number < WakeID.firstNumber(at: $0) })
                 ?? true
         {
-            // What carried it was cancelled, and it waits for itself again, or has: its outcome is
-            // another event. The number distinguishes the two where a clock has leapt.
+            // Its carrier was cancelled, and it is pending again, or was: its outcome is another
+            // event. The number distinguishes the two if a clock has leapt.
             try set.remove(row.ticket)
             return nil
         }
@@ -119,7 +119,7 @@ public struct SettleWebhooks: StoreCommand {
         return reads
     }
 
-    /// Removes what is done, and puts the rest back.
+    /// Removes delivered webhooks, and reschedules the rest.
     public func decide(on set: WorkingSet) throws(RowFault) {
         for settlement in settlements {
             switch settlement.effect {

@@ -2,7 +2,7 @@
 
 public import WakeModel
 
-/// What waits in a queue.
+/// The pending wakes of a queue.
 public struct QueueBacklog: Hashable, Sendable {
     /// How many of its wakes are pending, up to ``maximumCount``.
     public let waiting: Int
@@ -13,8 +13,8 @@ public struct QueueBacklog: Hashable, Sendable {
     public static let maximumCount = ReadSet.waitingCount
 }
 
-/// Tells what waits in some queues; a queue that the store does not know yet is left out. Costs as
-/// much as there are pending wakes, up to ``QueueBacklog/maximumCount`` for each queue.
+/// Counts the pending wakes of some queues, without queues that are not in the store. Linear in the
+/// number of pending wakes, up to ``QueueBacklog/maximumCount`` for each queue.
 public struct MeasureQueues: StoreCommand {
     /// The queues.
     public let queues: [WakeQueueKey]
@@ -22,7 +22,7 @@ public struct MeasureQueues: StoreCommand {
     /// Creates the command.
     public init(_ queues: [WakeQueueKey]) { self.queues = queues }
 
-    /// A caller's, who only reads.
+    /// A read for a caller.
     public var profile: CommandProfile { .callersRead() }
 
     /// The queues' counts and next due instants.

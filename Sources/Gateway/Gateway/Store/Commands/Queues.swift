@@ -14,9 +14,9 @@ public struct ListQueues: StoreCommand {
     }
 }
 
-/// Pauses queues, or lets them go on.
+/// Pauses queues, or resumes them.
 public struct SetPause: StoreCommand {
-    /// The pause; `nil` lets them go on.
+    /// The pause; `nil` resumes them.
     public let pause: QueuePause?
     /// The queues.
     public let queues: [WakeQueueKey]
@@ -43,8 +43,8 @@ public struct SetPause: StoreCommand {
 }
 
 /// Writes a value without meaning, as durably as everything else: its success proves that writing
-/// works. A store whose small writes may find room in a file that cannot grow also tries whether it
-/// can.
+/// works. A store whose small writes may fit into a file that cannot grow also tests whether the
+/// file can grow.
 public struct TryWriting: StoreCommand {
     /// Creates the command.
     public init() {}

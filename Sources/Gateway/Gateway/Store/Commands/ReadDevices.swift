@@ -25,7 +25,7 @@ public struct FindDevices: StoreCommand {
         self.rules = rules
     }
 
-    /// A caller's, who only reads.
+    /// A read for a caller.
     public var profile: CommandProfile {
         .callersRead(weight: DeviceView.recentCount * queues.count, isShown: true)
     }

@@ -19,7 +19,7 @@ public struct ReadFeedback: StoreCommand {
         self.apps = apps
     }
 
-    /// A caller's, who only reads.
+    /// A read for a caller.
     public var profile: CommandProfile { .callersRead(weight: limit, isShown: true) }
 
     /// The first readable entries behind the cursor.
@@ -44,7 +44,7 @@ public struct ReadFeedback: StoreCommand {
     }
 
     /// The first entries of all queues, or of those of these apps: as many of each queue as are
-    /// asked for, since each may have all of them.
+    /// requested, because one may have all of them.
     private func numbers(after cursor: Int64, on set: WorkingSet) throws(RowFault) -> [Int64] {
         guard let apps else {
             return try set.numbers(.feedback(after: cursor, limit: limit, queue: nil))

@@ -16,7 +16,7 @@ public struct ReadOutcomes: StoreCommand {
         self.limit = limit
     }
 
-    /// A caller's, who only reads.
+    /// A read for a caller.
     public var profile: CommandProfile { .callersRead(weight: limit, isShown: true) }
 
     /// The entries.
@@ -26,7 +26,7 @@ public struct ReadOutcomes: StoreCommand {
         return reads
     }
 
-    /// Those of wakes that are gone, or cannot be read, are passed over.
+    /// Those of wakes that were removed, or cannot be read, are omitted.
     public func decide(on set: WorkingSet) throws(RowFault) -> OutcomePage {
         let cursors = try set.numbers(.outcomes(after: cursor, limit: limit))
         var page = OutcomePage(cursor: cursors.last ?? cursor, isFull: cursors.count >= limit)
@@ -46,7 +46,7 @@ public struct FindLastOutcome: StoreCommand {
     /// Creates the command.
     public init() {}
 
-    /// A caller's, who only reads.
+    /// A read for a caller.
     public var profile: CommandProfile { .callersRead(isShown: true) }
 
     /// The cursor.
@@ -55,7 +55,7 @@ public struct FindLastOutcome: StoreCommand {
     }
 }
 
-/// Looks which of these wakes have ended, or are not there.
+/// Finds which of these wakes have ended, or do not exist.
 public struct FindEnded: StoreCommand {
     /// The wakes' numbers.
     public let wakes: Set<Int64>
@@ -73,7 +73,7 @@ public struct FindEnded: StoreCommand {
         return reads
     }
 
-    /// The numbers of those that need not be waited for.
+    /// The numbers of those that are not pending.
     public func decide(on set: WorkingSet) throws(RowFault) -> Set<Int64> {
         var ended: Set<Int64> = []
         for number in wakes {
@@ -102,9 +102,9 @@ public struct OutcomePage: Hashable, Sendable {
 }
 
 extension WorkingSet {
-    /// The outcome at a cursor; `nil` when its wake is gone. A wake that had merged, and waits for
-    /// itself again since its carrier was cancelled, ends anew: only the entry of that end has its
-    /// outcome, not the earlier one.
+    /// The outcome at a cursor; `nil` when its wake was removed. A wake that had merged, and is
+    /// pending again because its carrier was cancelled, ends again: only the entry of that end has
+    /// its outcome, not the earlier one.
     fileprivate func outcome(at cursor: Int64) throws(RowFault) -> OutcomeEvent? {
         guard let number = loaded.outcomes[cursor], let wake = try self.wake(number),
             let end = wake.end, let endedAt = wake.endedAt,

@@ -4,7 +4,7 @@ import WakeBudget
 import WakeModel
 
 /// Returns the record of one wake; `nil` for an unknown id, and for one whose device was removed,
-/// because its token is not known any more.
+/// with its token.
 public struct FindWake: StoreCommand {
     /// The wake.
     public let id: WakeID
@@ -12,7 +12,7 @@ public struct FindWake: StoreCommand {
     /// Creates the command.
     public init(_ id: WakeID) { self.id = id }
 
-    /// A caller's, who only reads.
+    /// A read for a caller.
     public var profile: CommandProfile { .callersRead(isShown: true) }
 
     /// The wake with its device and its attempts.
@@ -31,8 +31,8 @@ public struct FindWake: StoreCommand {
 
 /// Lists wakes, the newest first, page by page.
 public struct ListWakes: StoreCommand {
-    /// How many rows one page of a list reads, so that a rare state does not cost a scan of the
-    /// whole store.
+    /// The number of rows that one page of a list reads, so that a rare state does not cost a scan
+    /// of the whole store.
     static let scannedRowCount = 5_000
     /// Rows that are looked up together at first.
     static let rowsPerLook = 500
@@ -43,7 +43,7 @@ public struct ListWakes: StoreCommand {
     /// Creates the command.
     public init(_ query: WakeQuery) { self.query = query }
 
-    /// A caller's, who only reads.
+    /// A read for a caller.
     public var profile: CommandProfile {
         .callersRead(weight: query.rowCount, isShown: true)
     }
@@ -60,7 +60,7 @@ public struct ListWakes: StoreCommand {
             guard let device = try set.device(token, queue: queue.number) else {
                 continue
             }
-            // The page before ended in this chain, mostly the only one: this one goes on there.
+            // The previous page ended in this chain, mostly the only one: this one continues there.
             let isCursors = cursor?.device == device.number
             let first = isCursors ? cursor?.previous ?? 0 : device.latest
             if first != 0 { chains.append(first) }
@@ -104,9 +104,9 @@ extension WorkingSet {
         try readable { () throws(RowFault) in try token(ofDevice: wake.device)?.digest } == digest
     }
 
-    /// Follows the chains of a device's queues together, the newest first. What has to be passed in
-    /// another chain than the cursor's does not count as looked at: a page that never came to what
-    /// is behind the cursor would have no next one.
+    /// Follows the chains of a device's queues together, the newest first. Rows of other chains
+    /// before the cursor do not count as read: otherwise a page could end before the cursor, and
+    /// would have no next one.
     fileprivate func walk(
         _ chains: inout [Int64], before: Int64, _ query: WakeQuery
     ) throws(RowFault) -> WakePage {
@@ -116,7 +116,7 @@ extension WorkingSet {
         var passed = 0
         while looked < ListWakes.scannedRowCount, let number = chains.max() {
             chains.removeAll { $0 == number }
-            // As many again as were passed, so that few rounds come to the end of a long chain.
+            // The number doubles, so that a long chain needs few rounds.
             guard let wake = try readableWake(number, chain: max(query.limit, passed)) else {
                 continue
             }
@@ -138,7 +138,7 @@ extension WorkingSet {
         var before = query.after?.number ?? .max
         var looked = 0
         while looked < ListWakes.scannedRowCount {
-            // As many again as were looked at, so that few rounds come to the end of a page.
+            // The number doubles, so that a page needs few rounds.
             let limit = min(
                 max(ListWakes.rowsPerLook, looked), ListWakes.scannedRowCount - looked)
             let numbers = try self.numbers(.wakes(before: before, limit: limit))
@@ -154,7 +154,7 @@ extension WorkingSet {
                     query.includes(queue.row.queue.app)
                 else { continue }
                 if let digest = query.digest {
-                    // One round of loading brings the devices of the whole look.
+                    // One round loads the devices of all of these rows.
                     let matches = try part { () throws(RowFault) in
                         try hasDigest(wake, digest)
                     }
@@ -182,8 +182,8 @@ extension WorkingSet {
     }
 }
 
-/// A page of a list while it is filled. A wake of which rows are still to be loaded takes a place
-/// too, so that no more is loaded than the page holds.
+/// A page of a list while it is filled. A wake with rows that are not loaded yet takes a place too,
+/// so that no more is loaded than the page needs.
 private struct PageBuilder {
     let limit: Int
     let set: WorkingSet

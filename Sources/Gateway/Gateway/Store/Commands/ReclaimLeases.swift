@@ -3,11 +3,11 @@
 import WakeBudget
 public import WakeModel
 
-/// Takes back leases that ended without a settlement, except those that the caller itself holds.
+/// Reclaims leases that ended without a settlement, except those that the caller itself holds.
 public struct ReclaimLeases: StoreCommand {
     /// The present instant.
     public let now: WallInstant
-    /// The most leases to take back.
+    /// The most leases to reclaim.
     public let limit: Int
     /// The wakes whose leases the caller holds.
     public let held: Set<WakeID>

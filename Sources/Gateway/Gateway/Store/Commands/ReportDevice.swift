@@ -11,7 +11,7 @@ public struct ReportDevice: StoreCommand {
     public let token: DeviceToken
     /// The queues.
     public let queues: [WakeQueueKey]
-    /// Whether a device that is not known yet is made.
+    /// Whether an unknown device is created.
     public let makes: Bool
     /// The present instant.
     public let now: WallInstant
@@ -31,7 +31,7 @@ public struct ReportDevice: StoreCommand {
         self.rules = rules
     }
 
-    /// A caller's.
+    /// A write for a caller.
     public var profile: CommandProfile { .callersWrite(.readThenWrite) }
 
     /// The device in each of the queues, with the wake that waits for it.
@@ -54,8 +54,8 @@ public struct ReportDevice: StoreCommand {
             if report == .forget, var damaged = try set.damagedDevice(token, in: name) {
                 devices += 1
                 let queue = try set.queue(damaged.queue)
-                // The calls that are known still are counted anew, the oldest first: what a phone
-                // was called with rings no second time.
+                // The calls that are still recorded are counted again, the oldest first, so that a
+                // phone does not ring twice for one.
                 for call in damaged.calls.reversed() where name.kind == .voip {
                     _ = damaged.ledger.admit(
                         .voip(call.call), policy: queue.policy, at: call.wake.acceptedAt)
@@ -80,7 +80,7 @@ public struct ReportDevice: StoreCommand {
                 let known = device.registeredAt.flatMap { $0 > now ? nil : $0 }
                 device.registeredAt = max(at, known ?? at)
                 if let deadSince = device.deadSince, at > deadSince { device.deadSince = nil }
-                // A report that comes late says whose the device was.
+                // A late report names a former user of the device.
                 if at >= known ?? at { try set.register(&device, change, at: now) }
             case .forget:
                 ended += try set.forget(&device, queue, at: now, &unfinished)
@@ -93,13 +93,13 @@ public struct ReportDevice: StoreCommand {
     }
 }
 
-/// Ends more of the plain pushes that waited for a device when it was forgotten.
+/// Ends further plain pushes that waited for a device when it was removed.
 public struct ForgetPushes: StoreCommand {
     /// The device.
     public let token: DeviceToken
     /// The queue.
     public let queue: WakeQueueKey
-    /// The number of the first wake to look at; those before it follow.
+    /// The number of the first wake to examine; those before it follow.
     public let first: Int64
     /// The present instant.
     public let now: WallInstant
@@ -118,7 +118,7 @@ public struct ForgetPushes: StoreCommand {
         self.rules = rules
     }
 
-    /// A caller's.
+    /// A write for a caller.
     public var profile: CommandProfile { .callersWrite(.readThenWrite) }
 
     /// The device.
@@ -131,7 +131,7 @@ public struct ForgetPushes: StoreCommand {
         return reads
     }
 
-    /// What ended, and the wake to go on with, if there is any.
+    /// The ended wakes, and the wake to continue with, if there is any.
     public func decide(on set: WorkingSet) throws(RowFault) -> ReportOutcome {
         guard let row = set.knownQueue(queue),
             var device = try set.device(token, queue: row.number)
@@ -139,7 +139,7 @@ public struct ForgetPushes: StoreCommand {
         var rest: Int64 = 0
         let ended = try set.cancelPushes(
             of: &device, from: first, at: now, try set.queue(row.number), &rest)
-        // It may have been used anew meanwhile.
+        // It may have been used again meanwhile.
         let isForgotten = device.touchedAt == WallInstant(millisecondsSinceEpoch: 0)
         if !ended.isEmpty {
             if isForgotten { set.forget(&device) } else { set.save(&device, at: now) }
@@ -201,8 +201,8 @@ extension WorkingSet {
         }
         switch queue.row.queue.kind.discipline {
         case .background: device.ledger.forget()
-        // What it was called with stays counted for as long as the row does: a phone that was
-        // forgotten must not ring again for the same call either.
+        // Its calls stay counted while the row exists: a phone must not ring again for the same
+        // call after its device was removed.
         case .call: ended += try cancelCalls(of: &device, at: now, queue)
         case .plain:
             var rest: Int64 = 0

@@ -3,8 +3,7 @@
 import WakeBudget
 import WakeModel
 
-/// Records the outcomes of claimed wakes; answers one by one, in order. Doing it again changes
-/// nothing.
+/// Records the outcomes of claimed wakes. Returns an answer for each, in order. Idempotent.
 public struct SettleWakes: StoreCommand {
     /// The outcomes.
     public let settlements: [Settlement]
@@ -31,7 +30,7 @@ public struct SettleWakes: StoreCommand {
         return reads
     }
 
-    /// Settles each by itself; the fencing token of its ticket says whether it still counts.
+    /// Settles each by itself; the fencing token of its ticket determines whether it still counts.
     public func decide(on set: WorkingSet) throws(RowFault) -> SettleAnswer {
         var answer = SettleAnswer()
         answer.verdicts.reserveCapacity(settlements.count)
@@ -62,7 +61,7 @@ extension WorkingSet {
         guard var wake = found, wake.id == ticket.id, wake.fence == ticket.fence else {
             return .stale
         }
-        // The lease was settled, and has not been given out again.
+        // The lease was settled, and the wake was not claimed again.
         guard wake.state == .claimed else { return .repeated }
         guard let queue = try readableQueue(wake.queue) else {
             quarantine(wake.number)
@@ -88,12 +87,12 @@ extension WorkingSet {
         return .applied
     }
 
-    /// Ends a claimed wake; gives back what it was charged with if it certainly was not sent.
+    /// Ends a claimed wake, and refunds its debit if it certainly was not sent.
     private func conclude(
         _ wake: inout WakeRow, _ end: WakeEnd, _ settlement: Settlement, _ queue: SeenQueue
     ) throws(RowFault) -> EndedWake {
         var end = end
-        // What APNs took is final already; see the type.
+        // A push that APNs accepted is final already; see the type.
         if settlement.fate != .accepted, var device = try readableDevice(wake.device) {
             refund(wake, &device, settlement.fate, queue)
             if case .refused(let refusal) = settlement.attempt {
@@ -122,7 +121,7 @@ extension WorkingSet {
         }
     }
 
-    /// Records what a final refusal says about the device token, also in the feed.
+    /// Records the consequence of a final refusal for the device token, also in the feed.
     private func learn(
         _ refusal: Refusal, _ end: WakeEnd, _ wake: borrowing WakeRow, _ device: inout DeviceRow,
         _ queue: SeenQueue, at now: WallInstant
@@ -135,8 +134,8 @@ extension WorkingSet {
         case .deadUnlessRegisteredSince: kind = .tokenDead
         }
         if kind == .tokenDead {
-            // Without a time, as of an answer that was cut off behind its status, it is not known
-            // whether the app registered it since. The answer to the next push says so.
+            // Without a time, as in an answer that was cut off after its status, it is not known
+            // whether the app registered the token since. The answer to the next push shows it.
             if let registeredAt = device.registeredAt,
                 refusal.tokenDeadSince.map({ registeredAt > $0 }) ?? true
             {
@@ -144,7 +143,7 @@ extension WorkingSet {
             }
             device.deadSince = refusal.tokenDeadSince ?? now
         }
-        // A device is one of a topic: for this one the token is as dead.
+        // A device belongs to one topic, for which the token is unregistered too.
         if kind == .wrongTopic { device.deadSince = now }
         if device.deadSince != nil { device.user = nil }
         let number = add(
@@ -160,8 +159,7 @@ extension WorkingSet {
 }
 
 extension Settlement {
-    /// What the attempt says of the send, for the budget: a refusal means that the device got
-    /// nothing.
+    /// The meaning of the attempt for the budget: after a refusal the device received nothing.
     var fate: SendFate {
         switch attempt {
         case .accepted: .accepted
@@ -173,7 +171,7 @@ extension Settlement {
 }
 
 extension AttemptResult {
-    /// Whether the wake's own row says all that there is to say of it.
+    /// Whether the wake's row contains everything about it.
     var standsInRow: Bool {
         if case .accepted = self { true } else { false }
     }

@@ -2,8 +2,8 @@
 
 public import WakeModel
 
-/// Finds the devices that requests for users are for; answers one by one, in order. A request that
-/// comes again is for the devices for which it was first, whatever was registered since.
+/// Finds the devices of requests for users. Returns an answer for each, in order. A repeated
+/// request is for the devices of the first one, regardless of later registrations.
 public struct ResolveUsers: StoreCommand {
     /// The users.
     public let targets: [UserTarget]
@@ -16,7 +16,7 @@ public struct ResolveUsers: StoreCommand {
         self.now = now
     }
 
-    /// A caller's, who only reads.
+    /// A read for a caller.
     public var profile: CommandProfile {
         .callersRead(weight: targets.count, isShown: true)
     }
@@ -66,9 +66,9 @@ public struct ResolveUsers: StoreCommand {
             for place in 0..<count {
                 earlier.append(try token(at: place, of: key, count, on: set))
             }
-            // Where a wake was not taken then, or is no longer kept, a device takes the place that
-            // is there now. Without one the place stays empty, and the others keep theirs: by its
-            // place a wake of the first time is recognised.
+            // Where a wake was not accepted then, or is no longer stored, a present device is used.
+            // Without one the place stays empty, and the others keep theirs, because the wakes of
+            // the first request are recognised by their places.
             var others = tokens.filter { !earlier.contains($0) }[...]
             return .devices(
                 earlier.enumerated().compactMap { place, token in
@@ -98,8 +98,8 @@ public struct ResolveUsers: StoreCommand {
 }
 
 extension UserTarget {
-    /// The queues whose registrations it reaches: an app has one device token for background pushes
-    /// and alerts.
+    /// The queues of its registrations: an app has one device token for background pushes and
+    /// alerts.
     fileprivate var queues: [WakeQueueKey] {
         switch queue.kind {
         case .background: [queue, WakeQueueKey(app: queue.app, kind: .alert)]
@@ -124,7 +124,7 @@ public struct ListUserDevices: StoreCommand {
         self.queues = queues
     }
 
-    /// A caller's, who only reads.
+    /// A read for a caller.
     public var profile: CommandProfile {
         .callersRead(weight: UserID.maximumDeviceCount, isShown: true)
     }
@@ -150,7 +150,7 @@ public struct ListUserDevices: StoreCommand {
     }
 }
 
-/// Removes registrations of a user. The devices stay, and so does what waits for them.
+/// Removes registrations of a user. The devices stay, and so do their pending wakes.
 public struct UnregisterUser: StoreCommand {
     /// The user.
     public let user: UserID
@@ -171,7 +171,7 @@ public struct UnregisterUser: StoreCommand {
         self.now = now
     }
 
-    /// A caller's.
+    /// A write for a caller.
     public var profile: CommandProfile { .callersWrite(.readThenWrite) }
 
     /// The user's devices.
