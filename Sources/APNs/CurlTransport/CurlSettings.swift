@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CCurlShims
-internal import Glibc
 internal import LoopKit
 internal import PushTransport
 
@@ -18,7 +17,7 @@ final class CurlSettings {
     let pointer: UnsafeMutablePointer<CCurlSettings>
     /// The most streams in flight on one connection.
     let maximumStreams: Int
-    private var memory: [UnsafeMutableRawBufferPointer] = []
+    private let memory = SecretMemory()
 
     init(_ configuration: TransportConfiguration) {
         // SAFETY: initialized below before anything reads it, freed by `deinit`; CCurlSettings is
@@ -29,8 +28,8 @@ final class CurlSettings {
         let isAddress = configuration.host.contains(":")
         let host = isAddress ? "[\(configuration.host)]" : configuration.host
         pointer.initialize(to: CCurlSettings())
-        pointer.pointee.url = string("https://\(host):\(configuration.port)/")
-        pointer.pointee.userAgent = string(configuration.userAgent)
+        pointer.pointee.url = memory.string("https://\(host):\(configuration.port)/")
+        pointer.pointee.userAgent = memory.string(configuration.userAgent)
         pointer.pointee.connectTimeoutMilliseconds = max(
             1, configuration.connectTimeout.wholeMilliseconds)
         pointer.pointee.maximumStreams = Int64(maximumStreams)
@@ -46,22 +45,16 @@ final class CurlSettings {
         if let certificate = configuration.clientCertificate { set(certificate) }
     }
 
-    deinit {
-        for block in memory {
-            if let start = block.baseAddress { explicit_bzero(start, block.count) }
-            block.deallocate()
-        }
-        pointer.deallocate()
-    }
+    deinit { pointer.deallocate() }
 
     private func set(_ proxy: TransportConfiguration.Proxy) {
         switch proxy {
         case .environment: break
-        case .none: pointer.pointee.proxy = string("")
+        case .none: pointer.pointee.proxy = memory.string("")
         case .http(let url, let credentials):
-            pointer.pointee.proxy = string(url)
+            pointer.pointee.proxy = memory.string(url)
             if let credentials {
-                pointer.pointee.proxyCredentials = string(
+                pointer.pointee.proxyCredentials = memory.string(
                     credentials.user + ":" + credentials.password)
             }
         }
@@ -70,13 +63,13 @@ final class CurlSettings {
     private func set(_ trust: TransportConfiguration.Trust) {
         switch trust {
         case .system: break
-        case .file(let path): pointer.pointee.certificateAuthorityFile = string(path)
+        case .file(let path): pointer.pointee.certificateAuthorityFile = memory.string(path)
         case .pem(let text):
             (
                 pointer.pointee.certificateAuthorityPEM,
                 pointer.pointee.certificateAuthorityPEMLength
             ) =
-                blob(Array(text.utf8))
+                memory.blob(Array(text.utf8))
         }
     }
 
@@ -84,40 +77,15 @@ final class CurlSettings {
         switch certificate.form {
         case .pem(let chain, let key):
             (pointer.pointee.clientCertificate, pointer.pointee.clientCertificateLength) =
-                blob(chain)
-            (pointer.pointee.clientKey, pointer.pointee.clientKeyLength) = blob(key)
+                memory.blob(chain)
+            (pointer.pointee.clientKey, pointer.pointee.clientKeyLength) = memory.blob(key)
         case .pkcs12(let archive):
             pointer.pointee.clientCertificateIsPKCS12 = true
             (pointer.pointee.clientCertificate, pointer.pointee.clientCertificateLength) =
-                blob(archive)
+                memory.blob(archive)
         }
         if let password = certificate.password {
-            pointer.pointee.clientKeyPassword = string(password)
+            pointer.pointee.clientKeyPassword = memory.string(password)
         }
-    }
-
-    /// A null-terminated copy that is freed with this object.
-    private func string(_ text: String) -> UnsafePointer<CChar> {
-        // SAFETY: see `keep`.
-        let bytes = keep(Array(text.utf8) + [0])
-        return UnsafePointer(bytes.assumingMemoryBound(to: CChar.self))
-    }
-
-    private func blob(_ bytes: [UInt8]) -> (UnsafePointer<UInt8>, Int) {
-        // SAFETY: see `keep`. One byte more, so that an empty blob has an address too.
-        let kept = keep(bytes + [0])
-        return (UnsafePointer(kept.assumingMemoryBound(to: UInt8.self)), bytes.count)
-    }
-
-    /// SAFETY: the memory is as long as `bytes`, which is never empty, and is freed by `deinit`
-    /// alone. It is read as bytes or as characters, both trivial types of size and alignment 1.
-    private func keep(_ bytes: [UInt8]) -> UnsafeMutableRawPointer {
-        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
-        block.copyBytes(from: bytes)
-        memory.append(block)
-        guard let start = block.baseAddress else {
-            preconditionFailure("An allocation of at least one byte has an address.")
-        }
-        return start
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CHTTP2Shims
-internal import Glibc
+internal import LoopKit
 internal import PushTransport
 internal import WakeModel
 
@@ -27,7 +27,7 @@ final class TLSContext {
 /// A configuration in the form that the shims read. Secrets are wiped before their memory is freed.
 private final class TLSSettings {
     let pointer: UnsafeMutablePointer<CHTTP2TLSSettings>
-    private var memory: [UnsafeMutableRawBufferPointer] = []
+    private let memory = SecretMemory()
 
     init(_ configuration: TransportConfiguration) {
         // SAFETY: initialized immediately, freed by `deinit`; CHTTP2TLSSettings is a plain C
@@ -36,54 +36,27 @@ private final class TLSSettings {
         pointer.initialize(to: CHTTP2TLSSettings())
         switch configuration.trust {
         case .system: break
-        case .file(let path): pointer.pointee.authorityFile = string(path)
+        case .file(let path): pointer.pointee.authorityFile = memory.string(path)
         case .pem(let text):
             (pointer.pointee.authorityPEM, pointer.pointee.authorityPEMLength) =
-                blob(Array(text.utf8))
+                memory.blob(Array(text.utf8))
         }
         if let certificate = configuration.clientCertificate { set(certificate) }
     }
 
-    deinit {
-        for block in memory {
-            if let start = block.baseAddress { explicit_bzero(start, block.count) }
-            block.deallocate()
-        }
-        pointer.deallocate()
-    }
+    deinit { pointer.deallocate() }
 
     private func set(_ certificate: TransportConfiguration.ClientCertificate) {
         switch certificate.form {
         case .pem(let chain, let key):
-            (pointer.pointee.certificate, pointer.pointee.certificateLength) = blob(chain)
-            (pointer.pointee.key, pointer.pointee.keyLength) = blob(key)
+            (pointer.pointee.certificate, pointer.pointee.certificateLength) = memory.blob(chain)
+            (pointer.pointee.key, pointer.pointee.keyLength) = memory.blob(key)
         case .pkcs12(let archive):
             pointer.pointee.certificateIsPKCS12 = true
-            (pointer.pointee.certificate, pointer.pointee.certificateLength) = blob(archive)
+            (pointer.pointee.certificate, pointer.pointee.certificateLength) = memory.blob(archive)
         }
-        if let password = certificate.password { pointer.pointee.password = string(password) }
-    }
-
-    /// A null-terminated copy that is freed with this object.
-    private func string(_ text: String) -> UnsafePointer<CChar> {
-        // SAFETY: see `keep`.
-        UnsafePointer(keep(Array(text.utf8) + [0]).assumingMemoryBound(to: CChar.self))
-    }
-
-    private func blob(_ bytes: [UInt8]) -> (UnsafePointer<UInt8>, Int) {
-        // SAFETY: see `keep`. One byte more, so that an empty blob has an address too.
-        (UnsafePointer(keep(bytes + [0]).assumingMemoryBound(to: UInt8.self)), bytes.count)
-    }
-
-    /// SAFETY: the memory is as long as `bytes`, which is never empty, and is freed by `deinit`
-    /// alone. It is read as bytes or as characters, both trivial types of size and alignment 1.
-    private func keep(_ bytes: [UInt8]) -> UnsafeMutableRawPointer {
-        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
-        block.copyBytes(from: bytes)
-        memory.append(block)
-        guard let start = block.baseAddress else {
-            preconditionFailure("An allocation of at least one byte has an address.")
+        if let password = certificate.password {
+            pointer.pointee.password = memory.string(password)
         }
-        return start
     }
 }
