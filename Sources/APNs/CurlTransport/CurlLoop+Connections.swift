@@ -238,6 +238,7 @@ extension CurlLoop {
             takeBackHeld(from: connection)
         }
         if isProbeOverdue(on: connection, now: now) { retire(connection) }
+        if now >= openingDue(of: connection) { giveUpOpening(connection) }
         if isSpentInSilence(connection, now: now) { connection.drain() }
         let age = now - connection.openedAt
         let idle = connection.inFlight == 0 ? now - connection.lastAnswerAt : 0
@@ -255,6 +256,26 @@ extension CurlLoop {
             let probe = connection.transfers.values.first
         else { return false }
         return now - probe.startedAt >= Self.probePatienceMilliseconds
+    }
+
+    /// When a connection that is not up must be, in monotonic milliseconds; `Int64.max` if nobody
+    /// waits for it. A call waits for a connection as long as its time lasts, so that one opening
+    /// takes at most a third of it. libcurl cannot open another one beside it for the same request.
+    func openingDue(of connection: CurlConnection) -> Int64 {
+        guard configuration.urgentWaitsForConnection, !connection.window.isValidated,
+            !connection.isRetired, connection.held > 0,
+            let probe = connection.transfers.values.first, probe.request.isUrgent
+        else { return .max }
+        return probe.startedAt + probe.timeout.wholeMilliseconds / 3
+    }
+
+    /// Ends an opening that takes too long, so that its request goes over the next connection.
+    private func giveUpOpening(_ connection: CurlConnection) {
+        lastConnectFailure = TransportFailure(
+            .timedOut, certainty: .notSent,
+            detail: "no connection within a third of the time that the push has")
+        retire(connection)
+        takeBackHeld(from: connection)
     }
 
     /// Whether a connection that has started all it may has no answers either, so that another must

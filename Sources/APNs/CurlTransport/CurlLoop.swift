@@ -105,6 +105,7 @@ final class CurlLoop {
         if connections.contains(where: { $0.held > 0 && $0.window.isValidated }) {
             due = min(due, now + StreamWindow.patienceMilliseconds)
         }
+        for connection in connections { due = min(due, openingDue(of: connection)) }
         return due
     }
 

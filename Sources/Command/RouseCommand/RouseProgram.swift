@@ -41,7 +41,11 @@ public enum RouseProgram {
                 end(console, ExitStatus.success.rawValue)
             }
             if let code = error as? ExitCode { end(console, code.rawValue) }
-            guard code == .failure else { RootCommand.exit(withError: error) }
+            guard code == .failure else {
+                // The parser repeats what was typed.
+                console.remark(RootCommand.fullMessage(for: error))
+                exit(code.rawValue)
+            }
             // Only its type: what a library writes into an error may hold a path or a secret.
             console.complain(
                 CommandFailure(.bug, "An error that Rouse does not know: \(type(of: error))."))

@@ -29,6 +29,19 @@ struct TerminalTests {
         return (gateway, ["ROUSE_GATEWAY": try #require(addresses.first)])
     }
 
+    @Test(
+        "what was typed reaches no terminal that would obey it",
+        arguments: [
+            ["push", "--voip", "--timeout", "1\u{1b}[31m\u{7}"], ["\u{9b}2J\u{1b}\u{202e}"],
+            ["validate", "--format", "\r\u{1b}]0;x\u{7}"],
+        ])
+    func typedControls(_ arguments: [String]) async throws {
+        let finished = try await Rouse.run(arguments)
+        #expect(finished.status == 64)
+        #expect(finished.error.contains("\u{fffd}"), "\(finished.error)")
+        #expect(finished.error.printableLines == finished.error, "\(finished.error)")
+    }
+
     @Test("the bar grows with each batch and is gone at the end; a pipe gets none")
     func progressBar() async throws {
         let (gateway, environment) = try await Self.start()

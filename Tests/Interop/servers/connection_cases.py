@@ -168,6 +168,12 @@ def _(plain):
     plain.close()
 
 
+@before_tls("two handshakes are never answered", "accepted", repeats=2, timeout=15000)
+def _(plain):
+    time.sleep(20)
+    plain.close()
+
+
 @case("eight connections close before SETTINGS", "accepted", repeats=8, timeout=20000,
       curl="unknown")
 def _(peer):
