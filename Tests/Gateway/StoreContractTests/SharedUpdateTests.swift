@@ -41,7 +41,7 @@ struct SharedUpdateTests {
 
     private func settle(_ claims: [Claim], in counter: Counter) async throws {
         #expect(claims.count == Self.count)
-        try await counter.store.perform(
+        _ = try await counter.store.perform(
             SettleWakes(
                 claims.map {
                     Settlement(
