@@ -20,16 +20,22 @@ struct QueueSharesTests {
         return limits
     }
 
-    /// A queue that was answered so often that its window is as large as the pool.
+    /// A queue that was answered so often that its window is as large as the pool, with as much in
+    /// flight that is not answered.
     private static func busy() -> QueueShares {
         var shares = QueueShares(limits: limits)
         while true {
             let room = shares.room(for: mute, at: start)
-            guard room > 0 else { return shares }
+            guard room > 0 else { break }
             shares.take(room, of: mute, at: start)
-            shares.sent(mute, at: start)
+            shares.sent(room, of: mute, at: start)
             for _ in 0..<room { _ = shares.note(.answered, on: mute, at: start) }
         }
+        let count = shares.inFlight
+        shares.giveBack(count, of: mute)
+        shares.take(count, of: mute, at: start)
+        shares.sent(count, of: mute, at: start)
+        return shares
     }
 
     @Test("A queue that is alone gets all of the pool but what is kept for calls")
@@ -60,7 +66,7 @@ struct QueueSharesTests {
         var shares = QueueShares(limits: Self.limits)
         #expect(shares.room(for: Self.mute, at: Self.start) == 256)
         shares.take(256, of: Self.mute, at: Self.start)
-        shares.sent(Self.mute, at: Self.start)
+        shares.sent(256, of: Self.mute, at: Self.start)
         #expect(shares.room(for: Self.mute, at: Self.start) == 0)
         // Each answer frees a place and adds one.
         for _ in 0..<100 { _ = shares.note(.answered, on: Self.mute, at: Self.start) }
@@ -86,7 +92,7 @@ struct QueueSharesTests {
         shares.giveBack(1_501, of: Self.mute)
         #expect(shares.room(for: Self.mute, at: next) == 4)
         shares.take(4, of: Self.mute, at: next)
-        shares.sent(Self.mute, at: next)
+        shares.sent(4, of: Self.mute, at: next)
         let responds = shares.note(.answered, on: Self.mute, at: next)
         #expect(responds)
         #expect(shares.unresponsiveness(of: Self.mute, at: next) == nil)
@@ -97,7 +103,7 @@ struct QueueSharesTests {
     func failures() {
         var shares = QueueShares(limits: Self.limits)
         shares.take(40, of: Self.mute, at: Self.start)
-        shares.sent(Self.mute, at: Self.start)
+        shares.sent(40, of: Self.mute, at: Self.start)
         for _ in 0..<31 { _ = shares.note(.unanswered("lost"), on: Self.mute, at: Self.start) }
         #expect(shares.unresponsive(at: Self.start).isEmpty)
         _ = shares.note(.unanswered("lost"), on: Self.mute, at: Self.start)
@@ -112,7 +118,7 @@ struct QueueSharesTests {
     func idle() {
         var shares = QueueShares(limits: Self.limits)
         shares.take(2, of: Self.mute, at: Self.start)
-        shares.sent(Self.mute, at: Self.start)
+        shares.sent(2, of: Self.mute, at: Self.start)
         for _ in 0..<2 { _ = shares.note(.answered, on: Self.mute, at: Self.start) }
         shares.giveBack(2, of: Self.mute)
         let later = Self.start.advanced(bySeconds: 3_600)
@@ -128,7 +134,7 @@ struct QueueSharesTests {
         var shares = QueueShares(limits: Self.limits)
         func fail(at now: WallInstant) {
             shares.take(1, of: Self.mute, at: now)
-            shares.sent(Self.mute, at: now)
+            shares.sent(1, of: Self.mute, at: now)
             _ = shares.note(.unanswered("lost"), on: Self.mute, at: now)
             shares.giveBack(1, of: Self.mute)
         }
@@ -138,7 +144,7 @@ struct QueueSharesTests {
         #expect(shares.room(for: Self.mute, at: later) == 256)
         // The next one has its own time, and failures add up until there is an answer.
         shares.take(1, of: Self.mute, at: later)
-        shares.sent(Self.mute, at: later)
+        shares.sent(1, of: Self.mute, at: later)
         #expect(shares.unresponsive(at: later.advanced(bySeconds: 4)).isEmpty)
         #expect(!shares.unresponsive(at: later.advanced(bySeconds: 5)).isEmpty)
         shares.giveBack(1, of: Self.mute)
@@ -146,6 +152,37 @@ struct QueueSharesTests {
         #expect(shares.unresponsive(at: later).isEmpty)
         fail(at: later)
         #expect(shares.unresponsiveness(of: Self.mute, at: later)?.since == later)
+    }
+
+    /// Guards against "APNs has answered nothing" while its answers cannot be written, because the
+    /// store is gone.
+    @Test("A queue whose pushes are all answered is not unresponsive while they are unsettled")
+    func unsettled() {
+        var shares = QueueShares(limits: Self.limits)
+        shares.take(10, of: Self.mute, at: Self.start)
+        shares.sent(10, of: Self.mute, at: Self.start)
+        for _ in 0..<9 { _ = shares.note(.answered, on: Self.mute, at: Self.start) }
+        _ = shares.note(.unanswered("lost"), on: Self.mute, at: Self.start)
+        let later = Self.start.advanced(bySeconds: 60)
+        #expect(shares.unresponsive(at: later).isEmpty)
+        #expect(shares.inFlight(of: Self.mute) == 10)
+        // One more that is not answered is a silence from then on.
+        shares.take(1, of: Self.mute, at: later)
+        shares.sent(1, of: Self.mute, at: later)
+        let silent = later.advanced(bySeconds: 5)
+        #expect(shares.unresponsiveness(of: Self.mute, at: silent)?.since == later)
+    }
+
+    @Test("Pushes whose results come by a sender that was replaced are not waited for")
+    func replaced() {
+        var shares = QueueShares(limits: Self.limits)
+        shares.take(3, of: Self.mute, at: Self.start)
+        shares.reset(keeping: [], among: [Self.mute])
+        // One was handed to the old sender a moment later.
+        shares.sent(1, of: Self.mute, at: Self.start)
+        shares.giveBack(3, of: Self.mute)
+        shares.take(1, of: Self.mute, at: Self.start)
+        #expect(shares.unresponsive(at: Self.start.advanced(bySeconds: 60)).isEmpty)
     }
 
     @Test("What other queues lost to unresponsive ones is bounded by as much again as the pool")

@@ -3,8 +3,9 @@
 import Foundation
 import Synchronization
 
-/// A PostgreSQL server of Debian's packages, on a port of its own, with its data in a temporary
-/// folder and fsync on. PostgreSQL refuses to run as root; see ``ServerProcess``.
+/// A PostgreSQL server, on a port of its own, with its data in a temporary folder and fsync on: the
+/// newest of Debian's packages, or the one whose programs are in the folder that
+/// `ROUSE_POSTGRESQL_PROGRAMS` names. PostgreSQL refuses to run as root; see ``ServerProcess``.
 package final class PostgreSQLServer: Sendable {
     private static let shared = Result {
         let server = try PostgreSQLServer()
@@ -139,6 +140,18 @@ package final class PostgreSQLServer: Sendable {
         }
     }
 
+    /// Makes an empty database whose tables are in a folder, such as that of a small disk. For a
+    /// server that ends with the test.
+    package func makeDatabase(in folder: String) throws -> String {
+        try ServerProcess.makeFolder(folder + "/tables")
+        try psql(
+            [
+                "CREATE TABLESPACE elsewhere LOCATION '\(folder)/tables'",
+                "CREATE DATABASE elsewhere TABLESPACE elsewhere",
+            ], in: "postgres")
+        return "elsewhere"
+    }
+
     /// Runs SQL with psql as the superuser, and returns what it prints: rows, columns apart by `|`.
     @discardableResult
     package func execute(_ sql: String, in database: String = "postgres") throws -> String {
@@ -168,6 +181,9 @@ package final class PostgreSQLServer: Sendable {
     // MARK: Files
 
     private static func findPrograms() throws -> String {
+        if let folder = ProcessInfo.processInfo.environment["ROUSE_POSTGRESQL_PROGRAMS"] {
+            return folder
+        }
         let root = "/usr/lib/postgresql"
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
         guard let newest = versions.compactMap({ Int($0) }).max() else {

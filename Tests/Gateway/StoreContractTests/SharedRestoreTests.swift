@@ -107,23 +107,4 @@ struct SharedRestoreTests {
             await store.close()
         }
     }
-
-    /// Guards against a readiness that ends with a write which needs no room: on a full disk new
-    /// wakes would be refused a moment later.
-    @Test("The trial of a full store needs as much room as many wakes do, and leaves nothing")
-    func room() async throws {
-        try await StoreKind.withDatabase { url in
-            let server = try PostgreSQLServer.running()
-            let database = String(url.split(separator: "/").last ?? "")
-            let store = try await PostgreSQLWakeStore.open(url: url)
-            let end = try server.execute("SELECT pg_current_wal_insert_lsn()")
-            let tables = "SELECT count(*) FROM pg_class WHERE relnamespace = 'rouse'::regnamespace"
-            let count = try server.execute(tables, in: database)
-            try await store.perform(TryWriting())
-            let bytes = try server.execute("SELECT pg_current_wal_insert_lsn() - '\(end)'::pg_lsn")
-            #expect(try #require(Double(bytes)) > 1_000_000)
-            #expect(try server.execute(tables, in: database) == count)
-            await store.close()
-        }
-    }
 }

@@ -265,9 +265,9 @@ final class Dispatcher: Sendable {
         guard !batch.isEmpty else { return }
         measure(batch, now: now)
 
-        let queues = Set(batch.lazy.map(\.queue))
+        let counts = Dictionary(batch.lazy.map { ($0.queue, 1) }, uniquingKeysWith: +)
         state.withLock { state in
-            for queue in queues { state.shares.sent(queue, at: now) }
+            for (queue, count) in counts { state.shares.sent(count, of: queue, at: now) }
         }
         let ledger = SendLedger(batch)
         await sender.send(batch) { report in

@@ -22,7 +22,11 @@ struct QueueShares: Sendable {
         var inFlight = 0
         /// The limit of wakes in flight by its answers.
         var window: Int
-        /// The time of the first push in flight after which nothing was answered.
+        /// How many pushes were passed to the sender and have no result yet. Beside them in flight
+        /// is what waits to be settled, which APNs has answered.
+        var unansweredCount = 0
+        /// When the first push was sent that nothing was answered after, among those without a
+        /// result.
         var unansweredSince: WallInstant?
         /// The number of pushes that failed since the last answer.
         var failures = 0
@@ -173,17 +177,23 @@ struct QueueShares: Sendable {
         guard count > 0, var queue = queues[key] else { return }
         inFlight -= count
         queue.inFlight -= count
-        // No answer is outstanding. One with so many failures stays unresponsive.
-        if queue.inFlight == 0, queue.failures < limits.queueFailureCount {
-            queue.unansweredSince = nil
-        }
+        // Results of a sender that was replaced are not noted.
+        if queue.inFlight < queue.unansweredCount { expectAnswers(queue.inFlight, of: &queue) }
         queues[key] = queue
+    }
+
+    /// So many pushes have no result yet. With none, no answer is waited for; a queue that failed
+    /// so often stays unresponsive.
+    private func expectAnswers(_ count: Int, of queue: inout Queue) {
+        queue.unansweredCount = count
+        if count == 0, queue.failures < limits.queueFailureCount { queue.unansweredSince = nil }
     }
 
     // MARK: Answers
 
-    /// Records wakes of a queue that were passed to the sender.
-    mutating func sent(_ key: WakeQueueKey, at now: WallInstant) {
+    /// So many wakes of a queue were passed to the sender.
+    mutating func sent(_ count: Int, of key: WakeQueueKey, at now: WallInstant) {
+        queues[key]?.unansweredCount += count
         if queues[key]?.unansweredSince == nil { queues[key]?.unansweredSince = now }
     }
 
@@ -194,8 +204,10 @@ struct QueueShares: Sendable {
     ) -> Bool {
         guard var queue = queues[key] else { return false }
         defer { queues[key] = queue }
+        let unansweredCount = max(0, queue.unansweredCount - 1)
         if case .unanswered = signal {
             queue.failures += 1
+            expectAnswers(unansweredCount, of: &queue)
             return false
         }
         let wasUnresponsive = isUnresponsive(queue, at: now)
@@ -206,7 +218,8 @@ struct QueueShares: Sendable {
         }
         queue.answeredAt = now
         queue.failures = 0
-        queue.unansweredSince = queue.inFlight > 1 ? now : nil
+        queue.unansweredCount = unansweredCount
+        queue.unansweredSince = unansweredCount > 0 ? now : nil
         return wasUnresponsive
     }
 

@@ -25,7 +25,7 @@ struct WritePlan {
         }
         addFence(writer, sequence: sequence, floor: floor, lastNumber: lastNumber)
         addCounters(changes.counters, slot: writer.numbers.slot)
-        if changes.counters[.trials] != nil { queries.append(Query(Self.room)) }
+        if changes.counters[.trials] != nil { queries += Self.room.map { Query($0) } }
         addQueues(changes)
         addDevices(changes.devices)
         addNewWakes(changes.newWakes)
@@ -94,18 +94,22 @@ struct WritePlan {
         ON CONFLICT (name, slot) DO UPDATE SET value = counter.value + excluded.value
         """, .textArray, .int8Array, .int8)
 
-    /// Makes a table of a megabyte and drops it: on a full disk the counter alone finds room on its
-    /// page, where new wakes find none. A role that may not make tables goes without this.
-    static let room = Statement(
-        """
-        DO $room$ BEGIN
-            IF has_schema_privilege('rouse', 'CREATE') THEN
-                CREATE TABLE rouse.room AS
-                    SELECT repeat('-', 1900) FROM generate_series(1, 512);
-                DROP TABLE rouse.room;
-            END IF;
-        END $room$
-        """)
+    /// Keeps a megabyte in little memory, for which the server writes a file where its tables are:
+    /// on a full disk the counter alone finds room on its page, where new wakes find none. It needs
+    /// no privilege and leaves nothing behind.
+    static let room = [
+        Statement(
+            """
+            SELECT set_config('work_mem', '64kB', true),
+                set_config('temp_tablespaces', '', true)
+            """),
+        Statement(
+            """
+            WITH kept AS MATERIALIZED (
+                SELECT repeat('-', number) AS filler FROM generate_series(2000, 2511) AS number)
+            SELECT count(filler) FROM kept
+            """),
+    ]
 
     // MARK: Queues
 

@@ -153,8 +153,11 @@ struct SharedStoreBenchmark: AsyncParsableCommand {
         let before = try measured.reading()
         let start = ProcessClocks.wallSeconds
         let ending = try ChildProcess(
-            "pgbench", ["-n", "-f", path, "-c", "2", "-j", "1", "-t", String(rounds), database],
-            processor: nil
+            "pgbench",
+            [
+                "-n", "-f", path, "-c", "2", "-j", "1", "-t", String(rounds), "-D", "next=0",
+                database,
+            ], processor: nil
         ).waitForEnd()
         let seconds = ProcessClocks.wallSeconds - start
         let sample = SharedStoreSample(
@@ -165,12 +168,14 @@ struct SharedStoreBenchmark: AsyncParsableCommand {
             after: try measured.reading())
     }
 
-    /// The numbers of two connections never meet: each has half of a millisecond's.
+    /// The numbers of two connections never meet: each has half of a millisecond's. Nor do those
+    /// of one, which may take several rounds in a millisecond: each begins behind the one before.
     private static func plainSQL(_ batch: Int) -> String {
         """
         \\set device random(1, 9000000000000000)
-        SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint * 4096 + :client_id * 2048 \
-            AS first \\gset
+        SELECT greatest(:next, (extract(epoch FROM clock_timestamp()) * 1000)::bigint * 4096 \
+            + :client_id * 2048) AS first \\gset
+        \\set next :first + \(batch)
         BEGIN;
         INSERT INTO rouse.device SELECT :device + n, 1, 1, 0, :first + n, NULL, NULL, NULL, 1, \
             decode(repeat('ab', 32), 'hex'), decode(repeat('cd', 100), 'hex'), NULL \

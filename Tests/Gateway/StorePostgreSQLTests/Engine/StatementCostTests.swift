@@ -137,6 +137,26 @@ struct StatementCostTests {
         await pool.shutDown(within: .seconds(5))
     }
 
+    /// Guards against a version of PostgreSQL that finds a way to keep it in memory.
+    @Test("The trial of a full disk writes a megabyte to it")
+    func room() async throws {
+        let server = try PostgreSQLServer.running()
+        let pool = try PostgreSQLPool(
+            ConnectionSettings(uri: server.uri(try server.makeDatabase())), writers: 1, readers: 0)
+        let session = try await pool.take(.writer, within: .seconds(20)).get()
+        let (memory, kept) = (WritePlan.room[0], WritePlan.room[1])
+        let look = Statement("EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) \(kept.sql)")
+        let result = try await session.run([Query(memory), Query(look)], transaction: .write)
+            .results()[1]
+        let lines = (0..<result.rowCount).compactMap { result.string($0, 0) }
+        let pages =
+            lines.compactMap { $0.firstMatch(of: /temp .*written=(\d+)/) }
+            .compactMap { Int($0.1) }.max() ?? 0
+        #expect(pages >= 128, "\(lines)")
+        pool.giveBack(session)
+        await pool.shutDown(within: .seconds(5))
+    }
+
     /// How the server carries out a query, line by line.
     private static func plan(of query: Query, on session: Session) async throws -> [String] {
         let statement = Statement(

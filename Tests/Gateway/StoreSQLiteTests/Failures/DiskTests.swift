@@ -9,46 +9,6 @@ import WakeModel
 
 @testable import StoreSQLite
 
-/// A file system in memory, of a size that the test chooses. Needs the right to mount one.
-private struct SmallDisk {
-    let folder: String
-
-    static var canMount: Bool {
-        guard geteuid() == 0, let folder = try? makeFolder() else { return false }
-        defer { rmdir(folder) }
-        guard mount("tmpfs", folder, "tmpfs", 0, "size=64k") == 0 else { return false }
-        umount(folder)
-        return true
-    }
-
-    private static func makeFolder() throws -> String {
-        let folder = FileManager.default.temporaryDirectory
-            .appending(path: "rouse-disk-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true)
-        return folder
-    }
-
-    // MS_RDONLY | MS_REMOUNT and MNT_DETACH of <sys/mount.h>, which Swift imports differently from
-    // one C library to the next.
-    private static let readOnlyRemount: UInt = 1 | 32
-    private static let detach: CInt = 2
-
-    init(kibibytes: Int) throws {
-        folder = try Self.makeFolder()
-        try #require(mount("tmpfs", folder, "tmpfs", 0, "size=\(kibibytes)k") == 0)
-    }
-
-    func makeReadOnly() throws {
-        try #require(mount("tmpfs", folder, "tmpfs", Self.readOnlyRemount, "") == 0)
-    }
-
-    func remove() {
-        umount2(folder, Self.detach)
-        rmdir(folder)
-    }
-}
-
 @Suite("A disk that fails", .enabled(if: SmallDisk.canMount), .timeLimit(.minutes(2)))
 struct DiskTests {
     @Test("A full disk refuses, keeps what it has, and takes wakes again when there is room")
