@@ -17,7 +17,13 @@ struct DocumentReader: Sendable {
         let isYAML = looksLikeYAML(bytes, name: name)
         do throws(JSONSyntaxError) {
             var document = read(try JSONScanner.scan(bytes))
-            document.isForeign = document.isForeign && !isNamedForPushes(name)
+            if isNamedForPushes(name) {
+                document.isForeign = false
+                for index in document.items.indices {
+                    document.items[index].isAddressed = false
+                    document.items[index].isDoubtful = false
+                }
+            }
             return document
         } catch {
             // Nothing that sends such a text takes it for anything but the body: rule G005.
@@ -98,7 +104,9 @@ struct DocumentReader: Sendable {
         case .request: return request(members, in: document)
         case .apns: return simulated(bundle, in: document)
         case .lines, .log, nil:
-            if members.areComplete { return request(members, in: document) }
+            if members.areComplete {
+                return libraryConfiguration(document) ?? request(members, in: document)
+            }
             guard bundle == nil else { return simulated(bundle, in: document) }
             if hasAPS { return bare(document.bytes, .payload) }
             return wrapped(document, EmbeddedText(file: document.bytes)) ?? foreign(document)
@@ -111,38 +119,12 @@ struct DocumentReader: Sendable {
         result.isForeign = forcedKind == nil
         guard forcedKind == nil, document.kind(0) == .object else { return result }
         for index in result.items.indices {
-            result.items[index].isAddressed = Self.isAddressed(0, in: document)
+            result.items[index].isAddressed = Self.isForAnother(document)
+            result.items[index].isDoubtful =
+                assumptions.pushType == nil && document.childCount(of: 0) > 0
+                && !Self.hasAppleKey(document)
         }
         return result
-    }
-
-    /// Whether an object without `aps` says to whom it goes or by what platform, or holds a text
-    /// and data side by side: then it is rather a request of a service than a payload.
-    static func isAddressed(_ object: Int, in document: JSONDocument) -> Bool {
-        guard document.kind(object) == .object else { return false }
-        var hasText = false
-        var hasData = false
-        for member in document.members(of: object) {
-            let name = String(decoding: document.text(member.key), as: UTF8.self)
-            if Wrapper.addresses.contains(name) { return true }
-            switch document.kind(member.value) {
-            case .string:
-                let text = String(decoding: document.text(member.value), as: UTF8.self)
-                if Wrapper.platforms.contains(text.lowercased()) { return true }
-                if Wrapper.texts.contains(name) { hasText = true }
-            // The platform as a number, and one request for several tokens.
-            case .number where name == "platform": return true
-            case .array where name == "token": return true
-            case .object where Wrapper.bodies.contains(name):
-                hasData = true
-                let isPush = ["alert", "message"].contains {
-                    document.last($0, of: member.value) != nil
-                }
-                if name == "data", isPush { return true }
-            default: continue
-            }
-        }
-        return hasText && hasData
     }
 
     private func bare(_ bytes: [UInt8], _ kind: InputKind) -> PushDocument {
