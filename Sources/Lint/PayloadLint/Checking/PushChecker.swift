@@ -187,6 +187,8 @@ struct PushChecker: Sendable {
     private func isHarmless(_ diagnostic: Diagnostic, in item: PushItem) -> Bool {
         switch diagnostic.rule {
         case "G016": !item.draft.isForFirebase && validator.reservesDefaultKeys
+        // The service may take the key out again.
+        case "G011": item.isPart && !item.draft.isForFirebase
         // OneSignal asks for `contents` in a VoIP push too.
         case "VO009": item.places.filePointer(diagnostic.pointer).hasSuffix("/contents")
         case "G013":

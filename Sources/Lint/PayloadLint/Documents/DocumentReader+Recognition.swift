@@ -2,6 +2,28 @@
 
 import PayloadRules
 
+extension PushDraft {
+    /// Whether headers or payload say that this is for APNs: headers beside a body are in requests
+    /// of all kinds.
+    var showsPush: Bool {
+        opaqueHeaders.contains { $0.hasPrefix("apns") } || payload.contains(text: "\"aps\"")
+            || headers.contains { header in
+                header.name.lowercased().hasPrefix("apns") || header.value.contains("/3/device")
+                    || header.value.contains("push.apple.com")
+            }
+    }
+}
+
+extension PushDocument {
+    /// Takes the document for one about something else, which has no faults as a push.
+    mutating func markForeign(unless isForAPNs: Bool) {
+        guard !isForAPNs else { return }
+        isForeign = true
+        faults = []
+        for index in items.indices { items[index].isAddressed = true }
+    }
+}
+
 /// What tells a request to a service, or JSON about something else, from a payload for APNs.
 extension DocumentReader {
     /// Whether an object without `aps` is no payload for APNs: it goes to somebody, has parts for

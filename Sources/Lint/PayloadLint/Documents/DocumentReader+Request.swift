@@ -52,6 +52,7 @@ extension DocumentReader {
         // A secret, which a document leaves out.
         draft.opaqueHeaders = headers.opaque.union(["authorization"])
         result.items = [PushItem(draft: draft, places: places)]
+        result.markForeign(unless: forcedKind != nil || draft.showsPush)
         return result
     }
 

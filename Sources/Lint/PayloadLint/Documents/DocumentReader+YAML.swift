@@ -97,6 +97,7 @@ extension DocumentReader {
         var draft = assumptions.draft(payload: body.bytes, headers: list)
         draft.opaqueHeaders = opaque.union(["authorization"])
         result.items = [PushItem(draft: draft, places: places)]
+        result.markForeign(unless: forcedKind != nil || draft.showsPush)
         return result
     }
 

@@ -56,16 +56,12 @@ struct DocumentReader: Sendable {
     /// Whether a text that is not one JSON document says that it is about pushes.
     static func mentionsPush(_ bytes: [UInt8]) -> Bool {
         bytes.contains(text: "\"aps\"")
-            || (bytes.contains(text: "\"headers\"")
-                && (bytes.contains(text: "\"payload\"") || bytes.contains(text: "\"body\"")))
+            || (bytes.contains(text: "\"headers\"") && bytes.contains(text: "apns-"))
     }
 
     /// Whether YAML that cannot be read says that it is about pushes.
     static func mentionsPushInYAML(_ bytes: [UInt8]) -> Bool {
-        mentionsPush(bytes) || bytes.contains(text: "apns-")
-            || bytes.hasYAMLKey("aps", isAtLineStart: false)
-            || (bytes.hasYAMLKey("headers", isAtLineStart: true)
-                && bytes.hasYAMLKey("payload", isAtLineStart: true))
+        mentionsPush(bytes) || bytes.contains(text: "apns-") || bytes.hasYAMLKey("aps")
     }
 
     /// Whether a file's ending is Xcode's for payloads.
@@ -200,10 +196,10 @@ extension [UInt8] {
     }
 
     /// Whether a name stands somewhere as a key of YAML, plain or in quotes: `aps:`, `{'aps': `.
-    fileprivate func hasYAMLKey(_ name: String, isAtLineStart: Bool) -> Bool {
+    fileprivate func hasYAMLKey(_ name: String) -> Bool {
         let name = Array(name.utf8)
         let quotes = Set("\"'".utf8)
-        let openings = Set((isAtLineStart ? "\n\r" : "\n\r\t {,").utf8)
+        let openings = Set("\n\r\t {,".utf8)
         var start = startIndex
         while let place = self[start...].firstIndex(of: name[0]) {
             start = place + 1

@@ -106,7 +106,7 @@ struct Wrapper: Sendable {
     /// Apple's keys by which a payload without `aps` is recognised, in small letters alone.
     static let appleKeys: Set<String> = [
         "alert", "badge", "sound", "contentavailable", "mutablecontent", "interruptionlevel",
-        "relevancescore", "threadid",
+        "relevancescore",
     ]
 
     /// Names of objects that services which send to several platforms put beside the texts.
