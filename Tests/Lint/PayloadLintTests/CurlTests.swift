@@ -47,6 +47,33 @@ struct CurlTests {
         #expect(item.draft.headersAreComplete)
     }
 
+    @Test("a value with a text replaced is known, apart from what the shell puts in")
+    func replacedText() async throws {
+        let text = """
+            read -r -d '' BODY <<-'EOF'
+            {"aps":{"timestamp":NOW,"event":"update","content-state":{"n":"NOW"},"badge":1}}
+            EOF
+            SENT=${BODY//NOW/$(date +%s)}
+            /usr/local/bin/curl --http2 -H "apns-topic: com.x.push-type.liveactivity" \\
+              -H "apns-push-type: liveactivity" -H "authorization: bearer $JWT" \\
+              -d "$SENT" https://api.push.apple.com/3/device/$TOKEN
+            """
+        #expect(try await Self.findings(text, "LA,H,G") == ["LA009 2:70 /aps/badge"])
+        let once = "A='xyxy'; curl -H 'apns-id: z' -d ${A/x/[} https://h/3/device/a"
+        #expect(
+            Self.read(once).items.map { String(decoding: $0.draft.payload, as: UTF8.self) }
+                == ["[yxy"])
+    }
+
+    @Test("a topic in letters that no bundle id has is a placeholder")
+    func topicOfAnotherScript() async throws {
+        let text = """
+            curl -H "apns-topic: ВАШ.bundle-id" -H "apns-push-type: alert" \\
+              -d '{"aps":{"alert":"x"}}' https://api.push.apple.com/3/device/$TOKEN
+            """
+        #expect(try await Self.findings(text, "H") == [])
+    }
+
     @Test(
         "what was cut or crossed out is not judged",
         arguments: [

@@ -38,6 +38,28 @@ struct DocumentReaderTests {
         #expect(reader.readLine(Array(text.utf8)).kind == kind)
     }
 
+    @Test(
+        "headers beside a body are of a request to APNs only where something says so",
+        arguments: [
+            (#"{"headers":{"Accept":"*/*"},"body":"{\"a\":1}"}"#, false),
+            (#"{"headers":{"x-event":"push"},"payload":{"ref":"r"}}"#, false),
+            (#"{"headers":[{"name":"a"}],"body":{}}"#, false),
+            ("headers:\n  Accept: a\nbody:\n  name: x\n", false),
+            (#"{"headers":{"Accept":"*/*"},"body":"{\"aps\":{}}"}"#, true),
+            (#"{"headers":{"APNs-Topic":"$TOPIC"},"body":{"v":1}}"#, true),
+            (#"{"headers":{":path":"/3/device/00"},"body":{"v":1}}"#, true),
+            ("headers:\n  apns-topic: a\nbody:\n  name: x\n", true),
+        ])
+    func otherRequests(text: String, isForAPNs: Bool) {
+        let reader = DocumentReader(assumptions: PushAssumptions(), forcedKind: nil)
+        let document = reader.read(Array(text.utf8), name: "a")
+        #expect(document.isForeign == !isForAPNs)
+        #expect(document.faults.isEmpty)
+        #expect(document.items.allSatisfy { $0.isAddressed != isForAPNs })
+        let forced = DocumentReader(assumptions: PushAssumptions(), forcedKind: .request)
+        #expect(!forced.read(Array(text.utf8), name: "a").isForeign)
+    }
+
     @Test("a kind can be forced")
     func forced() {
         let request = "{\"headers\":{\"apns-priority\":\"5\"},\"payload\":{}}"
@@ -137,7 +159,7 @@ struct DocumentReaderTests {
 
     @Test("headers that are no object are a fault")
     func badHeaders() {
-        let document = Self.read("{\"headers\":[],\"payload\":{}}")
+        let document = Self.read("{\"headers\":[],\"payload\":{\"aps\":{}}}")
         #expect(document.faults.map(\.pointer) == ["/headers"])
         #expect(document.item != nil)
     }

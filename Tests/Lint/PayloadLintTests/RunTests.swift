@@ -250,13 +250,16 @@ struct RunTests {
             ("package.json", #"{"name":"a","payload":{},"scripts":{}}"#),
             ("list.json", "[1, 2]"), ("broken.json", #"{"name": "#), ("empty.json", ""),
             ("call.json", #"{"callUUID":"x","handle":"y"}"#),
+            ("event.json", #"{"headers":{"Accept":"*/*"},"body":"{}"}"#),
             ("log.jsonl", "{\"level\":1}\n{\"level\":2}\n"),
+            ("http.jsonl", "{\"headers\":{},\"body\":1}\n{\"headers\":{},\"body\":2}\n"),
+            ("part.json", #"{"headers":{"Accept":"*/*"},"body":{"#),
         ]
         for (name, text) in foreign { try folder.write(text, to: name) }
         for (name, text) in [
             ("a.json", Self.background), ("b.json", #"{"aps":{"badge":1}"#),
             ("c.apns", #"{"callUUID":"x"}"#), ("d.apns", "{"),
-            ("e.json", #"{"headers":{},"payload":"{}"}"#),
+            ("e.json", #"{"headers":{"apns-id":"a"},"payload":"{}"}"#),
             ("f.jsonl", Self.background + "\n" + Self.background + "\n"),
         ] {
             try folder.write(text, to: name)
@@ -316,7 +319,7 @@ struct RunTests {
     func brokenYAML() async throws {
         let broken = [
             "{aps: {alert: [}}\n", "'aps':\n  alert: [\n", "x:\n\taps: 1\n  a: [\n",
-            "headers:\n  topic: x\npayload:\n  a: [\n",
+            "headers:\n  apns-topic: x\npayload:\n  a: [\n",
         ]
         for text in broken {
             let folder = try TestFolder()

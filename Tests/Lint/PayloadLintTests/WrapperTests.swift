@@ -63,6 +63,13 @@ struct WrapperTests {
             #"{"message":{"alert":"x","badge":1,"apns":{"title":"T"}},"criteria":{}}"#,
             #"{"title":"T","badge":1,"content-available":0,"payload":{"k":"v"}}"#,
             #"[{"to":"t","title":"T","body":"B","_contentAvailable":true,"badge":1}]"#,
+            #"{"campaignId":"c","options":{"text":"T","ios":{"sound":"default"}}}"#,
+            #"{"now":true,"systems":["ios","android"],"message":"M","sound":"default"}"#,
+            #"{"message":{"alert":"T"},"settings":{"gcm":{"priority":"high"}}}"#,
+            #"{"configs":[{"APNs":{"thread-id":"1"}},{"OPPO":{"channelId":"c"}}]}"#,
+            #"{"data":{"type":"push","attributes":{"title":"T","body":"B"}}}"#,
+            #"{"pushToken":"t","title":"T","body":"B","badge":2}"#,
+            #"{"profile":{"alert":"T","badge":1},"users":["u"]}"#,
         ])
     func unknownService(text: String) async throws {
         let folder = try TestFolder()
@@ -77,10 +84,90 @@ struct WrapperTests {
     func addressedCall() async throws {
         #expect(
             try await Self.findings(#"{"to":"Ann","title":"T"}"#, "G010").isEmpty)
-        #expect(
-            try await Self.findings(#"{"title":"T"}"#, "G010") == ["G010 1:1 "])
+        for text in [
+            #"{"title":"T"}"#, "{}", #"{"alert":{"title":"T"},"k":{}}"#,
+            #"{"asp":{"alert":"T"}}"#, #"{"contentAvailable":1,"data":{"k":1}}"#,
+        ] {
+            #expect(try await Self.findings(text, "G010") == ["G010 1:1 "], "\(text)")
+        }
         let call = #"{"to":"Ann","callUUID":"c","type":"cancel"}"#
         #expect(try await Self.findings(call, "VO007").isEmpty == false)
+    }
+
+    @Test("what has nothing of Apple's is judged as no error")
+    func doubtfulPayload() async throws {
+        let folder = try TestFolder()
+        for (name, errors) in [("a.json", 0), ("a.apns", 1)] {
+            let path = try folder.write(#"{"type":"sync","since":7}"#, to: name)
+            let run = try await FinishedRun([path]) { $0.selected = try? .only("G010") }
+            #expect(run.result.summary.errors == errors, "\(name)")
+            #expect(run.result.summary.warnings == 1 - errors, "\(name)")
+        }
+        let typed = try await FinishedRun([folder.path + "/a.json"]) {
+            $0.selected = try? .only("G010")
+            $0.assumptions.pushType = "alert"
+        }
+        #expect(typed.result.summary.errors == 1)
+    }
+
+    @Test("Firebase sends no VoIP push")
+    func voipThroughFirebase() async throws {
+        let data = #""data":{"callId":"c","callerName":"Ann"}"#
+        let typed =
+            #"{"message":{"token":"t",\#(data),"apns":{"headers":{"apns-push-type":"voip","#
+            + #""apns-priority":"10"},"payload":{"aps":{}}}}}"#
+        #expect(
+            try await Self.findings(typed, "VO016")
+                == ["VO016 1:102 /message/apns/headers/apns-push-type"])
+        let topic =
+            #"{"token":"t",\#(data),"apns":{"headers":{"apns-topic":"com.x.voip"},"#
+            + #""payload":{"aps":{}}}}"#
+        #expect(try await Self.findings(topic, "VO016").count == 1)
+        // Data for an app that runs, which only looks like that of a call.
+        let plain = #"{"token":"t",\#(data),"apns":{"headers":{"apns-priority":"5"}}}"#
+        #expect(try await Self.findings(plain, "VO016") == [])
+        let direct =
+            #"{"headers":{"apns-push-type":"voip"},"payload":{"callId":"c","callerName":"A"}}"#
+        #expect(try await Self.findings(direct, "VO016") == [])
+    }
+
+    @Test("the configuration of one of Firebase's libraries has the names of the library")
+    func libraryConfiguration() async throws {
+        let text =
+            #"{"headers":{"apns-push-type":"background","apns-priority":"5"},"#
+            + #""payload":{"aps":{"contentAvailable":true,"badge":4}}}"#
+        #expect(
+            try await Self.findings(text, "BG001,BG004,BG007,G012,H006")
+                == ["BG004 1:106 /payload/aps/badge"])
+        let critical =
+            #"{"headers":{"apns-push-type":"alert"},"payload":{"aps":{"alert":"x","#
+            + #""interruption-level":"critical","sound":{"name":"s","critical":true}}}}"#
+        #expect(try await Self.findings(critical, "AL003,G014,H006") == [])
+        // A request of its own, with the mistakes of one.
+        let own =
+            #"{"headers":{"apns-push-type":"background","apns-topic":"com.x","apns-priority":"5"},"#
+            + #""payload":{"aps":{"contentAvailable":true}}}"#
+        #expect(try await Self.findings(own, "BG001,G012").count == 2)
+    }
+
+    @Test("a part of a Firebase message that shows nothing is completed by the rest")
+    func firebasePart() async throws {
+        let part = #""apns":{"payload":{"aps":{"category":"C"}}}"#
+        #expect(try await Self.findings("{\(part)}", "AL001") == [])
+        #expect(try await Self.findings(#"{"token":"t",\#(part)}"#, "AL001").count == 1)
+        #expect(try await Self.findings(#"{"message":{\#(part)}}"#, "AL001").count == 1)
+    }
+
+    @Test("the texts that OneSignal asks for in a VoIP push are no mistake")
+    func oneSignalVoIP() async throws {
+        let text =
+            #"{"app_id":"a","contents":{"en":"T"},"ios_sound":"s","#
+            + #""apns_push_type_override":"voip","data":{"uuid":"u"}}"#
+        let folder = try TestFolder()
+        let path = try folder.write(text, to: "a.json")
+        let run = try await FinishedRun([path]) { $0.selected = try? .only("VO009") }
+        #expect(run.result.summary.notes == 1)
+        #expect(run.result.summary.warnings == 1)
     }
 
     @Test("payloads in lists of a request are judged")

@@ -172,6 +172,8 @@ extension DraftCase {
             "H016", .background, [.init("apns-collapse-id", String(repeating: "é", count: 32))],
             .clean),
         .request(
+            "G009", .background, [.init("content-encoding", "identity")], .clean),
+        .request(
             "G009", .background, [.init("content-encoding", "gzip")],
             .found(at: "content-encoding", .error)),
         DraftCase("BG018", bare(), "bare payload", .clean),
@@ -218,6 +220,9 @@ extension DraftCase {
             .found(at: "apns-priority", .error)),
         .request("BG006", .background, .clean),
         .request("BG006", .alert, [.init("apns-priority", "10")], .clean),
+        .request(
+            "BG006", .background,
+            [.init("apns-priority", "10"), .init("apns-topic", "pass.com.example.card")], .clean),
         .request(
             "BG007", .background, [.init("apns-priority", "")],
             .found(at: "apns-priority", .error)),
@@ -277,8 +282,23 @@ extension DraftCase {
         .request(
             "VO006", .voip, [.init("apns-priority", "5")], .found(at: "apns-priority", .warning)),
         .request("VO006", .voip, [.init("apns-priority", "")], .clean),
+        DraftCase(
+            "VO016", throughFirebase(.voip), "voip", .found(at: "apns-push-type", .error)),
+        DraftCase(
+            "VO016", throughFirebase(.voip, [.init("apns-push-type", "")]), "topic",
+            .found(at: "apns-topic", .error)),
+        DraftCase("VO016", throughFirebase(.alert), "alert", .clean),
+        .request("VO016", .voip, .clean),
         .request(
             "VO005", .voip, [.init("apns-expiration", "")],
             .found(at: "apns-expiration", .warning)),
     ]
+
+    private static func throughFirebase(
+        _ type: PushType, _ changes: [PushDraft.Header] = []
+    ) -> PushDraft {
+        var draft = good(type, changes)
+        draft.isForFirebase = true
+        return draft
+    }
 }

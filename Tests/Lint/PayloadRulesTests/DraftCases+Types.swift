@@ -16,6 +16,13 @@ extension DraftCase {
             .found(at: "/aps/alert", .warning)),
         .payload("AL001", .alert, #"{"aps":{"alert":{"loc-key":"x"}}}"#, .clean),
         .payload("AL001", .alert, #"{"aps":{"alert":5}}"#, .clean),
+        .request("AL001", .alert, [.init("apns-topic", "pass.com.example")], "{}", .clean),
+        DraftCase(
+            "AL001", PushDraft(payload: Array(#"{"aps":{},"v":1}"#.utf8)), "data of any push",
+            .found(at: "/aps", .warning)),
+        DraftCase(
+            "AL001", PushDraft(payload: Array(#"{"aps":{}}"#.utf8)), "nothing at all",
+            .found(at: "/aps", .error)),
         .payload("AL001", .alert, #"{"aps":{"alert":{"Body":"x"}}}"#, .clean),
         .payload("AL001", .alert, #"{"aps":{"alert":"","sound":"default"}}"#, .clean),
         // BG016 says it.

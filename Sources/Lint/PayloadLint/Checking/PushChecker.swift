@@ -153,8 +153,7 @@ struct PushChecker: Sendable {
         _ diagnostic: Diagnostic, of item: PushItem, in text: SourceText, _ result: inout Result
     ) {
         guard
-            let severity = policy.severity(
-                of: diagnostic.rule, isHarmless(diagnostic, in: item) ? .note : diagnostic.severity)
+            let severity = policy.severity(of: diagnostic.rule, weight(of: diagnostic, in: item))
         else { return }
         let (place, pointer, header) = locate(diagnostic, by: item.places)
         // What a script works out, as `$(date +%s)`, is not known here.
@@ -177,11 +176,21 @@ struct PushChecker: Sendable {
                 source: showsSource && header == nil ? text.line(at: place) : nil))
     }
 
+    /// How much a finding weighs in this push, as far as the settings do not say.
+    private func weight(of diagnostic: Diagnostic, in item: PushItem) -> Severity {
+        if isHarmless(diagnostic, in: item) { return .note }
+        return item.isDoubtful && diagnostic.rule == "G010" ? .warning : diagnostic.severity
+    }
+
     /// What Firebase keeps for itself matters in what is sent through it, and data of its messages
     /// is for other platforms too.
     private func isHarmless(_ diagnostic: Diagnostic, in item: PushItem) -> Bool {
         switch diagnostic.rule {
-        case "G016": !item.isForFirebase && validator.reservesDefaultKeys
+        case "G016": !item.draft.isForFirebase && validator.reservesDefaultKeys
+        // The service may take the key out again.
+        case "G011": item.isPart && !item.draft.isForFirebase
+        // OneSignal asks for `contents` in a VoIP push too.
+        case "VO009": item.places.filePointer(diagnostic.pointer).hasSuffix("/contents")
         case "G013":
             item.places.origins[diagnostic.pointer] != nil
                 && ["/alert", "/badge", "/sound"].contains(diagnostic.pointer)

@@ -50,8 +50,10 @@ extension DocumentReader {
             places.payload = .segments([PlaceMap.Segment(payloadStart: 0, fileStart: start)])
         }
         var draft = assumptions.draft(payload: body, headers: headers.known)
-        draft.opaqueHeaders = headers.opaque
+        // A secret, which a document leaves out.
+        draft.opaqueHeaders = headers.opaque.union(["authorization"])
         result.items = [PushItem(draft: draft, places: places)]
+        result.markForeign(unless: forcedKind != nil || draft.showsPush)
         return result
     }
 

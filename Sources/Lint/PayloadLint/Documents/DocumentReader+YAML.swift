@@ -96,8 +96,9 @@ extension DocumentReader {
         let body = try YAMLText.body(payload)
         places.payload = .marks(body.marks)
         var draft = assumptions.draft(payload: body.bytes, headers: list)
-        draft.opaqueHeaders = opaque
+        draft.opaqueHeaders = opaque.union(["authorization"])
         result.items = [PushItem(draft: draft, places: places)]
+        result.markForeign(unless: forcedKind != nil || draft.showsPush)
         return result
     }
 

@@ -18,7 +18,13 @@ struct DocumentReader: Sendable {
         let isYAML = looksLikeYAML(bytes, name: name)
         do throws(JSONSyntaxError) {
             var document = read(try JSONScanner.scan(bytes))
-            document.isForeign = document.isForeign && !isNamedForPushes(name)
+            if isNamedForPushes(name) {
+                document.isForeign = false
+                for index in document.items.indices {
+                    document.items[index].isAddressed = false
+                    document.items[index].isDoubtful = false
+                }
+            }
             return document
         } catch {
             // Nothing that sends such a text takes it for anything but the body: rule G005.
@@ -51,16 +57,12 @@ struct DocumentReader: Sendable {
     /// Whether a text that is not one JSON document says that it is about pushes.
     static func mentionsPush(_ bytes: [UInt8]) -> Bool {
         bytes.contains(text: "\"aps\"")
-            || (bytes.contains(text: "\"headers\"")
-                && (bytes.contains(text: "\"payload\"") || bytes.contains(text: "\"body\"")))
+            || (bytes.contains(text: "\"headers\"") && bytes.contains(text: "apns-"))
     }
 
     /// Whether YAML that cannot be read says that it is about pushes.
     static func mentionsPushInYAML(_ bytes: [UInt8]) -> Bool {
-        mentionsPush(bytes) || bytes.contains(text: "apns-")
-            || bytes.hasYAMLKey("aps", isAtLineStart: false)
-            || (bytes.hasYAMLKey("headers", isAtLineStart: true)
-                && bytes.hasYAMLKey("payload", isAtLineStart: true))
+        mentionsPush(bytes) || bytes.contains(text: "apns-") || bytes.hasYAMLKey("aps")
     }
 
     /// Whether a file's ending is Xcode's for payloads.
@@ -99,7 +101,9 @@ struct DocumentReader: Sendable {
         case .request: return request(members, in: document)
         case .apns: return simulated(bundle, in: document)
         case .lines, .log, nil:
-            if members.areComplete { return request(members, in: document) }
+            if members.areComplete {
+                return libraryConfiguration(document) ?? request(members, in: document)
+            }
             guard bundle == nil else { return simulated(bundle, in: document) }
             if hasAPS { return bare(document.bytes, .payload) }
             return wrapped(document, EmbeddedText(file: document.bytes)) ?? foreign(document)
@@ -112,38 +116,12 @@ struct DocumentReader: Sendable {
         result.isForeign = forcedKind == nil
         guard forcedKind == nil, document.kind(0) == .object else { return result }
         for index in result.items.indices {
-            result.items[index].isAddressed = Self.isAddressed(0, in: document)
+            result.items[index].isAddressed = Self.isForAnother(document)
+            result.items[index].isDoubtful =
+                assumptions.pushType == nil && document.childCount(of: 0) > 0
+                && !Self.hasAppleKey(document)
         }
         return result
-    }
-
-    /// Whether an object without `aps` says to whom it goes or by what platform, or holds a text
-    /// and data side by side: then it is rather a request of a service than a payload.
-    static func isAddressed(_ object: Int, in document: JSONDocument) -> Bool {
-        guard document.kind(object) == .object else { return false }
-        var hasText = false
-        var hasData = false
-        for member in document.members(of: object) {
-            let name = String(decoding: document.text(member.key), as: UTF8.self)
-            if Wrapper.addresses.contains(name) { return true }
-            switch document.kind(member.value) {
-            case .string:
-                let text = String(decoding: document.text(member.value), as: UTF8.self)
-                if Wrapper.platforms.contains(text.lowercased()) { return true }
-                if Wrapper.texts.contains(name) { hasText = true }
-            // The platform as a number, and one request for several tokens.
-            case .number where name == "platform": return true
-            case .array where name == "token": return true
-            case .object where Wrapper.bodies.contains(name):
-                hasData = true
-                let isPush = ["alert", "message"].contains {
-                    document.last($0, of: member.value) != nil
-                }
-                if name == "data", isPush { return true }
-            default: continue
-            }
-        }
-        return hasText && hasData
     }
 
     private func bare(_ bytes: [UInt8], _ kind: InputKind) -> PushDocument {
@@ -219,10 +197,10 @@ extension [UInt8] {
     }
 
     /// Whether a name stands somewhere as a key of YAML, plain or in quotes: `aps:`, `{'aps': `.
-    fileprivate func hasYAMLKey(_ name: String, isAtLineStart: Bool) -> Bool {
+    fileprivate func hasYAMLKey(_ name: String) -> Bool {
         let name = Array(name.utf8)
         let quotes = Set("\"'".utf8)
-        let openings = Set((isAtLineStart ? "\n\r" : "\n\r\t {,").utf8)
+        let openings = Set("\n\r\t {,".utf8)
         var start = startIndex
         while let place = self[start...].firstIndex(of: name[0]) {
             start = place + 1

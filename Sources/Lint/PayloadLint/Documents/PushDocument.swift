@@ -9,8 +9,6 @@ struct PushItem: Sendable {
     var draft: PushDraft
     /// The places of its parts.
     var places: PlaceMap
-    /// Whether it reaches APNs through Firebase.
-    var isForFirebase = false
     /// Whether it is a part of a request to a service that is not known and may add to it.
     var isPart = false
     /// Whether it is in a script, which may compute parts of it.
@@ -18,6 +16,8 @@ struct PushItem: Sendable {
     /// Whether it has a recipient and no key of Apple's: then it is probably a request of an
     /// unsupported service, unless it looks like a push without `aps`.
     var isAddressed = false
+    /// Whether it has no key of Apple's at all, so that it may be the data of a push, or no push.
+    var isDoubtful = false
 }
 
 /// What one text was read as: a push, or the reason why it is none.

@@ -201,8 +201,13 @@ enum Placeholder {
     static func known(_ value: String, of name: String) -> String? {
         let scheme = "bearer "
         let isBearer = value.lowercased().hasPrefix(scheme)
-        guard isIn(isBearer ? String(value.dropFirst(scheme.count)) : value) else { return value }
-        guard name.lowercased() == "apns-topic" else { return nil }
+        let isTopic = name.lowercased() == "apns-topic"
+        // No bundle id has letters of another script: it stands there for people.
+        let isForeign = isTopic && !value.utf8.allSatisfy { $0 < 0x80 }
+        guard isForeign || isIn(isBearer ? String(value.dropFirst(scheme.count)) : value) else {
+            return value
+        }
+        guard isTopic else { return nil }
         let marks = "<>{}[]%$\u{1a}".unicodeScalars
         guard let last = value.unicodeScalars.lastIndex(where: { marks.contains($0) }) else {
             return nil

@@ -82,7 +82,7 @@ struct ShellText {
         var place = line.lowerBound
         while place + 4 <= line.upperBound {
             if matches("curl", at: place),
-                place == line.lowerBound || " \t|;&(`$".utf8.contains(bytes[place - 1]),
+                place == line.lowerBound || " \t|;&(`$/".utf8.contains(bytes[place - 1]),
                 place + 4 == line.upperBound || " \t\\".utf8.contains(bytes[place + 4])
             {
                 // A here-document in front of a pipe is what curl reads.
@@ -112,7 +112,9 @@ struct ShellText {
             whole.append(text)
             files[output.name] = whole
         }
-        if let curl = command.words.firstIndex(where: { $0.string == "curl" }) {
+        if let curl = command.words.firstIndex(where: {
+            $0.string == "curl" || $0.string.hasSuffix("/curl")
+        }) {
             var own = command
             own.words = Array(command.words[curl...])
             own.input = command.input ?? piped
@@ -365,7 +367,10 @@ struct ShellText {
             let inside = String(decoding: bytes[(index + 1)..<end], as: UTF8.self)
             index = min(end + 1, bytes.count)
             let name = inside.prefix { Self.isName($0.utf8.first ?? 0) }
-            // Of a part of the value, or the value with something replaced, nothing is known.
+            if inside.dropFirst(name.count).first == "/", let value = variables[String(name)] {
+                return replaced(value, inside.dropFirst(name.count + 1), at: start) ?? unknown
+            }
+            // Of a part of the value, nothing is known.
             let rest = inside.dropFirst(name.count).drop { $0 == ":" }
             guard inside.count == name.count || rest.first.map({ "-=?".contains($0) }) == true
             else { return unknown }
@@ -380,6 +385,34 @@ struct ShellText {
             return unknown
         default: return file.slice(start..<start + 1)
         }
+    }
+
+    /// The value of `${name/text/other}` or `${name//text/other}`; `nil` where the text is a
+    /// pattern.
+    private func replaced(
+        _ value: EmbeddedText, _ change: Substring, at start: Int
+    ) -> EmbeddedText? {
+        let isOnce = !change.hasPrefix("/")
+        let parts = change.drop { $0 == "/" }
+            .split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        let text = Array(parts[0].utf8)
+        let marks = "*?[\\\"'$#%"
+        guard parts.count == 2, !text.isEmpty, !parts[0].contains(where: { marks.contains($0) })
+        else {
+            return nil
+        }
+        let isKnown = !parts[1].contains { "$`\"'\\".contains($0) }
+        let other = isKnown ? String(parts[1]) : String(decoding: [Self.unknown], as: UTF8.self)
+        var result = EmbeddedText()
+        var rest = 0
+        while let found = value.bytes[rest...].firstRange(of: text) {
+            result.append(value.slice(rest..<found.lowerBound))
+            result.append(other, standingAt: start)
+            rest = found.upperBound
+            if isOnce { break }
+        }
+        result.append(value.slice(rest..<value.bytes.count))
+        return result
     }
 
     /// The end of `{…}`, in which expansions may stand.

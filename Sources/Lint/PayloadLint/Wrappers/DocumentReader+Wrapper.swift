@@ -57,6 +57,18 @@ extension DocumentReader {
 }
 
 extension DocumentReader {
+    /// Reads headers and a payload as the configuration of one of Firebase's libraries; `nil`
+    /// where they are a request to APNs.
+    func libraryConfiguration(_ document: JSONDocument) -> PushDocument? {
+        guard assumptions.pushType == nil else { return nil }
+        let request = WrapperRequest(
+            document: document, text: EmbeddedText(file: document.bytes), node: 0, pointer: "")
+        guard let pushes = request.libraryConfiguration() else { return nil }
+        var result = PushDocument(kind: .request)
+        result.items = pushes.map { $0.item(assumptions) }
+        return result
+    }
+
     /// Reads a list of payloads, or of requests; `nil` where there are none in it.
     func listed(_ document: JSONDocument) -> PushDocument? {
         guard forcedKind == nil, assumptions.pushType == nil, document.kind(0) == .array else {

@@ -57,9 +57,9 @@ struct WrappedPush {
                     name: header.name.lowercased(), place: .offset(header.offset),
                     pointer: header.pointer))
         }
-        return PushItem(
-            draft: assumptions.draft(payload: text.bytes, knownHeaders: fields), places: places,
-            isForFirebase: isForFirebase, isPart: isPart)
+        var draft = assumptions.draft(payload: text.bytes, knownHeaders: fields)
+        draft.isForFirebase = isForFirebase
+        return PushItem(draft: draft, places: places, isPart: isPart)
     }
 
     /// The names that Firebase's libraries have for members of `aps`, and Apple's.
@@ -68,34 +68,57 @@ struct WrappedPush {
         "threadId": "thread-id",
     ]
 
+    /// Whether members of `aps` are as Firebase's libraries have them: by their names, or true for
+    /// 1.
+    static func hasLibraryValues(_ aps: Int, in document: JSONDocument) -> Bool {
+        libraryNames.keys.contains { name in
+            document.last(name, of: aps).map { document.kind($0.value) } == .trueLiteral
+        } || librarySound(aps, in: document) != nil
+    }
+
+    /// The value of `critical` in the sound, if that is true.
+    private static func librarySound(_ aps: Int, in document: JSONDocument) -> Int? {
+        guard let sound = document.last("sound", of: aps),
+            let critical = document.last("critical", of: sound.value),
+            document.kind(critical.value) == .trueLiteral
+        else { return nil }
+        return critical.value
+    }
+
     /// Writes the names and values that Firebase's libraries make of their own into the base.
     mutating func useLibraryNames() {
         guard let base, let aps = base.document.last("aps", of: base.node)?.value,
             base.document.kind(aps) == .object
         else { return }
+        let document = base.document
+        let start = document.range(of: base.node).lowerBound
         var text = EmbeddedText()
-        var rest = base.document.range(of: base.node).lowerBound
-        for member in base.document.members(of: aps) {
-            let own = String(decoding: base.document.text(member.key), as: UTF8.self)
-            guard let name = Self.libraryNames[own] else { continue }
-            let key = base.document.range(of: member.key)
-            let value = base.document.range(of: member.value)
-            text.append(base.text.slice(rest..<key.lowerBound))
-            text.append(
-                JSONLiteral.string(name), standingAt: base.text.fileOffset(of: key.lowerBound))
-            text.append(base.text.slice(key.upperBound..<value.lowerBound))
-            if base.document.kind(member.value) == .trueLiteral {
-                text.append("1", standingAt: base.text.fileOffset(of: value.lowerBound))
-            } else {
-                text.append(base.text.slice(value))
+        var rest = start
+        let critical = Self.librarySound(aps, in: document)
+        for member in document.members(of: aps) {
+            let own = String(decoding: document.text(member.key), as: UTF8.self)
+            let name = Self.libraryNames[own]
+            if let name {
+                let key = document.range(of: member.key)
+                text.append(base.text.slice(rest..<key.lowerBound))
+                text.append(
+                    JSONLiteral.string(name), standingAt: base.text.fileOffset(of: key.lowerBound))
+                rest = key.upperBound
+                libraryOrigins["/aps/" + name] = pointer + "/aps/" + own
             }
+            let isTrue = name != nil && document.kind(member.value) == .trueLiteral
+            guard let flag = isTrue ? member.value : own == "sound" ? critical : nil else {
+                continue
+            }
+            let value = document.range(of: flag)
+            text.append(base.text.slice(rest..<value.lowerBound))
+            text.append("1", standingAt: base.text.fileOffset(of: value.lowerBound))
             rest = value.upperBound
-            libraryOrigins["/aps/" + name] = "/apns/payload/aps/" + own
         }
-        guard !libraryOrigins.isEmpty else { return }
-        text.append(base.text.slice(rest..<base.document.range(of: base.node).upperBound))
-        guard let document = try? JSONScanner.scan(text.bytes) else { return }
-        self.base = (text, document, 0)
+        guard rest > start else { return }
+        text.append(base.text.slice(rest..<document.range(of: base.node).upperBound))
+        guard let scanned = try? JSONScanner.scan(text.bytes) else { return }
+        self.base = (text, scanned, 0)
     }
 
     private func payload(_ places: inout PlaceMap) -> EmbeddedText {

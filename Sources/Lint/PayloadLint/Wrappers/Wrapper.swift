@@ -90,11 +90,24 @@ struct Wrapper: Sendable {
         "deviceTokens", "registration_ids", "recipient", "recipients", "audience", "interests",
         "external_user_ids", "include_player_ids", "include_aliases", "included_segments",
         "device_types", "platforms", "Addresses", "MessageConfiguration", "notifications",
-        "apple_push", "n_content", "criteria",
+        "apple_push", "n_content", "criteria", "target", "targets", "targeting", "users",
+        "userIds", "user_ids", "subscribers", "segments", "devices", "deviceIds", "device_ids",
+        "deviceToken", "device_token", "pushToken", "push_token", "fcmToken", "fcm_token",
+        "registrationIds", "registrationTokens",
     ]
 
-    /// Values by which requests of services that send to several platforms name one.
-    static let platforms: Set<String> = ["apns", "apn", "fcm", "gcm", "ios", "android", "hms"]
+    /// Values, and names of members, by which requests of services that send to several platforms
+    /// name one.
+    static let platforms: Set<String> = [
+        "apns", "apn", "fcm", "gcm", "ios", "android", "hms", "huawei", "xiaomi", "oppo", "vivo",
+        "webpush",
+    ]
+
+    /// Apple's keys by which a payload without `aps` is recognised, in small letters alone.
+    static let appleKeys: Set<String> = [
+        "alert", "badge", "sound", "contentavailable", "mutablecontent", "interruptionlevel",
+        "relevancescore",
+    ]
 
     /// Names of objects that services which send to several platforms put beside the texts.
     static let bodies: Set<String> = ["data", "payload", "extra", "extras"]

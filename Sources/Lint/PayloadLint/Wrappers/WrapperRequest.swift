@@ -112,23 +112,12 @@ struct WrapperRequest {
             let others = ["android", "webpush"] + (pointer.isEmpty ? [] : ["data"])
             return others.contains { member($0) != nil } ? [] : nil
         }
-        var push = self.push
-        push.isForFirebase = true
-        if let payload {
-            push.base = (text, document, payload.value)
-            // Without `message` around it, a message is one of Firebase's libraries.
-            if pointer.isEmpty { push.useLibraryNames() }
-            push.pointer = pointer + "/apns/payload"
-            push.start = offset(payload.value)
-        }
-        push.headers = headers(of: given?.value, pointer: pointer + "/apns/headers")
-        if !push.headers.contains(where: { $0.name.lowercased() == "apns-priority" }) {
-            push.headers.append(
-                (
-                    "apns-priority", "10", given.map { offset($0.value) } ?? push.start,
-                    pointer + (given == nil ? "/apns" : "/apns/headers")
-                ))
-        }
+        // Without `message` around it, a message is one of Firebase's libraries.
+        var push = firebase(
+            given?.value, payload?.value, at: pointer + "/apns", isOfLibrary: pointer.isEmpty)
+        // What says neither to whom it goes nor what is shown is merged with what does.
+        let rest = ["token", "tokens", "topic", "condition", "notification", "to"]
+        push.isPart = pointer.isEmpty && !rest.contains { member($0) != nil }
         let text = notification?.value
         push.aps =
             [
@@ -140,6 +129,41 @@ struct WrapperRequest {
             ].compactMap(\.self)
         push.root = data(member("data")?.value, pointer: pointer + "/data")
         return [push]
+    }
+
+    /// What Firebase makes of the headers and the payload of `apns`.
+    private func firebase(
+        _ given: Int?, _ payload: Int?, at pointer: String, isOfLibrary: Bool
+    ) -> WrappedPush {
+        var push = self.push
+        push.isForFirebase = true
+        if let payload {
+            push.base = (text, document, payload)
+            push.pointer = pointer + "/payload"
+            if isOfLibrary { push.useLibraryNames() }
+            push.start = offset(payload)
+        }
+        push.headers = headers(of: given, pointer: pointer + "/headers")
+        if !push.headers.contains(where: { $0.name.lowercased() == "apns-priority" }) {
+            push.headers.append(
+                (
+                    "apns-priority", "10", given.map { offset($0) } ?? push.start,
+                    pointer + (given == nil ? "" : "/headers")
+                ))
+        }
+        return push
+    }
+
+    /// Headers and a payload in the names of Firebase's libraries, whose flags are true or false:
+    /// a value of `apns` by itself. `nil` where they are Apple's names, or there is a topic, which
+    /// Firebase adds.
+    func libraryConfiguration() -> [WrappedPush]? {
+        guard let given = member("headers"), let payload = member("payload"),
+            member("apns-topic", of: given.value) == nil,
+            let aps = member("aps", of: payload.value),
+            WrappedPush.hasLibraryValues(aps.value, in: document)
+        else { return nil }
+        return [firebase(given.value, payload.value, at: pointer, isOfLibrary: true)]
     }
 
     func formerFirebase() -> [WrappedPush]? {
@@ -181,7 +205,10 @@ struct WrapperRequest {
         var pending = [(self, depth: 0)]
         while let (request, depth) = pending.popLast() {
             if depth > 0, request.member("apns") != nil, let found = request.firebase() {
-                pushes += found
+                for var push in found {
+                    push.isPart = true
+                    pushes.append(push)
+                }
                 continue
             }
             if request.member("app") != nil, let found = request.gateway() {

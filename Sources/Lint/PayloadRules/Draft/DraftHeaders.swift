@@ -12,6 +12,7 @@ struct DraftHeaders: Sendable {
     /// The names of headers that are sent with unknown values.
     let opaque: Set<String>
     let target: PushDraft.Target
+    let isForFirebase: Bool
     let now: WallInstant?
     /// The value of `apns-push-type`; `nil` if absent or empty.
     let pushType: String?
@@ -26,6 +27,7 @@ struct DraftHeaders: Sendable {
         isComplete = draft.headersAreComplete
         opaque = draft.opaqueHeaders
         target = draft.target
+        isForFirebase = draft.isForFirebase
         now = draft.now
         let find = { [names, fields] (name: String) in
             names.firstIndex(of: name).map { Self.trimmed(fields[$0].value) }

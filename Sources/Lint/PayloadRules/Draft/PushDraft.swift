@@ -39,6 +39,8 @@ public struct PushDraft: Sendable {
     public var payload: [UInt8]
     /// The platform.
     public var target: Target
+    /// Whether the push goes through Firebase Cloud Messaging, which sends no VoIP pushes.
+    public var isForFirebase = false
     /// When the push is sent. Without it, the rules that need a clock stay out.
     public var now: WallInstant?
     /// Whether ``headers`` are all that will be sent. Where they are not, as with a bare payload,

@@ -27,9 +27,7 @@ extension ValidationContext {
     private var typeOfKeys: PushType? {
         guard hasRootObject, let document else { return nil }
         if apsKeys.contains(.contentChanged) { return .widgets }
-        if !apsKeys.isDisjoint(with: Self.liveActivityKeys) { return .liveactivity }
-        // Beside what the user sees, a date alone is rather a key without effect.
-        if !apsKeys.isDisjoint(with: Self.dates), !hasVisibleKeys { return .liveactivity }
+        if looksLikeLiveActivity { return .liveactivity }
         if apsKeys.contains(.pttPushType) { return .pushtotalk }
         if aps == nil {
             if rootMember("mdm") != nil { return .mdm }
@@ -42,12 +40,21 @@ extension ValidationContext {
         return hasNoAPS && callID != nil ? .voip : nil
     }
 
+    /// Whether `aps` has keys of a Live Activity. Beside what shows or wakes, one alone is rather
+    /// the app's own data, unless it is an event by Apple's name.
+    private var looksLikeLiveActivity: Bool {
+        let keys = apsKeys.intersection(Self.liveActivityKeys)
+        if apsKeys.contains(.contentState) || keys.rawValue.nonzeroBitCount > 1 { return true }
+        guard !keys.isEmpty, keys != APSKeySet(.timestamp) else { return false }
+        return Rules.event(of: self) != nil
+            || !(hasVisibleKeys || apsKeys.contains(.contentAvailable))
+    }
+
     private static let liveActivityKeys: APSKeySet = [
         APSKeySet(.contentState), APSKeySet(.event), APSKeySet(.attributesType),
-        APSKeySet(.attributes),
+        APSKeySet(.attributes), APSKeySet(.timestamp), APSKeySet(.staleDate),
+        APSKeySet(.dismissalDate),
     ]
-
-    private static let dates: APSKeySet = [APSKeySet(.staleDate), APSKeySet(.dismissalDate)]
 
     /// Whether `content-available` is in `aps` or beside it, in any spelling.
     private func wantsBackground(_ document: JSONDocument) -> Bool {
@@ -58,6 +65,12 @@ extension ValidationContext {
                 NearMiss.isNearContentAvailable(document.text(member.key))
             }
         }
+    }
+
+    /// Whether `aps` is empty and not alone.
+    var hasEmptyAPSBesideData: Bool {
+        guard let document, let apsObject else { return false }
+        return document.childCount(of: apsObject) == 0 && document.childCount(of: 0) > 1
     }
 
     /// The member of the root object with this key; the last one, as most parsers see it.

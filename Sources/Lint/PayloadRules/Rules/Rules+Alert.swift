@@ -12,9 +12,13 @@ extension Rules {
             from: [.sending, .generating], fix: "Add `alert`, or send another push type.",
             for: .alert
         ) { push, findings in
-            guard push.hasRootObject else { return }
+            guard push.hasRootObject, !push.isForPass else { return }
             guard push.hasVisibleKeys else {
-                findings.report(push.aps.map { .node($0.value) } ?? .whole)
+                // An empty `aps` beside data is rather of a push that PushKit hands to the app.
+                let isGuess = push.draft?.pushType == nil && push.hasEmptyAPSBesideData
+                findings.report(
+                    push.aps.map { .node($0.value) } ?? .whole,
+                    severity: isGuess ? .warning : nil)
                 return
             }
             guard push.apsKeys.isDisjoint(with: besideAlert), let document = push.document,

@@ -63,7 +63,7 @@ extension Rules {
             "G009", .error, "the body is compressed", why: "APNs takes uncompressed JSON only.",
             from: [.sending], fix: "Send the JSON text as it is."
         ) { push, findings in
-            if push.draft?.names.contains("content-encoding") == true {
+            if let encoding = push.draft?["content-encoding"], encoding != "identity" {
                 findings.report(
                     .header("content-encoding"), "the request has a content-encoding",
                     fix: "Leave the header out, and send the JSON text as it is.")

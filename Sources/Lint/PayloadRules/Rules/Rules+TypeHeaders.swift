@@ -11,7 +11,9 @@ extension Rules {
             why: "Apple calls 10 an error for background pushes.", from: [.sending],
             fix: "Use 5.", for: .background, in: .draft
         ) { push, findings in
-            if priority(of: push) == .immediate { findings.report(.header(priorityHeader)) }
+            if !push.isForPass, priority(of: push) == .immediate {
+                findings.report(.header(priorityHeader))
+            }
         },
         Rule(
             "BG007", .error, "a background push has no priority",
@@ -102,6 +104,24 @@ extension Rules {
                 findings.report(
                     .header("apns-push-type"), "the topic is for VoIP, and the push type is not",
                     fix: "Use push type voip, or the topic of the other type.")
+            }
+        },
+        Rule(
+            "VO016", .error, "Firebase sends no VoIP pushes",
+            why: """
+                Firebase Cloud Messaging sends to the app's own topic and device token, and a VoIP \
+                push needs the token of PushKit and the topic that ends in .voip.
+                """,
+            from: [.practice, .pushRegistry],
+            fix: "Send VoIP pushes to APNs itself, or through a service that does.", for: .voip,
+            in: .draft
+        ) { push, findings in
+            guard let draft = push.draft, draft.isForFirebase else { return }
+            // Without either, the data only looks like that of a call.
+            if draft.pushType != nil {
+                findings.report(.header("apns-push-type"))
+            } else if draft.topic != nil {
+                findings.report(.header("apns-topic"))
             }
         },
         Rule(

@@ -43,11 +43,14 @@ extension APSKey {
     }
 
     /// Whether the system ignores this key for this push type, so that no rule checks its value:
-    /// PushKit ignores what makes another push visible or silent (rule VO009).
+    /// PushKit ignores what makes another push visible or silent (rule VO009), and other
+    /// pushes may have data of the app's own by the names that Live Activities use.
     func isIgnored(in type: PushTypeSet) -> Bool {
-        guard type == .voip else { return false }
-        return switch self {
-        case .contentAvailable, .alert, .badge, .sound, .mutableContent: true
+        switch self {
+        case .contentAvailable, .alert, .badge, .sound, .mutableContent: type == .voip
+        case .timestamp, .event, .contentState, .staleDate, .dismissalDate, .attributesType,
+            .attributes:
+            type != .liveactivity
         default: false
         }
     }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+extension PushDraft {
+    /// Whether headers or payload say that this is for APNs: headers beside a body are in requests
+    /// of all kinds.
+    var showsPush: Bool {
+        opaqueHeaders.contains { $0.hasPrefix("apns") } || payload.contains(text: "\"aps\"")
+            || headers.contains { header in
+                header.name.lowercased().hasPrefix("apns") || header.value.contains("/3/device")
+                    || header.value.contains("push.apple.com")
+            }
+    }
+}
+
+extension PushDocument {
+    /// Takes the document for one about something else, which has no faults as a push.
+    mutating func markForeign(unless isForAPNs: Bool) {
+        guard !isForAPNs else { return }
+        isForeign = true
+        faults = []
+        for index in items.indices { items[index].isAddressed = true }
+    }
+}
+
+/// What tells a request to a service, or JSON about something else, from a payload for APNs.
+extension DocumentReader {
+    /// Whether an object without `aps` is no payload for APNs: it goes to somebody, has parts for
+    /// several platforms, or has parts and no key of Apple's. What is flat may be custom data
+    /// whose `aps` was forgotten.
+    static func isForAnother(_ document: JSONDocument) -> Bool {
+        isAddressed(0, in: document) || namesPlatform(in: 0, document, depth: 3)
+            || !(isFlat(document) || hasAppleKey(document))
+    }
+
+    /// Whether an object without `aps` says to whom it goes or by what platform, or holds a text
+    /// and data side by side: then it is rather a request of a service than a payload.
+    static func isAddressed(_ object: Int, in document: JSONDocument) -> Bool {
+        guard document.kind(object) == .object else { return false }
+        var hasText = false
+        var hasData = false
+        for member in document.members(of: object) {
+            let name = String(decoding: document.text(member.key), as: UTF8.self)
+            if Wrapper.addresses.contains(name) { return true }
+            switch document.kind(member.value) {
+            case .string:
+                let text = String(decoding: document.text(member.value), as: UTF8.self)
+                if Wrapper.platforms.contains(text.lowercased()) { return true }
+                if Wrapper.texts.contains(name) { hasText = true }
+            // The platform as a number, and one request for several tokens.
+            case .number where name == "platform": return true
+            case .array where name == "token" || names(platformsIn: member.value, document):
+                return true
+            case .object where Wrapper.bodies.contains(name):
+                hasData = true
+                let isPush = ["alert", "message"].contains {
+                    document.last($0, of: member.value) != nil
+                }
+                if name == "data", isPush { return true }
+            default: continue
+            }
+        }
+        return hasText && hasData
+    }
+
+    /// Whether a list holds the name of a platform.
+    private static func names(platformsIn list: Int, _ document: JSONDocument) -> Bool {
+        document.elements(of: list).contains { element in
+            document.kind(element) == .string
+                && Wrapper.platforms.contains(
+                    String(decoding: document.text(element), as: UTF8.self).lowercased())
+        }
+    }
+
+    /// Whether a key is the name of a platform: a push to APNs has no part for one.
+    private static func namesPlatform(
+        in object: Int, _ document: JSONDocument, depth: Int
+    ) -> Bool {
+        document.members(of: object).contains { member in
+            let name = String(decoding: document.text(member.key), as: UTF8.self).lowercased()
+            if Wrapper.platforms.contains(name) { return true }
+            return depth > 1 && document.kind(member.value) == .object
+                && namesPlatform(in: member.value, document, depth: depth - 1)
+        }
+    }
+
+    private static func isFlat(_ document: JSONDocument) -> Bool {
+        document.members(of: 0).allSatisfy { member in
+            document.kind(member.value) != .object && document.kind(member.value) != .array
+        }
+    }
+
+    /// Whether one of Apple's keys, in any spelling, is at the top level, or in something there
+    /// with a name as short as `aps`.
+    static func hasAppleKey(_ document: JSONDocument) -> Bool {
+        document.members(of: 0).contains { member in
+            isAppleKey(member.key, document)
+                || document.kind(member.value) == .object && document.text(member.key).count <= 4
+                    && document.members(of: member.value).contains {
+                        isAppleKey($0.key, document)
+                    }
+        }
+    }
+
+    private static func isAppleKey(_ key: Int, _ document: JSONDocument) -> Bool {
+        let letters = String(decoding: document.text(key), as: UTF8.self).lowercased()
+            .filter { !"-_ ".contains($0) }
+        return Wrapper.appleKeys.contains(letters)
+    }
+}
