@@ -165,7 +165,8 @@ extension SourceReader {
         see(.backgroundAssertion, at: index)
         guard let (name, isLocal) = assertionVariable(index) else { return }
         if isLocal {
-            readAssertionPaths(index, CompletionPaths.Strictness()) { [text] word in
+            let strictness = CompletionPaths.Strictness(countsThrows: true)
+            readAssertionPaths(index, strictness) { [text] word in
                 text.tokens[word].isName(name) && !text.isLabel(word)
             }
         } else {
