@@ -117,6 +117,17 @@ extension BackgroundSourceTests {
                 == [])
     }
 
+    @Test("time that is only given back when it is up is meant to last")
+    func wholeTime() {
+        let source =
+            "func keepAlive() {\nvar id = UIBackgroundTaskIdentifier.invalid\n"
+            + "id = UIApplication.shared.beginBackgroundTask { "
+            + "UIApplication.shared.endBackgroundTask(id) }\nEND}"
+        #expect(Self.faults(source.replacing("END", with: "player.play()\n")) == [])
+        let end = "guard player.plays else { return }\nUIApplication.shared.endBackgroundTask(id)\n"
+        #expect(Self.faults(source.replacing("END", with: end)) == [.assertionPathWithoutEnd])
+    }
+
     @Test("attributes of a closure are none of its parameters")
     func closureAttributes() {
         func faults(_ attribute: String) -> Set<Fault> {

@@ -83,8 +83,8 @@ extension SourceReader {
     }
 
     private static let logCalls: Set = [
-        "print", "debugPrint", "NSLog", "os_log", "log", "debug", "info", "notice", "warning",
-        "error", "trace", "verbose",
+        "print", "println", "debugPrint", "NSLog", "os_log", "log", "debug", "info", "notice",
+        "warning", "error", "trace", "verbose",
     ]
 
     /// Whether a value is only written to a log: `NSLog("%@", token.description)`.
