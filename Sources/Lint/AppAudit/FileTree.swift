@@ -71,12 +71,15 @@ final class FileTree {
         let isTop = folder == "."
         let place = settings.configuration.excluded.isEmpty ? nil : realPath(folder)
         if entries.hasOddNames { foldersOfOddNames.insert(folder) }
+        let isOfDotNet = entries.named.contains { $0.name.hasSuffix(".csproj") }
         for entry in entries.named {
             guard entriesLeft > 0 else { return }
             entriesLeft -= 1
             let path = isTop ? entry.name : folder + "/" + entry.name
             if let place, settings.excludes(place + "/" + entry.name) { continue }
             switch entry.kind {
+            // What .NET builds is beside its project.
+            case .folder where isOfDotNet && ["bin", "obj"].contains(entry.name): continue
             case .folder where !Self.isSkipped(entry.name):
                 collect(path, depth: depth + 1, into: &files)
             case .file: files.append(path)

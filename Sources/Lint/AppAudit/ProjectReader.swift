@@ -72,18 +72,22 @@ struct ProjectReader {
             let bundles = chosen.filter {
                 project.configurations(of: $0).contains(configuration)
             }
-            .map { bundle($0, configuration, sources[$0.id]) }
+            .compactMap { bundle($0, configuration, sources[$0.id]) }
             return AppFacts(configuration: configuration, bundles: bundles)
         }
     }
 
+    /// What is built of a target; `nil` for what is there for the Mac's side of an iOS app.
     private func bundle(
         _ target: XcodeTarget, _ configuration: String, _ sources: AppFacts.Sources?
-    ) -> AppFacts.Bundle {
+    ) -> AppFacts.Bundle? {
         let settings = project.settings(
             of: target, in: configuration, files: library.settingsFiles)
         let place = project.settingsPlace(of: target, in: configuration)
         let platform = Self.platform(settings)
+        guard platform != .iOS || !Self.isForMac(target, configuration, settings) else {
+            return nil
+        }
         let info = info(of: target, settings, place)
         return AppFacts.Bundle(
             name: target.name, role: target.role, platform: platform,
@@ -208,6 +212,20 @@ struct ProjectReader {
             }
         }
         return nil
+    }
+
+    /// Whether a target that supports Mac Catalyst is named for it, or its files are, so that
+    /// another one makes the app for iOS; or whether a configuration is one for Developer ID, by
+    /// which apps for the Mac are signed.
+    private static func isForMac(
+        _ target: XcodeTarget, _ configuration: String, _ settings: BuildSettings
+    ) -> Bool {
+        if configuration.lowercased().filter(\.isLetter).contains("developerid") { return true }
+        guard settings.text("SUPPORTS_MACCATALYST")?.value == "YES" else { return false }
+        let files = ["INFOPLIST_FILE", "CODE_SIGN_ENTITLEMENTS"].compactMap {
+            settings.text($0)?.value
+        }
+        return ([target.name] + files).contains { $0.lowercased().contains("catalyst") }
     }
 
     private static func deploymentTarget(

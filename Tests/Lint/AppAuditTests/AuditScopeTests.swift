@@ -109,7 +109,7 @@ struct AuditScopeTests {
     @Test("code that Gradle builds is not read")
     func kotlin() throws {
         let folder = try TestFolder()
-        let mode = "INFOPLIST_KEY_UIBackgroundModes = processing;"
+        let mode = "INFOPLIST_KEY_UIBackgroundModes = fetch;"
         try Self.write(folder, "App", settings: mode)
         #expect(Self.rules(try Audit(paths: [folder.path]).report()) == ["CF019"])
         try Self.write(

@@ -195,6 +195,93 @@ extension BackgroundSourceTests {
         #expect(!isLate("[self.calls each:^{ REPORT }];"))
     }
 
+    @Test(
+        "what only ends the waiting, completes or tells the app itself reports no call",
+        arguments: [
+            "timeout.cancel()", "self.cancelTimer()", "finish()", "later()",
+            "NotificationCenter.default.post(name: .call, object: nil)",
+            "sendEvent(withName: \"call\", body: payload)",
+            "channel.invokeMethod(\"call\", arguments: payload.dictionaryPayload)",
+        ])
+    func endings(_ call: String) {
+        let source = Self.handler(
+            "func finish() { completion() }\nlet later = { log(1)\nfinish() }\n\(Self.guarded)"
+                + "\(call)\nreturn completion()\n}\n\(Self.report)completion()")
+        #expect(Self.faults(source) == [.voipPathWithoutReport])
+        let other = source.replacing(call, with: "calls.cancelCall(payload)")
+        #expect(Self.faults(other) == [])
+    }
+
+    @Test("a message to a script reports no call, whatever it is made of")
+    func scriptMessages() {
+        let send =
+            "CDVPluginResult *r = [CDVPluginResult resultWithStatus:CDVCommandStatus_OK "
+            + "messageAsDictionary:push];\n[r setKeepCallback:[NSNumber numberWithBool:YES]];\n"
+            + "[self.commandDelegate sendPluginResult:r callbackId:self.id];\n"
+        let helper =
+            "\n}\n- (void)receiveCall:(NSDictionary *)push {\nif (push.count > 0) {\n"
+            + "[self.provider reportNewIncomingCallWithUUID:i update:u completion:nil];\n} else {\n"
+            + "\(send)}"
+        let source = Self.objectiveC(
+            "[self receiveCall:payload.dictionaryPayload];\ncompletion();" + helper)
+        #expect(Self.faults(source, "a.m") == [.voipPathWithoutReport])
+        let other = source.replacing(send, with: "[self.calls reportIncomingCall:push];\n")
+        #expect(Self.faults(other, "a.m") == [])
+    }
+
+    @Test("a function of this file that only asks a script reports no call")
+    func askingHelper() {
+        let source =
+            Self.handler(
+                "if app.applicationState == .active {\nshow(payload, completion)\n} else {\n"
+                    + "\(Self.report)completion()\n}")
+            + "\nfunc show(_ push: PKPushPayload, _ done: @escaping () -> Void) {\n"
+            + "let channel = FlutterMethodChannel(name: \"a\")\n"
+            + "channel.invokeMethod(\"call\", arguments: nil)\ndone()\n}"
+        #expect(Self.faults(source) == [.voipPathWithoutReport])
+        #expect(Self.faults(source.replacing("done()\n", with: "calls.ring(push)\n")) != [])
+        #expect(
+            Self.faults(source.replacing("done()\n", with: "calls.ring(push)\ndone()\n")) == [])
+    }
+
+    @Test("a timer that Objective-C invalidates reports no call")
+    func invalidation() {
+        let source = Self.objectiveC(
+            "if (payload.dictionaryPayload[@\"id\"] == nil) {\n[self.timer invalidate];\n"
+                + "completion();\nreturn;\n}\n[self.calls reportIncomingCall:payload];\n"
+                + "completion();")
+        #expect(Self.faults(source, "a.m") == [.voipPathWithoutReport])
+    }
+
+    @Test("a helper completes by a closure of any name, which is no report")
+    func helperCloses() {
+        let source =
+            Self.handler("handle(payload.dictionaryPayload, completion)")
+            + "\nfunc handle(_ info: [AnyHashable: Any], _ done: @escaping () -> Void) {\n"
+            + "guard let id = info[\"id\"] else { return done() }\n\(Self.report)done()\n}"
+        #expect(Self.faults(source) == [.voipPathWithoutReport])
+    }
+
+    @Test("an error that is thrown before the report leads to the catch")
+    func thrownBefore() {
+        let source = Self.handler(
+            "do {\nguard payload.isNew else { throw Failure.old }\n\(Self.report)completion()\n"
+                + "} catch {\ncompletion()\n}")
+        #expect(Self.faults(source) == [.voipPathWithoutReport])
+        let reporting = source.replacing(
+            "catch {\n", with: "catch {\n\(Self.report)")
+        #expect(Self.faults(reporting) == [])
+    }
+
+    @Test("a break with a label leaves what follows in its statement out")
+    func labelledBreak() {
+        let source = Self.handler(
+            "parse: do {\nguard payload.isNew else { break parse }\n\(Self.report)}\ncompletion()")
+        #expect(Self.faults(source) == [.voipPathWithoutReport])
+        let reported = source.replacing("completion()\n}", with: "\(Self.report)completion()\n}")
+        #expect(Self.faults(reported) == [])
+    }
+
     @Test("a function that only a view calls registers its tasks too late")
     func viewRegistration() {
         func occasions(_ body: String) -> [SourceObservation.Occasion] {
@@ -214,5 +301,16 @@ extension BackgroundSourceTests {
                 .unknown
             ])
         #expect(occasions("init() { setUp() }") == [.unknown])
+        #expect(occasions("") == [.elsewhere])
+        let bridges = [
+            "@objc func start(_ resolve: RCTPromiseResolveBlock) { setUp() }",
+            "func handle(_ call: FlutterMethodCall, result: @escaping FlutterResult) { setUp() }",
+            "@objc func start(_ call: CAPPluginCall) { setUp() }",
+            "func f() { channel.setMethodCallHandler { call, result in self.setUp() } }",
+        ]
+        for bridge in bridges { #expect(occasions(bridge) == [.afterLaunch]) }
+        #expect(
+            occasions("func register(with registrar: FlutterPluginRegistrar) { setUp() }")
+                == [.unknown])
     }
 }

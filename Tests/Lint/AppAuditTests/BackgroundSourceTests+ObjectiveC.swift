@@ -169,4 +169,25 @@ extension BackgroundSourceTests {
             occasion(ask + "if !granted { \(register) } } }")
                 == .remoteNotificationRegistration(.unknown))
     }
+
+    @Test(
+        "Objective-C describes a device token by a message",
+        arguments: [
+            ("[c send:[deviceToken description]];", 1),
+            ("c.token = [[deviceToken description] stringByTrimming:set];", 1),
+            ("c.token = [NSString stringWithFormat:@\"%@\", deviceToken];", 1),
+            ("NSLog(@\"%@\", [deviceToken description]);", 0),
+            ("#if OLD\nt = [deviceToken description];\n#endif", 0),
+            ("if (@available(iOS 13, *)) { f(); } else { t = [deviceToken description]; }", 0),
+            ("[c send:[deviceToken base64EncodedStringWithOptions:0]];", 0),
+        ])
+    func describedToken(body: String, count: Int) {
+        let source =
+            "- (void)application:(UIApplication *)a "
+            + "didRegisterForRemoteNotificationsWithDeviceToken:(NSData *)deviceToken {\n\(body)\n}"
+        let text = SourceText(Array(source.utf8), path: "a.m")
+        let seen = SourceReader.observations(in: text, SourceConstants())
+            .filter { $0.subject == .describedDeviceToken }
+        #expect(seen.count == count)
+    }
 }

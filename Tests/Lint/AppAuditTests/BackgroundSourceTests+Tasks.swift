@@ -85,6 +85,61 @@ extension BackgroundSourceTests {
                 == (closure.contains("latch.claim()") ? [.taskPathWithoutEnd] : []))
     }
 
+    @Test(
+        "an error that a task throws away ends nothing",
+        arguments: [
+            "try await sync()\nEND", "let x = try load()\nEND",
+            "if try await sync() { log(1) }\nEND",
+        ])
+    func thrownAway(body: String) {
+        func faults(_ body: String, _ more: String = "") -> Set<Fault> {
+            Self.faults(
+                "func handle(task: BGProcessingTask) {\n\(Self.expiration)let job = Task {\n"
+                    + body.replacing("END", with: Self.end) + "\n}\n\(more)\n}")
+        }
+        #expect(faults(body) == [.taskPathWithoutEnd])
+        #expect(faults("do {\n\(body)\n} catch { END }") == [])
+        #expect(faults("defer { END }\n" + body.replacing("END", with: "")) == [])
+        #expect(faults(body, "wait { await job.result }") == [])
+        #expect(faults(body.replacing("try ", with: "try? ")) == [])
+        #expect(faults("try await Task.sleep(for: .seconds(1))\nEND") == [])
+    }
+
+    @Test("an error that a function throws leaves its time in the background as it is")
+    func thrownFromFunction() {
+        let source =
+            "func save() throws {\nlet id = UIApplication.shared.beginBackgroundTask { stop() }\n"
+            + "try write()\nUIApplication.shared.endBackgroundTask(id)\n}"
+        #expect(Self.faults(source) == [.assertionPathWithoutEnd])
+        #expect(
+            Self.faults(
+                source.replacing("try write()", with: "do { try write() } catch { log(error) }"))
+                == [])
+    }
+
+    @Test("time that is only given back when it is up is meant to last")
+    func wholeTime() {
+        let source =
+            "func keepAlive() {\nvar id = UIBackgroundTaskIdentifier.invalid\n"
+            + "id = UIApplication.shared.beginBackgroundTask { "
+            + "UIApplication.shared.endBackgroundTask(id) }\nEND}"
+        #expect(Self.faults(source.replacing("END", with: "player.play()\n")) == [])
+        let end = "guard player.plays else { return }\nUIApplication.shared.endBackgroundTask(id)\n"
+        #expect(Self.faults(source.replacing("END", with: end)) == [.assertionPathWithoutEnd])
+    }
+
+    @Test("attributes of a closure are none of its parameters")
+    func closureAttributes() {
+        func faults(_ attribute: String) -> Set<Fault> {
+            Self.faults(
+                "class A { func f() { s.register(forTaskWithIdentifier: \"a\", using: nil) { "
+                    + "\(attribute)[weak self] task in\nTask { await self?.sync()\n\(Self.end) }\n"
+                    + "} } }")
+        }
+        #expect(faults("") == [.taskWithoutExpiration])
+        #expect(faults("@Sendable @MainActor ") == [.taskWithoutExpiration])
+    }
+
     @Test("only a return or a break leads out of an endless loop")
     func endlessLoop() {
         func faults(_ body: String) -> Set<Fault> {

@@ -32,8 +32,26 @@ struct CompletionPathsTests {
             ("sync { r in\nguard r else { return }\ndone(.newData)\n}", [2]),
             ("for x in y { done(.newData) }", [0]),
             ("while a {\nreturn\n}\ndone(.noData)", [2]),
+            ("if let u = URL(string: \"https://\\(a)\") { load(u, done) }", [0]),
         ])
     func gap(body: String, lines: [Int]) { #expect(Self.gaps(body) == lines) }
+
+    @Test("the older fetch in the background completes on each path too")
+    func fetch() {
+        func gaps(_ body: String, _ result: String = "") -> [Int] {
+            let source =
+                "func application(_ a: A, performFetchWithCompletionHandler done: @escaping (R) -> "
+                + "Void)\(result) {\n\(body)\n}"
+            let text = SourceText(Array(source.utf8), path: "a.swift")
+            return SourceReader.observations(in: text, SourceConstants())
+                .filter { $0.subject == .fault(.fetchPathWithoutCompletion) }
+                .map { $0.place.line - 1 }
+        }
+        #expect(gaps("if let view {\nview.load()\ndone(.newData)\n}") == [0])
+        #expect(gaps("if let view { view.load() }\ndone(.newData)") == [])
+        // A plugin answers whether the fetch was its own.
+        #expect(gaps("if !mine { return false }\nfetch(done)\nreturn true", " -> Bool") == [])
+    }
 
     @Test("a function of the same file that gets the handler is followed")
     func helper() {
@@ -61,6 +79,8 @@ struct CompletionPathsTests {
             "if a, let b = f(c) { done(.newData) } else { done(.noData) }",
             "guard a else { return done(.noData) }\nsync { done(.newData) }",
             "var over = false\nlet once = { if !over { over = true; done(.noData) } }\nsync(once)",
+            "if let u = URL(string: \"https://a.example\") { load(u, done) }",
+            "guard let u = URL(string: \"https://a.example\") else { return }\nload(u, done)",
             "let once = {\nguard !over else { return }\nover = true\ndone(.noData)\n}\nsync(once)",
         ])
     func whole(body: String) { #expect(Self.gaps(body) == []) }

@@ -22,17 +22,21 @@ struct CompletionPaths {
         var countsAttempts = false
         /// Names whose value can be any, so that a condition with one needs its other side too.
         var inputNames: Set<String> = []
+        /// Whether an error that the function throws ends a path too.
+        var countsThrows = false
     }
 
-    private let text: SourceText
+    let text: SourceText
     private let settles: (Int) -> Bool
-    private let strictness: Strictness
+    let strictness: Strictness
     /// The words at which such paths end.
     private(set) var gaps: [Int] = []
     /// The branches that do less than those beside them.
     private var openBranches: [Int] = []
     /// The functions and closures inside of the body that do it once they are called.
     private var definitions = LocalDefinitions()
+    /// The labels of statements that a `break` leaves before it has happened, with its place.
+    private var leftLabels: [String: Int] = [:]
     /// The statements that are looked at: nested closures are looked at for each level.
     private var wordsLeft = 200_000
 
@@ -95,7 +99,14 @@ struct CompletionPaths {
             case "throw", "fatalError", "preconditionFailure":
                 return true
             case "break", "continue", "goto":
+                if token.text == "break", !isSettled, let label = text[index + 1], label.isName,
+                    label.position.line == token.position.line
+                {
+                    leftLabels[label.text] = index
+                }
                 return isSettled
+            case "try" where !text.isObjectiveC:
+                if !isSettled, throwsAway(index, range) { gaps.append(index) }
             case "func" where !text.isObjectiveC:
                 index = skipFunction(index, range)
                 continue
@@ -111,7 +122,7 @@ struct CompletionPaths {
         return isSettled
     }
 
-    private func mentions(_ range: Range<Int>) -> Bool { range.contains(where: counts) }
+    func mentions(_ range: Range<Int>) -> Bool { range.contains(where: counts) }
 
     private func counts(_ index: Int) -> Bool {
         settles(index) || definitions.areUsed(at: index, in: text)
@@ -199,6 +210,11 @@ struct CompletionPaths {
     ) -> Int {
         guard let (open, body, next) = text.block(after: start, range), open + 1 <= range.upperBound
         else { return start + 1 }
+        if let thrown = (start..<open).first(where: { text.tokens[$0].isName("try") }),
+            !text.isObjectiveC, !isSettled, throwsAway(thrown, range)
+        {
+            gaps.append(thrown)
+        }
         // The code before the brace is executed on every path.
         if keyword != "defer", mentions(start..<open) { isSettled = true }
         switch keyword {
@@ -207,7 +223,7 @@ struct CompletionPaths {
             return next
         case "guard":
             let isMet =
-                isExempt(start..<open) || asksWhetherDone(start..<open)
+                isExempt(start..<open) || asksWhetherDone(start..<open) || isAlwaysMet(start..<open)
                 || asksForLatch(start..<open)
                 || asksForFlag(start..<open, setIn: next..<max(next, range.upperBound))
             if !isMet { _ = walk(body, isSettled: isSettled, depth: depth + 1) }
@@ -228,6 +244,15 @@ struct CompletionPaths {
             settle(&isSettled, isExempt(start..<open) ? results.filter(\.isSettled) : results)
             return next
         default:
+            let wasSettled = isSettled
+            defer {
+                if let left = text.sees(":", at: start - 1)
+                    ? text[start - 2].flatMap({ leftLabels.removeValue(forKey: $0.text) }) : nil
+                {
+                    isSettled = wasSettled
+                    openBranches.append(left)
+                }
+            }
             if keyword == "try", let last = finallyBody(at: next, range), mentions(last) {
                 isSettled = true
             }
@@ -263,79 +288,6 @@ struct CompletionPaths {
         }
     }
 
-    /// Whether a condition says that this is not what the function is for.
-    private func isExempt(_ range: Range<Int>) -> Bool {
-        range.contains { index in
-            guard text.tokens[index].isName else { return false }
-            // `guard let self`: the object that handles pushes lives as long as the app.
-            if text.tokens[index].text == "self" { return text[index - 1]?.isName("let") == true }
-            return strictness.exemptNames.contains(text.tokens[index].text)
-        }
-    }
-
-    private func asksForInput(_ range: Range<Int>) -> Bool {
-        range.contains { strictness.inputNames.contains(text.tokens[$0].text) }
-    }
-
-    /// Whether a condition asks for a flag that says that it has happened elsewhere.
-    private func asksWhetherDone(_ range: Range<Int>) -> Bool {
-        range.contains { strictness.doneFlags.contains(text.tokens[$0].text) }
-    }
-
-    /// Whether a condition asks for a flag that is set behind it, so that what follows happens only
-    /// once: `if !called { called = true`.
-    private func asksForFlag(_ condition: Range<Int>, setIn body: Range<Int>) -> Bool {
-        let names = Set(condition.filter { text.tokens[$0].isName }.map { text.tokens[$0].text })
-        let values: Set = ["true", "false", "YES", "NO", "nil"]
-        return body.contains { index in
-            text.sees("=", at: index + 1) && names.contains(text.tokens[index].text)
-                && text[index + 2].map { values.contains($0.text) } == true
-        }
-    }
-
-    /// Whether a condition asks an object that lets only the first through:
-    /// `guard latch.claim() else { return }`, `guard !done.exchange(true, …) else { return }`.
-    private func asksForLatch(_ condition: Range<Int>) -> Bool {
-        let words: Set = ["latch", "once", "claim", "exchange"]
-        return condition.contains { index in
-            guard text.tokens[index].isName, text.sees("(", at: index + 1) else { return false }
-            let owner = text.sees(".", at: index - 1) ? text[index - 2]?.text ?? "" : ""
-            return SourceReader.nameParts(owner + "_" + text.tokens[index].text)
-                .contains(where: words.contains)
-        }
-    }
-
-    /// Whether nothing but a return leads out of a loop: `while true` without a `break`.
-    private func isEndless(_ head: Range<Int>, _ body: Range<Int>) -> Bool {
-        let condition = text.tokens[head.dropFirst()].filter { !$0.isMark("(") && !$0.isMark(")") }
-        guard condition.count == 1, ["true", "YES", "1"].contains(condition[0].text) else {
-            return false
-        }
-        let loops: Set = ["for", "while", "repeat", "switch"]
-        return !body.contains { index in
-            let token = text.tokens[index]
-            guard token.isName, ["break", "goto"].contains(token.text) else { return false }
-            // One with a label leads out of what has it.
-            if token.text == "goto" || text[index + 1]?.position.line == token.position.line,
-                text[index + 1]?.isName == true
-            {
-                return true
-            }
-            for scope in text.scopes(around: index) {
-                if scope.open < body.lowerBound { return true }
-                if case .control(let keyword) = scope.kind, loops.contains(keyword) { return false }
-            }
-            return true
-        }
-    }
-
-    /// Whether a condition asks for a version of the system, which is met on those that matter.
-    private func asksForVersion(_ range: Range<Int>) -> Bool {
-        text.tokens[range].contains {
-            $0.text == "available" || $0.text.lowercased().contains("version")
-        }
-    }
-
     /// `if … else if … else …` and `do … catch …`: settled if every branch is.
     private mutating func chain(
         _ keyword: String, _ condition: Range<Int>, _ body: Range<Int>, _ next: Int,
@@ -355,6 +307,7 @@ struct CompletionPaths {
         var isExhaustive =
             keyword != "if" || asksForVersion || (isExempt && !isNegated)
             || asksForFlag(condition, setIn: body) || asksForLatch(condition)
+            || isAlwaysMet(condition)
         var next = next
         let continuation = keyword == "if" ? "else" : "catch"
         while next < range.upperBound {
@@ -394,6 +347,7 @@ struct CompletionPaths {
     private func attempts(_ body: Range<Int>) -> Bool {
         guard let first = body.first(where: settles) else { return false }
         return (body.lowerBound..<first).allSatisfy { index in
+            if text.tokens[index].isName("throw") { return false }
             guard text.tokens[index].isName("try") else { return true }
             return (index + 1..<first).allSatisfy { word in
                 let token = text.tokens[word]

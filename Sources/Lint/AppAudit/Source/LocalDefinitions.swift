@@ -28,6 +28,19 @@ struct LocalDefinitions {
         }
     }
 
+    /// The names of those in a range that hold no such word.
+    static func names(
+        in text: SourceText, _ range: Range<Int>, thatLack isWanted: (Int) -> Bool
+    ) -> Set<String> {
+        let found = range.compactMap { definition(at: $0, in: text, range) }
+        guard !found.isEmpty else { return [] }
+        let holding = LocalDefinitions(in: text, range) { index in
+            // A call of another one is none yet.
+            isWanted(index) && !found.contains { $0.name == text.tokens[index].text }
+        }
+        return Set(found.map(\.name)).subtracting(holding.names)
+    }
+
     /// Whether a word calls one of them or hands it on.
     func areUsed(at index: Int, in text: SourceText) -> Bool {
         let token = text.tokens[index]

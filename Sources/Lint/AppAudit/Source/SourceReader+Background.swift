@@ -165,7 +165,17 @@ extension SourceReader {
         see(.backgroundAssertion, at: index)
         guard let (name, isLocal) = assertionVariable(index) else { return }
         if isLocal {
-            readAssertionPaths(index, CompletionPaths.Strictness()) { [text] word in
+            // One that only its end gives back is meant to last.
+            let lasts = assertionExpiration(index).map { handler in
+                let end = handler.first { text.tokens[$0].text.hasPrefix("endBackgroundTask") }
+                return end != nil
+                    && function(around: index)?.1.contains { word in
+                        text.tokens[word].isName(name) && word > handler.upperBound
+                    } == false
+            }
+            if lasts == true { return }
+            let strictness = CompletionPaths.Strictness(countsThrows: true)
+            readAssertionPaths(index, strictness) { [text] word in
                 text.tokens[word].isName(name) && !text.isLabel(word)
             }
         } else {

@@ -38,9 +38,9 @@ extension SourceReader {
 
     /// Whether ``readUse(_:)`` could find something, which is cheaper to see than ``isData(_:)``.
     private func isUsed(_ index: Int) -> Bool {
-        if text[index - 1]?.isMark("\\(") == true { return true }
+        if text[index - 1]?.isMark("\\(") == true || isDescribed(index) { return true }
         guard text.sees(".", at: index + 1), let member = text[index + 2] else { return false }
-        return ["description", "debugDescription", "count"].contains(member.text)
+        return ["description", "debugDescription", "count", "length"].contains(member.text)
     }
 
     /// `deviceToken.description`, `"\(deviceToken)"`, `deviceToken.count == 32`.
@@ -50,10 +50,11 @@ extension SourceReader {
         if isInterpolated, text.sees(")", at: index + 1), isData(index) {
             see(.describedDeviceToken, at: index)
         }
+        if isDescribed(index), isData(index) { see(.describedDeviceToken, at: index) }
         guard text.sees(".", at: index + 1), let member = text[index + 2] else { return }
         switch member.text {
         case "description", "debugDescription": see(.describedDeviceToken, at: index)
-        case "count":
+        case "count", "length":
             guard let sign = text[index + 3], sign.kind == .mark,
                 ["==", "!=", "<", ">", "<=", ">="].contains(sign.text),
                 let number = text[index + 4], ["32", "64"].contains(number.text)
@@ -63,9 +64,27 @@ extension SourceReader {
         }
     }
 
+    /// `[deviceToken description]`, `[NSString stringWithFormat:@"%@", deviceToken]`.
+    /// What is only compiled or run for older systems is let be.
+    private func isDescribed(_ index: Int) -> Bool {
+        guard text.isObjectiveC, !text.tokens[index].isConditional,
+            function(around: index).map({ asksForVersion($0.1) }) != true
+        else { return false }
+        if text.sees("[", at: index - 1), text.sees("description", "]", at: index + 1) {
+            return true
+        }
+        return text.sees(",", at: index - 1) && text.sees("]", at: index + 1)
+            && text[index - 2]?.text.contains("%@") == true
+            && text.sees("stringWithFormat", ":", at: index - 4)
+    }
+
+    private func asksForVersion(_ body: Range<Int>) -> Bool {
+        body.contains { ["available", "systemVersion"].contains(text.tokens[$0].text) }
+    }
+
     private static let logCalls: Set = [
-        "print", "debugPrint", "NSLog", "os_log", "log", "debug", "info", "notice", "warning",
-        "error", "trace", "verbose",
+        "print", "println", "debugPrint", "NSLog", "os_log", "log", "debug", "info", "notice",
+        "warning", "error", "trace", "verbose",
     ]
 
     /// Whether a value is only written to a log: `NSLog("%@", token.description)`.

@@ -24,21 +24,38 @@ extension SourceReader {
             .remoteNotificationHandler(inSceneDelegate: type?.isSceneDelegate == true),
             at: scope.head)
         // One that answers whether it was its push leaves the others to its caller.
-        let answers = text.tokens[scope.head..<scope.open].contains {
-            $0.isName("Bool") || $0.isName("BOOL")
-        }
-        guard !answers else { return }
+        guard !answers(scope) else { return }
         readWork(of: scope, completion?.name)
         // One of another name is called by a handler, which may answer for it.
         guard ["application", "didReceiveRemoteNotification"].contains(head.name) else { return }
-        guard let completion else { return }
-        // One handler, one fault: only its first gap is reported.
-        if let gap = CompletionPaths(text, handler: completion.name, body: scope).gaps.min() {
-            see(.pathWithoutCompletion, at: gap)
-        } else if let gap = gapInHelper(of: scope, completion.name) {
-            see(.pathWithoutCompletion, at: gap)
-        }
-        readRepeatedCompletion(completion.name, in: scope)
+        if let completion { readPaths(to: completion.name, in: scope, .pathWithoutCompletion) }
+    }
+
+    /// The handler of the fetch in the background that came before background tasks.
+    mutating func readFetchHandler(_ head: SourceScope.FunctionHead, _ scope: SourceScope) {
+        guard
+            let completion = head.parameters.first(where: {
+                $0.label == "performFetchWithCompletionHandler"
+            })
+        else { return }
+        see(.legacyFetch, at: scope.head)
+        guard head.name == "application", !answers(scope) else { return }
+        readPaths(to: completion.name, in: scope, .fault(.fetchPathWithoutCompletion))
+    }
+
+    /// Whether a function answers whether something was meant for it.
+    private func answers(_ scope: SourceScope) -> Bool {
+        text.tokens[scope.head..<scope.open].contains { $0.isName("Bool") || $0.isName("BOOL") }
+    }
+
+    /// Looks for paths that do not call a completion handler, or call it twice. One handler, one
+    /// fault: only its first gap is reported.
+    private mutating func readPaths(
+        to completion: String, in scope: SourceScope, _ subject: SourceObservation.Subject
+    ) {
+        let gaps = CompletionPaths(text, handler: completion, body: scope).gaps
+        if let gap = gaps.min() ?? gapInHelper(of: scope, completion) { see(subject, at: gap) }
+        readRepeatedCompletion(completion, in: scope)
     }
 
     /// Looks for a path on which a completion handler is called a second time.
@@ -173,8 +190,7 @@ extension SourceReader {
         if let type, type.name != "_", !strictness.inputNames.contains(type.name) {
             strictness.exemptNames.insert(type.name)
         }
-        let reports = possibleReports(
-            in: body, strictness.inputNames, completion: completion)
+        let reports = possibleReports(in: body, strictness.inputNames, head)
         if reports.isEmpty {
             let isEmpty =
                 completion == nil && !head.isAsync
@@ -220,12 +236,9 @@ extension SourceReader {
             guard !body.contains(index),
                 holdsReport(body)
             else { continue }
-            let completion = head.parameters.last {
-                ($0.label + $0.name).lowercased().contains("completion")
-            }
             var own = strictness
             own.inputNames = inputNames(head, body)
-            let inner = possibleReports(in: body, own.inputNames, completion: completion?.name)
+            let inner = possibleReports(in: body, own.inputNames, head)
             let gap =
                 CompletionPaths(text, body: helper, own, settles: inner.contains).gaps.min()
                 ?? reportGap(inHelpersOf: helper, inner, strictness, depth: depth + 1)
@@ -405,6 +418,8 @@ extension SourceReader {
         "objectForKeyedSubscript", "isEqualToString", "isEqual", "isKindOfClass",
         "respondsToSelector", "alloc", "init", "new", "sharedApplication", "sharedInstance",
         "length", "count", "integerValue", "boolValue", "description", "copy", "selector",
+        "setObject", "setValue", "addObject", "dictionaryWithCapacity", "arrayWithObjects",
+        "forKey",
         "sizeof", "currentNotificationCenter", "date", "UUID", "UUIDString", "class",
         // Closures that these run later are read in place.
         "async", "asyncAfter", "dispatch_async", "dispatch_after", "dispatch_time",

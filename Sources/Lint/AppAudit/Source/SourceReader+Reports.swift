@@ -41,7 +41,7 @@ extension SourceReader {
     /// A call whose value is asked for (`guard let call = Call(payload)`) is a question, and counts
     /// only if its name speaks of more.
     func possibleReports(
-        in body: Range<Int>, _ inputs: Set<String>, completion: String?
+        in body: Range<Int>, _ inputs: Set<String>, _ head: SourceScope.FunctionHead
     ) -> Set<Int> {
         var questions: Set<Int> = []
         for index in body {
@@ -69,16 +69,81 @@ extension SourceReader {
                 next += 1
             }
         }
+        // Closures that the function is given say that it is done, unless their names say more.
+        let closures = Set(head.parameters.map(\.name).filter { !Self.speaksOfHandling($0) })
+        let holdsReport = body.contains { Self.reports.contains(text.tokens[$0].text) }
         let candidates = body.filter { index in
             let token = text.tokens[index]
-            guard token.isName, isCall(index), token.text != completion else { return false }
+            guard token.isName, isCall(index), !closures.contains(token.text) else { return false }
             if Self.reports.contains(token.text) { return true }
-            guard !isIdleCall(index), !endsCall(token.text), !onlyLogs(index) else {
+            guard !isIdleCall(index), !endsCall(token.text), !reportsNothing(index),
+                !stopsWaiting(index, inputs), !callsScript(index),
+                !holdsReport || !postsNotification(index)
+            else {
                 return false
             }
             return !questions.contains(index) || Self.speaksOfHandling(token.text)
         }
-        return withoutPreparations(Set(candidates), in: body, inputs)
+        return withoutPreparations(
+            withoutEmptyDefinitions(Set(candidates), in: body), in: body, inputs)
+    }
+
+    /// The candidates without calls of functions and closures of the body itself that hold none.
+    private func withoutEmptyDefinitions(_ candidates: Set<Int>, in body: Range<Int>) -> Set<Int> {
+        let empty = LocalDefinitions.names(in: text, body, thatLack: candidates.contains)
+        guard !empty.isEmpty else { return candidates }
+        return candidates.filter { index in
+            text[index - 1]?.isMark(".") == true || !empty.contains(text.tokens[index].text)
+        }
+    }
+
+    /// Whether a call ends what was to happen later, without a look at the push:
+    /// `timeout.cancel()`, `[self.timer invalidate]`.
+    private func stopsWaiting(_ index: Int, _ inputs: Set<String>) -> Bool {
+        guard let verb = Self.nameParts(text.tokens[index].text).first,
+            ["cancel", "invalidate"].contains(verb)
+        else { return false }
+        return !arguments(ofCall: index).contains { inputs.contains(text.tokens[$0].text) }
+    }
+
+    /// Whether a call only hands the push on to JavaScript or Dart, which act after the handler has
+    /// returned, or makes what is handed on.
+    private func callsScript(_ index: Int) -> Bool {
+        guard text.isObjectiveC else {
+            switch text.tokens[index].text {
+            case "notifyListeners", "sendPluginResult": return true
+            case "sendEvent": return text.sees("(", "withName", ":", at: index + 1)
+            case "invokeMethod": return text.sees("(", at: index + 1)
+            default: return false
+            }
+        }
+        // The parts of the message, and the messages inside of it.
+        var around = message(around: index)
+        while let open = around {
+            let words = text.content(ofBracket: open)
+            var word = words.lowerBound
+            while word < words.upperBound {
+                if Self.scriptMessages.contains(text.tokens[word].text) { return true }
+                word = text.skipBracket(word, words)
+            }
+            around = message(around: open)
+        }
+        let name = text.tokens[index].text
+        return name.hasPrefix("setKeepCallback") || name.hasPrefix("resultWithStatus")
+            || name.hasPrefix("messageAs")
+    }
+
+    private static let scriptMessages: Set = [
+        "sendPluginResult", "sendEventWithName", "invokeMethod", "notifyListeners",
+        "resultWithStatus",
+    ]
+
+    /// Whether a call only posts a notification to the app itself.
+    private func postsNotification(_ index: Int) -> Bool {
+        guard text.tokens[index].text.hasPrefix("post") else { return false }
+        return (max(0, index - 6)..<index).contains {
+            ["NotificationCenter", "NSNotificationCenter"].contains(text.tokens[$0].text)
+        }
     }
 
     /// The candidates without those that each path meets and that have nothing to do with the push,
@@ -130,15 +195,28 @@ extension SourceReader {
             && words.contains { ["display", "show", "present"].contains($0) }
     }
 
-    /// Whether a call is one of a function of this file that writes a log and does nothing else.
-    private func onlyLogs(_ index: Int) -> Bool {
+    /// Whether a call is one of a function of this file that writes a log, asks a script or
+    /// completes, and does nothing else.
+    private func reportsNothing(_ index: Int) -> Bool {
         guard text[index - 1]?.isMark(".") != true || text.sees("self", ".", at: index - 2),
-            let function = onlyFunction(text.tokens[index].text)
+            let function = onlyFunction(text.tokens[index].text),
+            case .function(let head) = function.kind
         else { return false }
         let body = text.content(ofBracket: function.open)
+        let closures = Set(head.parameters.map(\.name).filter { !Self.speaksOfHandling($0) })
         let calls = body.filter(isCall)
-        return !calls.isEmpty && calls.allSatisfy(isIdleCall)
-            && !body.contains { text.tokens[$0].isMark("=") }
+        return !calls.isEmpty
+            && calls.allSatisfy {
+                isIdleCall($0) || callsScript($0) || closures.contains(text.tokens[$0].text)
+            }
+            && !body.contains { text.tokens[$0].isMark("=") && !declares($0) }
+    }
+
+    /// Whether an equals sign gives a new name a value: `let channel = …`, `if let view = …`.
+    private func declares(_ equals: Int) -> Bool {
+        let line = text.tokens[equals].position.line
+        return (0..<equals).reversed().prefix { text.tokens[$0].position.line == line }
+            .contains { text.tokens[$0].isName("let") || text.tokens[$0].isName("var") }
     }
 
     /// Whether a closure makes the value that is assigned: `let name = queue.sync { … }`, and not

@@ -32,6 +32,7 @@ extension SourceReader {
     /// all are where a view or a scene appears.
     private func registrationOccasion(_ index: Int) -> SourceObservation.Occasion {
         let own = occasion(of: index)
+        if own == .unknown, isCalledByScript(index) { return .afterLaunch }
         guard own == .unknown, let (head, body) = function(around: index),
             !overloaded.contains(head.name)
         else { return own }
@@ -39,12 +40,34 @@ extension SourceReader {
             text.tokens[word].isName(head.name) && isCall(word) && !body.contains(word)
                 && text[word - 1]?.isName("func") != true
         }
+        if calls.isEmpty, head.name != "init", head.name != "application" { return .elsewhere }
         let areOwn = calls.allSatisfy {
             text[$0 - 1]?.isMark(".") != true || text.sees("self", ".", at: $0 - 2)
         }
-        let occasions = Set(calls.map { occasion(of: $0) })
+        let occasions = Set(
+            calls.map { isCalledByScript($0) ? .afterLaunch : occasion(of: $0) })
         guard areOwn, occasions.count == 1, let occasion = occasions.first else { return own }
-        return [.view, .scene].contains(occasion) ? occasion : own
+        return [.view, .scene, .afterLaunch].contains(occasion) ? occasion : own
+    }
+
+    /// What the functions take that JavaScript or Dart call, which begins after the launch.
+    private static let bridgeTypes: Set = [
+        "RCTPromiseResolveBlock", "RCTPromiseRejectBlock", "RCTResponseSenderBlock",
+        "FlutterMethodCall", "FlutterResult", "CAPPluginCall", "CDVInvokedUrlCommand",
+    ]
+
+    /// Whether a word is in a function that a script calls.
+    private func isCalledByScript(_ index: Int) -> Bool {
+        for scope in text.scopes(around: index) {
+            switch scope.kind {
+            case .closure("setMethodCallHandler"): return true
+            case .function(let head):
+                return head.parameters.contains { !Self.bridgeTypes.isDisjoint(with: $0.types) }
+            case .type: return false
+            case .closure, .control: continue
+            }
+        }
+        return false
     }
 
     private mutating func readRequest(_ work: SourceObservation.BackgroundWork, _ index: Int) {

@@ -51,12 +51,19 @@ extension SourceReader {
             guard text[closure.open - 1]?.isMark(")") == true else { return [] }
             return text[closure.open - 2].map { [$0.text] } ?? []
         }
-        var index = closure.open + 1
+        var index = behindAttributes(of: closure)
         if text.sees("[", at: index) { index = text.partners[index] + 1 }
         guard index > closure.open else { return [] }
         let head = (index..<text.tokens.count).prefix(16)
         guard let end = head.first(where: { text.tokens[$0].isName("in") }) else { return ["$0"] }
         return (index..<end).filter { text.tokens[$0].isName }.map { text.tokens[$0].text }
+    }
+
+    /// The word behind the attributes that a closure begins with: `{ @Sendable [weak self] t in`.
+    private func behindAttributes(of closure: SourceScope) -> Int {
+        var index = closure.open + 1
+        while text.sees("@", at: index), text[index + 1]?.isName == true { index += 2 }
+        return index
     }
 
     /// A function that takes a task.
@@ -375,7 +382,7 @@ extension SourceReader {
             !type.name.hasSuffix("AppDelegate"), !type.inherited.contains("App")
         else { return }
         let body = text.content(ofBracket: closure.open)
-        if text.sees("[", at: closure.open + 1) { return }
+        if text.sees("[", at: behindAttributes(of: closure)) { return }
         // There `self` is the type.
         let function = text.scopes(around: closure.open).first {
             if case .function = $0.kind { true } else { false }

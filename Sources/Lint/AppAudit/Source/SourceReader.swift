@@ -101,7 +101,7 @@ struct SourceReader {
         readNotificationHandler(head, scope)
         readVoIPHandler(head, scope)
         readTaskFunction(head, scope)
-        if head.has("performFetchWithCompletionHandler") { see(.legacyFetch, at: scope.head) }
+        readFetchHandler(head, scope)
         if head.has("handleEventsForBackgroundURLSession") {
             see(.backgroundSessionEvents, at: scope.head)
         }

@@ -204,7 +204,15 @@ extension AppRules {
             "CF047", .warning, "a timer begins when the app leaves the foreground",
             why: "A suspended app runs no timers.", from: [.backgroundTime],
             fix: "Use a BGAppRefreshTask, a silent push, or beginBackgroundTask for a short rest."
-        ) { faults($0, &$1, .timerInBackground) },
+        ) { facts, findings in
+            eachObservation(in: facts) { bundle, seen in
+                // An app that plays, or follows the location, is not suspended.
+                guard seen.subject == .fault(.timerInBackground), bundle.platform != .macOS,
+                    !bundle.modes.contains(where: { BackgroundMode.running.contains($0.value) })
+                else { return }
+                findings.report(bundle, at: seen.place)
+            }
+        },
     ]
 
     private static func faults(
@@ -250,6 +258,7 @@ extension Evidence {
     static let expirationHandler = Evidence("Apple, BGTask, expirationHandler", .documented)
     static let refreshTasks = Evidence(
         "Apple, Using background tasks to update your app", .documented)
+    static let uploadCheck = Evidence("App Store Connect, ERROR ITMS-90771", .observed)
     static let submitErrors = Evidence(
         "Apple, BGTaskScheduler, submit(_:) and BGTaskScheduler.Error", .documented)
     static let beginDate = Evidence("Apple, BGTaskRequest, earliestBeginDate", .documented)

@@ -111,6 +111,8 @@ extension AppRules {
             let requests = app.observations.filter { seen in
                 !seen.isShared
                     && (seen.subject.isRegistration || seen.subject == .voipRegistration)
+                    // An app for iOS and the Mac may ask on one of them alone.
+                    && (app.platform != .macOS || app.builds(seen))
             }
             let asksForToken = !requests.isEmpty
             let hasMode = app.mode(.remoteNotification) != nil && app.platform != .watchOS

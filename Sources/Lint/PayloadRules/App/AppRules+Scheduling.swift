@@ -5,8 +5,9 @@ extension AppRules {
     static let scheduling: [AppRule] = [
         AppRule(
             "CF019", .warning, "a background mode has no task that uses it",
-            why: "App Review refuses modes that the app does not use.", from: [.backgroundTasks],
-            fix: "Schedule the task, or remove the mode.", check: modesWithoutWork),
+            why: "App Review refuses modes that the app does not use.",
+            from: [.backgroundTasks, .uploadCheck], fix: "Schedule the task, or remove the mode.",
+            check: modesWithoutWork),
         AppRule(
             "CF020", .error, "a background task's identifier is not permitted",
             why: """
@@ -64,7 +65,15 @@ extension AppRules {
                     app, at: mode.place,
                     "UIBackgroundModes has `fetch`, and no source text uses BGAppRefreshTask")
             }
-            if let mode = app.mode(.processing),
+            if let mode = app.mode(.processing), mayProcessNothing(app) {
+                findings.suspect(
+                    app, at: mode.place,
+                    "UIBackgroundModes has `processing`, and Info.plist permits no task",
+                    fix: """
+                        List the tasks in BGTaskSchedulerPermittedIdentifiers, without which App \
+                        Store Connect refuses the app, or remove the mode.
+                        """)
+            } else if let mode = app.mode(.processing),
                 app.lacks({
                     // Apple does not say whether continued processing needs the mode.
                     $0 == .backgroundWork(.processing) || $0 == .backgroundWork(.healthResearch)
@@ -76,6 +85,15 @@ extension AppRules {
                     "UIBackgroundModes has `processing`, and no source text uses BGProcessingTask")
             }
         }
+    }
+
+    /// Whether no code, of whatever package, could schedule a processing task, since Info.plist
+    /// permits no identifier. Where the app asks for one that is known, rule CF020 says so.
+    private static func mayProcessNothing(_ app: AppFacts.Bundle) -> Bool {
+        guard app.platform == .iOS, !app.mayBeIncomplete, let info = app.info,
+            info["BGTaskSchedulerPermittedIdentifiers"] == nil
+        else { return false }
+        return !app.observations.contains { scheduledIdentifier($0.subject, in: app) != nil }
     }
 
     /// An identifier that resolves to one text, in an app whose Info.plist is known, is certain
@@ -158,7 +176,7 @@ extension AppRules {
         _ facts: AppFacts, _ findings: inout AppFindings
     ) {
         for bundle in facts.bundles {
-            var first: [String: AppPlace] = [:]
+            var first: [String: (place: AppPlace, occasion: SourceObservation.Occasion)] = [:]
             // Rule CF044 speaks of these.
             let scenes = Set(
                 bundle.observations.compactMap { seen in
@@ -179,12 +197,15 @@ extension AppRules {
                 }
                 if let identifier {
                     if let earlier = first[identifier] {
-                        findings.suspect(
+                        // Nothing may call what no other function of the file does.
+                        let isCertain = ![occasion, earlier.occasion].contains(.elsewhere)
+                        findings.report(
                             bundle, at: seen.place,
                             "`\(identifier)` is registered here and in "
-                                + "\(earlier.file), line \(earlier.line)")
+                                + "\(earlier.place.file), line \(earlier.place.line)",
+                            severity: isCertain ? .warning : .note)
                     } else {
-                        first[identifier] = seen.place
+                        first[identifier] = (seen.place, occasion)
                     }
                 }
                 // Tasks of continued processing are registered when they are needed.

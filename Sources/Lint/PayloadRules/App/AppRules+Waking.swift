@@ -37,7 +37,11 @@ extension AppRules {
             fix: "Call the completion handler exactly once on every path, or use the async form."
         ) { facts, findings in
             eachObservation(in: facts) { bundle, seen in
-                guard seen.subject == .pathWithoutCompletion else { return }
+                // Without its mode nothing calls the older fetch.
+                let isFetched =
+                    seen.subject == .fault(.fetchPathWithoutCompletion)
+                    && (bundle.info == nil || bundle.mode(.fetch) != nil)
+                guard seen.subject == .pathWithoutCompletion || isFetched else { return }
                 findings.suspect(bundle, at: seen.place)
             }
         },

@@ -40,6 +40,14 @@ public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// The modes in which an app goes on in the background for as long as their work lasts.
+    static let running: Set<String> = Set(
+        [
+            audio, location, voip, externalAccessory, bluetoothCentral, bluetoothPeripheral,
+            workoutProcessing, nearbyInteraction, pushToTalk,
+        ]
+        .map(\.rawValue))
+
     /// The mode that a misspelt one was meant to be.
     static func near(_ text: String) -> BackgroundMode? {
         allCases.first { NearMiss.isNear(text, $0.rawValue) }

@@ -36,6 +36,8 @@ public struct SourceObservation: Hashable, Sendable {
         case permission
         /// Only if a flag says that it was not done before.
         case flag
+        /// In a function that nothing in its file calls.
+        case elsewhere
         /// In a function that says nothing about it.
         case unknown
     }
@@ -137,6 +139,8 @@ public struct SourceObservation: Hashable, Sendable {
         case voipPathWithoutReport
         /// A path through such a handler that does not call its completion handler.
         case voipPathWithoutCompletion
+        /// A path through the older fetch in the background that does not complete it.
+        case fetchPathWithoutCompletion
         /// A path on which a handler completes a second time.
         case completedTwice
         /// A path through a task's handler that does not end the task.

@@ -39,6 +39,11 @@ extension AppCase {
         + fault("CF046", .sessionWithoutDelegate, .warning)
         + fault("CF046", .closureInBackgroundSession, .warning)
         + fault("CF047", .timerInBackground, .warning)
+        + [
+            source(
+                "CF047", "an app that goes on", [.fault(.timerInBackground)],
+                info: Plist.modes("location"), nil)
+        ]
         + fault("CF048", .longHandler, .warning)
         + fault("CF048", .alwaysNewData, .note)
         + [

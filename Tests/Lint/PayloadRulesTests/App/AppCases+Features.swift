@@ -178,9 +178,16 @@ extension AppCase {
             .warning),
         source(
             "CF019", "used", [.backgroundWork(.appRefresh), .backgroundWork(.processing)],
-            info: Plist.modes("fetch", "processing"), nil),
+            info: Plist.modes("fetch", "processing").merging(permitting("a")) { $1 }, nil),
         source(
             "CF019", "continued processing", [.backgroundWork(.continued)],
+            info: Plist.modes("processing").merging(permitting("a")) { $1 }, nil),
+        source(
+            "CF019", "nothing permitted", [.backgroundWork(.processing)],
+            info: Plist.modes("processing"), .warning),
+        source(
+            "CF019", "CF020 says it",
+            [.requestedTask("a", .processing), .backgroundWork(.processing)],
             info: Plist.modes("processing"), nil),
         source("CF019", "older way", [.legacyFetch], info: Plist.modes("fetch"), nil),
 
@@ -226,6 +233,9 @@ extension AppCase {
         source(
             "CF021", "twice", [.registeredTask("a", .launch), .registeredTask("a", .launch)],
             .warning),
+        source(
+            "CF021", "once, and where nothing may call it",
+            [.registeredTask("a", .launch), .registeredTask("a", .elsewhere)], .note),
         source("CF021", "late", [.registeredTask("a", .view)], .warning),
         source("CF021", "after the launch", [.registeredTask("a", .afterLaunch)], .warning),
         source(

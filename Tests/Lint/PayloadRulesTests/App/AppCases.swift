@@ -39,6 +39,10 @@ extension AppCase {
             "CF002", "no source text", .app(info: Plist.modes("remote-notification")), nil),
 
         source("CF003", "a path", [handler, .pathWithoutCompletion], .warning),
+        source(
+            "CF003", "a fetch", [.fault(.fetchPathWithoutCompletion)], info: Plist.modes("fetch"),
+            .warning),
+        source("CF003", "a fetch without its mode", [.fault(.fetchPathWithoutCompletion)], nil),
         source("CF003", "none", [handler], nil),
 
         source("CF004", "scene delegate", [sceneHandler], .warning),
@@ -124,6 +128,11 @@ extension AppCase {
             nil),
         AppCase(
             "CF005", "source text", .app(entitlements: [:], seen: [.voipRegistration]), .warning),
+        AppCase(
+            "CF005", "macOS, asked for on iOS alone",
+            .conditional(
+                .app(entitlements: [:], seen: [.voipRegistration], platform: .macOS),
+                isBuiltForIOS: true), nil),
         AppCase(
             "CF005", "macOS, iOS's name",
             .app(

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a condition, a loop or a `try` says of the paths behind it.
+extension CompletionPaths {
+    /// Whether a condition says that this is not what the function is for.
+    func isExempt(_ range: Range<Int>) -> Bool {
+        range.contains { index in
+            guard text.tokens[index].isName else { return false }
+            // `guard let self`: the object that handles pushes lives as long as the app.
+            if text.tokens[index].text == "self" { return text[index - 1]?.isName("let") == true }
+            return strictness.exemptNames.contains(text.tokens[index].text)
+        }
+    }
+
+    /// Whether a condition makes a URL of a text that stands there: `if let u = URL(string: "a")`.
+    func isAlwaysMet(_ condition: Range<Int>) -> Bool {
+        guard let name = condition.first(where: { text.tokens[$0].isName("URL") }),
+            text.sees("URL", "(", "string", ":", at: name), text.sees(")", at: name + 5),
+            case .string(isInterpolated: false)? = text[name + 4]?.kind
+        else { return false }
+        return !condition.contains { text.tokens[$0].isMark(",") }
+    }
+
+    func asksForInput(_ range: Range<Int>) -> Bool {
+        range.contains { strictness.inputNames.contains(text.tokens[$0].text) }
+    }
+
+    /// Whether a condition asks for a flag that says that it has happened elsewhere.
+    func asksWhetherDone(_ range: Range<Int>) -> Bool {
+        range.contains { strictness.doneFlags.contains(text.tokens[$0].text) }
+    }
+
+    /// Whether a condition asks for a flag that is set behind it, so that what follows happens only
+    /// once: `if !called { called = true`.
+    func asksForFlag(_ condition: Range<Int>, setIn body: Range<Int>) -> Bool {
+        let names = Set(condition.filter { text.tokens[$0].isName }.map { text.tokens[$0].text })
+        let values: Set = ["true", "false", "YES", "NO", "nil"]
+        return body.contains { index in
+            text.sees("=", at: index + 1) && names.contains(text.tokens[index].text)
+                && text[index + 2].map { values.contains($0.text) } == true
+        }
+    }
+
+    /// Whether a condition asks an object that lets only the first through:
+    /// `guard latch.claim() else { return }`, `guard !done.exchange(true, …) else { return }`.
+    func asksForLatch(_ condition: Range<Int>) -> Bool {
+        let words: Set = ["latch", "once", "claim", "exchange"]
+        return condition.contains { index in
+            guard text.tokens[index].isName, text.sees("(", at: index + 1) else { return false }
+            let owner = text.sees(".", at: index - 1) ? text[index - 2]?.text ?? "" : ""
+            return SourceReader.nameParts(owner + "_" + text.tokens[index].text)
+                .contains(where: words.contains)
+        }
+    }
+
+    /// Whether a condition asks for a version of the system, which is met on those that matter.
+    func asksForVersion(_ range: Range<Int>) -> Bool {
+        text.tokens[range].contains {
+            $0.text == "available" || $0.text.lowercased().contains("version")
+        }
+    }
+
+    /// Whether nothing but a return leads out of a loop: `while true` without a `break`.
+    func isEndless(_ head: Range<Int>, _ body: Range<Int>) -> Bool {
+        let condition = text.tokens[head.dropFirst()].filter { !$0.isMark("(") && !$0.isMark(")") }
+        guard condition.count == 1, ["true", "YES", "1"].contains(condition[0].text) else {
+            return false
+        }
+        let loops: Set = ["for", "while", "repeat", "switch"]
+        return !body.contains { index in
+            let token = text.tokens[index]
+            guard token.isName, ["break", "goto"].contains(token.text) else { return false }
+            // One with a label leads out of what has it.
+            if token.text == "goto" || text[index + 1]?.position.line == token.position.line,
+                text[index + 1]?.isName == true
+            {
+                return true
+            }
+            for scope in text.scopes(around: index) {
+                if scope.open < body.lowerBound { return true }
+                if case .control(let keyword) = scope.kind, loops.contains(keyword) { return false }
+            }
+            return true
+        }
+    }
+
+    /// Whether an error that a `try` throws leads out of the function or of the task around it, so
+    /// that nothing behind it happens.
+    func throwsAway(_ index: Int, _ range: Range<Int>) -> Bool {
+        if text.sees("?", at: index + 1) || text.sees("!", at: index + 1) { return false }
+        let expression = text.sees("await", at: index + 1) ? index + 2 : index + 1
+        // `Task.sleep` and `Task.checkCancellation` fail where the task is cancelled.
+        if text.sees("Task", at: expression) { return false }
+        guard !mentions(index..<text.statementEnd(index, range)) else { return false }
+        for scope in text.scopes(around: index) {
+            switch scope.kind {
+            case .control("do"):
+                if text.sees("catch", at: scope.close + 1) { return false }
+            case .closure(let callee):
+                return (callee == "Task" || callee == "detached") && !isWaitedFor(scope)
+                    && mentions(index..<max(index, scope.close))
+            case .function: return strictness.countsThrows
+            case .control: continue
+            case .type: return false
+            }
+        }
+        return false
+    }
+
+    /// Whether something asks what became of a task: `let work = Task { … }; try await work.value`.
+    private func isWaitedFor(_ task: SourceScope) -> Bool {
+        let line = text.tokens[task.open].position.line
+        let words = (0..<task.open).reversed().prefix {
+            text.tokens[$0].position.line == line && !text.tokens[$0].isMark(";")
+        }
+        guard let equals = words.first(where: { text.tokens[$0].isMark("=") }) else {
+            // Nothing keeps it, unless it is handed on: `return Task { … }`.
+            return words.contains { text.tokens[$0].isName("return") }
+        }
+        let names = Set(
+            words.filter { $0 < equals && text.tokens[$0].isName }.map { text.tokens[$0].text })
+        return text.tokens.indices.contains { index in
+            names.contains(text.tokens[index].text)
+                && (text.sees(".", "value", at: index + 1)
+                    || text.sees(".", "result", at: index + 1))
+        }
+    }
+}
