@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
+import StrictJSON
 
 extension PushDraft {
     /// Whether headers or payload say that this is for APNs: headers beside a body are in requests
