@@ -23,7 +23,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SETS = ["work", "fresh", "second", "third", "fourth", "fifth", "sixth", "seventh",
         "eighth", "ninth", "tenth", "eleventh", "twelfth",
         "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
-        "eighteenth", "nineteenth", "twentieth", "twenty-first"]
+        "eighteenth", "nineteenth", "twentieth", "twenty-first",
+        "twenty-second", "twenty-third", "twenty-fourth"]
 
 
 def table(name):
