@@ -65,6 +65,16 @@ struct CurlTests {
                 == ["[yxy"])
     }
 
+    @Test("what the shell puts into a message of Firebase is not judged")
+    func expansionInMessage() async throws {
+        let text = """
+            curl -H "Authorization: Bearer $T" -d '{"message":{"token":"t","apns":{"payload":{
+            "aps":{"timestamp":'$(date +%s)',"event":"end","content-state":{},"badge":1}}}}}' \\
+              https://fcm.googleapis.com/v1/projects/p/messages:send
+            """
+        #expect(try await Self.findings(text, "LA").map { $0.prefix(5) } == ["LA009"])
+    }
+
     @Test("a topic in letters that no bundle id has is a placeholder")
     func topicOfAnotherScript() async throws {
         let text = """

@@ -33,7 +33,10 @@ extension DocumentReader {
             guard curl.isForAPNs || curl.isForAzure else {
                 guard let body = curl.body, let wrapped = wrapped(body) else { continue }
                 isFound = true
-                result.items += wrapped.items
+                for var item in wrapped.items {
+                    item.isInScript = true
+                    result.items.append(item)
+                }
                 result.faults += wrapped.faults
                 continue
             }
