@@ -13,10 +13,10 @@ import WakeModel
 /// is the number of its queue while it is pending, 0 while it is claimed after it has waited, else
 /// NULL; `at` is when it is due there, or when its lease ends. A wake that was claimed with its
 /// admission is in no place (see `FreshLeases`), so that its end changes no column of an index, and
-/// the row is written on the page where it was (a HOT update). `deadline` changes only where `place`
-/// does, so its index keeps no update from that. Only wakes in a place are indexed, so that nothing
-/// on the hot path grows with the number of ended wakes; and a device's wakes are a chain through
-/// `previous`, which costs no index at all.
+/// the row is written on the page where it was (a HOT update). `deadline` changes only where
+/// `place` does, so its index keeps no update from that. Only wakes in a place are indexed, so that
+/// nothing on the hot path grows with the number of ended wakes; and a device's wakes are a chain
+/// through `previous`, which costs no index at all.
 enum StoreTables {
     /// The migrations, each a list of statements: those of version 1 come first.
     static let migrations: [[String]] = [
