@@ -8,14 +8,17 @@ struct ModuleTests {
     /// What each module may import. A module that is not listed here fails the test.
     static let allowedImports: [String: Set<String>] = [
         "WakeModel": [],
+        "StrictJSON": [],
         "OpenSSLCrypto": ["CCryptoShims"],
         "PushTransport": ["WakeModel"],
-        "PayloadRules": ["WakeModel"],
-        "WakeBudget": ["WakeModel"],
+        "PayloadRules": ["StrictJSON", "WakeModel"],
+        "WakeBudget": ["StrictJSON", "WakeModel"],
         "DeviceModel": ["WakeModel"],
         "WakeSimulation": ["DeviceModel", "WakeBudget", "WakeModel"],
-        "APNsWire": ["PushTransport", "WakeModel"],
-        "PayloadLint": ["Darwin", "Glibc", "Musl", "PayloadRules", "WakeModel", "Yams"],
+        "APNsWire": ["PushTransport", "StrictJSON", "WakeModel"],
+        "PayloadLint": [
+            "Darwin", "Glibc", "Musl", "PayloadRules", "StrictJSON", "WakeModel", "Yams",
+        ],
         "AppAudit": ["FoundationEssentials", "Glibc", "PayloadLint", "PayloadRules", "Yams"],
         "Gateway": [
             "Glibc", "Logging", "PayloadRules", "ServiceLifecycle",
@@ -52,8 +55,7 @@ struct ModuleTests {
             "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1",
             "NIOHTTPTypes",
             "NIOHTTPTypesHTTP1", "NIOSSL", "OpenSSLCrypto", "PayloadRules", "ServiceLifecycle",
-            "Synchronization",
-            "WakeBudget", "WakeModel",
+            "StrictJSON", "Synchronization", "WakeBudget", "WakeModel",
         ],
         "APNsSimulator": [
             "DeviceModel", "FoundationEssentials", "HeapModule", "Logging", "NIOCore", "NIOHPACK",
@@ -76,8 +78,8 @@ struct ModuleTests {
 
     /// The modules without I/O, clock and chance.
     static let pureModules: Set = [
-        "WakeModel", "PushTransport", "PayloadRules", "WakeBudget", "DeviceModel", "WakeSimulation",
-        "APNsWire",
+        "WakeModel", "StrictJSON", "PushTransport", "PayloadRules", "WakeBudget", "DeviceModel",
+        "WakeSimulation", "APNsWire",
     ]
 
     /// What a pure module never says, as words of code.

@@ -17,8 +17,8 @@ package struct JSONFault: Error, Hashable {
     }
 }
 
-/// Walks over one level of a JSON text and cuts its values out, without a check of what is in them:
-/// for texts whose parts are judged one by one, or of which a part is of use though the rest is not.
+/// Walks over one level of a JSON text and cuts its values out, without a check of what is in
+/// them: for texts whose parts are judged one by one, or that are of use in part.
 /// ``JSONScanner`` checks a whole text.
 ///
 /// Nested values are skipped by their brackets and strings, without recursion, so that no depth can
