@@ -15,35 +15,30 @@ final class ServerProcess: Sendable {
     static let identity =
         getuid() == 0 ? ["--reuid", "nobody", "--regid", "nogroup", "--clear-groups"] : []
 
-    private let process: Mutex<Process>
+    private let child: Mutex<Child>
 
     /// Starts a program in a folder, where `output` holds what it prints.
     init(_ command: [String], in folder: String, end signal: String) throws {
-        let server = Process()
-        server.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
-        server.arguments = Self.identity + ["--pdeathsig", signal] + command
-        server.currentDirectoryURL = URL(fileURLWithPath: folder)
-        let path = folder + "/output"
-        if !FileManager.default.fileExists(atPath: path) {
-            try Data().write(to: URL(fileURLWithPath: path))
+        let output = open(folder + "/output", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+        guard output >= 0 else { throw Failure(description: "open \(folder)/output") }
+        defer { close(output) }
+        let words = Self.identity + ["--pdeathsig", signal] + command
+        let child = Mutex(Child(id: 0))
+        try LastingThread.run {
+            let new = try Child.spawn(words, in: folder, output: output, errors: output)
+            child.withLock { $0 = new }
         }
-        let output = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-        try output.seekToEnd()
-        server.standardOutput = output
-        server.standardError = output
-        try LastingThread.run { try server.run() }
-        process = Mutex(server)
+        self.child = Mutex(child.withLock { $0 })
     }
 
-    var isRunning: Bool { process.withLock { $0.isRunning } }
+    var isRunning: Bool { child.withLock { $0.isRunning } }
 
     /// Sends a signal and waits for the end.
     func stop(_ signal: Int32) {
-        process.withLock { process in
-            guard process.isRunning else { return }
-            kill(process.processIdentifier, signal)
-            // Not with a run loop: this may be the process's exit.
-            while process.isRunning, kill(process.processIdentifier, 0) == 0 { usleep(5_000) }
+        child.withLock { child in
+            guard child.isRunning else { return }
+            kill(child.id, signal)
+            while child.isRunning { usleep(5_000) }
         }
     }
 
@@ -55,18 +50,16 @@ final class ServerProcess: Sendable {
 
     /// Runs a program to its end as whom the servers run as, and returns its output.
     static func run(_ command: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
-        process.arguments = identity + command
-        process.currentDirectoryURL = URL(fileURLWithPath: "/tmp")
         let (output, errors) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
+        var child = try Child.spawn(
+            identity + command, in: "/tmp",
+            output: output.fileHandleForWriting.fileDescriptor,
+            errors: errors.fileHandleForWriting.fileDescriptor)
+        try output.fileHandleForWriting.close()
+        try errors.fileHandleForWriting.close()
         let text = try output.fileHandleForReading.readToEnd() ?? Data()
         let words = try errors.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
+        guard child.waitForEnd() == 0 else {
             throw Failure(
                 description: "\(command.first ?? ""): \(String(decoding: words, as: UTF8.self))")
         }
@@ -103,6 +96,78 @@ final class ServerProcess: Sendable {
         guard chown(path, nobody.pw_uid, nobody.pw_gid) == 0 else {
             throw Failure(description: "chown \(path): \(String(cString: strerror(errno)))")
         }
+    }
+}
+
+/// A program that setpriv runs. Foundation's `Process` reads behind a buffer when it is started in
+/// a process with more than some 1 350 open files, which suites in parallel have.
+private struct Child {
+    let id: pid_t
+    /// The wait status, once it has ended.
+    private var status: Int32?
+
+    init(id: pid_t) { self.id = id }
+
+    /// Enters the folder and closes what is open, which glibc's functions for it are not there to do
+    /// in Swift, and becomes setpriv.
+    private static let begin = """
+        cd "$0" || exit
+        for file in /proc/self/fd/*; do
+            number=${file##*/}
+            if ((number > 2)); then exec {number}>&-; fi
+        done
+        exec setpriv "$@"
+        """
+
+    /// Starts setpriv with these words, in a folder, with no other open files than these two.
+    static func spawn(
+        _ words: [String], in folder: String, output: Int32, errors: Int32
+    ) throws -> Child {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
+        // A signal of the terminal is for the tests, and threads of Swift's tasks block signals.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var noSignals = sigset_t()
+        sigemptyset(&noSignals)
+        posix_spawnattr_setsigmask(&attributes, &noSignals)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
+        let arguments = (["bash", "-c", begin, folder] + words).map { strdup($0) } + [nil]
+        defer { for word in arguments { free(word) } }
+        var id: pid_t = 0
+        let code = posix_spawn(
+            &id, "/bin/bash", &actions, &attributes, arguments, environ)
+        guard code == 0 else {
+            throw ServerProcess.Failure(description: "setpriv: \(String(cString: strerror(code)))")
+        }
+        return Child(id: id)
+    }
+
+    var isRunning: Bool {
+        mutating get {
+            if status == nil { look(WNOHANG) }
+            return status == nil
+        }
+    }
+
+    /// The wait status at its end.
+    mutating func waitForEnd() -> Int32 {
+        while status == nil { look(0) }
+        return status ?? 0
+    }
+
+    private mutating func look(_ options: Int32) {
+        var new: Int32 = 0
+        let answer = waitpid(id, &new, options)
+        if answer == id { status = new }
+        if answer < 0, errno == ECHILD { status = -1 }
     }
 }
 
