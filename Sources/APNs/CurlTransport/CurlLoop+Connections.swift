@@ -260,13 +260,14 @@ extension CurlLoop {
 
     /// When a connection that is not up must be, in monotonic milliseconds; `Int64.max` if nobody
     /// waits for it. A call waits for a connection as long as its time lasts, so that one opening
-    /// takes at most a third of it. libcurl cannot open another one beside it for the same request.
+    /// takes at most a third of it, though not less than a second, which a slow handshake may need.
+    /// libcurl cannot open another one beside it for the same request.
     func openingDue(of connection: CurlConnection) -> Int64 {
         guard configuration.urgentWaitsForConnection, !connection.window.isValidated,
             !connection.isRetired, connection.held > 0,
             let probe = connection.transfers.values.first, probe.request.isUrgent
         else { return .max }
-        return probe.startedAt + probe.timeout.wholeMilliseconds / 3
+        return probe.startedAt + max(1000, probe.timeout.wholeMilliseconds / 3)
     }
 
     /// Ends an opening that takes too long, so that its request goes over the next connection.

@@ -45,9 +45,7 @@ extension Gateway {
     public func pause(
         _ app: AppIdentity, reason: String? = nil
     ) async throws(StoreFailure) -> Bool {
-        let known = dispatcher.state.withLock { $0.paused[app] }
-        return try await setPause(
-            QueuePause(at: known?.at ?? clock.now(), reason: reason ?? known?.reason), of: app)
+        try await setPause(QueuePause(at: clock.now(), reason: reason), of: app)
     }
 
     /// Resumes an app's dispatch, and ends its holds. Returns `false` for an unknown app.
@@ -62,8 +60,9 @@ extension Gateway {
         guard configuration.apps.contains(app) else { return false }
         let queues = configuration.queues(of: app)
         if pause == nil {
-            // While it is paused: what has expired by now, expired because of that.
-            _ = try await dispatcher.expireOverdue(
+            // While it is paused: what has expired by now, expired because of that. The resume does
+            // not depend on it.
+            _ = try? await dispatcher.expireOverdue(
                 at: clock.now(), limit: context.limits.housekeepingBatchCount)
         }
         dispatcher.state.withLock { $0.pausesUnderWay += 1 }
@@ -71,8 +70,9 @@ extension Gateway {
         try await context.perform(SetPause(pause, of: queues))
         let changed = dispatcher.state.withLock { state in
             state.pausesSet += 1
-            let wasPaused = state.paused[app] != nil
-            state.paused[app] = pause
+            let former = state.paused[app]
+            let wasPaused = former != nil
+            state.paused[app] = pause?.continuing(former)
             // A queue that was held resumes like one that was paused.
             let freed = pause == nil ? state.holds.reset(queues) : []
             // Subscribers are notified for the queues that the app uses.

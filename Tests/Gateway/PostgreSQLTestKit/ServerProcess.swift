@@ -108,8 +108,8 @@ private struct Child {
 
     init(id: pid_t) { self.id = id }
 
-    /// Enters the folder and closes what is open, which glibc's functions for it are not there to do
-    /// in Swift, and becomes setpriv.
+    /// Enters the folder, closes what is open (Swift does not see glibc's functions for that) and
+    /// becomes setpriv.
     private static let begin = """
         cd "$0" || exit
         for file in /proc/self/fd/*; do

@@ -46,12 +46,12 @@ struct TokenCheckPlan {
             let bytes = try InputFile.read(place, "JWT", limit: maximumByteCount)
             return String(decoding: bytes, as: UTF8.self)
         }
-        // The beginning of a JSON object, in Base64.
-        guard place.contains("eyJ") else {
+        // Three parts, or the beginning of a JSON object in Base64.
+        guard place.contains("eyJ") || place.split(separator: ".").count == 3 else {
             throw CommandFailure(
                 .noInput,
-                "The argument of --verify is neither a file nor a JWT, which begins with eyJ. "
-                    + "Check the path.")
+                "The argument of --verify is neither a file nor a JWT, which has three parts with "
+                    + "a dot between them. Check the path.")
         }
         return place
     }

@@ -46,8 +46,8 @@ extension DeviceView {
             .optional(
                 "next_send",
                 .instant(
-                    "When the next wake may go; not there while nobody knows, nor for a dead "
-                        + "token, as `waiting` says.")),
+                    "When the next wake may go; not there while nobody knows, while the one that "
+                        + "waits will expire before, nor for a dead token, as `waiting` says.")),
             .required("budget", .named(.budget)),
             .required(
                 "explanation",

@@ -82,6 +82,12 @@ public struct QueuePause: Hashable, Sendable {
         self.at = at
         self.reason = reason
     }
+
+    /// This pause of what is paused already: since when it was, and for its reason unless this one
+    /// has another.
+    func continuing(_ former: QueuePause?) -> QueuePause {
+        QueuePause(at: former?.at ?? at, reason: reason ?? former?.reason)
+    }
 }
 
 /// Why a store could not carry out a command.

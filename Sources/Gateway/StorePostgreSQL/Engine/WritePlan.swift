@@ -94,7 +94,8 @@ struct WritePlan {
         ON CONFLICT (name, slot) DO UPDATE SET value = counter.value + excluded.value
         """, .textArray, .int8Array, .int8)
 
-    /// Keeps a megabyte in little memory, for which the server writes a file where its tables are:
+    /// Keeps a megabyte in little memory, for which the server writes a file in the database's
+    /// default tablespace, where its tables are unless somebody put them elsewhere:
     /// on a full disk the counter alone finds room on its page, where new wakes find none. It needs
     /// no privilege and leaves nothing behind.
     static let room = [

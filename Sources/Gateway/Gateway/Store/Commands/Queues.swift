@@ -34,10 +34,13 @@ public struct SetPause: StoreCommand {
         return profile
     }
 
-    /// Writes it in each queue's row.
+    /// Writes it in each queue's row. One that is paused keeps the time of its pause, and its
+    /// reason unless a new one is given.
     public func decide(on set: WorkingSet) throws(RowFault) {
         for queue in queues {
-            set.change(set.queue(of: queue).row, .pause(pause))
+            let row = set.queue(of: queue).row
+            let former = row.pausedAt.map { QueuePause(at: $0, reason: row.pauseReason) }
+            set.change(row, .pause(pause?.continuing(former)))
         }
     }
 }
