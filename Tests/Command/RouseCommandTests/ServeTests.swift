@@ -239,7 +239,9 @@ struct ServeTests {
             #expect(try await second.end(SIGTERM) == 0)
             #expect(simulator.simulator.receivedPushes.isEmpty)
 
+            // Resumed first: a pause of what is paused keeps the first one's time.
             let at = WallInstant(secondsSinceEpoch: 1_795_000_000)
+            try await Self.setPause(nil, in: simulator)
             let pause = QueuePause(at: at, reason: "a new certificate")
             try await Self.setPause(pause, in: simulator)
             let (third, base3) = try await Self.start(["--config", path, "--paused"])
