@@ -143,6 +143,9 @@ let package = Package(
         // Waiting in tests: what must not happen for a time, and time that passes.
         testSupport("WaitKit", in: .core),
 
+        // Programs that tests start.
+        testSupport("ProcessKit", in: .core),
+
         // Layer 0: values.
         module("WakeModel", in: .core),
         tests(of: "WakeModel", in: .core, ["SeedKit"]),
@@ -232,8 +235,8 @@ let package = Package(
         testSupport(
             "TransportTestKit", in: .apns,
             [
-                "APNsSimulator", "CLibssl", "CurlTransport", "HTTP2Transport", "PushTransport",
-                "WakeModel",
+                "APNsSimulator", "CLibssl", "CurlTransport", "HTTP2Transport", "ProcessKit",
+                "PushTransport", "WakeModel",
             ]),
         // The contract of the port, on both transports.
         tests(
@@ -317,7 +320,7 @@ let package = Package(
                 "StoreSQLite", "StoreTestKit", "WaitKit", "WakeBudget", "WakeModel",
             ], path: "Tests/Gateway/StoreContractTests", swiftSettings: swiftSettings),
         // A server of Debian's packages, and a proxy that cuts connections.
-        testSupport("PostgreSQLTestKit", in: .gateway),
+        testSupport("PostgreSQLTestKit", in: .gateway, ["ProcessKit"]),
         // The dashboard's files, as bytes: see its header.
         cModule("CDashboard", in: .gateway, exclude: ["Page"]),
         cModule("CCurlCalls", in: .gateway, ["CLibcurl", "CLibcrypto"]),
@@ -370,7 +373,7 @@ let package = Package(
             [
                 "APNsClient", "APNsSender", "APNsSimulator", "APNsWire", "AdminAPI",
                 "CurlTransport", "Gateway", "GatewayTestKit", "HTTPTestKit", "PostgreSQLTestKit",
-                "PushTransport",
+                "ProcessKit", "PushTransport",
                 "StoreSQLite", "WaitKit", "WakeBudget", "WakeModel", "rouse", lifecycle, logging,
             ],
             exclude: ["Golden"]),

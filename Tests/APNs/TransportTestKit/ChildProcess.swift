@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Foundation
+import ProcessKit
 import Testing
 
 /// A program run by a test, and ended with it.
-package final class ChildProcess: @unchecked Sendable {
-    // Unchecked: `process` is configured and started by `init`; afterwards only calls that
-    // Foundation documents as safe from any thread are made on it.
-    private let process = Process()
+package final class ChildProcess: Sendable {
+    private let process: SpawnedProcess
+    /// Never closed and never written to: `openssl s_server` ends with its input.
     private let input = Pipe()
     private let output: URL
 
@@ -17,14 +17,11 @@ package final class ChildProcess: @unchecked Sendable {
         output = directory.url.appending(path: UUID().uuidString)
         try Data().write(to: output)
         let file = try FileHandle(forWritingTo: output)
-        process.executableURL = URL(filePath: path)
-        process.arguments = arguments
-        process.currentDirectoryURL = directory.url
-        // Never closed and never written to: `openssl s_server` ends with its input.
-        process.standardInput = input
-        process.standardOutput = file
-        process.standardError = file
-        try process.run()
+        process = try SpawnedProcess(
+            [path] + arguments, in: directory.url.path,
+            input: input.fileHandleForReading.fileDescriptor, output: file.fileDescriptor,
+            errors: file.fileDescriptor)
+        try file.close()
     }
 
     package struct Missing: Error { let name: String }
@@ -43,11 +40,10 @@ package final class ChildProcess: @unchecked Sendable {
 
     package var text: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
 
-    /// Kills it. Not SIGTERM: a child inherits the signal mask of the thread that starts it, and
-    /// the threads that run tests block it.
+    /// Kills it.
     package func end() {
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.signal(SIGKILL)
+        process.waitForEnd()
     }
 
     /// Runs until it ends by itself; returns its status and everything it wrote.
@@ -57,14 +53,7 @@ package final class ChildProcess: @unchecked Sendable {
         async throws -> (status: Int32, text: String)
     {
         let child = try ChildProcess(name, arguments, in: directory)
-        let status: Int32 = await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                child.process.waitUntilExit()
-                let isExit = child.process.terminationReason == .exit
-                let status = child.process.terminationStatus
-                continuation.resume(returning: isExit ? status : -status)
-            }
-        }
+        let status = await child.process.end()
         return (status, child.text)
     }
 }

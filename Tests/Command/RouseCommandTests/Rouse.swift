@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import ProcessKit
 import Testing
 
 /// The built `rouse`, run as a process of its own with an environment of its own.
@@ -53,30 +54,17 @@ struct Rouse {
         let out = try folder.write("", to: "out")
         let error = try folder.write("", to: "error")
         let input = try folder.write(stdin, to: "in")
-        let process = Process()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments
-        process.environment = environment.merging(extra) { $1 }
         let handles = [
             try FileHandle(forReadingFrom: URL(filePath: input)),
             try FileHandle(forWritingTo: URL(filePath: out)),
             try FileHandle(forWritingTo: URL(filePath: error)),
         ]
-        // A process that has ended keeps its handles, and so their descriptors.
-        defer { for handle in handles { try? handle.close() } }
-        process.standardInput = handles[0]
-        process.standardOutput = handles[1]
-        process.standardError = handles[2]
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, _>) in
-            process.terminationHandler = { _ in continuation.resume() }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
-        let status = process.terminationReason == .exit ? process.terminationStatus : -1
+        let process = try SpawnedProcess(
+            [program] + arguments, environment: environment.merging(extra) { $1 },
+            input: handles[0].fileDescriptor, output: handles[1].fileDescriptor,
+            errors: handles[2].fileDescriptor)
+        for handle in handles { try handle.close() }
+        let status = max(await process.end(), -1)
         return Finished(
             status: status, out: try String(contentsOfFile: out, encoding: .utf8),
             error: try String(contentsOfFile: error, encoding: .utf8))
@@ -85,9 +73,8 @@ struct Rouse {
 
 /// A `rouse` that keeps running: its lines as they come, and signals to it. Used by one task.
 final class RunningRouse {
-    private let process = Process()
+    private let process: SpawnedProcess
     private let lines: AsyncStream<String>
-    private let ended: AsyncStream<Int32>
     private var seen: [String] = []
     let errorPath: String
     private let folder: TestFolder
@@ -100,21 +87,14 @@ final class RunningRouse {
         folder = try TestFolder()
         errorPath = try folder.write("", to: "error")
         let pipe = Pipe()
+        let error = try FileHandle(forWritingTo: URL(filePath: errorPath))
         let (lines, lineSource) = AsyncStream.makeStream(of: String.self)
-        let (ended, endSource) = AsyncStream.makeStream(of: Int32.self)
         self.lines = lines
-        self.ended = ended
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments
-        process.environment = Rouse.environment.merging(extra) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = pipe
-        process.standardError = try FileHandle(forWritingTo: URL(filePath: errorPath))
-        process.terminationHandler = { process in
-            endSource.yield(process.terminationReason == .exit ? process.terminationStatus : -1)
-            endSource.finish()
-        }
-        try process.run()
+        process = try SpawnedProcess(
+            [program] + arguments, environment: Rouse.environment.merging(extra) { $1 },
+            output: pipe.fileHandleForWriting.fileDescriptor, errors: error.fileDescriptor)
+        try pipe.fileHandleForWriting.close()
+        try error.close()
         let reader = pipe.fileHandleForReading
         Thread {
             var rest = ""
@@ -131,7 +111,8 @@ final class RunningRouse {
     }
 
     deinit {
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        process.signal(SIGKILL)
+        process.waitForEnd()
     }
 
     /// The lines up to the first that fulfils the condition, that one included.
@@ -146,16 +127,15 @@ final class RunningRouse {
     }
 
     /// The process's id.
-    var processID: Int32 { process.processIdentifier }
+    var processID: Int32 { process.id }
 
     /// Sends a signal.
-    func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
+    func signal(_ signal: Int32) { process.signal(signal) }
 
     /// Sends a signal and waits for the end. Returns the exit code, -1 for death by signal.
     func end(_ signal: Int32) async throws -> Int32 {
-        kill(process.processIdentifier, signal)
-        for await status in ended { return status }
-        throw CancellationError()
+        process.signal(signal)
+        return max(await process.end(), -1)
     }
 
     /// What it wrote to standard error so far.

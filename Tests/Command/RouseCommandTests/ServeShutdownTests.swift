@@ -2,6 +2,7 @@
 
 import APNsSimulator
 import Foundation
+import ProcessKit
 import Synchronization
 import Testing
 import WaitKit
@@ -34,7 +35,7 @@ struct ServeShutdownTests {
 
     /// A program with a connection, whose input stays open until the object is gone.
     private final class OpenCaller {
-        private let process = Process()
+        private let process: SpawnedProcess
         private let input = Pipe()
         private let folder: TestFolder
         private let outPath: String
@@ -43,18 +44,18 @@ struct ServeShutdownTests {
         init(_ address: String, _ text: String) throws {
             folder = try TestFolder()
             outPath = try folder.write("", to: "out")
-            process.executableURL = URL(filePath: "/usr/bin/openssl")
-            process.arguments = ["s_client", "-quiet", "-connect", address]
-            process.environment = Rouse.environment
-            process.standardInput = input
-            process.standardOutput = try FileHandle(forWritingTo: URL(filePath: outPath))
-            process.standardError = FileHandle.nullDevice
-            try process.run()
+            let out = try FileHandle(forWritingTo: URL(filePath: outPath))
+            process = try SpawnedProcess(
+                ["openssl", "s_client", "-quiet", "-connect", address],
+                environment: Rouse.environment, input: input.fileHandleForReading.fileDescriptor,
+                output: out.fileDescriptor, errors: out.fileDescriptor)
+            try out.close()
             try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
         }
 
         deinit {
-            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+            process.signal(SIGKILL)
+            process.waitForEnd()
         }
 
         var out: String { (try? String(contentsOfFile: outPath, encoding: .utf8)) ?? "" }

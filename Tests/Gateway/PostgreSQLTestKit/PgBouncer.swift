@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import ProcessKit
 import Synchronization
 
 /// PgBouncer of Debian's packages before a server, in transaction mode.
@@ -49,7 +50,7 @@ package final class PgBouncer: Sendable {
                 return
             }
             guard bouncer.isRunning, ContinuousClock.now < end else {
-                throw ServerProcess.Failure(
+                throw SpawnedProcess.Failure(
                     description: "PgBouncer did not start: apt-get install pgbouncer? "
                         + ServerProcess.log(in: folder))
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import ProcessKit
 import Synchronization
 
 /// A PostgreSQL server, on a port of its own, with its data in a temporary folder and fsync on: the
@@ -98,7 +99,7 @@ package final class PostgreSQLServer: Sendable {
         let end = ContinuousClock.now + .seconds(60)
         while (try? run("pg_isready", "-q", "-h", "127.0.0.1", "-p", "\(port)")) == nil {
             guard server.isRunning, ContinuousClock.now < end else {
-                throw ServerProcess.Failure(
+                throw SpawnedProcess.Failure(
                     description: "the server did not start: \(ServerProcess.log(in: folder))")
             }
             usleep(20_000)
@@ -187,7 +188,7 @@ package final class PostgreSQLServer: Sendable {
         let root = "/usr/lib/postgresql"
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
         guard let newest = versions.compactMap({ Int($0) }).max() else {
-            throw ServerProcess.Failure(
+            throw SpawnedProcess.Failure(
                 description: "PostgreSQL is not installed: apt-get install postgresql")
         }
         return "\(root)/\(newest)/bin"
