@@ -3,9 +3,9 @@
 package import Gateway
 import WakeModel
 
-/// An attempt's result, as columns of its row.
+/// The columns of an attempt's result.
 package struct AttemptColumns {
-    /// What is said of an attempt whose row cannot be read: it may have reached APNs.
+    /// The result of an attempt whose row is damaged: the push may have reached APNs.
     package static let damaged = SendFailure(
         certainty: .unknown, description: "The store's row of this attempt is damaged.")
 
@@ -60,7 +60,7 @@ package struct AttemptColumns {
 }
 
 extension IdempotencyKey {
-    /// The beginning of a key, which is a digest, in hexadecimal.
+    /// The first bytes of a key's digest, in hexadecimal.
     package static func name(ofKey key: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         let text = key.prefix(8).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xf)]] }

@@ -2,25 +2,25 @@
 
 package import WakeModel
 
-/// Writes numbers and texts one after the other, each in as many bytes as it needs.
+/// Writes numbers and texts with a variable length. ``ByteReader`` reads them.
 package struct ByteWriter {
     package private(set) var bytes: [UInt8] = []
 
     package init() { bytes.reserveCapacity(256) }
 
-    /// Begins anew, in the same memory.
+    /// Removes all bytes and keeps the capacity.
     package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
     package mutating func put(byte: UInt8) { bytes.append(byte) }
 
-    /// Eight bytes, the lowest first: for what is as good as random.
+    /// Writes 8 bytes, little-endian; for random values.
     package mutating func put(word: UInt64) {
         for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
             bytes.append(UInt8(truncatingIfNeeded: word >> shift))
         }
     }
 
-    /// Seven bits to a byte, the lowest first.
+    /// Writes 7 bits per byte, the lowest first (LEB128).
     package mutating func put(_ number: UInt64) {
         var rest = number
         while rest >= 0x80 {
@@ -30,12 +30,13 @@ package struct ByteWriter {
         bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// The sign in the lowest bit, so that small numbers are short on either side of 0.
+    /// Writes a signed number with the sign in the lowest bit, so that small absolute values are
+    /// short.
     package mutating func put(signed number: Int64) {
         put(UInt64(bitPattern: (number << 1) ^ (number >> 63)))
     }
 
-    /// An instant by how far it is from another.
+    /// Writes an instant as its distance from another, in milliseconds.
     package mutating func put(_ instant: WallInstant, from base: WallInstant) {
         put(signed: instant.millisecondsSinceEpoch &- base.millisecondsSinceEpoch)
     }
@@ -51,7 +52,7 @@ package struct ByteWriter {
     }
 }
 
-/// Reads what ``ByteWriter`` wrote. Behind the end it finds zeros, and says so in ``isWhole``.
+/// Reads what ``ByteWriter`` wrote. Beyond the end it returns zeros, and ``isWhole`` is `false`.
 package struct ByteReader {
     private let bytes: [UInt8]
     private var place = 0
@@ -59,7 +60,7 @@ package struct ByteReader {
 
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Whether all was read, and nothing behind the end.
+    /// Whether all bytes were read, and none beyond the end.
     package var isWhole: Bool { !isTorn && place == bytes.count }
 
     package mutating func byte() -> UInt8 {

@@ -3,8 +3,8 @@
 package import Gateway
 internal import WakeModel
 
-/// A table whose rows a copy of a store takes over, with the columns that they have in PostgreSQL,
-/// in the order of its key.
+/// A table that the copy of a store contains. Columns are those of PostgreSQL, rows in the order of
+/// the key.
 package enum CopiedTable: String, Sendable, CaseIterable {
     case queue
     case device
@@ -15,18 +15,18 @@ package enum CopiedTable: String, Sendable, CaseIterable {
     case outcome
     case webhook
 
-    /// What a column holds.
+    /// The type of a column.
     package enum Content: Sendable {
         case bigint
         case smallint
         case boolean
         case text
         case bytea
-        /// Numbers, as text in PostgreSQL's form: `{1,2}`.
+        /// An array of numbers, in PostgreSQL's text form: `{1,2}`.
         case bigints
     }
 
-    /// The columns; those of the key come first.
+    /// The columns, those of the key first.
     package var columns: [(name: String, content: Content)] {
         switch self {
         case .queue:
@@ -77,11 +77,11 @@ package enum CopiedTable: String, Sendable, CaseIterable {
         }
     }
 
-    /// How many of the columns are the key.
+    /// The number of columns in the key.
     package var keyCount: Int { self == .attempt ? 2 : 1 }
 }
 
-/// A value of a row that is copied.
+/// A value of a copied row.
 package enum CopiedValue: Hashable, Sendable {
     case null
     case integer(Int64)
@@ -89,47 +89,47 @@ package enum CopiedValue: Hashable, Sendable {
     case bytes([UInt8])
 }
 
-/// What a store that is copied has beside its tables.
+/// The values of a copied store that are not in its tables.
 package struct CopiedFacts: Sendable {
-    /// The two halves of the key of the devices' numbers.
+    /// The two halves of the key of ``TokenHash``.
     package var tokenKeys: (Int64, Int64) = (0, 0)
-    /// Counters by their names.
+    /// The counters by name.
     package var counters: [String: Int64] = [:]
-    /// The last number of a wake, an entry of the feed or a webhook.
+    /// The last number of a wake, a feed entry or a webhook event.
     package var lastNumber: Int64 = 0
     /// The last number of the feedback feed.
     package var lastFeedback: Int64 = 0
-    /// The cursor of the last entry of the feed of outcomes.
+    /// The cursor of the last entry of the outcome feed.
     package var lastOutcome: Int64 = 0
-    /// How many ended wakes are too old to be copied.
+    /// The number of ended wakes that are not copied because of their age.
     package var leftOut: Int64 = 0
-    /// How many rows of each table are copied.
+    /// The number of copied rows of each table.
     package var counts: [CopiedTable: Int64] = [:]
 
     package init() {}
 }
 
-/// A store that is copied; it must not change meanwhile.
+/// The source of a copy. It must not change during the copy.
 package protocol CopiedStore: Sendable {
-    /// What it has beside its tables.
+    /// The values that are not in its tables.
     func facts() throws(StoreFailure) -> CopiedFacts
 
-    /// The rows behind a key, or the first ones, in the order of the key.
+    /// Returns up to `limit` rows after a key, or the first ones, in the order of the key.
     func rows(
         of table: CopiedTable, after key: [CopiedValue]?, limit: Int
     ) throws(StoreFailure) -> [[CopiedValue]]
 
-    /// Has no gateway use it any more: its wakes are another store's from now on.
+    /// Marks the store as copied, so that no gateway uses it any more.
     func retire() throws(StoreFailure)
 
-    /// Takes that back: nothing came of the copy.
+    /// Reverts ``retire()`` after a copy that failed.
     func reinstate() throws(StoreFailure)
 }
 
-/// A digest of rows in their order, by which two tables are compared (64-bit FNV-1a).
+/// A digest of rows in their order, to compare two tables (64-bit FNV-1a).
 package struct CopyDigest: Hashable, Sendable {
     private var hash = FNV1a()
-    /// How many rows there were.
+    /// The number of rows.
     package private(set) var count: Int64 = 0
 
     package init() {}

@@ -3,7 +3,8 @@
 package import Gateway
 import Synchronization
 
-/// The damaged rows of a store: each once, and of many only how many.
+/// Collects the damaged rows of a store: counts each row once, and keeps the first ones. May be
+/// used from any thread.
 package final class DamageCollector: Sendable {
     private struct State {
         var known: Set<DamagedRow> = []
@@ -11,7 +12,8 @@ package final class DamageCollector: Sendable {
         var count = 0
     }
 
-    /// The most rows that are distinguished; one beyond them counts each time it is read.
+    /// The maximum number of rows that are told apart. Further rows are counted each time they are
+    /// read.
     private static let maximumKnownCount = 100_000
 
     private let state = Mutex(State())
@@ -27,6 +29,6 @@ package final class DamageCollector: Sendable {
         }
     }
 
-    /// The first of them, and how many there are.
+    /// The first damaged rows, at most ``Gateway/StoreAudit/maximumFaults``, and the number of all.
     package var found: (rows: [DamagedRow], count: Int) { state.withLock { ($0.first, $0.count) } }
 }

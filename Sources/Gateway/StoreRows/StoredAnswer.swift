@@ -3,14 +3,14 @@
 package import Gateway
 import WakeModel
 
-// The encoding of an answer in its idempotency key's row: version 1. As in a wake's own row,
-// instants are relative to the acceptance, and that to the wake's number.
+// The encoding of an answer in the row of its idempotency key: version 1. As in the row of a wake,
+// instants are relative to the acceptance, and the acceptance to the wake's number.
 
 /// The version that is written.
 private let answerVersion: UInt8 = 1
 
 extension ByteWriter {
-    /// Writes all of an answer but the number of its wake.
+    /// Writes an answer without the number of its wake.
     package mutating func put(_ answer: AdmittedWake) {
         put(byte: answerVersion)
         put(word: UInt64(bitPattern: answer.id.low))
@@ -27,7 +27,8 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    /// Reads what ``ByteWriter`` wrote of an answer.
+    /// Reads an answer that ``ByteWriter`` wrote. Throws `damaged` for another version or invalid
+    /// bytes.
     package mutating func answer(wake number: Int64) throws(StoreFailure) -> AdmittedWake {
         guard byte() == answerVersion else { throw .damaged("answer") }
         let low = Int64(bitPattern: word())
@@ -47,7 +48,7 @@ extension ByteReader {
 }
 
 extension WakeDecision {
-    /// The wake that the decision names.
+    /// The other wake that the decision refers to.
     fileprivate var otherWake: WakeID? {
         switch self {
         case .coalesced(let carrier, _, _, _): carrier

@@ -23,7 +23,7 @@ extension CountedCall {
         return writer.bytes
     }
 
-    /// Reads what ``encoded(_:)`` wrote; no calls from no bytes.
+    /// Decodes the result of ``encoded(_:)``; no bytes are no calls.
     package static func decode(_ bytes: [UInt8]) throws(StoreFailure) -> [CountedCall] {
         guard !bytes.isEmpty else { return [] }
         var reader = ByteReader(bytes)

@@ -4,15 +4,14 @@ package import Gateway
 import WakeBudget
 import WakeModel
 
-// The encoding of a wake's column `payload`: the payload as it is sent, or, where others have
-// merged into the wake, a byte with which no JSON begins, the payload and its parts: for each the
-// wakes, its traits, expiration, collapse id and payload. A part whose payload is sent unchanged
-// does not repeat it.
+// The encoding of a wake in the column `payload`: the payload itself, or, if others were merged
+// into the wake, a byte that cannot start JSON, the payload, and its parts. A part has its wakes,
+// traits, expiration, collapse id and payload. Its payload is omitted if it is that of the wake.
 
 /// The first byte of a payload with parts.
 private let partsVersion: UInt8 = 1
 
-/// What a part has or not, and its traits: the lowest two bits are the urgency, the next one the
+/// The optional fields of a part, and its traits: bits 0 and 1 are the urgency, bit 2 the
 /// coalescing.
 private struct PartTraits: OptionSet {
     let rawValue: UInt8
@@ -25,7 +24,7 @@ private struct PartTraits: OptionSet {
 }
 
 extension WakeRow {
-    /// The bytes of its column `payload`; empty for none.
+    /// The value of the column `payload`; empty for no payload.
     package var storedPayload: [UInt8] {
         guard !parts.isEmpty else { return payload }
         var writer = ByteWriter()
@@ -52,8 +51,8 @@ extension WakeRow {
         return writer.bytes
     }
 
-    /// Takes over the bytes of its column `payload`. Throws as
-    /// ``Gateway/StoreFailure/Kind/damaged`` for what cannot be read.
+    /// Sets the payload and its parts from the value of the column `payload`. Throws
+    /// ``Gateway/StoreFailure/Kind/damaged`` for invalid bytes.
     package mutating func takePayload(stored bytes: [UInt8]) throws(StoreFailure) {
         guard bytes.first == partsVersion else {
             payload = bytes

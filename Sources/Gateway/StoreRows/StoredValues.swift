@@ -4,10 +4,10 @@ package import Gateway
 import WakeBudget
 package import WakeModel
 
-// The encodings of enumerations in columns. The numbers are on disk: none is ever reused.
+// The numbers of enumerations in columns. They are part of the file format and must not be reused.
 
 extension WakeState {
-    /// The state's number on disk.
+    /// The number in the store.
     package var number: Int64 {
         switch self {
         case .pending: 0
@@ -25,7 +25,7 @@ extension WakeState {
         }
     }
 
-    /// The state with this number.
+    /// The state with this number. Throws `damaged` for an unknown one.
     package init(number: Int64) throws(StoreFailure) {
         switch number {
         case 0: self = .pending
@@ -46,7 +46,7 @@ extension WakeState {
 }
 
 extension WakeKind {
-    /// The kind's number on disk.
+    /// The number in the store.
     package var number: Int64 {
         switch self {
         case .voip: 0
@@ -63,7 +63,7 @@ extension WakeKind {
         }
     }
 
-    /// The kind with this number.
+    /// The kind with this number. Throws `damaged` for an unknown one.
     package init(number: Int64) throws(StoreFailure) {
         guard let kind = Self.allCases.first(where: { $0.number == number }) else {
             throw .damaged("kind")
@@ -73,18 +73,18 @@ extension WakeKind {
 }
 
 extension WakeID {
-    /// The id of which a row keeps the number and the rest.
+    /// The id from its two columns.
     package init(number: Int64, low: Int64) {
         self.init(number: number, entropy: UInt64(bitPattern: low))
     }
 
-    /// What a row keeps beside the number.
+    /// The low 64 bits, the column beside the number.
     package var low: Int64 { Int64(bitPattern: apnsID.low) }
 }
 
-/// A decision in 64 bits: whether the rate of plain pushes is among the reasons (1), what it was
-/// (3), how it merges (1), the first reasons (11), the rest of them (4), the instant (44, until the
-/// year 2527).
+/// A decision in 64 bits, from the highest: whether the rate of plain pushes is a reason (1), the
+/// type (3), the coalescing (1), the reasons 0 to 10 (11), the reasons 11 to 14 (4), and the
+/// instant in milliseconds (44, until the year 2527).
 struct PackedDecision {
     private enum Word: Int64 {
         case send = 0
@@ -101,7 +101,7 @@ struct PackedDecision {
 
     init(bits: Int64) { self.bits = bits }
 
-    /// Packs a decision; the wake that carries another, or is the same call, is stored separately.
+    /// Packs a decision. The other wake of a merge or of the same call is stored separately.
     init(_ decision: WakeDecision) {
         switch decision {
         case .send: bits = Self.pack(.send)
@@ -117,7 +117,7 @@ struct PackedDecision {
         }
     }
 
-    /// The latest instant, and the bits that instants take.
+    /// The latest instant, and the mask of the instant's bits.
     private static let instants: Int64 = (1 << 44) - 1
 
     private static let rate = DelayReasons(.rate)
@@ -132,7 +132,8 @@ struct PackedDecision {
             | milliseconds | (holds.contains(rate) ? Int64.min : 0)
     }
 
-    /// The decision; `carrier` is the wake that it merged into, or that is the same call.
+    /// Unpacks the decision. `carrier` is the wake into which it was merged, or that has the same
+    /// call. Throws `damaged` for an unknown type or a missing carrier.
     func decision(carrier: WakeID?) throws(StoreFailure) -> WakeDecision {
         let instant = WallInstant(millisecondsSinceEpoch: bits & Self.instants)
         var holds = DelayReasons(
@@ -157,7 +158,7 @@ struct PackedDecision {
     }
 }
 
-/// An end, as columns of the wake's row beside its state.
+/// The columns of a wake's end, besides its state.
 package struct EndColumns {
     package var status: Int64?
     package var reason: String?
@@ -204,7 +205,7 @@ package struct EndColumns {
             tokenDeadSince: since.map { WallInstant(millisecondsSinceEpoch: $0) })
     }
 
-    /// The end in a row of this state.
+    /// The end of a wake in this state.
     func end(_ state: WakeState) throws(StoreFailure) -> WakeEnd? {
         switch state {
         case .pending, .claimed: return nil
@@ -238,11 +239,11 @@ package struct EndColumns {
 }
 
 extension DeviceToken {
-    /// The token's raw bytes.
+    /// The bytes of the token.
     package var bytes: [UInt8] {
         var hex = hex
-        // SAFETY: the capacity is half of the digits, whose number is even, and the loop writes
-        // each of its indices once.
+        // SAFETY: the capacity is half the number of digits, which is even, and the loop
+        // initializes each index once.
         return hex.withUTF8 { digits in
             [UInt8](unsafeUninitializedCapacity: digits.count / 2) { bytes, count in
                 for index in 0..<digits.count / 2 {
@@ -254,11 +255,12 @@ extension DeviceToken {
         }
     }
 
-    /// `hex` holds lower-case hexadecimal digits only; its type sees to that. Letters have the bit
-    /// 64. Without a branch, which for random digits would be taken wrongly half of the time.
+    /// The value of a lowercase hexadecimal digit; `hex` contains no other characters. Bit 6 is set
+    /// in letters only. Without a branch, because random digits would be mispredicted half of the
+    /// time.
     private static func value(_ digit: UInt8) -> UInt8 { (digit & 0xf) &+ 9 &* (digit &>> 6) }
 
-    /// The token in a column.
+    /// The token in a column. Throws `damaged` if it is invalid.
     package init(stored bytes: [UInt8]) throws(StoreFailure) {
         do throws(InvalidField) {
             try self.init(bytes: bytes)
@@ -269,7 +271,7 @@ extension DeviceToken {
 }
 
 extension WakeQueueKey {
-    /// The queue in three columns.
+    /// The queue in three columns. Throws `damaged` if it is invalid.
     package init(
         stored bundleID: String?, _ environment: String?, _ kind: Int64
     ) throws(StoreFailure) {
@@ -287,7 +289,7 @@ extension WakeQueueKey {
 }
 
 extension StoreFailure {
-    /// A row holds what no version of this module writes.
+    /// The failure for a row with a value that no version of this module writes.
     package static func damaged(_ column: String) -> StoreFailure {
         StoreFailure(
             kind: .damaged, message: "bad \(column)")
@@ -295,7 +297,7 @@ extension StoreFailure {
 }
 
 extension StoreCounter {
-    /// The counter's name on disk.
+    /// The counter's name in the store.
     package var name: String {
         switch self {
         case .accepted: "accepted"
@@ -312,7 +314,7 @@ extension StoreCounter {
 }
 
 extension UserID {
-    /// The user that a row names; `nil` for none.
+    /// The user in a column; `nil` for none. Throws `damaged` if it is invalid.
     package init?(stored text: String?) throws(StoreFailure) {
         guard let text else { return nil }
         do throws(InvalidField) {

@@ -4,16 +4,17 @@ package import Gateway
 import WakeBudget
 package import WakeModel
 
-// The encoding of a wake in the column `rest`, in this order: the version; the parts that it has;
-// the other half of its id; (version 1: its device;) its queue; how far back the wake before it in
-// its device's chain is; its acceptance; the decision; urgency and coalescing; when it is due, not
-// before when, its deadline; the delay reasons; the fencing token; the tries; and then its parts,
-// in the order of their bits but for the ref and the priority, which follow the collapse id.
-// Instants are relative to the acceptance, and that to the number; so most of them take one byte.
-// Values of interest to operators are in columns, and in the views of ``StoreSchema``.
+// The encoding of a wake in the column `rest`, in this order: the version; the bits of `Parts`; the
+// low 64 bits of the id; the device (version 1 only); the queue; the distance to the previous wake
+// of its device; the acceptance; the decision; urgency and coalescing; the due time, the earliest
+// time, and the deadline; the delay reasons; the fencing token; the number of attempts; and then
+// the optional parts, in the order of their bits, except that the ref and the priority follow the
+// collapse id. Instants are relative to the acceptance, and the acceptance to the number, so that
+// most take few bytes. Values for operators have their own columns, or are in the views of
+// ``StoreSchema``.
 
-/// What a wake may have or not, as bits of one number. The bits are on disk: none is ever given
-/// another meaning.
+/// The optional fields of a wake, as bits. They are part of the file format; their meaning must not
+/// change.
 private struct Parts: OptionSet {
     let rawValue: UInt64
 
@@ -33,7 +34,7 @@ private struct Parts: OptionSet {
     static let launchedAt = Parts(rawValue: 1 << 13)
     static let ref = Parts(rawValue: 1 << 14)
     static let priority = Parts(rawValue: 1 << 15)
-    /// The carrier is the successor of a wake that was cancelled.
+    /// Whether the carrier is the successor of a cancelled wake.
     static let successor = Parts(rawValue: 1 << 16)
 
     init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -62,26 +63,26 @@ private struct Parts: OptionSet {
     }
 }
 
-/// The version that is written: the device has a column of its own.
+/// The version that is written: the device has its own column.
 private let restVersion: UInt8 = 2
-/// The version of rows that keep their device.
+/// The version whose rows contain the device.
 private let restVersionWithDevice: UInt8 = 1
 
 extension WakeRow {
-    /// The instant of which the number of a wake is made.
+    /// The instant from which the number of a wake is derived.
     package static func instant(of number: Int64) -> WallInstant {
         WallInstant(millisecondsSinceEpoch: number >> 12)
     }
 
-    /// Urgency in two bits, coalescing in one.
+    /// The urgency in bits 0 and 1, the coalescing in bit 2.
     fileprivate var traits: UInt8 { urgency.rawValue | coalescing.rawValue << 2 }
 }
 
 extension ByteWriter {
-    /// Writes all of a wake but its number, its state, its device and its payload.
+    /// Writes a wake without its number, state, device and payload.
     package mutating func put(_ wake: borrowing WakeRow) {
         var end = EndColumns(wake.end)
-        // A decision to merge names the carrier too, whatever happened to the wake since.
+        // The decision to merge refers to the carrier, even if the wake has ended otherwise.
         if end.carrier == nil { end.carrier = wake.successor ?? wake.decision.carrier }
         let parts = Parts(wake, end)
         let accepted = wake.acceptedAt
@@ -134,18 +135,18 @@ extension ByteWriter {
 }
 
 extension WakeDecision {
-    /// The wake into which it merged.
+    /// The wake into which it was merged.
     fileprivate var carrier: WakeID? {
         if case .coalesced(let carrier, _, _, _) = self { carrier } else { nil }
     }
 }
 
 extension ByteReader {
-    /// How often anything can have been counted: far from where adding one more would overflow.
+    /// The valid range of counts; its upper bound is far below an overflow.
     package static let counts: ClosedRange<Int64> = 0...(1 << 48)
 
-    /// Reads what ``ByteWriter`` wrote of a wake, which gets no payload. Its device, if it has a
-    /// column, is read separately.
+    /// Reads a wake that ``ByteWriter`` wrote, without its payload. `column` is the device, if it
+    /// has its own column. Throws `damaged` for invalid bytes.
     package mutating func wake(
         number: Int64, state: WakeState, device column: Int64?
     ) throws(StoreFailure) -> WakeRow {
@@ -178,7 +179,7 @@ extension ByteReader {
         let end = end(parts, from: accepted)
         guard let urgency = Urgency(rawValue: traits & 3) else { throw .damaged("urgency") }
         guard isWhole else { throw .damaged("length") }
-        // Wakes of a device are a chain into the past; another one would have no end.
+        // The previous wake of a device has a smaller number. Otherwise the chain could be a cycle.
         guard distance >= 0, distance <= max(0, number) else { throw .damaged("chain") }
         guard Self.counts.contains(fence), Self.counts.contains(Int64(tries)) else {
             throw .damaged("count")

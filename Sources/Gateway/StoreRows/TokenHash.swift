@@ -2,9 +2,9 @@
 
 package import WakeModel
 
-/// The number of a device: SipHash-1-3 of its queue and token (Aumasson and Bernstein, "SipHash: a
-/// fast short-input PRF", 2012) under a key of the store's own, so that colliding tokens cannot be
-/// chosen.
+/// Computes the number of a device: SipHash-1-3 of its queue and token (Aumasson and Bernstein,
+/// "SipHash: a fast short-input PRF", 2012) with a secret key of the store, so that nobody can
+/// choose tokens with the same number.
 package struct TokenHash: Hashable {
     private let key0: UInt64
     private let key1: UInt64
@@ -14,12 +14,12 @@ package struct TokenHash: Hashable {
         self.key1 = UInt64(bitPattern: key1)
     }
 
-    /// A number from 1 to 2⁶² for the device in a queue.
+    /// The number of a device in a queue, from 1 to 2⁶².
     package func number(of token: DeviceToken, queue: Int64) -> Int64 {
         var state = State(key0, key1)
         state.absorb(UInt64(bitPattern: queue))
         var hex = token.hex
-        // SAFETY: each word is loaded from eight bytes that are within the digits.
+        // SAFETY: each word is loaded from eight bytes within the digits.
         hex.withUTF8 { digits in
             let bytes = UnsafeRawBufferPointer(digits)
             let whole = bytes.count & ~7

@@ -5,40 +5,39 @@ import StrictJSON
 
 /// The limits of this module, so that no input takes unbounded time or memory.
 enum LintLimits {
-    /// The longest file that is read as one document, in bytes: 16 MiB, as much as the scanner
-    /// reads. What is longer can only be JSON lines.
+    /// The maximum size of a file that is read as one document, in bytes: 16 MiB, as for the
+    /// scanner. A larger file can only be JSON lines.
     static let documentBytes = JSONScanner.maximumByteCount
-    /// How much of an input is read to determine its kind, in bytes. A file of JSON lines that is
-    /// no longer is read as a whole, a longer one in blocks.
+    /// The number of bytes that determine the kind of an input. A larger file of JSON lines is read
+    /// in blocks.
     static let headBytes = 1_048_576
-    /// How much of an input is read to determine whether it is text, in bytes.
+    /// The number of bytes that determine whether an input is text.
     static let textSampleBytes = 8192
-    /// How many bytes of JSON lines are read, checked and forgotten together.
+    /// The number of bytes of JSON lines that are processed at once.
     static let blockBytes = 262_144
-    /// The longest YAML document that is read, in bytes.
+    /// The maximum size of a YAML document, in bytes.
     static let yamlBytes = 1_048_576
-    /// The most bytes of JSON that a YAML document may expand to, aliases included.
+    /// The maximum size of the JSON for a YAML document, in bytes, with aliases expanded.
     static let yamlExpandedBytes = 1_048_576
-    /// The most aliases in a YAML document. They nest, and each one costs stack where they do.
+    /// The maximum number of aliases in a YAML document. Nested aliases need stack space.
     static let yamlAliases = 256
-    /// The longest configuration file that is read, in bytes.
+    /// The maximum size of a configuration file, in bytes.
     static let configurationBytes = 1_048_576
-    /// The longest baseline that is read, in bytes.
+    /// The maximum size of a baseline, in bytes.
     static let baselineBytes = 16_777_216
-    /// How many files one worker checks before it hands its results on.
+    /// The number of files that a worker checks before it returns results.
     static let filesPerBatch = 32
-    /// How many units of work may be finished or under way before the oldest is written, for each
-    /// worker.
+    /// The maximum number of units per worker that are in progress or wait for the oldest one.
     static let unitsPerWorker = 4
-    /// How often a text is checked and fixed at most; what is left then is not fixed.
+    /// The maximum number of rounds in which a text is checked and fixed.
     static let mendingRounds = 8
-    /// The most columns of a source line that a report shows.
+    /// The maximum number of columns of a source line in a report.
     static let excerptColumns = 100
-    /// The most findings of one file in a JUnit report, which has to be held until it is written.
+    /// The maximum number of findings of one file in a JUnit report, which is buffered.
     static let junitFindingsPerFile = 1000
-    /// The most alternatives that the braces of a pattern may expand to.
+    /// The maximum number of expansions of a pattern's braces.
     static let patternAlternatives = 256
-    /// The most line changes that are looked for to keep a diff small; a text that differs more is
-    /// shown as replaced.
+    /// The maximum number of changed lines for which a minimal diff is computed; a text with more
+    /// is shown as replaced.
     static let diffChanges = 400
 }

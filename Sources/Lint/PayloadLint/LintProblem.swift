@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why something could not be checked: one line for standard error, and a kind for the exit code.
+/// The reason why something could not be checked: a message for standard error, and a kind for the
+/// exit code.
 ///
-/// The message names paths, options and keys, never a value of a payload.
+/// The message contains paths, options and keys, never a value of a payload.
 public struct LintProblem: Error, Hashable, Sendable, CustomStringConvertible {
     /// What kind of problem it is.
     public enum Kind: Hashable, Sendable {
-        /// An option has a value that it cannot have.
+        /// An option has an invalid value.
         case usage
-        /// An input is no text at all, or no more than that.
+        /// An input is not text.
         case notText
-        /// There is no such file, or it cannot be read.
+        /// A file does not exist or cannot be read.
         case missing
-        /// A file may not be read or written.
+        /// Permission to read or write a file is denied.
         case notAllowed
-        /// The configuration file is wrong.
+        /// The configuration file is invalid.
         case configuration
         /// A fixed file could not be written.
         case unwritable
     }
 
-    /// What kind of problem it is.
+    /// The kind of problem.
     public var kind: Kind
-    /// What is wrong and what to do, in sentences.
+    /// The problem and its fix, in sentences.
     public var message: String
-    /// The file that the problem is of; `nil` where there is none.
+    /// The path of the file; `nil` if the problem is not about one.
     public var path: String?
 
     /// Creates a problem.

@@ -3,9 +3,9 @@
 public import WakeModel
 
 extension PayloadSchema {
-    /// The schema of the payloads that ``WakeValidator`` finds no error in, as far as a schema can
-    /// express it: warnings are allowed, and sizes, spelling and the meaning of texts are not in
-    /// it. It is wider than ``background`` and ``voip``, which describe the recommended payloads.
+    /// The schema of payloads in which ``WakeValidator`` finds no error, as far as a schema can
+    /// express it: warnings are allowed, and sizes, spelling and the meaning of texts are not
+    /// included. ``background`` and ``voip`` are stricter: they describe the recommended payloads.
     public static func accepted(of kind: WakeKind) -> String {
         switch kind {
         case .alert:
@@ -51,10 +51,10 @@ extension PayloadSchema {
         }
     }
 
-    /// The same of the payloads of broadcasts, which cannot start a Live Activity.
+    /// The schema for the payloads of broadcasts, which cannot start a Live Activity.
     public static let acceptedBroadcast = liveActivity(more: "")
 
-    /// `more` are further events, beside the end and an update.
+    /// `more` are further events, in addition to the end and an update.
     private static func liveActivity(more: String) -> String {
         """
         {"type":"object","description":"Rules LA001 to LA004.","required":["aps"],\
@@ -69,11 +69,12 @@ extension PayloadSchema {
             let schema =
                 switch key {
                 case .contentAvailable where kind == .background:
-                    // One type each: generated clients have no list of values of two types.
+                    // One type each, because generated clients do not support lists of values of
+                    // two types.
                     #"{"anyOf":[{"type":"integer","enum":[1]},{"type":"boolean","enum":[true]}]}"#
                 case .alert where kind == .background, .badge where kind == .background,
                     .sound where kind == .background:
-                    // Not `false`, which means the same but is not supported by some readers.
+                    // Not `false`, which is equivalent but not supported by some tools.
                     #"{"not":{}}"#
                 case .contentChanged where kind == .widgets || kind == .controls:
                     #"{"const":true}"#
@@ -87,10 +88,10 @@ extension PayloadSchema {
         }.joined(separator: ",")
     }
 
-    /// What rule G014 finds no error in: `null` is everywhere a warning only (rule G015), and so is
-    /// `true` or `false` where a bridge between languages may have made it of 1 or 0. There each
-    /// type has a schema of its own: generated clients do not support a list of values of two
-    /// types.
+    /// The schema of values in which rule G014 finds no error: `null` is always a warning only
+    /// (rule G015), and so are `true` and `false` where a language bridge may have converted 1 or
+    /// 0. There each type has its own schema, because generated clients do not support lists of
+    /// values of two types.
     private static func schema(
         _ shape: APSKey.Shape, parts: [(name: StaticString, shape: APSKey.Shape)] = []
     ) -> String {

@@ -2,10 +2,10 @@
 
 /// JSON Schemas (draft 2020-12) of payloads, for editors and for validators in other languages.
 ///
-/// A schema holds what a schema can: structure, types, values. The rules about sizes, spelling and
-/// meaning need ``WakeValidator``.
+/// They express structure, types and values. Rules about sizes, spelling and meaning require
+/// ``WakeValidator``.
 public enum PayloadSchema {
-    /// The schema of a background push: `aps` with `content-available` 1 alone, anything beside it.
+    /// The schema of a background push: `aps` with only `content-available` 1, and any custom data.
     public static let background = """
         {
           "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -40,7 +40,7 @@ public enum PayloadSchema {
         }
         """
 
-    /// The schema of a VoIP push with the default names of a call's identifier: custom keys, and no
+    /// The schema of a VoIP push with the default keys of a call's identifier: custom keys, and no
     /// keys of a visible or silent push.
     public static let voip = """
         {

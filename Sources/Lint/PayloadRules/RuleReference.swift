@@ -2,10 +2,10 @@
 
 import WakeModel
 
-/// The rules as documents: the rule references of the documentation, generated from the tables.
+/// The rule references of the documentation, generated from the tables.
 public enum RuleReference {
-    /// The whole table in Markdown: a heading for each family, and under it each rule with what it
-    /// finds, why that matters, how to fix it, and its sources.
+    /// All rules in Markdown, with a heading for each family. Each rule has its fault, rationale,
+    /// fix and sources.
     public static var markdown: String {
         var text = """
             # Rules

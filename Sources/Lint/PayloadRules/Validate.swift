@@ -2,8 +2,8 @@
 
 public import WakeModel
 
-/// Checks a payload with the default settings, as it would be sent in a push of this kind: for an
-/// app's own tests.
+/// Checks a payload with the default settings, as sent in a push of this kind; for tests of an app
+/// or a server.
 ///
 /// ```swift
 /// let payload = try JSONEncoder().encode(Wake(version: 7))
@@ -15,7 +15,7 @@ public func validate(_ payload: [UInt8], as kind: WakeKind = .background) -> [Di
     WakeValidator().diagnostics(ofPayload: payload, as: kind)
 }
 
-/// Checks a payload that is written as a text, in UTF-8.
+/// Checks a payload that is a string.
 public func validate(_ payload: String, as kind: WakeKind = .background) -> [Diagnostic] {
     validate(Array(payload.utf8), as: kind)
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the rules say of a request.
+/// The result of checking a request.
 public enum Verdict: Hashable, Sendable {
-    /// No rule found an error. The remarks are warnings and notes.
+    /// No rule found an error. `remarks` are warnings and notes.
     case valid(ValidWake, remarks: [Diagnostic])
-    /// At least one rule found an error. All findings are in the list, warnings and notes too.
+    /// At least one rule found an error. The list contains all findings, including warnings and
+    /// notes.
     case invalid([Diagnostic])
 
-    /// All findings, in the order of their places in the payload.
+    /// All findings, in the order of their places.
     public var diagnostics: [Diagnostic] {
         switch self {
         case .valid(_, let remarks): remarks

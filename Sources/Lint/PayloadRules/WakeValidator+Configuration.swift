@@ -4,117 +4,121 @@ import StrictJSON
 public import WakeModel
 
 extension WakeValidator {
-    /// What differs between apps and operators.
+    /// The settings that differ between apps and operators.
     public struct Configuration: Hashable, Sendable {
-        /// The keys that name a call, the preferred one first (rule VO003). Case, `-`, `_`, `.` and
-        /// spaces make no difference. They are looked for at the top level, then one level down.
+        /// The keys that identify a call, the preferred one first (rule VO003). Case, `-`, `_`, `.`
+        /// and spaces are ignored. They are searched at the top level, then one level below.
         public var callIdentifierKeys = [
             "callUUID", "callId", "callIdentifier", "callSid", "callCid", "twiCallSid", "uuid",
             "sessionId", "sessionUUID",
         ]
 
-        /// How far ahead the expiration of a VoIP push may be, in seconds (rule VO005).
+        /// The maximum time until the expiration of a VoIP push, in seconds (rule VO005).
         public var voipExpirationLimitSeconds: Int64 = 30
 
-        /// The lifetime of a background wake without an expiration of its own, in seconds: one day,
-        /// the longest that a wake is held.
+        /// The lifetime of a background wake without an expiration, in seconds: one day, the
+        /// maximum time for which a device holds a push.
         public var backgroundLifetimeSeconds: Int64 = 86_400
 
-        /// The custom keys that another push service keeps for itself (rule G016), where a `*` at
-        /// the end matches any ending. The default is Firebase Cloud Messaging's list.
+        /// The custom keys that another push service reserves (rule G016); a final `*` matches any
+        /// suffix. The default is the list of Firebase Cloud Messaging.
         public var reservedKeys = ["from", "message_type", "google.*", "gcm.*"]
 
-        /// Values of `apns-push-type` that rule H005 takes beside those that Apple lists.
+        /// Additional values of `apns-push-type` that rule H005 accepts.
         public var extraPushTypes: Set<String> = []
 
-        /// How drafts authenticate (rules H019 and LO001).
+        /// The authentication of drafts (rules H019 and LO001).
         public var authentication: Authentication = .unstated
 
-        /// The signing keys that are known, by their key id, and the environments that each may
-        /// push to (rules AU007 and AU009).
+        /// The known signing keys by key id, with the environments that each may be used in (rules
+        /// AU007 and AU009).
         public var signingKeys: [String: KeyReach] = [:]
 
-        /// The limits of rules that compare with a number.
+        /// The limits of rules with a threshold.
         public var thresholds = Thresholds()
 
-        /// The defaults.
+        /// Creates the default settings.
         public init() {}
     }
 
-    /// How a sender proves to APNs who it is.
+    /// The authentication of a sender to APNs.
     public enum Authentication: Hashable, Sendable, CaseIterable {
-        /// Not specified. A draft with an `authorization` header uses a provider token; one with
-        /// all its headers, its `:path` among them, and without that header uses a certificate.
+        /// Not specified. A draft with an `authorization` header uses a provider token; one without
+        /// it whose headers are complete, including `:path`, uses a certificate.
         case unstated
-        /// With a provider token.
+        /// A provider token.
         case token
-        /// With a client certificate.
+        /// A client certificate.
         case certificate
     }
 
-    /// Where a signing key may be used (facts §4.3).
+    /// The environments of a signing key (facts §4.3).
     public enum KeyReach: Hashable, Sendable {
-        /// In both environments: keys made before February 2025.
+        /// Both environments: keys created before February 2025.
         case bothEnvironments
-        /// In one environment.
+        /// One environment.
         case only(APNsEnvironment)
     }
 
-    /// The limits of rules that compare with a number. Where Apple names one, it is that.
+    /// The limits of rules with a threshold. If Apple documents one, it is the default.
     public struct Thresholds: Hashable, Sendable {
-        /// Background pushes to one device in 60 minutes, above which BG020 warns. Apple: not more
-        /// than two or three.
+        /// The number of background pushes to one device in 60 minutes above which BG020 is a
+        /// warning. Apple: not more than two or three.
         public var backgroundPerHour = 3
-        /// Background pushes to one device in 60 minutes, above which BG020 is an error.
+        /// The number of background pushes to one device in 60 minutes above which BG020 is an
+        /// error.
         public var backgroundPerHourError = 12
-        /// The least time between two background pushes to one device, in seconds (BG021). WWDC20
+        /// The minimum time between two background pushes to one device, in seconds (BG021). WWDC20
         /// session 10063: launches are about 15 minutes apart.
         public var backgroundSpacingSeconds: Int64 = 900
-        /// Devices that get the same background payload in one burst, above which BG025 speaks.
+        /// The number of devices with the same background payload in one burst above which BG025
+        /// applies.
         public var burstDevices = 1000
-        /// How long a burst is, in seconds (BG025).
+        /// The duration of a burst, in seconds (BG025).
         public var burstSeconds: Int64 = 10
-        /// VoIP pushes to one device in 60 minutes, above which VO012 speaks.
+        /// The number of VoIP pushes to one device in 60 minutes above which VO012 applies.
         public var voipPerHour = 10
-        /// How long after its first attempt a VoIP push may be tried again, in seconds (VO013).
+        /// The time after the first attempt in which a VoIP push may be retried, in seconds
+        /// (VO013).
         public var voipRetrySeconds: Int64 = 10
-        /// Live Activity pushes at priority 10 to one token in 60 minutes, above which LA006
-        /// speaks.
+        /// The number of Live Activity pushes with priority 10 to one token in 60 minutes above
+        /// which LA006 applies.
         public var liveActivityImmediatePerHour = 10
-        /// Location pushes to one device in 60 minutes, above which LO002 speaks. Apple: 360 in 24
-        /// hours.
+        /// The number of location pushes to one device in 60 minutes above which LO002 applies.
+        /// Apple: 360 in 24 hours.
         public var locationPerHour = 15
-        /// Push to Talk service updates to one token in 60 minutes, above which PT002 speaks.
+        /// The number of Push to Talk service updates to one token in 60 minutes above which PT002
+        /// applies.
         public var serviceUpdatesPerHour = 6
-        /// The least age of a provider token when it is replaced, in seconds (AU004). Apple: no
+        /// The minimum age of a provider token at its replacement, in seconds (AU004). Apple: no
         /// more than once in 20 minutes.
         public var tokenMinimumAgeSeconds: Int64 = 1200
-        /// The age from which on APNs refuses a provider token, in seconds (AU003, AU005). Apple:
-        /// one hour.
+        /// The age from which APNs rejects a provider token, in seconds (AU003, AU005). Apple: one
+        /// hour.
         public var tokenMaximumAgeSeconds: Int64 = 3600
-        /// How far a clock may be behind the one that set `iat`, in seconds (AU003).
+        /// The maximum time by which a clock may be behind the one that set `iat`, in seconds
+        /// (AU003).
         public var clockSkewSeconds: Int64 = 60
-        /// How long after a 5xx a push may be sent again at the earliest, in seconds (SQ004).
-        /// Apple: 15 minutes.
+        /// The minimum time after a 5xx before a push is sent again, in seconds (SQ004). Apple: 15
+        /// minutes.
         public var serverErrorPauseSeconds: Int64 = 900
 
-        /// The defaults.
+        /// Creates the default limits.
         public init() {}
     }
 
-    /// A configuration in the form that the rules compare with. A class, so that handing it on
-    /// costs one reference.
+    /// A configuration prepared for the rules. A class, so that passing it costs one reference.
     final class Settings: Sendable {
         let callIdentifierKeys: [[UInt8]]
-        /// The bits of their first letters, as a ``KeyGlance`` has them.
+        /// The bits of their first letters, as in ``KeyGlance``.
         private let callIdentifierFirstLetters: UInt64
         let voipExpirationLimitSeconds: Int64
         let reservedKeys: [ReservedKey]
-        /// Whether no other reserved keys were configured.
+        /// Whether the reserved keys are the default.
         let reservesDefaultKeys: Bool
-        /// The first bytes of the reserved keys, as a ``KeyGlance`` has them.
+        /// The first bytes of the reserved keys, as in ``KeyGlance``.
         let reservedFirstBytes: UInt64
-        /// The beginnings of the reserved keys, as a ``PayloadFastPath`` compares them.
+        /// The prefixes of the reserved keys, for ``PayloadFastPath``.
         let reservedHeads: [ReservedHead]
         let extraPushTypes: Set<String>
         let authentication: Authentication
@@ -132,7 +136,7 @@ extension WakeValidator {
             reservedKeys = configuration.reservedKeys.map { ReservedKey($0) }
             reservesDefaultKeys = configuration.reservedKeys == Configuration().reservedKeys
             reservedFirstBytes = configuration.reservedKeys.reduce(0) { bits, key in
-                // A pattern that is only `*`, or empty, can match anything.
+                // A pattern that is empty or only `*` can match any key.
                 guard let first = key.utf8.first, first != UInt8(ascii: "*") else { return .max }
                 return bits | KeyGlance.bit(ofFirstByte: first)
             }
@@ -143,19 +147,19 @@ extension WakeValidator {
             thresholds = configuration.thresholds
         }
 
-        /// Whether a key that begins with this byte may be one of ``callIdentifierKeys``.
+        /// Whether a key that starts with this byte may be one of ``callIdentifierKeys``.
         func mayBeCallIdentifier(startingWith byte: UInt8) -> Bool {
-            // What is no letter may be a separator, behind which the name begins.
+            // Another character may be a separator, after which the name starts.
             guard let letter = NearMiss.letter(byte) else { return true }
             return callIdentifierFirstLetters & KeyGlance.bit(ofFirstByte: letter) != 0
         }
     }
 
-    /// Up to eight bytes that a reserved key begins with, to be compared together.
+    /// Up to eight bytes at the start of a reserved key, which are compared at once.
     struct ReservedHead: Sendable {
-        /// The bytes, the first one lowest.
+        /// The bytes, the first one in the lowest bits.
         let head: UInt64
-        /// All ones where there is a byte to compare.
+        /// All ones for each byte to compare.
         let mask: UInt64
 
         init(_ pattern: String) {
@@ -171,7 +175,7 @@ extension WakeValidator {
         }
     }
 
-    /// A key, or the beginning of keys, that another push service keeps for itself.
+    /// A reserved key of another push service, or a prefix of such keys.
     struct ReservedKey: Sendable {
         private let start: [UInt8]
         private let isWhole: Bool

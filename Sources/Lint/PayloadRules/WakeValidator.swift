@@ -2,10 +2,10 @@
 
 public import WakeModel
 
-/// Checks wakes against Apple's rules: the one door to a ``ValidWake``.
+/// Checks wakes against Apple's rules, and creates ``ValidWake``.
 ///
-/// It is a pure function of the request, the time and its configuration. Every rule checks every
-/// request, so that all faults are found together. In a test of the code that writes payloads:
+/// A pure function of the request, the time and the configuration. All rules are checked, so that
+/// all faults are found at once. In a test of code that writes payloads:
 ///
 /// ```swift
 /// let payload = Array(#"{"aps":{"content-available":1},"version":7}"#.utf8)
@@ -13,28 +13,28 @@ public import WakeModel
 /// #expect(findings.isEmpty)
 /// ```
 public struct WakeValidator: Sendable {
-    /// A payload larger than this, in bytes, is not read: that it is over Apple's limit is all that
-    /// need be said, and it bounds the work that hostile input can cause.
+    /// The maximum size of a payload that is read, in bytes. A larger one is only reported as too
+    /// large, which bounds the work for hostile input.
     public static let maximumReadBytes = 16_384
 
     private let configuration: Configuration
     private let settings: Settings
 
-    /// A validator with these settings.
+    /// Creates a validator with these settings.
     public init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
         settings = Settings(configuration)
     }
 
-    /// Checks a request as of `now`. Where the request has no expiration, the wake gets its kind's
-    /// default (``WakeModel/WakeKind/lifetimeSeconds``): for VoIP one immediate attempt, for
-    /// background one day from `now`.
+    /// Checks a request at the time `now`. A wake without an expiration gets its kind's default
+    /// (``WakeModel/WakeKind/lifetimeSeconds``): for VoIP one immediate attempt, for background one
+    /// day from `now`.
     ///
-    /// A plain push is judged with the headers that it will be sent with, by all rules that a
-    /// ``PushDraft`` of its type is judged by.
+    /// A plain push is checked with the headers that it will have, by all rules for a ``PushDraft``
+    /// of its type.
     ///
-    /// Returns at most `count` findings, errors before the rest: hostile input has one every few
-    /// bytes, and each finding takes hundreds of bytes.
+    /// Returns at most `count` findings, errors first: hostile input can have one every few bytes,
+    /// and each finding needs hundreds of bytes.
     public func validate(
         _ request: WakeRequest, now: WallInstant, most count: Int = .max
     ) -> Verdict {
@@ -69,8 +69,8 @@ public struct WakeValidator: Sendable {
         return verdict(on: request, diagnostics, now: now, callID: nil)
     }
 
-    /// The findings of the rules about size and headers for a wake with clean content. Wakes
-    /// without any are recognised quickly.
+    /// Returns the findings of the rules about size and headers for a wake whose content has none.
+    /// The usual case without findings is detected quickly.
     private func remarks(
         onClean request: WakeRequest, _ headers: ValidationContext.Headers
     ) -> [Diagnostic] {
@@ -95,8 +95,8 @@ public struct WakeValidator: Sendable {
         return .valid(wake, remarks: diagnostics)
     }
 
-    /// Checks a payload by itself, as it would be sent in a push of this kind: the rules about
-    /// headers stay out.
+    /// Checks a payload without headers, as sent in a push of this kind; the rules about headers
+    /// are skipped.
     public func diagnostics(ofPayload payload: [UInt8], as kind: WakeKind) -> [Diagnostic] {
         let type = PushTypeSet(kind)
         let context = ValidationContext(

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the app behind the token is and does, as far as the system judges it.
+/// The properties of the app that affect the system's scheduling.
 public struct AppBehaviour: Hashable, Sendable {
-    /// Whether `UIBackgroundModes` holds `remote-notification`; without it nothing is launched.
+    /// Whether `UIBackgroundModes` contains `remote-notification`; without it the app is never
+    /// launched.
     public var hasRemoteNotificationMode = true
-    /// Whether its handler calls the completion handler. If not, the system ends the app after 30
-    /// seconds and doubles the next spacing (facts §6.3).
+    /// Whether the app calls the completion handler. If not, the system ends it after 30 seconds
+    /// and doubles the next spacing (facts §6.3).
     public var completesHandler = true
-    /// How long a launch runs on average, in milliseconds; assumed 6 s.
+    /// The mean run time of a launch, in milliseconds; assumed 6 s.
     public var meanRuntimeMilliseconds: Int64 = 6_000
-    /// What a launch loads, in bytes; assumed 40 kB, well below Apple's guideline of 100 KB
-    /// (facts §6.1).
+    /// The data that a launch loads, in bytes; assumed 40 kB, well below Apple's guideline of 100
+    /// KB (facts §6.1).
     public var bytesPerLaunch: Int64 = 40_000
 
-    /// A well-behaved app.
+    /// Creates a well-behaved app.
     public init() {}
 }

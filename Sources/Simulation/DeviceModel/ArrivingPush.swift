@@ -2,31 +2,32 @@
 
 public import WakeModel
 
-/// One push as APNs takes it for a modelled device.
+/// A push that APNs accepted for a modelled device.
 public struct ArrivingPush: Hashable, Sendable {
-    /// The sender's number for it, by which ``PushReport`` names it.
+    /// The sender's number of the push, which ``PushReport`` repeats.
     public var number: Int
-    /// What it asks of the device.
+    /// The content, which determines the effect on the device.
     public var content: Content
     /// The value of `apns-priority`.
     public var priority: Priority
-    /// The value of `apns-expiration`; `nil` for none, which stores it for 30 days.
+    /// The value of `apns-expiration`; `nil` for none, in which case APNs stores the push for 30
+    /// days.
     public var expiration: Expiration?
 
-    /// What a push asks of the device.
+    /// The content of a push.
     public enum Content: Hashable, Sendable {
-        /// `content-available` alone: launch the app.
+        /// `content-available` only: launches the app in the background.
         case background
-        /// Something to show; it launches nothing.
+        /// A notification; launches nothing.
         case alert
-        /// Something to show, and `content-available` beside it: passes the same gates as
-        /// ``background`` (facts §6.3, `mixed.alert_wake`).
+        /// A notification with `content-available`: passes the same gates as ``background`` (facts
+        /// §6.3, `mixed.alert_wake`).
         case mixed
-        /// A call: launched immediately, regardless of gates and budgets (facts §7).
+        /// A VoIP call: launched immediately, regardless of gates and budgets (facts §7).
         case voip
     }
 
-    /// A background push unless said otherwise, with the priority that fits its content.
+    /// Creates a push, by default in the background, with the priority that suits its content.
     public init(
         number: Int, content: Content = .background, priority: Priority? = nil,
         expiration: Expiration? = nil

@@ -2,39 +2,39 @@
 
 public import WakeModel
 
-/// What happens to one device over some days: a profile with its chances drawn.
+/// The events of one device over several days, drawn from a profile.
 public struct DayPlan: Hashable, Sendable {
-    /// What happens, in the order of time. What comes before the first day prepares the device for
-    /// it: whether it is night, on the charger, and so on.
+    /// The events in order of time. Those before the first day set its initial conditions, such as
+    /// whether it is night or the device is charging.
     public private(set) var events: [Moment] = []
 
-    /// One thing that happens.
+    /// One event with its time.
     public struct Moment: Hashable, Sendable {
-        /// When.
+        /// The time of the event.
         public var at: WallInstant
-        /// What.
+        /// The event.
         public var event: DeviceEvent
 
-        /// One moment of a plan.
+        /// Creates an event with its time.
         public init(at: WallInstant, event: DeviceEvent) {
             self.at = at
             self.event = event
         }
     }
 
-    /// Minutes of a day.
+    /// The number of minutes in a day.
     private static let minutesPerDay: Int64 = 1440
     private static let millisecondsPerMinute: Int64 = 60_000
 
     private let profile: DayProfile
     private let midnight: WallInstant
     private let days: Int64
-    /// When it is on the charger, in minutes after the first midnight, in the order of time.
+    /// The times on the charger, in minutes after the first midnight, in order of time.
     private var debits: [Range<Int64>] = []
 
-    /// Draws `days` days from a local midnight on.
+    /// Draws the events of `days` days, starting at a local midnight.
     ///
-    /// Takes time and memory in proportion to what happens: some 300 events a day.
+    /// Time and memory are proportional to the number of events, about 300 per day.
     public init(
         _ profile: DayProfile, midnight: WallInstant, days: Int,
         using generator: inout SeededGenerator
@@ -54,7 +54,7 @@ public struct DayPlan: Hashable, Sendable {
         add(-Self.minutesPerDay, .notifications(profile.allowsNotifications))
     }
 
-    /// One day, by minutes after the first midnight.
+    /// Draws one day, in minutes after the first midnight.
     private mutating func draw(_ day: Int64, _ generator: inout SeededGenerator) {
         spans(profile.offline, day, &generator) { .online(!$0) }
         spans(profile.awayFromWiFi, day, &generator) { .wifi(!$0) }
@@ -98,7 +98,7 @@ public struct DayPlan: Hashable, Sendable {
         return begin < end ? begin..<end : nil
     }
 
-    /// The user takes the device up, and sometimes opens the app.
+    /// Draws the times at which the user unlocks the device, and sometimes opens the app.
     private mutating func drawPickups(
         _ waking: Range<Int64>, _ generator: inout SeededGenerator
     ) {
@@ -124,7 +124,7 @@ public struct DayPlan: Hashable, Sendable {
         }
     }
 
-    /// What other apps get.
+    /// Draws the pushes and launches of other apps.
     private mutating func drawOthers(
         _ waking: Range<Int64>, until nextDay: Int64, _ generator: inout SeededGenerator
     ) {
@@ -147,13 +147,13 @@ public struct DayPlan: Hashable, Sendable {
         }
     }
 
-    /// The battery by the hour, and what the device does about it.
+    /// Draws the battery level by the hour, and the Low Power Mode that depends on it.
     private mutating func drawBattery(_ generator: inout SeededGenerator) {
         for debit in debits {
             add(debit.lowerBound, .charging(true))
             add(debit.upperBound, .charging(false))
         }
-        // A charge takes two hours and a half: 400 thousandths an hour.
+        // A full charge takes 2.5 hours: 400 thousandths per hour.
         var level = generator.integer(in: 500...1000)
         var isSaving = false
         for hour in -24..<days * 24 {
@@ -173,7 +173,7 @@ public struct DayPlan: Hashable, Sendable {
         }
     }
 
-    /// What changes without regard to the day.
+    /// Draws the changes that do not depend on the time of day.
     private mutating func drawSwitches(_ generator: inout SeededGenerator) {
         alternate(profile.refreshSwitches, &generator) { .backgroundRefresh($0) }
         alternate(profile.lowPowerSwitches, &generator) { .lowPowerMode(!$0) }
@@ -192,7 +192,8 @@ public struct DayPlan: Hashable, Sendable {
         }
     }
 
-    /// Draws the turns of two states, of which the usual one comes first; when the other lasted.
+    /// Draws the changes between two states, the usual one first. Returns the spans of the other
+    /// state.
     @discardableResult
     private mutating func alternate(
         _ alternation: DayProfile.Alternation?, _ generator: inout SeededGenerator,
@@ -212,7 +213,7 @@ public struct DayPlan: Hashable, Sendable {
         return turns
     }
 
-    /// Whether its user usually sleeps at a minute after the first midnight.
+    /// Whether the user usually sleeps at this minute after the first midnight.
     private func isNight(_ minute: Int64) -> Bool {
         let (begin, end) = (profile.night.from, profile.night.to)
         let ofDay = (minute + Self.minutesPerDay) % Self.minutesPerDay
@@ -233,9 +234,9 @@ public struct DayPlan: Hashable, Sendable {
             Moment(at: WallInstant(millisecondsSinceEpoch: milliseconds), event: event))
     }
 
-    /// In the order of time; what happens at one instant stays in the order in which it was drawn.
+    /// Sorts the events by time. Simultaneous events keep the order in which they were drawn.
     private mutating func sort() {
-        // The standard library's sort is stable today and promises nothing, so the place decides.
+        // The index breaks ties, so that the order does not depend on a stable sort.
         let order = events.indices.sorted { left, right in
             let leftAt = events[left].at
             let rightAt = events[right].at

@@ -2,17 +2,17 @@
 
 // The profiles that Rouse ships.
 extension DayProfile {
-    /// All of them, in the order in which reports name them.
+    /// All profiles, in the order of reports.
     public static let known: [DayProfile] = [
         commuter, nightOwl, rarelyOpened, alwaysCharging, lowPowerModeHeavy, forceQuitter,
     ]
 
-    /// The profile of this name.
+    /// The profile with this name; `nil` if there is none.
     public static func named(_ name: String) -> DayProfile? {
         known.first { $0.name == name }
     }
 
-    /// To work and back with tunnels in between, charged overnight.
+    /// Commutes to work through tunnels, and charges overnight.
     public static let commuter: DayProfile = {
         var profile = DayProfile(
             name: "commuter",
@@ -29,7 +29,7 @@ extension DayProfile {
         return profile
     }()
 
-    /// Awake until three, charged by day, Low Power Mode late at night.
+    /// Awake until 3 a.m., charges during the day, and uses Low Power Mode late at night.
     public static let nightOwl: DayProfile = {
         var profile = DayProfile(
             name: "night-owl",
@@ -43,7 +43,7 @@ extension DayProfile {
         return profile
     }()
 
-    /// The app is opened every ten days.
+    /// The user opens the app every ten days.
     public static let rarelyOpened: DayProfile = {
         var profile = DayProfile(
             name: "rarely-opened",
@@ -55,7 +55,7 @@ extension DayProfile {
         return profile
     }()
 
-    /// A tablet on the kitchen wall.
+    /// A tablet that is always on the charger.
     public static let alwaysCharging: DayProfile = {
         var profile = DayProfile(
             name: "always-charging",
@@ -83,7 +83,7 @@ extension DayProfile {
         return profile
     }()
 
-    /// Removes apps from the app switcher after use.
+    /// The user removes apps from the app switcher after use.
     public static let forceQuitter: DayProfile = {
         var profile = DayProfile(
             name: "force-quitter",

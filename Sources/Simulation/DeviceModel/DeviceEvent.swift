@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that happens to a device and is no push: what its user does, and what its
-/// surroundings do.
+/// An event on a device other than a push: an action of the user, or a change of the surroundings.
 public enum DeviceEvent: Hashable, Sendable {
-    /// It can be reached, or no longer.
+    /// The device is connected or disconnected.
     case online(Bool)
-    /// It is on the charger, or no longer.
+    /// The device is put on the charger, or removed from it.
     case charging(Bool)
-    /// The battery's charge, in thousandths.
+    /// The battery level, in thousandths.
     case battery(permille: Int)
-    /// Low Power Mode goes on or off.
+    /// Low Power Mode is turned on or off.
     case lowPowerMode(Bool)
-    /// Low Data Mode goes on or off.
+    /// Low Data Mode is turned on or off.
     case lowDataMode(Bool)
-    /// It joins Wi-Fi, or leaves it for cellular.
+    /// The device joins Wi-Fi, or changes to cellular.
     case wifi(Bool)
     /// The screen is locked or unlocked. Off the charger, a locked device sleeps.
     case locked(Bool)
-    /// The user opens the app: it is in front now, and what was held is handed to it.
+    /// The user opens the app: it is in the foreground, and gets a push that was held.
     case appOpened
-    /// The app leaves the front and is suspended.
+    /// The app leaves the foreground and is suspended.
     case appLeft
     /// The user removes the app from the app switcher.
     case appForceQuit
-    /// Background App Refresh is switched for the app.
+    /// Background App Refresh is turned on or off for the app.
     case backgroundRefresh(Bool)
-    /// Notifications are allowed for the app, or no longer.
+    /// Notifications are allowed or disallowed for the app.
     case notifications(Bool)
-    /// The token works, or no longer: the app was removed.
+    /// The token becomes valid, or invalid because the app was removed.
     case token(Bool)
-    /// A debugger is attached to the app, or no longer.
+    /// A debugger is attached or detached.
     case debugger(Bool)
-    /// The device starts anew; it is locked and was not unlocked yet.
+    /// The device restarts: it is locked, and not yet unlocked.
     case reboot
-    /// The system launches another app in the background, which counts in the device's hour.
+    /// The system launches another app in the background, which counts in the hourly limit of the
+    /// device.
     case otherAppLaunched
-    /// The system launches apps in the background again, or from now on none until it does.
+    /// The system starts or stops launching apps in the background.
     case backgroundLaunches(Bool)
-    /// What the distance of launches is multiplied by from now on, in thousandths; 0 for none.
+    /// The spacing factor changes, in thousandths; 0 for no spacing.
     case launchSpacing(permille: Int64)
-    /// A push with priority 10 comes in for another app, which wakes a sleeping device.
+    /// A push with priority 10 for another app wakes a sleeping device.
     case otherAppNotified
 }

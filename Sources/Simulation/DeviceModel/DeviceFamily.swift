@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Devices that are alike in what limits them: the ranges that each device's figures and habits are
-/// drawn from, evenly.
+/// Devices with similar limits: the ranges from which the parameters and habits of each device are
+/// drawn uniformly.
 ///
-/// All of it is assumed (A), and wider than facts §6.3 has it: a family is there to try a schedule
-/// on devices that were not measured.
+/// All values are assumed (A), with wider ranges than facts §6.3: a family tests a schedule on
+/// devices that were not measured.
 public struct DeviceFamily: Hashable, Sendable {
-    /// Its name, for reports.
+    /// The name in reports.
     public var name: String
-    /// What its devices have in common, in a sentence.
+    /// The common property of its devices, in a sentence.
     public var summary: String
 
     /// `rate.min_spacing_s`.
@@ -25,40 +25,41 @@ public struct DeviceFamily: Hashable, Sendable {
     public var holdSeconds: ClosedRange<Int64> = 3_600...86_400
     /// `apns.loss_p`, in thousandths.
     public var lossPermille: ClosedRange<Int64> = 0...20
-    /// Launches of other apps in an hour, by day.
+    /// The number of launches of other apps by day, per hour.
     public var otherLaunchesPerHour: ClosedRange<Int64> = 0...2
-    /// What each takes of a shared run time, in seconds.
+    /// The part of a shared run time that each of them uses, in seconds.
     public var otherAppSeconds: ClosedRange<Int64> = 0...0
 
-    /// How long the distance of launches stays the same, in minutes; `nil` where it never changes.
+    /// The time for which the spacing factor stays the same, in minutes; `nil` if it never changes.
     public var shiftMinutes: ClosedRange<Int64>?
-    /// What the distance is multiplied by then, in thousandths.
+    /// The spacing factor, in thousandths.
     public var shiftPermille: ClosedRange<Int64> = 1000...1000
-    /// How long the system launches apps, and none, in turn; `nil` where it always does.
+    /// The durations for which the system launches apps and launches none; `nil` if it always does.
     public var launchPauses: DayProfile.Alternation?
-    /// How long no spacing holds after such a pause, in minutes.
+    /// The time without spacing after such a pause, in minutes.
     public var burstMinutes: ClosedRange<Int64> = 0...0
-    /// How long Background App Refresh is on, and off, in turn; `nil` where it stays on.
+    /// The durations for which Background App Refresh is on and off; `nil` if it stays on.
     public var refreshSwitches: DayProfile.Alternation?
-    /// How long Low Power Mode is off, and on, in turn; `nil` where it stays off.
+    /// The durations for which Low Power Mode is off and on; `nil` if it stays off.
     public var lowPowerSwitches: DayProfile.Alternation?
 
-    /// How often in a week its user opens the app.
+    /// The number of times per week that the user opens the app.
     public var opensPerWeek: ClosedRange<Int64> = 7...70
-    /// How often its user removes the app from the app switcher after using it, in thousandths.
+    /// The probability that the user removes the app from the app switcher after use, in
+    /// thousandths.
     public var forceQuitPermille: ClosedRange<Int64> = 0...0
-    /// How often in a day it cannot be reached.
+    /// The number of times per day without a connection.
     public var outages: ClosedRange<Int64> = 0...1
-    /// How long, in minutes.
+    /// The duration of each, in minutes.
     public var outageMinutes: ClosedRange<Int64> = 5...40
 
-    /// A family with the ranges of the properties.
+    /// Creates a family with default ranges.
     public init(name: String, summary: String) {
         self.name = name
         self.summary = summary
     }
 
-    /// One device's hidden figures, and its days.
+    /// Draws the hidden parameters of one device, and its profile.
     public func drawn(
         using generator: inout SeededGenerator
     ) -> (parameters: ModelParameters, profile: DayProfile) {
@@ -86,7 +87,7 @@ public struct DeviceFamily: Hashable, Sendable {
         profile.night = DayProfile.Span(
             from: bedtime % 1440, to: (bedtime + night) % 1440,
             jitter: generator.integer(in: 0...60))
-        // By night, or for some hours of the day.
+        // Charging at night, or for some hours of the day.
         let isNightly = generator.chance(0.7)
         let plugged = isNightly ? bedtime : generator.integer(in: 8 * 60...18 * 60)
         let charge = isNightly ? night : generator.integer(in: 60...240)
@@ -124,12 +125,12 @@ public struct DeviceFamily: Hashable, Sendable {
 
 // The families that Rouse ships.
 extension DeviceFamily {
-    /// All of them, in the order in which reports name them.
+    /// All families, in the order of reports.
     public static let known: [DeviceFamily] = [
         unmeasured, sharing, shifting, pausing, switching, unreachable,
     ]
 
-    /// Unmeasured spacings, buckets and limits, and nothing else.
+    /// Unmeasured spacings, buckets and limits only.
     public static let unmeasured: DeviceFamily = {
         var family = DeviceFamily(
             name: "unmeasured", summary: "Any spacing from 3 minutes to an hour, with savings.")
@@ -139,7 +140,7 @@ extension DeviceFamily {
         return family
     }()
 
-    /// The hour and the day's run time are shared with other apps.
+    /// The hourly limit and the daily run time are shared with other apps.
     public static let sharing: DeviceFamily = {
         var family = DeviceFamily(
             name: "sharing", summary: "The hour and the day's run time are shared with other apps.")
@@ -149,7 +150,7 @@ extension DeviceFamily {
         return family
     }()
 
-    /// The distance of launches changes every few hours.
+    /// The spacing factor changes every few hours.
     public static let shifting: DeviceFamily = {
         var family = DeviceFamily(
             name: "shifting", summary: "The distance of launches changes every few hours.")
@@ -158,7 +159,7 @@ extension DeviceFamily {
         return family
     }()
 
-    /// Nothing is launched for hours, and then everything together.
+    /// The system launches no app for hours, and then all at once.
     public static let pausing: DeviceFamily = {
         var family = DeviceFamily(
             name: "pausing", summary: "Nothing is launched for hours, then all that comes.")
@@ -167,7 +168,7 @@ extension DeviceFamily {
         return family
     }()
 
-    /// Background App Refresh and Low Power Mode are switched off and on again.
+    /// Background App Refresh and Low Power Mode are turned off and on.
     public static let switching: DeviceFamily = {
         var family = DeviceFamily(
             name: "switching",
@@ -177,7 +178,7 @@ extension DeviceFamily {
         return family
     }()
 
-    /// Often offline, losing pushes, with an app that is removed from the app switcher.
+    /// Often offline, with lost pushes, and an app that is removed from the app switcher.
     public static let unreachable: DeviceFamily = {
         var family = DeviceFamily(
             name: "unreachable",

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The token bucket of `rate.bucket_capacity` and `rate.bucket_refill_s`, in whole milliseconds:
-/// what is saved is time, and a launch costs one refill time.
+/// The token bucket of `rate.bucket_capacity` and `rate.bucket_refill_s`, in milliseconds: it
+/// accumulates time, and a launch costs one refill time.
 struct LaunchBucket: Hashable, Sendable {
     private let refill: Int64
     private let capacity: Int64
     private var saved: Int64
     private var countedAt: Int64
 
-    /// A full bucket.
+    /// Creates a full bucket.
     init(_ rate: ModelParameters.Rate, at now: Int64) {
         refill = max(1, rate.bucketRefillSeconds * 1000)
         capacity = refill * max(1, rate.bucketCapacity)
@@ -16,21 +16,21 @@ struct LaunchBucket: Hashable, Sendable {
         countedAt = now
     }
 
-    /// Adds what was saved until now, where one millisecond counts as 1000 / `costPermille`.
+    /// Adds the time until `now`; a millisecond counts as 1000 / `costPermille`.
     mutating func count(until now: Int64, costPermille: Int64) {
         guard now > countedAt else { return }
-        // A span that fills the bucket anyway is cut before it is multiplied.
+        // Limits the span to what fills the bucket, so that the product does not overflow.
         let span = min(now - countedAt, capacity * costPermille / 1000 + 1)
         saved = min(capacity, saved + span * 1000 / costPermille)
         countedAt = now
     }
 
-    /// When a launch can be paid for, if nothing changes.
+    /// The time from which a launch is possible, if nothing changes.
     func opens(costPermille: Int64) -> Int64 {
         let missing = refill - saved
         return missing <= 0 ? countedAt : countedAt + (missing * costPermille + 999) / 1000
     }
 
-    /// Pays for a launch.
+    /// Takes the cost of a launch.
     mutating func pay() { saved = max(0, saved - refill) }
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The launches of all apps of a device in the last hour: `rate.device_cap_per_hour`.
+/// The launches of all apps of a device in the last hour, for `rate.device_cap_per_hour`.
 struct LaunchHour: Hashable, Sendable {
-    /// In milliseconds.
+    /// The length of the window, in milliseconds.
     static let length: Int64 = 3_600_000
 
-    /// The newest launches, as many as the hour may hold; `oldest` is the place of the first.
+    /// The latest launches, at most the capacity; a ring buffer whose first element is at `oldest`.
     private var launches: [Int64] = []
     private var oldest = 0
     private let capacity: Int
 
-    /// An hour without launches.
+    /// Creates an hour without launches.
     init(capacity: Int) { self.capacity = max(1, capacity) }
 
-    /// From when on there is room for another launch.
+    /// The time from which another launch is allowed.
     var opens: Int64 {
         launches.count < capacity ? .min : launches[oldest] + Self.length
     }

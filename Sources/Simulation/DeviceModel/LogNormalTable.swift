@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A log-normal distribution of times, as a table of its quantiles.
+/// A log-normal distribution of durations, as a table of its quantiles.
 ///
-/// It needs the median and the 95th percentile, and no logarithm: on a logarithmic scale the
-/// quantiles are at equal steps, so eighth roots make them, and a square root is the same on every
-/// machine. Between two entries of the table the distribution is straight; beyond the 0.05th and
-/// the 99.95th percentile it is cut.
+/// It is computed from the median and the 95th percentile without a logarithm: the quantiles have a
+/// constant ratio, an eighth root, and a square root is the same on every machine. The distribution
+/// is linear between entries, and cut at the 0.05th and the 99.95th percentile.
 struct LogNormalTable: Hashable, Sendable {
-    /// How many of a million values lie below each entry: the normal distribution at steps of an
+    /// The number of values per million below each entry: the normal distribution in steps of an
     /// eighth of 1.645 standard deviations, its 95th percentile.
     private static let millionths: [Int64] = [
         0, 1021, 1998, 3760, 6807, 11_859, 19_888, 32_124, 50_000, 75_040, 108_669, 151_967,
@@ -18,8 +17,8 @@ struct LogNormalTable: Hashable, Sendable {
 
     private let quantiles: [Double]
 
-    /// Tabulates a distribution with this median and this 95th percentile, both in the unit that
-    /// ``sample(using:)`` answers in. A median of 0 makes every value 0.
+    /// Creates the table for a median and a 95th percentile, in the unit of ``sample(using:)``.
+    /// With a median of 0 all values are 0.
     init(median: Double, percentile95: Double) {
         let ratio = median > 0 ? max(1, percentile95 / median) : 1
         let step = ratio.squareRoot().squareRoot().squareRoot()
@@ -30,7 +29,7 @@ struct LogNormalTable: Hashable, Sendable {
         }
     }
 
-    /// One value.
+    /// Draws a value.
     func sample(using generator: inout SeededGenerator) -> Int64 {
         let place = generator.integer(in: 0...999_999)
         var low = 0

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ModelParameters {
-    /// Parameters drawn evenly from the ranges of facts §6.3: a device with unknown figures.
+    /// Parameters drawn uniformly from the ranges of facts §6.3, for a device with unknown
+    /// parameters.
     ///
-    /// What facts §6.3 gives no range for keeps its default; whether unused apps are blocked,
-    /// and whether Low Power Mode blocks or only slows, is a toss of a coin each, because sources
-    /// contradict each other.
+    /// Parameters without a range keep their defaults. ``Service/needsAwakeDevice``,
+    /// ``Gates/lowPowerMode`` and whether ``Gates/unusedDays`` applies are drawn with probability
+    /// 0.5.
     public static func drawn(using generator: inout SeededGenerator) -> ModelParameters {
         var drawn = ModelParameters()
         drawn.service.draw(using: &generator)

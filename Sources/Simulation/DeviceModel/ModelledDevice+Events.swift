@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What events change: step 8 of facts §6.3, and the conditions.
+// The effects of events: step 8 of facts §6.3, and the conditions.
 extension ModelledDevice {
-    /// Changes what the event says, and lets go what it frees.
+    /// Applies an event, and releases the pushes that it unblocks.
     mutating func change(_ event: DeviceEvent, _ reports: inout [PushReport]) {
-        // What was saved so far was saved under the conditions so far.
+        // The time until now counts under the former conditions.
         bucket.count(until: now, costPermille: costPermille)
         switch event {
         case .online(let isOn): isOnline = isOn
@@ -51,7 +51,7 @@ extension ModelledDevice {
         }
     }
 
-    /// Coming back after a long time begins a time in which nothing is launched.
+    /// The return after a long time starts a period without launches.
     private mutating func herd(since: Instant) {
         if now - since >= parameters.gates.herdAfterSeconds * 1000 { herdBegan = now }
     }
@@ -80,7 +80,7 @@ extension ModelledDevice {
         isLocked = true
     }
 
-    /// A push of priority 10 for another app takes along what waits (facts §6.3, step 4).
+    /// A push with priority 10 for another app also releases a stored push (facts §6.3, step 4).
     private mutating func notifyOtherApp(_ reports: inout [PushReport]) {
         guard isOnline else { return }
         if isInLowPowerMode, reservesPower,

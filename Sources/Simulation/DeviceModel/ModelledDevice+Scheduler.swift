@@ -2,7 +2,7 @@
 
 // The device's scheduler: steps 6, 7 and 9 of facts §6.3.
 extension ModelledDevice {
-    /// Something that the device or APNs does by itself.
+    /// A step that occurs without an event of the caller.
     enum Step {
         case arrival
         case storageExpiry
@@ -11,7 +11,7 @@ extension ModelledDevice {
         case launch
     }
 
-    /// What comes next and when; at one instant, in the order of the cases.
+    /// The next step and its time; simultaneous steps are in the order of the cases.
     func nextStep() -> (at: Instant, step: Step)? {
         var next: (at: Instant, step: Step)?
         func consider(_ instant: Instant?, _ step: Step) {
@@ -28,7 +28,7 @@ extension ModelledDevice {
         return next
     }
 
-    /// Does what comes by itself, up to and including `end`.
+    /// Performs the steps up to and including `end`.
     mutating func settle(through end: Instant, _ reports: inout [PushReport]) {
         while let (instant, step) = nextStep(), instant <= end {
             now = max(now, instant)
@@ -51,7 +51,7 @@ extension ModelledDevice {
         slot = nil
     }
 
-    /// When every gate is open for the held push, if nothing changes; `nil` for never.
+    /// The time at which all gates are open for the held push, if nothing changes; `nil` for never.
     private func opening() -> Instant? {
         guard meetsConditions, launchesInBackground else { return nil }
         var opens = max(now, spacingOpens, hour.opens, herdOpens)
@@ -64,12 +64,12 @@ extension ModelledDevice {
         return isUnused(at: opens) ? nil : opens
     }
 
-    /// Whether the next reset leaves anything to spend.
+    /// Whether a reset makes a launch possible.
     private var isRenewable: Bool {
         parameters.budget.runtimeSeconds > 0 && (isOnWiFi || parameters.budget.cellularBytes > 0)
     }
 
-    /// The gates that only an event can open.
+    /// Whether the gates are open that only an event can open.
     var meetsConditions: Bool {
         guard isOnline, wasUnlockedSinceBoot, allowsRefresh, !isBatteryLow else { return false }
         if isInLowPowerMode, parameters.gates.lowPowerMode == .blocks { return false }
@@ -80,13 +80,14 @@ extension ModelledDevice {
         !isCharging && batteryPermille < parameters.gates.minimumBatteryPermille
     }
 
-    /// Whether the app was not opened for too long.
+    /// Whether the app has not been opened for too long.
     func isUnused(at instant: Instant) -> Bool {
         guard let days = parameters.gates.unusedDays else { return false }
         return instant - lastOpened > days * 86_400_000
     }
 
-    /// The weight of a millisecond of waiting, in permille: less on the charger.
+    /// The present factor of spacing and refill time, in thousandths: lower on the charger, and
+    /// higher where Low Power Mode quadruples spacing.
     var costPermille: Int64 {
         let factor = isCharging ? max(1, Int64(parameters.rate.chargingFactor * 1000)) : 1000
         let isSlowed = isInLowPowerMode && parameters.gates.lowPowerMode == .quadruplesSpacing
@@ -106,7 +107,7 @@ extension ModelledDevice {
         return herdBegan + seconds * 1000
     }
 
-    /// Launches the app, and takes what it costs out of the budgets.
+    /// Launches the app, and debits the budgets.
     private mutating func launch(_ waiting: WaitingPush, _ reports: inout [PushReport]) {
         renewBudgets()
         let runtime = drawRuntime()
@@ -121,20 +122,20 @@ extension ModelledDevice {
         reportLaunch(waiting.released(at: now), runtime, isTerminated, &reports)
     }
 
-    /// The system launches another app: it counts in the device's hour, and takes its part of a
-    /// budget that all apps share.
+    /// Launches another app: it counts in the hourly limit of the device, and uses its part of a
+    /// run time that all apps share.
     mutating func launchOtherApp() {
         renewBudgets()
         hour.add(now)
         runtimeLeft -= parameters.budget.otherAppSeconds * 1000
     }
 
-    /// The limits are off under a debugger (facts §6.1).
+    /// Launches the app under a debugger, which disables the limits (facts §6.1).
     mutating func launchUnderDebugger(_ waiting: WaitingPush, _ reports: inout [PushReport]) {
         reportLaunch(waiting, drawRuntime(), false, &reports)
     }
 
-    /// PushKit launches the app past every budget.
+    /// Launches the app for a call, regardless of budgets.
     mutating func launchForCall(_ waiting: WaitingPush, _ reports: inout [PushReport]) {
         if isInForeground {
             report(waiting, .deliveredInForeground(heldMilliseconds: waiting.heldBefore), &reports)
@@ -153,14 +154,14 @@ extension ModelledDevice {
         report(waiting, .launched(launch), &reports)
     }
 
-    /// Until the handler completes, or the system's patience ends.
+    /// Draws a run time: until the handler completes, or until the maximum.
     private mutating func drawRuntime() -> Int64 {
         let longest = parameters.budget.maximumRunSeconds * 1000
         guard app.completesHandler else { return longest }
         return min(longest, generator.exponential(mean: app.meanRuntimeMilliseconds))
     }
 
-    /// The daily reset, made up for when it is looked at.
+    /// Performs the daily resets that are due.
     private mutating func renewBudgets() {
         guard now >= nextReset else { return }
         runtimeLeft = parameters.budget.runtimeSeconds * 1000
@@ -170,7 +171,7 @@ extension ModelledDevice {
 }
 
 extension ModelParameters.Budget {
-    /// The first reset after an instant, in milliseconds since the epoch.
+    /// The first reset after a time, in milliseconds since the epoch.
     func reset(after now: Int64) -> Int64 {
         let period = max(1, resetPeriodSeconds * 1000)
         let sincePhase = now - resetPhaseSeconds * 1000

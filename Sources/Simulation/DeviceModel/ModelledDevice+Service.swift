@@ -2,14 +2,14 @@
 
 import WakeModel
 
-// APNs' side: steps 1 to 4 of facts §6.3.
+// The behaviour of APNs: steps 1 to 4 of facts §6.3.
 extension ModelledDevice {
-    /// The app counts as push-enabled (facts §6.1, R-UNS).
+    /// Whether the app counts as push-enabled (facts §6.1, R-UNS).
     var isEnabled: Bool {
         hasToken && (allowsNotifications || (app.hasRemoteNotificationMode && allowsRefresh))
     }
 
-    /// The device asks APNs to keep what is not urgent.
+    /// Whether the device asks APNs to store pushes that are not urgent.
     var reservesPower: Bool {
         isAsleep || isBatteryLow
             || (isInLowPowerMode && parameters.gates.lowPowerMode == .blocks)
@@ -19,7 +19,7 @@ extension ModelledDevice {
         isLocked && !isCharging && parameters.service.needsAwakeDevice
     }
 
-    /// Takes a push, or says why not.
+    /// Accepts a push, or reports why it is discarded.
     mutating func accept(_ push: ArrivingPush, _ reports: inout [PushReport]) {
         let waiting = WaitingPush(push: push, acceptedAt: now, since: now)
         if push.content == .background, push.priority == .immediate,
@@ -38,7 +38,7 @@ extension ModelledDevice {
         }
     }
 
-    /// Whether the reservation holds for this push. Calls pass it always.
+    /// Whether APNs stores this push to save power. Calls are never stored for that.
     private mutating func isReserved(for push: ArrivingPush) -> Bool {
         guard push.content != .voip, reservesPower else { return false }
         if push.priority != .immediate { return true }
@@ -46,7 +46,7 @@ extension ModelledDevice {
             && generator.chance(parameters.service.lowPowerModeBlocksProbability)
     }
 
-    /// Puts a push into its slot, where it meets the one that is there.
+    /// Stores a push in its slot, where it may meet another one.
     private mutating func store(_ waiting: WaitingPush, _ reports: inout [PushReport]) {
         guard let end = storageEnd(waiting), end > now else {
             report(waiting, .expired, &reports)
@@ -71,8 +71,8 @@ extension ModelledDevice {
         if waiting.push.content == .voip { storedCall = waiting } else { stored = waiting }
     }
 
-    /// Until when APNs stores a push; `nil` when it does not. No expiration makes it longer than
-    /// 30 days, and neither does a second storing (facts §6.1).
+    /// The end of the storage of a push; `nil` if APNs does not store it. The expiration does not
+    /// extend it beyond 30 days, nor does storing it again (facts §6.1).
     func storageEnd(_ waiting: WaitingPush) -> Instant? {
         let longest = waiting.acceptedAt + parameters.service.defaultStorageSeconds * 1000
         return switch waiting.push.expiration {
@@ -82,21 +82,21 @@ extension ModelledDevice {
         }
     }
 
-    /// The device can be reached again, or lifted its reservation: what waits sets out.
+    /// Sends a stored push, because the device is connected again or saves no power any more.
     mutating func flushStored(_ reports: inout [PushReport]) {
         guard isOnline, let waiting = stored else { return }
         stored = nil
         release(waiting, &reports)
     }
 
-    /// The device can be reached again: a stored call sets out, whatever is reserved.
+    /// Sends a stored call, because the device is connected again.
     mutating func flushStoredCall(_ reports: inout [PushReport]) {
         guard isOnline, let call = storedCall else { return }
         storedCall = nil
         release(call, &reports)
     }
 
-    /// What was stored sets out, if there is still an app for it.
+    /// Sends a push that was stored, if the app is still push-enabled.
     private mutating func release(_ waiting: WaitingPush, _ reports: inout [PushReport]) {
         if isEnabled {
             send(waiting.released(at: now))
@@ -105,7 +105,7 @@ extension ModelledDevice {
         }
     }
 
-    /// Puts a push on its way. Pushes keep their order, but for the few that are overtaken.
+    /// Sends a push to the device. Pushes keep their order, except for those that are overtaken.
     private mutating func send(_ waiting: WaitingPush) {
         var arrival = now + latency.sample(using: &generator)
         if generator.chance(parameters.service.reorderProbability) {
@@ -125,7 +125,7 @@ extension ModelledDevice {
                 fate: fate))
     }
 
-    /// A push arrives: step 5.
+    /// Handles the arrival of a push: step 5.
     mutating func arrive(_ waiting: WaitingPush, _ reports: inout [PushReport]) {
         guard isOnline else {
             store(waiting, &reports)

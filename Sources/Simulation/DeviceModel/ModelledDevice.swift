@@ -2,11 +2,11 @@
 
 public import WakeModel
 
-/// One app on one device behind one token, and APNs before it, as facts §6.3 models them.
+/// One app on one device with one token, and the APNs service before it, as modelled in facts §6.3.
 ///
 /// A value without a clock: the caller passes events with their times, in order, and reads the
-/// outcomes of the pushes. Between two calls nothing happens; ``nextChange`` is the time of the
-/// device's next own event, so that a caller need not poll.
+/// outcomes of pushes. ``nextChange`` is the time of the next step without an event, so that the
+/// caller need not poll.
 ///
 /// ```swift
 /// var device = ModelledDevice(seed: 1, at: start)
@@ -15,15 +15,15 @@ public import WakeModel
 /// device.advance(to: start.advanced(bySeconds: 60), into: &reports)
 /// ```
 ///
-/// At one instant arrivals come before launches. A time earlier than the last one counts as the
-/// last one.
+/// Arrivals precede launches at the same time. A time before that of the previous call counts as
+/// the latter.
 public struct ModelledDevice: Sendable {
-    /// What the model goes by.
+    /// The parameters of the model.
     public let parameters: ModelParameters
-    /// What the app is like.
+    /// The properties of the app.
     public let app: AppBehaviour
 
-    /// A point in time: milliseconds since the epoch, bare, for this is the inner loop.
+    /// A time in milliseconds since the epoch; a bare integer, because the inner loop uses it.
     typealias Instant = Int64
 
     var generator: SeededGenerator
@@ -52,7 +52,7 @@ public struct ModelledDevice: Sendable {
     var lastOpened: Instant
     var herdBegan: Instant?
 
-    // What the budgets have left.
+    // The state of the budgets.
     var lastLaunch: Instant?
     var spacingMultiplier: Int64 = 1
     var bucket: LaunchBucket
@@ -61,15 +61,15 @@ public struct ModelledDevice: Sendable {
     var cellularLeft: Int64
     var nextReset: Instant
 
-    // Where pushes are.
+    // The pushes by their place.
     var stored: WaitingPush?
     var storedCall: WaitingPush?
     var transit: [TransitPush] = []
     var lastArrival: Instant
     var held: HeldPush?
 
-    /// A device in the state that the vectors of facts §12 begin in: online on Wi-Fi, unlocked,
-    /// 80 % battery, off the charger, the app suspended, every budget full.
+    /// Creates a device in the initial state of the vectors of facts §12: online on Wi-Fi,
+    /// unlocked, 80 % battery, off the charger, the app suspended, every budget full.
     public init(
         _ parameters: ModelParameters = ModelParameters(), app: AppBehaviour = AppBehaviour(),
         seed: UInt64, at start: WallInstant
@@ -90,8 +90,8 @@ public struct ModelledDevice: Sendable {
         nextReset = parameters.budget.reset(after: now)
     }
 
-    /// Passes a push that APNs accepted for the device. Its outcome, now or later, is appended to
-    /// `reports`, with the outcomes of others until then.
+    /// Passes a push that APNs accepted for the device. Appends the outcomes that are decided until
+    /// then to `reports`; the outcome of this push may be decided later.
     public mutating func take(
         _ push: ArrivingPush, at instant: WallInstant, into reports: inout [PushReport]
     ) {
@@ -100,7 +100,7 @@ public struct ModelledDevice: Sendable {
         settle(through: now, &reports)
     }
 
-    /// Something happens to the device.
+    /// Applies an event. Appends the outcomes that are decided until then to `reports`.
     public mutating func apply(
         _ event: DeviceEvent, at instant: WallInstant, into reports: inout [PushReport]
     ) {
@@ -109,37 +109,37 @@ public struct ModelledDevice: Sendable {
         settle(through: now, &reports)
     }
 
-    /// Time passes, up to and including `instant`.
+    /// Advances the time up to and including `instant`. Appends the outcomes that are decided.
     public mutating func advance(to instant: WallInstant, into reports: inout [PushReport]) {
         settle(through: instant.millisecondsSinceEpoch, &reports)
         now = max(now, instant.millisecondsSinceEpoch)
     }
 
-    /// When the device will next do something by itself if nothing else happens; `nil` when it
-    /// will not.
+    /// The time of the next step if there is no other event; `nil` if there is none.
     public var nextChange: WallInstant? {
         nextStep().map { WallInstant(millisecondsSinceEpoch: $0.at) }
     }
 
-    /// Whether a background push arriving now would launch the app, apart from earlier launches,
-    /// the herd and spent budgets.
+    /// Whether a background push that arrives now would launch the app, apart from earlier
+    /// launches, the herd and exhausted budgets.
     ///
-    /// This is what "able" means in a simulation's report: the conditions that no sender
-    /// influences are fulfilled.
+    /// This is the meaning of "able" in a simulation's report: the conditions that no sender
+    /// influences are met.
     public var isAble: Bool {
-        // What APNs stores reaches no app, whether that is in front or under a debugger.
+        // A push that APNs stores does not reach the app, even in the foreground or under a
+        // debugger.
         isEnabled && isOnline && !isForceQuit && app.hasRemoteNotificationMode && !reservesPower
             && (hasDebugger || isInForeground || (meetsConditions && !isUnused(at: now)))
     }
 
-    /// The numbers of the undecided pushes: stored, in transit, or held.
+    /// The numbers of pushes without an outcome: stored, in transit, or held.
     public var undecided: [Int] {
         [stored?.push.number, storedCall?.push.number].compactMap { $0 }
             + transit.map(\.waiting.push.number) + (held.map { [$0.waiting.push.number] } ?? [])
     }
 
-    /// Everything before `instant` happens, and the clock goes there: what happens at the instant
-    /// itself waits for the caller's news.
+    /// Performs the steps before `instant` and sets the time. Steps at `instant` follow the
+    /// caller's event.
     private mutating func enter(_ instant: WallInstant, _ reports: inout [PushReport]) {
         let target = instant.millisecondsSinceEpoch
         if target > now {
@@ -149,26 +149,26 @@ public struct ModelledDevice: Sendable {
     }
 }
 
-/// A push that APNs has taken, with the time it spent being held so far.
+/// A push that APNs accepted, with the time for which it was held so far.
 struct WaitingPush: Hashable, Sendable {
     var push: ArrivingPush
-    /// When APNs took it.
+    /// The time at which APNs accepted it.
     let acceptedAt: ModelledDevice.Instant
-    /// Since when it is stored or held.
+    /// The start of the present storage or hold.
     var since: ModelledDevice.Instant
-    /// What it spent so before, in milliseconds.
+    /// The time of earlier storage or holds, in milliseconds.
     var heldBefore: Int64 = 0
 }
 
-/// A push between APNs and the device.
+/// A push in transit from APNs to the device.
 struct TransitPush: Hashable, Sendable {
     var waiting: WaitingPush
     var arrival: ModelledDevice.Instant
 }
 
-/// The push in the device's one slot.
+/// The push in the single slot of the device.
 struct HeldPush: Hashable, Sendable {
     var waiting: WaitingPush
-    /// When the device gives it up.
+    /// The time at which the device discards it.
     var dropsAt: ModelledDevice.Instant
 }

@@ -4,11 +4,11 @@ public import WakeModel
 
 /// The outcome of one push.
 public struct PushReport: Hashable, Sendable {
-    /// The push's number.
+    /// The number of the push.
     public var number: Int
-    /// When it was decided.
+    /// The time of the outcome.
     public var at: WallInstant
-    /// What happened.
+    /// The outcome.
     public var fate: PushFate
 
     /// Creates a report.
@@ -23,39 +23,39 @@ public struct PushReport: Hashable, Sendable {
 public enum PushFate: Hashable, Sendable {
     /// The system launched the app in the background.
     case launched(Launch)
-    /// The app was running in front of its user and took the push, or its user opened it while the
-    /// push was held. No budget pays for it.
+    /// The app received the push in the foreground, or was opened while the push was held. It uses
+    /// no budget.
     case deliveredInForeground(heldMilliseconds: Int64)
-    /// Another push took its place in APNs' one slot.
+    /// Another push replaced it in the single slot of APNs.
     case coalescedAtAPNs(by: Int)
-    /// A newer push took its place in the device's one slot.
+    /// A newer push replaced it in the single slot of the device.
     case coalescedOnDevice(by: Int)
-    /// Its expiration came while APNs stored it, or it had none to spare and the device could not
-    /// be reached.
+    /// Its expiration passed while APNs stored it, or APNs does not store it and the device was
+    /// offline.
     case expired
-    /// The token is dead, or neither notifications nor background refresh are allowed.
+    /// The token is invalid, or neither notifications nor background refresh are allowed.
     case discardedDisabled
-    /// The user had force-quit the app, or did so while the push was held.
+    /// The app was force-quit before, or while the push was held.
     case discardedForceQuit
-    /// It waited on the device until it was too old, because budget or conditions never allowed a
+    /// The device discarded it after the maximum hold time, because budget or conditions allowed no
     /// launch.
     case heldOverBudget
     /// The app has no `remote-notification` mode.
     case neverLaunched
-    /// It shows something and asks for no launch.
+    /// A notification, which launches nothing.
     case wrongType
-    /// It vanished on its way.
+    /// It was lost in transit.
     case lost
-    /// APNs refused it.
+    /// APNs rejected it.
     case rejected
 
-    /// One launch in the background.
+    /// A launch in the background.
     public struct Launch: Hashable, Sendable {
-        /// How long APNs and the device held the push, in milliseconds; 0 if not at all.
+        /// The time for which APNs and the device held the push, in milliseconds; 0 if not at all.
         public var heldMilliseconds: Int64
-        /// How long the app ran, in milliseconds.
+        /// The run time of the app, in milliseconds.
         public var runtimeMilliseconds: Int64
-        /// Whether the system ended the app because its handler never completed.
+        /// Whether the system ended the app because its handler did not complete.
         public var wasTerminated: Bool
 
         /// Creates a launch.
@@ -66,7 +66,7 @@ public enum PushFate: Hashable, Sendable {
         }
     }
 
-    /// The outcome of a push without its figures, numbered for use as an index.
+    /// An outcome without its values, numbered for use as an index.
     public enum Kind: Int, Hashable, Sendable, CaseIterable {
         case deliveredNow
         case deliveredAfterHold
@@ -83,7 +83,7 @@ public enum PushFate: Hashable, Sendable {
         case lost
         case rejected
 
-        /// The label of facts §6.3.
+        /// The label in facts §6.3.
         public var label: String {
             switch self {
             case .deliveredNow: "delivered-now"
@@ -104,10 +104,10 @@ public enum PushFate: Hashable, Sendable {
         }
     }
 
-    /// The label of facts §6.3, without the figures.
+    /// The label in facts §6.3, without values.
     public var label: String { kind.label }
 
-    /// This outcome without its figures.
+    /// The outcome without its values.
     public var kind: Kind {
         switch self {
         case .launched(let launch):
@@ -127,7 +127,7 @@ public enum PushFate: Hashable, Sendable {
         }
     }
 
-    /// Whether the app ran because of it, or had it while it ran.
+    /// Whether the push launched the app or reached it in the foreground.
     public var reachedApp: Bool {
         switch self {
         case .launched, .deliveredInForeground: true

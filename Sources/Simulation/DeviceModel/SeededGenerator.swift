@@ -2,37 +2,38 @@
 
 internal import WakeModel
 
-/// Chance with a seed: the same seed gives the same sequence on every platform, for ever.
+/// A seeded random number generator: the same seed gives the same sequence on every platform and in
+/// every version.
 ///
 /// SplitMix64 (Steele, Lea and Flood, 2014). Its distributions use only integer arithmetic and
-/// comparisons of fractions, so that no mathematical library can change a run.
+/// comparisons of fractions, so that no mathematical library affects a run.
 public struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
     private var bits: SplitMix64
 
-    /// Begins the sequence of a seed.
+    /// Starts the sequence of a seed.
     public init(seed: UInt64) { bits = SplitMix64(seed: seed) }
 
-    /// Begins one of many sequences of a seed that have nothing to do with each other: one for
-    /// each device of a population, for example.
+    /// Starts one of many independent sequences of a seed, such as one for each device of a
+    /// population.
     public init(seed: UInt64, stream: UInt64) {
         var mixer = SeededGenerator(seed: seed)
         var other = SeededGenerator(seed: stream ^ 0xd1b5_4a32_d192_ed03)
         bits = SplitMix64(seed: mixer.next() ^ other.next())
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     public mutating func next() -> UInt64 { bits.next() }
 
-    /// A fraction from 0 up to, but not, 1, in steps of 2⁻⁵³.
+    /// Returns a fraction in the half-open range 0–1, in steps of 2⁻⁵³.
     public mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    /// True with this probability; 0 and less never, 1 and more always.
+    /// Returns `true` with this probability: never for 0 or less, always for 1 or more.
     public mutating func chance(_ probability: Double) -> Bool {
         if probability <= 0 { return false }
         return probability >= 1 || fraction() < probability
     }
 
-    /// A whole number from `range`, each as likely as the others.
+    /// Returns a uniformly distributed integer in `range`.
     ///
     /// The bias of the multiplication is below 2⁻³² for the ranges in use (days in milliseconds).
     public mutating func integer(in range: ClosedRange<Int64>) -> Int64 {
@@ -42,12 +43,13 @@ public struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
         return range.lowerBound &+ Int64(bitPattern: offset)
     }
 
-    /// A fraction of `range`, evenly spread.
+    /// Returns a uniformly distributed fraction in `range`.
     public mutating func fraction(in range: ClosedRange<Double>) -> Double {
         range.lowerBound + fraction() * (range.upperBound - range.lowerBound)
     }
 
-    /// A waiting time with this mean, exponentially distributed: the gaps of a Poisson process.
+    /// Returns an exponentially distributed duration with this mean: the interval of a Poisson
+    /// process.
     ///
     /// Von Neumann's method ("Various techniques used in connection with random digits", 1951): the
     /// length of a falling run of fractions is odd with probability e^−x, where x is the first of

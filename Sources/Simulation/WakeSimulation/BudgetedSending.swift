@@ -3,14 +3,14 @@
 import WakeBudget
 import WakeModel
 
-/// Rouse's budget as the gateway uses it: admit, look at the outlook, claim, settle.
+/// The budget of Rouse, called as the gateway calls it: admit, read the outlook, claim, settle.
 ///
-/// APNs accepts every push here: what rejections do to a ledger is not what is simulated.
+/// APNs accepts every push here, because the effect of rejections on a ledger is not simulated.
 struct BudgetedSending: SendingRule {
     private let policy: BudgetPolicy
     private var ledger = DeviceLedger(kind: .background)
 
-    /// An empty ledger. The caller states in the policy whether the topic confirms launches.
+    /// Creates an empty ledger. The policy says whether the topic confirms launches.
     init(_ policy: BudgetPolicy) { self.policy = policy }
 
     mutating func ask(_ stream: EventStream, at now: Int64) -> AskAnswer {

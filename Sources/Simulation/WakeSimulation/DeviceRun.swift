@@ -4,13 +4,13 @@ import DeviceModel
 import WakeBudget
 import WakeModel
 
-/// One device under one way to send, from the first event to the last.
+/// The run of one device with one sending strategy.
 ///
-/// The next step is always the earliest of: a change of the device's surroundings, an event, a
-/// receipt, the rule's own due time, the device's own next change. At the same instant they come in
-/// that order; a rule that sends immediately does so with the event.
+/// The next step is the earliest of: an event of the device, an event that requests a wake, a
+/// receipt, the due time of the rule, and the next change of the device. Simultaneous steps are in
+/// that order; a rule that sends immediately sends with the event.
 struct DeviceRun<Rule: SendingRule> {
-    /// What the run goes by, the same for all ways to send.
+    /// The input, which is the same for all strategies.
     private let story: DeviceStory
     private let scenario: Scenario
     private var rule: Rule
@@ -19,19 +19,19 @@ struct DeviceRun<Rule: SendingRule> {
 
     private var reports: [PushReport] = []
     private var pushes: [SentPush] = []
-    /// The events that the waiting wake carries, by their number.
+    /// The indexes of the events that the waiting wake carries.
     private var carried: [Int] = []
-    /// Receipts on their way, the earliest first.
+    /// The receipts in transit, the earliest first.
     private var receipts: [Receipt] = []
-    /// Receipts that were not taken and that the app keeps.
+    /// The receipts that were lost and that the app keeps.
     private var keptReceipts: [Receipt] = []
     private var freshness = Freshness()
     private var conditions = ReportedConditions()
     private(set) var tally = Tally()
     private(set) var trace: DeviceTrace?
-    /// Whether there is a trace: checked after each step, so without touching the trace itself.
+    /// Whether there is a trace. Checked after each step, so without accessing the trace itself.
     private let isTraced: Bool
-    /// Whether the rule uses the outcomes of its pushes.
+    /// Whether the rule knows the outcomes of its pushes.
     private var isOracle: Bool { Rule.self == OracleSending.self }
 
     private struct SentPush {
@@ -57,7 +57,7 @@ struct DeviceRun<Rule: SendingRule> {
         chance = story.chance
     }
 
-    /// Runs it to the end.
+    /// Runs the device until the end.
     mutating func run() {
         let end = scenario.end.millisecondsSinceEpoch
         tally.devices = 1
@@ -66,8 +66,7 @@ struct DeviceRun<Rule: SendingRule> {
         var nextAsk = 0
         var now = scenario.start.millisecondsSinceEpoch
         noteAbility(at: now)
-        // Both change only by what is done to the rule and to the device, so they are asked for
-        // only then.
+        // Both change only when the rule or the device changes, so they are computed only then.
         var due = rule.due(at: now) ?? .max
         var change = nextChange
         while true {
@@ -111,10 +110,10 @@ struct DeviceRun<Rule: SendingRule> {
         finish(at: end)
     }
 
-    /// When the device will next do something by itself, in milliseconds since the epoch.
+    /// The time of the next step of the device without an event, in milliseconds since the epoch.
     private var nextChange: Int64 { device.nextChange?.millisecondsSinceEpoch ?? .max }
 
-    /// Brings the device into the state in which the first day finds it.
+    /// Applies the events before the first day. Returns the index of the next one.
     private mutating func prepare() -> Int {
         var next = 0
         while next < story.moments.count, story.moments[next].at < scenario.start {
@@ -146,7 +145,7 @@ struct DeviceRun<Rule: SendingRule> {
         }
     }
 
-    /// The app, in the foreground, reports the device's conditions to the sender.
+    /// The app, in the foreground, reports the conditions of the device to the sender.
     private mutating func report(at now: Int64) {
         guard scenario.feedback.reportsForeground else { return }
         if scenario.feedback.reportsPower {
@@ -222,7 +221,7 @@ struct DeviceRun<Rule: SendingRule> {
 
     // MARK: What comes of it
 
-    /// Records what the device reports.
+    /// Records the outcomes that the device reported.
     private mutating func digest() {
         for report in reports { book(report) }
         reports.removeAll(keepingCapacity: true)
@@ -255,7 +254,7 @@ struct DeviceRun<Rule: SendingRule> {
         deliver(receipt, at: at)
     }
 
-    /// Puts a receipt on its way.
+    /// Schedules the arrival of a receipt.
     private mutating func deliver(_ receipt: Receipt, at now: Int64) {
         let feedback = scenario.feedback
         var receipt = receipt
@@ -279,7 +278,7 @@ struct DeviceRun<Rule: SendingRule> {
     }
 }
 
-/// The app's view of its device, and the part of it that was not yet reported to the sender.
+/// The conditions of the device as the app knows them, and those that it has reported.
 struct ReportedConditions: Hashable, Sendable {
     private var isInLowPowerMode = false
     private var batteryPercent = 80
@@ -297,7 +296,7 @@ struct ReportedConditions: Hashable, Sendable {
         }
     }
 
-    /// The signals that say something else than the last time.
+    /// Returns the signals that differ from the last report.
     mutating func news(withRefresh: Bool) -> [DeviceSignal] {
         var signals: [DeviceSignal] = [
             .lowPowerMode(isInLowPowerMode),
@@ -334,7 +333,7 @@ extension DeviceTrace {
         Self.close(&unable, at: end)
     }
 
-    /// Gives the last span its end, if it has none yet.
+    /// Ends the last span, if it is open.
     private static func close(_ spans: inout [Range<Int64>], at end: Int64) {
         guard let last = spans.last, last.upperBound == .max else { return }
         spans[spans.count - 1] = last.lowerBound..<max(last.lowerBound, end)

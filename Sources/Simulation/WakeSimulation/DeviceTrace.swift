@@ -3,43 +3,44 @@
 public import DeviceModel
 public import WakeModel
 
-/// Everything that happened on one device under one way to send: for `--trace`, and for the picture
+/// The events and pushes of one device with one sending strategy, for `--trace` and for the chart
 /// of one device.
 public struct DeviceTrace: Hashable, Sendable {
-    /// The device's number in the scenario, from 0.
+    /// The index of the device in the scenario.
     public var device: Int
     /// The name of its group.
     public var group: String
-    /// The name of the way to send.
+    /// The name of the sending strategy.
     public var sendingStrategy: String
-    /// Each event, in the order of time.
+    /// The events, in order of time.
     public var asks: [Ask] = []
-    /// Each push, in the order in which they were sent.
+    /// The pushes, in the order in which they were sent.
     public var pushes: [Push] = []
-    /// When the device was not able to launch the app.
+    /// The spans in which the device was not able to launch the app, in milliseconds since the
+    /// epoch.
     public var unable: [Range<Int64>] = []
-    /// When the app was in the foreground, in milliseconds since the epoch.
+    /// The spans in which the app was in the foreground, in milliseconds since the epoch.
     public var foreground: [Range<Int64>] = []
 
-    /// One event.
+    /// An event that requests a wake.
     public struct Ask: Hashable, Sendable {
-        /// When it came.
+        /// The time of the event.
         public var at: WallInstant
         /// The name of its stream.
         public var stream: String
-        /// The push that carries it, by its place among ``DeviceTrace/pushes``; `nil` for none.
+        /// The index of its push in ``DeviceTrace/pushes``; `nil` for none.
         public var push: Int?
-        /// Whether another event had made that push before.
+        /// Whether it was merged into the push of an earlier event.
         public var isMerged = false
-        /// Why it ended without a push.
+        /// The reason why it ended without a push; `nil` otherwise.
         public var end: AskEnd?
     }
 
-    /// One push.
+    /// A push.
     public struct Push: Hashable, Sendable {
-        /// When it was sent.
+        /// The time at which it was sent.
         public var sentAt: WallInstant
-        /// Its outcome; `nil` while undecided, or without a device model.
+        /// Its outcome; `nil` if it is undecided, or without a device model.
         public var report: PushReport?
     }
 }

@@ -3,16 +3,16 @@
 import DeviceModel
 import WakeModel
 
-/// One event that asks for a wake.
+/// An event that requests a wake.
 struct AskedWake: Hashable, Sendable {
-    /// When, in milliseconds since the epoch.
+    /// The time of the event, in milliseconds since the epoch.
     var at: Int64
-    /// The number of its stream.
+    /// The index of its stream.
     var stream: Int
 }
 
 extension EventStream {
-    /// The instants of its events for one device, in milliseconds since the epoch, not in order.
+    /// The times of the stream's events for one device, in milliseconds since the epoch, unordered.
     func instants(
         start: Int64, end: Int64, device: Int, using generator: inout SeededGenerator
     ) -> [Int64] {
@@ -30,7 +30,7 @@ extension EventStream {
             }
         case .bursts(let perDay, let size, let within):
             for begin in Self.poisson(perDay / 86_400_000, start, end, &generator) {
-                // A geometric number of events, of which there is one at least.
+                // The number of events has a geometric distribution; at least one.
                 instants.append(begin)
                 while generator.chance(1 - 1 / max(1, size)) {
                     instants.append(begin + generator.integer(in: 0...max(0, within * 1000)))
@@ -66,7 +66,7 @@ extension EventStream {
 }
 
 extension Scenario {
-    /// Everything that is asked of one device, in the order of time.
+    /// All events for one device, in order of time.
     func asks(ofDevice index: Int, using generator: inout SeededGenerator) -> [AskedWake] {
         let (start, end) = (start.millisecondsSinceEpoch, end.millisecondsSinceEpoch)
         var asks: [AskedWake] = []

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How stale the app's data is on one device.
+/// The staleness of the app's data on one device.
 ///
 /// The server's data changes with each event. The app's data is that of its last sync: it syncs
-/// when a push launches it or reaches it in the foreground, when its user opens it, and all the
-/// while it is in the foreground (it has a connection then). A sync fetches everything, whatever
-/// the push said.
+/// when a push launches it or reaches it in the foreground, when its user opens it, and
+/// continuously while it is in the foreground. A sync fetches everything, regardless of the push.
 ///
-/// - The **staleness of an event** asked at t is the time from t to the first sync at or after t;
-///   0 when the app is in the foreground at t. An event that no sync has followed by the end
-///   counts with its age at the end.
-/// - The **age of the data** at a moment is 0 when every event so far is synced, otherwise the
-///   time since the oldest event that is not. Its mean over time weighs each moment alike: one
-///   event that is missed all night weighs as much as a night.
+/// - The **staleness of an event** at time t is the time from t to the first sync at or after t; 0
+///   if the app is in the foreground at t. For an event without a later sync it is its age at the
+///   end.
+/// - The **age of the data** at a moment is 0 if all events are synced, otherwise the time since
+///   the oldest event that is not. Its mean over time has equal weights for all moments: one event
+///   that is missed all night counts as much as the whole night.
 struct Freshness: Hashable, Sendable {
-    /// The events since the last sync, the oldest first; milliseconds since the epoch.
+    /// The times of the events since the last sync, in order, in milliseconds since the epoch.
     private var missed: [Int64] = []
     private(set) var isInForeground = false
 
@@ -41,7 +40,7 @@ struct Freshness: Hashable, Sendable {
     /// The app leaves the foreground.
     mutating func leaveForeground() { isInForeground = false }
 
-    /// The end of the run.
+    /// Ends the run.
     mutating func finish(at end: Int64, _ tally: inout Tally) {
         for event in missed { tally.unseenAges.add(end - event) }
         sync(at: end, &tally)

@@ -4,47 +4,47 @@ public import DeviceModel
 public import WakeBudget
 import WakeModel
 
-/// Rouse's budget on families of unmeasured devices, for a week, each under several workloads,
-/// compared with sending everything to the same devices.
+/// Compares Rouse's budget with sending everything, on families of unmeasured devices, for a week,
+/// with several workloads.
 ///
-/// A cell is one family under one workload. Cells have nothing to do with each other, so they can
-/// run on as many threads as there are; ``rows(of:)`` adds them up.
+/// A cell is one family with one workload. Cells are independent and can run in parallel;
+/// ``rows(of:)`` combines their results.
 public struct Grid: Sendable {
     /// The families.
     public var families = DeviceFamily.known
     /// The workloads.
     public var workloads = GridWorkload.known
-    /// The reports that the sender receives from its devices.
+    /// The reports that the sender receives from devices.
     public var conditions = GridCondition.known
-    /// The rules.
+    /// The policy of the budget.
     public var policy = BudgetPolicy.standard
-    /// Where all chance comes from.
+    /// The seed of all random numbers.
     public var seed: UInt64 = 1
-    /// How many devices a cell has.
+    /// The number of devices in a cell.
     public var devicesPerCell = 56
-    /// How long it lasts, in seconds.
+    /// The simulated time, in seconds.
     public var seconds: Int64 = 7 * 86_400
 
-    /// The grid of the shipped families, workloads and conditions.
+    /// Creates a grid of all known families, workloads and conditions.
     public init() {}
 
-    /// How many cells there are.
+    /// The number of cells.
     public var cellCount: Int { families.count * workloads.count }
 
-    /// What came of one cell.
+    /// The result of one cell.
     public struct Cell: Hashable, Sendable {
         /// The names of its family and its workload.
         public let name: String
-        /// When everything is sent.
+        /// The tally if everything is sent.
         let everything: Tally
-        /// Condition by condition, in the order of the grid.
+        /// The tally for each condition, in the order of the grid.
         var conditions: [Tally]
-        /// The age of each device's data as a multiple of its age when everything is sent,
-        /// condition by condition.
+        /// For each condition, the age of each device's data, relative to its age if everything is
+        /// sent.
         var ages: [[Double]]
     }
 
-    /// Runs one cell, by its number from 0.
+    /// Runs the cell with this index.
     public func run(cell number: Int) -> Cell {
         let family = families[number / workloads.count]
         let workload = workloads[number % workloads.count]
@@ -88,27 +88,25 @@ public struct Grid: Sendable {
         return scenario
     }
 
-    /// One line of the grid's table.
+    /// One row of the grid's table.
     public struct Row: Hashable, Sendable {
-        /// The condition's name.
+        /// The name of the condition.
         public let condition: String
-        /// The share of the pushes that reached the app, of those that only the device's own pace
-        /// could hold: see ``Tally/reachedShare``.
+        /// The share of pushes to able devices that reached the app; see ``Tally/reachedShare``.
         public let able: Double
-        /// Pushes as a share of those that reach the app when everything is sent.
+        /// The number of pushes, relative to those that reach the app if everything is sent.
         public let pushesPerNeed: Double
-        /// The age of the data over time, of all devices together, as a multiple of its age when
-        /// everything is sent.
+        /// The mean age of the data of all devices, relative to its value if everything is sent.
         public let staleness: Double
-        /// The same of each device, which 95 % of the devices do not exceed.
+        /// The 95th percentile of that ratio among the devices.
         public let staleness95: Double
-        /// The same of the cell that is worst off.
+        /// The ratio of the worst cell.
         public let worst: Double
-        /// That cell's name.
+        /// The name of the worst cell.
         public let worstCell: String
     }
 
-    /// The table of all cells, a row for each condition.
+    /// The table of all cells, with one row for each condition.
     public func rows(of cells: [Cell]) -> [Row] {
         let everything = cells.reduce(into: Tally()) { $0.merge($1.everything) }
         let needed = Double(everything.launched + everything.inForeground)
@@ -127,7 +125,7 @@ public struct Grid: Sendable {
 }
 
 extension Grid.Cell {
-    /// The age of the data under a condition, as a multiple of its age when everything is sent.
+    /// The mean age of the data with a condition, relative to its value if everything is sent.
     fileprivate func age(_ place: Int) -> Double { conditions[place].age(asOf: everything) }
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reports that a sender receives from its devices, as one line of a ``Grid``.
+/// The reports that a sender receives from devices, as one row of a ``Grid``.
 public struct GridCondition: Hashable, Sendable {
-    /// Its name, for reports.
+    /// The name in reports.
     public var name: String
     /// The app's reports.
     public var feedback: Scenario.Feedback
-    /// Whether the sender learns each push's outcome immediately, which no real sender can.
+    /// Whether the sender knows the outcome of each push immediately, which no real sender can.
     public var isOracle: Bool
 
     /// Creates a condition.
@@ -16,7 +16,7 @@ public struct GridCondition: Hashable, Sendable {
         self.isOracle = isOracle
     }
 
-    /// The conditions that Rouse ships, in the order in which reports name them.
+    /// The conditions, in the order of reports.
     public static let known: [GridCondition] = [
         GridCondition(name: "98 % receipts", feedback: receipts(0.98)),
         GridCondition(name: "80 % receipts", feedback: receipts(0.8)),
@@ -38,7 +38,7 @@ public struct GridCondition: Hashable, Sendable {
         return feedback
     }
 
-    /// A device that reports nothing, while others of the app confirm their launches.
+    /// A device that reports nothing, while other devices of the app confirm their launches.
     private static var neverConfirms: Scenario.Feedback {
         var feedback = Scenario.Feedback.none
         feedback.isAmongConfirming = true

@@ -2,13 +2,13 @@
 
 import WakeBudget
 
-/// What an app of a kind asks for, as one column of a ``Grid``.
+/// The wakes that a type of app requests, as one column of a ``Grid``.
 public struct GridWorkload: Hashable, Sendable {
-    /// Its name, for reports.
+    /// The name in reports.
     public var name: String
-    /// What is asked for.
+    /// The streams of events.
     public var streams: [EventStream]
-    /// How often in a week the app is opened, where the kind of app decides that.
+    /// The number of times per week that the app is opened; `nil` for the value of the family.
     public var opensPerWeek: ClosedRange<Int64>?
 
     /// Creates a workload.
@@ -20,7 +20,7 @@ public struct GridWorkload: Hashable, Sendable {
         self.opensPerWeek = opensPerWeek
     }
 
-    /// The workloads that Rouse ships, in the order in which reports name them.
+    /// The workloads, in the order of reports.
     public static let known: [GridWorkload] = [
         GridWorkload(
             name: "steady",
@@ -65,14 +65,14 @@ public struct GridWorkload: Hashable, Sendable {
 }
 
 extension EventStream {
-    /// The stream in these parts of the day only.
+    /// Returns the stream, active only in these parts of the day.
     fileprivate func during(_ hours: [Range<Int64>]) -> EventStream {
         var stream = self
         stream.hours = hours
         return stream
     }
 
-    /// The stream with another urgency.
+    /// Returns the stream with another urgency.
     fileprivate func mattering(_ urgency: Urgency) -> EventStream {
         var stream = self
         stream.urgency = urgency

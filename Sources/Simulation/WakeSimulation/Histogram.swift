@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Counts of times, in buckets that are a thirty-second of an octave wide: exact below 64, and
-/// within 1.6 % above.
+/// A histogram of durations with buckets of 1/32 octave: exact below 64, within 1.6 % above.
 ///
-/// Merging two histograms gives the same whatever the order, so a result does not depend on how
-/// the work was shared out.
+/// Merging is commutative, so that a result does not depend on the distribution of work.
 public struct Histogram: Hashable, Sendable {
     private static let bucketsPerOctave = 32
 
     private var counts: [UInt64] = []
-    /// How many values were counted.
+    /// The number of values.
     public private(set) var count: UInt64 = 0
 
-    /// Nothing counted.
+    /// Creates an empty histogram.
     public init() {}
 
-    /// Counts a value; a negative one counts as 0.
+    /// Adds a value; a negative one counts as 0.
     public mutating func add(_ value: Int64) {
         let bucket = Self.bucket(of: UInt64(max(0, value)))
         if bucket >= counts.count {
@@ -25,7 +23,7 @@ public struct Histogram: Hashable, Sendable {
         count += 1
     }
 
-    /// Counts what another histogram counted.
+    /// Adds the values of another histogram.
     public mutating func merge(_ other: Histogram) {
         if other.counts.count > counts.count {
             counts.append(
@@ -35,7 +33,7 @@ public struct Histogram: Hashable, Sendable {
         count += other.count
     }
 
-    /// The value that `percent` % of the values do not exceed; `nil` when none was counted.
+    /// The value that `percent` % of the values do not exceed; `nil` if there are none.
     public func percentile(_ percent: Int) -> Int64? {
         guard count > 0 else { return nil }
         let rank = max(1, (count * UInt64(max(0, min(percent, 100))) + 99) / 100)
@@ -47,22 +45,21 @@ public struct Histogram: Hashable, Sendable {
         return nil
     }
 
-    /// How many values are at most `value`, to the precision of the buckets.
+    /// The number of values up to `value`, to the precision of the buckets.
     public func count(upTo value: Int64) -> UInt64 {
         guard value >= 0 else { return 0 }
         let last = Self.bucket(of: UInt64(value))
         return counts.prefix(last + 1).reduce(0, +)
     }
 
-    /// The share of the values that are at most `value`, to the precision of the buckets; `nil`
-    /// when none was counted.
+    /// The share of values up to `value`, to the precision of the buckets; `nil` if there are none.
     public func share(upTo value: Int64) -> Double? {
         count == 0 ? nil : Double(count(upTo: value)) / Double(count)
     }
 
     private static func bucket(of value: UInt64) -> Int {
         guard value >= 64 else { return Int(value) }
-        // 64 is the first value of the first octave whose buckets are wider than 1.
+        // 64 is the first value of the first octave with buckets wider than 1.
         let octave = 63 - value.leadingZeroBitCount
         return (octave - 5) * bucketsPerOctave + Int(value >> UInt64(octave - 5))
     }

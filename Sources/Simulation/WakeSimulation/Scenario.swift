@@ -3,55 +3,55 @@
 public import DeviceModel
 public import WakeModel
 
-/// What is simulated: devices, what is asked of them, and the ways to send that are compared.
+/// The input of a simulation: devices, events, and the sending strategies that are compared.
 ///
-/// All of it is data. Two runs of the same scenario give the same result, digit for digit, on every
-/// machine and however the devices are shared out among threads.
+/// Two runs of the same scenario have identical results on every machine, regardless of the number
+/// of threads.
 public struct Scenario: Hashable, Sendable {
-    /// Its name, for reports.
+    /// The name in reports.
     public var name: String
-    /// What it shows, in a paragraph.
+    /// A description, in a paragraph.
     public var summary = ""
-    /// Where all chance comes from.
+    /// The seed of all random numbers.
     public var seed: UInt64 = 1
-    /// The local midnight at which it begins. The day's hours are counted from it, so the devices
-    /// have one time zone.
+    /// The local midnight at which the scenario begins. Hours of the day are counted from it, so
+    /// that all devices are in one time zone.
     public var start = WallInstant(secondsSinceEpoch: 1_800_057_600)
-    /// How long it lasts, in seconds.
+    /// The simulated time, in seconds.
     public var seconds: Int64 = 86_400
-    /// The devices, group by group.
+    /// The groups of devices.
     public var groups: [DeviceGroup] = []
-    /// What the app is like.
+    /// The properties of the app.
     public var app = AppBehaviour()
-    /// What the server asks to be woken for.
+    /// The streams of events.
     public var streams: [EventStream] = []
-    /// The app's reports to the sender.
+    /// The reports of the app to the sender.
     public var feedback = Feedback()
-    /// The ways to send, the first of them under test.
+    /// The sending strategies; the first one is the one under test.
     public var contenders: [SendingStrategy] = []
 
-    /// A scenario of this name without devices and streams.
+    /// Creates a scenario without devices and streams.
     public init(name: String) { self.name = name }
 
-    /// How many devices there are.
+    /// The number of devices.
     public var deviceCount: Int { groups.reduce(0) { $0 + $1.count } }
 
-    /// When it ends.
+    /// The end of the simulated time.
     public var end: WallInstant { start.advanced(bySeconds: seconds) }
 
-    /// Devices with the same habits.
+    /// Devices with the same profile.
     public struct DeviceGroup: Hashable, Sendable {
-        /// What they are called in reports.
+        /// The name in reports.
         public var name: String
-        /// Their habits; `nil` for a device on which nothing happens: online, unlocked, charged to
-        /// 80 %, the app suspended.
+        /// The profile; `nil` for a device without events: online, unlocked, charged to 80 %, the
+        /// app suspended.
         public var profile: DayProfile?
-        /// How many there are.
+        /// The number of devices.
         public var count: Int
-        /// Where the figures of their model come from.
+        /// The source of the model's parameters.
         public var model: ModelSource
-        /// The family that each device's habits and figures are drawn from, instead of
-        /// ``profile`` and ``model``.
+        /// The family from which the profile and the parameters of each device are drawn, instead
+        /// of ``profile`` and ``model``.
         public var family: DeviceFamily?
 
         /// Creates a group.
@@ -64,43 +64,43 @@ public struct Scenario: Hashable, Sendable {
         }
     }
 
-    /// Where the figures of a device's model come from.
+    /// The source of a model's parameters.
     public enum ModelSource: String, Hashable, Sendable, CaseIterable {
         /// The defaults of facts §6.3.
         case standard
-        /// The defaults, without delay, loss and other chance.
+        /// The defaults, without latency, loss and other randomness.
         case exact
         /// Drawn for each device from the ranges of facts §6.3.
         case drawn
     }
 
-    /// The app's reports to the sender, as the gateway's device endpoints receive them.
+    /// The reports of the app, as the gateway's device endpoints receive them.
     public struct Feedback: Hashable, Sendable {
-        /// How many launches the app confirms with a receipt; 0–1.
+        /// The probability that the app confirms a launch with a receipt; 0–1.
         public var receiptProbability = 0.98
-        /// How long after the launch a receipt comes in at least, in milliseconds.
+        /// The minimum time from a launch to its receipt, in milliseconds.
         public var receiptDelayMilliseconds: Int64 = 2_000
-        /// How much later than that it comes in, in milliseconds: between none of it and all.
+        /// The maximum additional time, in milliseconds; uniformly distributed.
         public var receiptSpreadMilliseconds: Int64 = 0
-        /// Whether the app keeps a receipt that was not taken and posts it again with the next
-        /// launch, or when its user opens it.
+        /// Whether the app keeps a receipt that was lost, and posts it with the next launch or when
+        /// the user opens the app.
         public var keepsReceipts = false
-        /// Whether other devices of the app confirm launches, where this one never does.
+        /// Whether other devices of the app confirm launches if this one does not.
         public var isAmongConfirming = false
-        /// Whether a receipt says that the app has synced everything in that launch.
+        /// Whether a receipt says that the app has synced everything.
         public var receiptsSaySynced = true
-        /// Whether the app reports that it came to the foreground.
+        /// Whether the app reports that it entered the foreground.
         public var reportsForeground = true
-        /// Whether it then also reports Low Power Mode and the battery.
+        /// Whether it then also reports Low Power Mode and the battery level.
         public var reportsPower = true
-        /// Whether it then also reports Background App Refresh, which shows as off in Low Power
-        /// Mode too.
+        /// Whether it then also reports Background App Refresh, which is reported as off in Low
+        /// Power Mode too.
         public var reportsRefresh = false
 
-        /// The app confirms launches and reports its device's signals.
+        /// Creates reports of launches and of the device's signals.
         public init() {}
 
-        /// The app reports nothing.
+        /// No reports.
         public static var none: Feedback {
             var feedback = Feedback()
             feedback.receiptProbability = 0

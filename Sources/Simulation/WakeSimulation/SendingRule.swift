@@ -2,24 +2,24 @@
 
 import WakeBudget
 
-/// A way to send, at work for one device. At most one wake waits at a time, and carries what was
-/// merged into it.
+/// The implementation of a sending strategy for one device. At most one wake waits at a time; later
+/// events are merged into it.
 protocol SendingRule {
-    /// Whether what may go goes with the event that asked for it, ahead of other events of the same
-    /// instant, so that these are not merged into it.
+    /// Whether a wake that can be sent is sent with its event, before other events at the same
+    /// time, so that these are not merged into it.
     static var sendsAtOnce: Bool { get }
-    /// An event asks for a wake.
+    /// Handles an event that requests a wake.
     mutating func ask(_ stream: EventStream, at now: Int64) -> AskAnswer
-    /// When to look whether what waits may go; `nil` when nothing waits.
+    /// The time at which to call ``release(at:)``; `nil` if nothing waits.
     mutating func due(at now: Int64) -> Int64?
-    /// Takes out what waits, if it may go or is over.
+    /// Removes the waiting wake if it can be sent or has expired.
     mutating func release(at now: Int64) -> ReleaseAnswer
-    /// The app confirmed a launch; whether that ended what waits.
+    /// Handles a receipt of a launch. Returns whether the waiting wake is obsolete.
     mutating func confirm(_ receipt: ReceivedReceipt, at now: Int64) -> Bool
-    /// The outcome of the last push was decided. `reachedApp`: whether the app received it, and
-    /// with it all news.
+    /// Handles the outcome of the last push. `reachedApp` is whether the app received it and
+    /// synced. Returns whether the waiting wake is obsolete.
     mutating func end(reachedApp: Bool, at now: Int64) -> Bool
-    /// The app reported something of its device; whether that ended what waits.
+    /// Handles a signal of the device. Returns whether the waiting wake is obsolete.
     mutating func report(_ signal: DeviceSignal, at now: Int64) -> Bool
 }
 
@@ -30,34 +30,35 @@ extension SendingRule {
     mutating func report(_ signal: DeviceSignal, at now: Int64) -> Bool { false }
 }
 
-/// The app's report of a launch.
+/// A receipt of a launch.
 struct ReceivedReceipt {
-    /// When the push was sent.
+    /// The time at which the push was sent.
     var sentAt: Int64
-    /// When it launched the app.
+    /// The time at which it launched the app.
     var launchedAt: Int64
     /// Whether the app says that it has synced everything.
     var hasSynced: Bool
 }
 
-/// What is done with an event.
+/// The result of an event.
 enum AskAnswer {
-    /// It waits, if only for now; `endsWaiting` says that what waited before has expired.
+    /// It waits, possibly for no time. `endsWaiting` is whether the wake that waited before has
+    /// expired.
     case waits(endsWaiting: Bool)
-    /// It is merged into what waits.
+    /// It is merged into the waiting wake.
     case merges
-    /// It ends here.
+    /// It ends without a push.
     case ends(AskEnd)
 }
 
-/// What is done with what waits.
+/// The result for the waiting wake.
 enum ReleaseAnswer {
     case sends
     case expires
     case waits
 }
 
-/// Sends each event.
+/// Sends a push for each event.
 struct SendEverything: SendingRule {
     static let sendsAtOnce = true
     private var isWaiting = false
@@ -75,7 +76,7 @@ struct SendEverything: SendingRule {
     }
 }
 
-/// Keeps a distance between sends, and merges what comes meanwhile.
+/// Keeps a minimum time between pushes, and merges the events in between.
 struct FixedSpacing: SendingRule {
     let spacing: Int64
     private var isWaiting = false
@@ -100,7 +101,7 @@ struct FixedSpacing: SendingRule {
     }
 }
 
-/// Sends so many in each window and drops the others.
+/// Sends up to a number of pushes in each window, and drops further events.
 struct DroppingWindow: SendingRule {
     static let sendsAtOnce = true
     let length: Int64
@@ -133,7 +134,7 @@ struct DroppingWindow: SendingRule {
     }
 }
 
-/// Keeps one push with the device and sends the next when that one's outcome is decided.
+/// Sends the next push when the outcome of the last one is decided.
 struct OracleSending: SendingRule {
     private var isWaiting = false
     private var isUndecided = false
@@ -154,7 +155,7 @@ struct OracleSending: SendingRule {
 
     mutating func end(reachedApp: Bool, at now: Int64) -> Bool {
         isUndecided = false
-        // An app that runs fetches all there is.
+        // An app that runs fetches everything.
         defer { if reachedApp { isWaiting = false } }
         return isWaiting && reachedApp
     }

@@ -2,37 +2,35 @@
 
 public import WakeBudget
 
-/// A way to send that takes part in a comparison.
+/// A sending strategy in a comparison.
 public struct SendingStrategy: Hashable, Sendable {
-    /// Its name, for reports.
+    /// The name in reports.
     public var name: String
-    /// What it does.
+    /// The method.
     public var method: Method
 
-    /// Creates a contender.
+    /// Creates a sending strategy.
     public init(name: String, method: Method) {
         self.name = name
         self.method = method
     }
 
-    /// What is done with an event.
+    /// The method by which pushes are sent.
     public enum Method: Hashable, Sendable {
-        /// Rouse's budget, the code that the gateway runs.
+        /// Rouse's budget, with the code that the gateway runs.
         case budget(BudgetPolicy)
-        /// Each event is sent immediately.
+        /// Sends a push for each event immediately.
         case everything
-        /// One push at a time, with each push's outcome known immediately, which no real sender
-        /// can.
+        /// One push at a time, with its outcome known immediately, which no real sender can.
         case oracle
-        /// At least so many seconds between two sends; what comes meanwhile is merged and sent
-        /// when they are over.
+        /// A minimum time between two pushes; the events in between are merged.
         case spacing(seconds: Int64)
-        /// Windows of so many seconds with so many sends; what comes above is dropped.
+        /// A maximum number of pushes in each window; further events are dropped.
         case window(seconds: Int64, sends: Int)
     }
 
-    /// What every scenario compares with: sending everything, Signal's 20 minutes (facts
-    /// §6.1), and the rate limiter that one finds in web frameworks.
+    /// The strategies of every comparison: sending everything, Signal's 20 minutes (facts §6.1),
+    /// and a rate limiter as in web frameworks.
     public static let baselines = [
         SendingStrategy(name: "everything", method: .everything),
         SendingStrategy(name: "spacing-20min", method: .spacing(seconds: 1200)),

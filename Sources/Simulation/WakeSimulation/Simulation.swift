@@ -6,23 +6,23 @@ import WakeModel
 
 /// Runs a scenario, device by device.
 ///
-/// Devices have nothing to do with each other, so ranges of them can run on as many threads as
-/// there are; adding up their results gives the same whatever the ranges.
+/// Devices are independent: ranges of them can run in parallel, and the merged result does not
+/// depend on the ranges.
 public struct Simulation: Sendable {
-    /// What is simulated.
+    /// The scenario.
     public let scenario: Scenario
-    /// Whether there are devices, or only the decisions to send.
+    /// Whether devices are modelled, or only the decisions to send.
     public let modelsDevices: Bool
 
-    /// A simulation of this scenario. Without a device model nothing is known of launches and
-    /// staleness, the app reports nothing, and only what is sent is counted.
+    /// Creates a simulation. Without a device model there are no launches, staleness and reports;
+    /// only pushes are counted.
     public init(_ scenario: Scenario, modelsDevices: Bool = true) {
         self.scenario = scenario
         self.modelsDevices = modelsDevices
     }
 
-    /// Runs some devices, by their numbers from 0; if traces are requested, each is passed on when
-    /// complete, by device and in the order of the strategies.
+    /// Runs a range of devices. Passes the trace of each device and strategy to `trace`, by device
+    /// and in the order of the strategies.
     public func run(
         devices: Range<Int>, trace: ((DeviceTrace) -> Void)? = nil
     ) -> SimulationResult {
@@ -42,7 +42,7 @@ public struct Simulation: Sendable {
         return result
     }
 
-    /// Runs one device by one way to send.
+    /// Runs one device with one sending strategy.
     func run(
         _ story: DeviceStory, by method: SendingStrategy.Method, trace: DeviceTrace? = nil
     ) -> (Tally, DeviceTrace?) {
@@ -72,7 +72,7 @@ public struct Simulation: Sendable {
         return (run.tally, run.trace)
     }
 
-    /// All that chance decides about one device, drawn once for all contenders.
+    /// Draws the input of one device, once for all strategies.
     func story(ofDevice index: Int) -> (DeviceStory, group: Int) {
         let group = scenario.group(ofDevice: index)
         let habits = scenario.groups[group]
@@ -112,22 +112,22 @@ public struct Simulation: Sendable {
     }
 }
 
-/// What happens to one device and what is asked of it, whatever the way to send.
+/// The events of one device, which are the same for all sending strategies.
 struct DeviceStory: Sendable {
-    /// In the order of time.
+    /// The events that request wakes, in order of time.
     var asks: [AskedWake]
-    /// What its user and its surroundings do, in the order of time.
+    /// The actions of the user and the changes of the surroundings, in order of time.
     var moments: [DayPlan.Moment] = []
-    /// The device before that time; without a model it exists, but receives nothing.
+    /// The device before these events. Without a model it exists, but receives nothing.
     var device: ModelledDevice
-    /// Whether there is a model.
+    /// Whether the device is modelled.
     var isModelled = true
-    /// What else is left to chance.
+    /// The generator for further random numbers.
     var chance: SeededGenerator
 }
 
 extension Scenario {
-    /// Which group a device belongs to: the first devices are the first group, and so on.
+    /// The index of a device's group; devices are numbered group by group.
     func group(ofDevice index: Int) -> Int {
         var first = 0
         for (number, group) in groups.enumerated() {
@@ -138,12 +138,12 @@ extension Scenario {
     }
 }
 
-/// What came of a scenario, or of some of its devices.
+/// The result of a scenario, or of some of its devices.
 public struct SimulationResult: Hashable, Sendable {
-    /// Each contender, in the order of the scenario.
+    /// The results of the strategies, in the order of the scenario.
     public var contenders: [SendingStrategyResult]
 
-    /// A result without any device.
+    /// Creates a result without devices.
     public init(_ scenario: Scenario) {
         contenders = scenario.contenders.map { sendingStrategy in
             SendingStrategyResult(
@@ -152,7 +152,7 @@ public struct SimulationResult: Hashable, Sendable {
         }
     }
 
-    /// Adds what came of other devices of the same scenario.
+    /// Adds the result of other devices of the same scenario.
     public mutating func merge(_ other: SimulationResult) {
         for number in contenders.indices {
             for group in contenders[number].groups.indices {
@@ -162,14 +162,14 @@ public struct SimulationResult: Hashable, Sendable {
     }
 }
 
-/// What came of one way to send.
+/// The result of one sending strategy.
 public struct SendingStrategyResult: Hashable, Sendable {
-    /// Its name.
+    /// The name of the strategy.
     public var name: String
-    /// Group by group, in the order of the scenario.
+    /// The tallies of the groups, in the order of the scenario.
     public var groups: [Tally]
 
-    /// All groups together.
+    /// The tally of all groups.
     public var total: Tally {
         groups.reduce(into: Tally()) { $0.merge($1) }
     }

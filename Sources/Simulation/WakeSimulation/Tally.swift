@@ -2,69 +2,70 @@
 
 import DeviceModel
 
-/// What one way to send came to, over some devices.
+/// The result of one sending strategy for some devices.
 ///
-/// Whole numbers throughout, so that adding up tallies gives the same in any order.
+/// Only integers, so that merging tallies gives the same result in any order.
 public struct Tally: Hashable, Sendable {
-    /// How many devices were counted.
+    /// The number of devices.
     public var devices: UInt64 = 0
-    /// How long they were watched, all together, in milliseconds.
+    /// The simulated time of all devices, in milliseconds.
     public var watchedMilliseconds: UInt64 = 0
 
-    /// Events that asked for a wake.
+    /// The number of events that requested a wake.
     public var asked: UInt64 = 0
-    /// Events that were merged into another's push.
+    /// The number of events that were merged into the push of another one.
     public var merged: UInt64 = 0
-    /// Events that ended without a push, by why.
+    /// The number of events that ended without a push, by reason.
     public var ended: [AskEnd: UInt64] = [:]
-    /// Events whose push was not sent yet at the end.
+    /// The number of events that still waited at the end.
     public var waiting: UInt64 = 0
 
-    /// Pushes sent.
+    /// The number of pushes that were sent.
     public var sent: UInt64 = 0
-    /// Pushes that launched the app in the background.
+    /// The number of pushes that launched the app in the background.
     public var launched: UInt64 = 0
-    /// Pushes that the app took while its user had it open, or opened it.
+    /// The number of pushes that the app received in the foreground, or when it was opened.
     public var inForeground: UInt64 = 0
-    /// Pushes that were still stored or held at the end.
+    /// The number of pushes that were still stored or held at the end.
     public var undecided: UInt64 = 0
-    /// Pushes sent while the device was able to launch the app, and decided by the end; able means
-    /// ``DeviceModel/ModelledDevice/isAble``.
+    /// The number of pushes with an outcome that were sent while the device was able to launch the
+    /// app; see ``DeviceModel/ModelledDevice/isAble``.
     public var sentWhileAble: UInt64 = 0
-    /// Those of them that reached the app.
+    /// The number of those that reached the app.
     public var reachedWhileAble: UInt64 = 0
-    /// Pushes by outcome, in the order of ``DeviceModel/PushFate/Kind``, which avoids a lookup by
-    /// text for each push.
+    /// The number of pushes by outcome, in the order of ``DeviceModel/PushFate/Kind``. An array,
+    /// because it needs no hashing.
     private var fateCounts = [UInt64](repeating: 0, count: PushFate.Kind.allCases.count)
 
-    /// Staleness of events: see `Freshness`. In milliseconds.
+    /// The staleness of events, in milliseconds; see `Freshness`.
     public var staleness = Histogram()
-    /// The ages of events that were still unseen at the end, which ``staleness`` counts as well.
+    /// The ages of events without a later sync at the end, in milliseconds; ``staleness`` contains
+    /// them too.
     public var unseenAges = Histogram()
-    /// The age of the app's data, summed over time: in milliseconds squared, twice.
+    /// Twice the integral of the data's age over time, in milliseconds squared.
     var twiceAgeSum: UInt128 = 0
-    /// How long pushes that launched the app were held, in milliseconds.
+    /// The hold times of pushes that launched the app, in milliseconds.
     public var hold = Histogram()
-    /// How long events waited for their push to be sent, in milliseconds.
+    /// The times for which events waited for their push, in milliseconds.
     public var wait = Histogram()
 
-    /// Nothing counted.
+    /// Creates an empty tally.
     public init() {}
 
-    /// Pushes that did nothing: neither launched the app nor met it in the foreground.
+    /// The number of pushes that neither launched the app nor reached it in the foreground.
     public var wasted: UInt64 { sent - launched - inForeground - undecided }
 
-    /// Pushes by the label of their outcome.
+    /// The number of pushes by the label of their outcome.
     public var fates: [String: UInt64] {
         let counts = zip(PushFate.Kind.allCases, fateCounts).filter { $0.1 > 0 }
         return Dictionary(uniqueKeysWithValues: counts.map { ($0.0.label, $0.1) })
     }
 
-    /// Events that were still unseen at the end.
+    /// The number of events without a later sync at the end.
     public var unseen: UInt64 { unseenAges.count }
 
-    /// The share of all events that the app had seen within so many milliseconds, to the precision
-    /// of the buckets of ``staleness``; `nil` without events.
+    /// The share of events that the app synced within a time, to the precision of the buckets of
+    /// ``staleness``; `nil` if there are no events.
     public func shareSeen(within milliseconds: Int64) -> Double? {
         guard staleness.count > 0 else { return nil }
         let seen =
@@ -72,17 +73,17 @@ public struct Tally: Hashable, Sendable {
         return Double(seen) / Double(staleness.count)
     }
 
-    /// The share of the pushes sent to an able device that reached the app; `nil` without any.
+    /// The share of pushes to an able device that reached the app; `nil` if there are none.
     public var reachedShare: Double? {
         sentWhileAble == 0 ? nil : Double(reachedWhileAble) / Double(sentWhileAble)
     }
 
-    /// Background launches for each push sent; `nil` without any.
+    /// The number of background launches per push; `nil` if there are no pushes.
     public var launchesPerPush: Double? {
         sent == 0 ? nil : Double(launched) / Double(sent)
     }
 
-    /// The age of the app's data, averaged over time, in milliseconds; `nil` without time.
+    /// The mean age of the app's data over time, in milliseconds; `nil` for no time.
     public var meanAge: Double? {
         watchedMilliseconds == 0 ? nil : Double(twiceAgeSum) / 2 / Double(watchedMilliseconds)
     }
@@ -90,7 +91,7 @@ public struct Tally: Hashable, Sendable {
     /// Counts the outcome of a push.
     mutating func count(_ fate: PushFate) { fateCounts[fate.kind.rawValue] += 1 }
 
-    /// Adds what another tally counted.
+    /// Adds the counts of another tally.
     public mutating func merge(_ other: Tally) {
         devices += other.devices
         watchedMilliseconds += other.watchedMilliseconds
@@ -113,14 +114,14 @@ public struct Tally: Hashable, Sendable {
     }
 }
 
-/// Why an event ended without a push.
+/// The reason why an event ended without a push.
 public enum AskEnd: String, Hashable, Sendable, CaseIterable {
-    /// A rate limit dropped it.
+    /// Dropped by a rate limit.
     case dropped
-    /// Its time was over before it could be sent.
+    /// It expired before it could be sent.
     case expired
     /// The device is known not to launch the app.
     case suppressed
-    /// The app came to the foreground while it waited.
+    /// The app entered the foreground while it waited.
     case superseded
 }

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// libcurl 7.87 is the first with every option used below.
+// libcurl 7.87 is the first version with all options used below.
 _Static_assert(LIBCURL_VERSION_NUM >= 0x075700, "libcurl 7.87 or later is needed to build");
 _Static_assert(CURL_HTTP_VERSION_2_0 == 3, "CCurlReport.httpVersion is mapped from this value");
 
@@ -49,8 +49,8 @@ CCurlVersion CCurl_version(void) {
 const char *CCurl_error_name(int32_t code) { return curl_easy_strerror((CURLcode)code); }
 
 bool CCurl_has_reset_guard(void) {
-    // The first definition in the process's global scope is the one that libcurl calls. It is the
-    // guard's unless it is in libnghttp2 itself.
+    // libcurl calls the first definition in the global scope of the process: that of the guard,
+    // unless it is in libnghttp2 itself.
     Dl_info definition;
     const void *first = dlsym(RTLD_DEFAULT, "nghttp2_submit_rst_stream");
     return first && dladdr(first, &definition) && definition.dli_fname &&
@@ -67,7 +67,7 @@ int64_t CCurl_monotonic_milliseconds(void) {
 
 // MARK: - Waiting
 
-// A reactor keeps its connections in a list, so that a turn can find the one whose timer is due.
+// A reactor has a linked list of its connections, in which it finds the one whose timer is due.
 // There are few: one for each HTTP/2 connection that is open or draining.
 struct CCurlReactor {
     int epoll;
@@ -85,12 +85,12 @@ struct CCurlConnection {
     CCurlReactor *reactor;
     CCurlConnection *next;
     int64_t timerDue;  // monotonic milliseconds; -1 for no timer
-    uint32_t waiting;  // exchanges started whose header fields libcurl has not written
-    // The sockets that libcurl has open: two while it tries IPv4 and IPv6 side by side, then one.
+    uint32_t waiting;  // exchanges that were started and whose header fields are not yet written
+    // The open sockets of libcurl: two while it tries IPv4 and IPv6 in parallel, then one.
     curl_socket_t sockets[CONNECTION_SOCKETS];
     int socketCount;
-    uint32_t recordsHeard;  // TLS records within the present call of libcurl
-    int64_t busySince;      // milliseconds of this thread's processor time
+    uint32_t recordsHeard;  // TLS records received in the current call of libcurl
+    int64_t busySince;      // the start of that count, in milliseconds of this thread's CPU time
     bool isEstablished;  // a request has had a stream
     CCurlGoAway goAway;
     bool isCorked;
@@ -98,8 +98,8 @@ struct CCurlConnection {
     const CCurlSettings *settings;
 };
 
-// What epoll gives back for a socket: its connection, and the descriptor. Allocated for as long as
-// libcurl wants the socket watched.
+// The epoll data of a socket: its connection and its descriptor. Allocated while libcurl wants the
+// socket to be watched.
 struct Watch {
     CCurlConnection *connection;
     Watch *nextChanged;
@@ -132,20 +132,20 @@ void CCurlReactor_destroy(CCurlReactor *reactor) {
 
 void CCurlReactor_wake(const CCurlReactor *reactor) {
     const uint64_t one = 1;
-    // Fails only when the counter is full, and then the wake-up is pending anyway.
+    // Fails only if the counter is at its maximum, and then a wake-up is pending already.
     ssize_t ignored = write(reactor->wakeup, &one, sizeof one);
     (void)ignored;
 }
 
-// libcurl says which events it wants on a socket, about once for each request. Only what holds when
-// the reactor is about to wait is passed on to the kernel.
+// libcurl changes the events of a socket about once for each request. Only the events at the time
+// of the wait are passed to the kernel.
 static int watch_socket(CURL *easy, curl_socket_t socket, int what, void *context, void *pointer) {
     (void)easy;
     CCurlConnection *connection = context;
     Watch *watch = pointer;
     if (what == CURL_POLL_REMOVE) {
         if (!watch) return 0;
-        // At once, because libcurl may close the socket next, and its number may come back.
+        // Immediately, because libcurl may close the socket next, and its number may be reused.
         if (watch->isRegistered) epoll_ctl(connection->reactor->epoll, EPOLL_CTL_DEL, socket, NULL);
         Watch **link = &connection->changedWatches;
         while (*link && *link != watch) link = &(*link)->nextChanged;
@@ -184,8 +184,8 @@ static void register_changed_watches(CCurlConnection *connection) {
     }
 }
 
-// libcurl writes each frame by itself. Between cork and uncork the kernel gathers them into full
-// segments, which saves a quarter of the whole cost of a push (measured on 7.88.1).
+// libcurl writes each frame separately. Between cork and uncork the kernel combines them into full
+// segments, which reduces the cost of a push by a quarter (measured with 7.88.1).
 static void set_cork(CCurlConnection *connection, int value) {
     if (connection->isCorked == (value != 0)) return;
     if (!connection->isEstablished || connection->socketCount != 1) return;
@@ -193,9 +193,9 @@ static void set_cork(CCurlConnection *connection, int value) {
     connection->isCorked = value != 0;
 }
 
-// libcurl reads a connection until there is nothing left to read. A peer that never falls silent
-// would keep it, and with it this thread, past every deadline and every shutdown. The answers to all
-// requests of a connection take a small part of this; who says more is no longer listened to.
+// libcurl reads a connection until it is empty. A peer that sends without end would block this
+// thread beyond every deadline and shutdown. The answers to all requests of a connection need a
+// small part of this limit; a connection that exceeds it is ended.
 enum { RECORDS_PER_LOOK = 64, BUSY_LIMIT_MILLISECONDS = 500 };
 
 static int64_t thread_milliseconds(void) {
@@ -204,10 +204,10 @@ static int64_t thread_milliseconds(void) {
     return (int64_t)spent.tv_sec * 1000 + spent.tv_nsec / 1000000;
 }
 
-// Before each call in which libcurl may read.
+// Called before each call in which libcurl may read.
 static void begin_call(CCurlConnection *connection) { connection->recordsHeard = 0; }
 
-// OpenSSL calls this for each record that comes or goes.
+// OpenSSL calls this for each record that is sent or received.
 static void pass_record(int isWritten, int version, int type, const void *bytes, size_t length,
                         SSL *tls, void *context) {
     (void)version;
@@ -220,7 +220,7 @@ static void pass_record(int isWritten, int version, int type, const void *bytes,
     if (connection->recordsHeard == RECORDS_PER_LOOK) {
         connection->busySince = now;
     } else if (now - connection->busySince >= BUSY_LIMIT_MILLISECONDS) {
-        // As if the peer had said that it is done: libcurl ends what is on the connection.
+        // Simulates the peer's close_notify, so that libcurl ends the connection.
         SSL_set_shutdown(tls, SSL_RECEIVED_SHUTDOWN);
     }
 }
@@ -280,14 +280,14 @@ bool CCurlReactor_turn(CCurlReactor *reactor, int32_t milliseconds) {
             woken = true;
             continue;
         }
-        // The watch is copied, because libcurl may free it inside the call. A watch later in
-        // `events` can be freed by that call only if it belongs to the same connection; then its
-        // slot is cleared first, so that it is not read.
+        // The watch is copied, because libcurl may free it during the call. That call can free a
+        // later watch in `events` only if it belongs to the same connection; then its entry is
+        // cleared first, so that it is not read.
         Watch watch = *(Watch *)events[index].data.ptr;
         for (int later = index + 1; later < count; later++) {
             Watch *other = events[later].data.ptr;
             if (other && other->connection == watch.connection) {
-                // Level-triggered: what is skipped now is reported again by the next wait.
+                // Level-triggered: events that are skipped now are reported by the next wait.
                 for (int move = later + 1; move < count; move++) events[move - 1] = events[move];
                 count--;
                 later--;
@@ -309,8 +309,8 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose,
                                  struct curl_sockaddr *address) {
     (void)purpose;
     CCurlConnection *connection = context;
-    // One CURLM is one connection for life. When it is lost, libcurl would open another one for what
-    // is left, each time anew; the transport does that itself, with a CURLM of its own.
+    // A CURLM has only one connection. When it is lost, libcurl would open another one for the
+    // remaining transfers; the transport does that itself, with another CURLM.
     if (connection->isEstablished || connection->socketCount == CONNECTION_SOCKETS)
         return CURL_SOCKET_BAD;
     curl_socket_t opened =
@@ -350,12 +350,12 @@ CCurlConnection *CCurlConnection_create(CCurlReactor *reactor, const CCurlSettin
     curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, set_timer);
     curl_multi_setopt(multi, CURLMOPT_TIMERDATA, connection);
     curl_multi_setopt(multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
-    // One CURLM is one connection: libcurl reports neither a transfer's connection nor a reduced
-    // limit of the peer, but with a separate CURLM both can be determined.
+    // A CURLM has only one connection: libcurl reports neither the connection of a transfer nor a
+    // reduced limit of the peer, but with separate CURLMs both can be determined.
     curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 1L);
     curl_multi_setopt(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, 1L);
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, 1L);
-    // Also the limit for our own streams (lib/url.c of 7.88.1).
+    // Also limits the streams of this side (lib/url.c of 7.88.1).
     curl_multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)settings->maximumStreams);
     connection->next = reactor->first;
     reactor->first = connection;
@@ -364,7 +364,8 @@ CCurlConnection *CCurlConnection_create(CCurlReactor *reactor, const CCurlSettin
 
 void CCurlConnection_destroy(CCurlConnection *connection) {
     begin_call(connection);
-    // Closing the connection calls watch_socket and close_socket once more, so the struct goes last.
+    // Closing the connection calls watch_socket and close_socket, so the structure is freed
+    // afterwards.
     curl_multi_cleanup(connection->multi);
     CCurlConnection **link = &connection->reactor->first;
     while (*link != connection) link = &(*link)->next;
@@ -376,8 +377,8 @@ void CCurlConnection_destroy(CCurlConnection *connection) {
 bool CCurlConnection_is_lost(const CCurlConnection *connection) {
     if (!connection->isEstablished) return false;
     if (connection->socketCount == 0) return true;
-    // While nothing is in flight libcurl does not watch the socket, so it is polled here.
-    // Its end may follow unread bytes, such as a GOAWAY or TLS's close_notify.
+    // While nothing is in flight libcurl does not watch the socket, so it is polled here. Unread
+    // bytes, such as a GOAWAY or close_notify, may precede the end.
     struct pollfd end = {.fd = connection->sockets[0], .events = POLLRDHUP};
     return poll(&end, 1, 0) > 0;
 }
@@ -395,7 +396,7 @@ struct CCurlHeaderBlock {
 CCurlHeaderBlock *CCurlHeaderBlock_create(void) {
     CCurlHeaderBlock *block = calloc(1, sizeof *block);
     if (!block) return NULL;
-    // libcurl's own additions are taken out: APNs wants none of them, and each costs bytes.
+    // Removes the fields that libcurl adds: APNs does not need them, and each costs bytes.
     static const char *const removed[] = {"Accept:", "Content-Type:", "Expect:"};
     for (size_t i = 0; i < sizeof removed / sizeof *removed; i++) {
         if (!CCurlHeaderBlock_append(block, (const uint8_t *)removed[i], strlen(removed[i]))) {
@@ -418,7 +419,7 @@ bool CCurlHeaderBlock_append(CCurlHeaderBlock *block, const uint8_t *line, size_
 
 void CCurlHeaderBlock_destroy(CCurlHeaderBlock *block) {
     for (struct curl_slist *node = block->lines; node; node = node->next)
-        OPENSSL_cleanse(node->data, strlen(node->data));  // one of them is the authorization
+        OPENSSL_cleanse(node->data, strlen(node->data));  // may contain the authorization
     curl_slist_free_all(block->lines);
     free(block);
 }
@@ -430,8 +431,8 @@ struct CCurlExchange {
     CCurlConnection *connection;
     uint64_t tag;
     bool isStarted;
-    bool mayBegin;      // the connection is up, and libcurl is about to write the request
-    bool requestBegan;  // it may have written some of it
+    bool mayBegin;      // the connection is established, and libcurl writes the request next
+    bool requestBegan;  // a part of the request may have been written
     bool streamWasRefused;
     bool resendWasRefused;
     bool responseTooLarge;
@@ -443,7 +444,8 @@ struct CCurlExchange {
     size_t bodyLength;
     size_t bodyCapacity;
     size_t bodyOffset;
-    // Own header lines: list nodes chained in front of the shared list, which libcurl only reads.
+    // The exchange's own header fields: list nodes in front of the shared list, which libcurl only
+    // reads.
     char *lines;
     size_t linesLength;
     size_t linesCapacity;
@@ -456,13 +458,13 @@ struct CCurlExchange {
     uint8_t responseHeaders[CCURL_RESPONSE_HEADERS_MAX];
     uint8_t responseBody[CCURL_RESPONSE_BODY_MAX];
     size_t responseLimit;
-    uint8_t *longResponse;  // instead of `responseBody` where the limit is a larger one
+    uint8_t *longResponse;  // used instead of `responseBody` if the limit is larger
     size_t longResponseCapacity;
-    bool isOther;  // its method is not POST
+    bool isOther;  // the method is not POST
     char error[CURL_ERROR_SIZE];
 };
 
-// From here on the server may have the request, or enough of it to answer.
+// From now on the server may have the request, or enough of it to answer.
 static void note_beginning(CCurlExchange *exchange) {
     if (!exchange->requestBegan) exchange->connection->waiting--;
     exchange->requestBegan = true;
@@ -473,8 +475,8 @@ static bool says(const char *text, size_t length, const char *words) {
     return memmem(text, length, words, strlen(words)) != NULL;
 }
 
-// Reads facts that libcurl reports in its debug output only. Messages that another release words
-// differently are not recognised, and the facts are then unknown.
+// Reads facts that libcurl reports only in its debug output. Messages with other words in another
+// release are not recognised; the facts are then unknown.
 static void hear_words(CCurlExchange *exchange, const char *text, size_t length) {
     static const char goAway[] = "ived GOAWAY, error=";
     const char *found = memmem(text, length, goAway, sizeof goAway - 1);
@@ -492,7 +494,7 @@ static void hear_words(CCurlExchange *exchange, const char *text, size_t length)
                says(text, length, "refused by server, try again")) {
         exchange->streamWasRefused = true;
     } else if (says(text, length, "reset by curl")) {
-        // Only from 8.19 on: what came behind the header block broke HTTP/2.
+        // Since 8.19: the bytes after the header block violated HTTP/2.
         exchange->responseMalformed = true;
     } else if (exchange->mayBegin && says(text, length, "Failed sending HTTP2 data")) {
         note_beginning(exchange);
@@ -502,7 +504,7 @@ static void hear_words(CCurlExchange *exchange, const char *text, size_t length)
 static int hear_debug(CURL *easy, curl_infotype type, char *bytes, size_t length, void *context) {
     (void)easy;
     CCurlExchange *exchange = context;
-    // Also what goes to a proxy is called a header; that is before the connection is up.
+    // libcurl reports the request to a proxy as a header too, before the connection is established.
     if (type == CURLINFO_HEADER_OUT && exchange->mayBegin) note_beginning(exchange);
     if (type == CURLINFO_TEXT) hear_words(exchange, bytes, length);
     return 0;
@@ -512,8 +514,8 @@ static size_t give_body(char *buffer, size_t size, size_t count, void *context) 
     CCurlExchange *exchange = context;
     size_t left = exchange->bodyLength - exchange->bodyOffset;
     size_t room = size * count;
-    // libcurl has the length and does not ask again. If it does, it lost what it took, and the
-    // request must not go out a second time.
+    // libcurl knows the length and does not read further. If it does, it has lost the bytes that it
+    // read, and the request must not be sent again.
     if (left == 0) return CURL_READFUNC_ABORT;
     size_t given = left < room ? left : room;
     memcpy(buffer, exchange->body + exchange->bodyOffset, given);
@@ -522,9 +524,9 @@ static size_t give_body(char *buffer, size_t size, size_t count, void *context) 
     return given;
 }
 
-// libcurl rewinds the body when it wants to send a request again by itself: on a fresh connection
-// after a reused one died without an answer, or after REFUSED_STREAM. There is no option against
-// it, but a body that cannot be rewound stops it (CURLE_SEND_FAIL_REWIND).
+// libcurl rewinds the body to send a request again by itself: on a new connection after a reused
+// one was closed without an answer, or after REFUSED_STREAM. There is no option to prevent that,
+// but the failure of this callback does (CURLE_SEND_FAIL_REWIND).
 static int refuse_rewind(void *context, curl_off_t offset, int origin) {
     (void)offset;
     (void)origin;
@@ -532,8 +534,8 @@ static int refuse_rewind(void *context, curl_off_t offset, int origin) {
     return CURL_SEEKFUNC_FAIL;
 }
 
-// Called when the connection is up and before anything of a request is written. Without HTTP/2 by
-// ALPN libcurl would fall back to HTTP/1.1, and send push and provider token to an unknown peer.
+// Called when the connection is established, before a request is written. Without HTTP/2 by ALPN
+// libcurl would use HTTP/1.1, and send the push and the provider token to an unknown peer.
 static int check_protocol(void *context, char *remoteAddress, char *localAddress, int remotePort,
                           int localPort) {
     (void)remoteAddress;
@@ -542,7 +544,7 @@ static int check_protocol(void *context, char *remoteAddress, char *localAddress
     (void)localPort;
     CCurlExchange *exchange = context;
     exchange->mayBegin = true;
-    // Later releases write in other ways, which were not reviewed for this.
+    // Later releases write requests in other ways, which were not reviewed.
     static const unsigned LAST_KNOWN = 0x075801;
     if (curl_version_info(CURLVERSION_NOW)->version_num > LAST_KNOWN &&
         exchange->connection->isEstablished)
@@ -551,7 +553,7 @@ static int check_protocol(void *context, char *remoteAddress, char *localAddress
     const struct curl_tlssessioninfo *session = NULL;
     if (curl_easy_getinfo(exchange->easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session ||
         session->backend != CURLSSLBACKEND_OPENSSL || !session->internals)
-        return CURL_PREREQFUNC_OK;  // not to be known here; the answer's version is looked at too
+        return CURL_PREREQFUNC_OK;  // unknown here; the version of the answer is checked too
     SSL_set_msg_callback(session->internals, pass_record);
     SSL_set_msg_callback_arg(session->internals, exchange->connection);
     const unsigned char *protocol = NULL;
@@ -602,8 +604,8 @@ static bool is_kept_header(const char *line, size_t length) {
     return false;
 }
 
-// RFC 9113 §8.2.1 calls a field malformed whose value begins or ends with white space. libcurl 7.88
-// configures nghttp2 to accept it, and writes each field as `name: value`.
+// RFC 9113 §8.2.1: a field whose value starts or ends with white space is malformed. libcurl 7.88
+// configures nghttp2 to accept it, and formats each field as `name: value`.
 static bool has_space_round_value(const char *line, size_t length) {
     while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r')) length--;
     const char *colon = memchr(line, ':', length);
@@ -616,13 +618,14 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *context)
     CCurlExchange *exchange = context;
     size_t length = size * count;
     if (has_space_round_value(bytes, length)) exchange->responseMalformed = true;
-    // A status line begins the final answer, or an interim one (1xx), whose fields do not count.
+    // A status line starts the final answer or an interim one (1xx), whose fields are ignored.
     if (length > 5 && memcmp(bytes, "HTTP/", 5) == 0) {
         exchange->responseBegan = true;
         exchange->responseHeadersLength = 0;
         exchange->responseHeadersEnded = false;
     }
-    // Later releases pass each line immediately, this one after nghttp2 accepted the whole block.
+    // Later releases pass each line immediately; this one passes them after nghttp2 has accepted
+    // the whole block.
     if (length == 2 && bytes[0] == '\r') exchange->responseHeadersEnded = true;
     size_t room = CCURL_RESPONSE_HEADERS_MAX - exchange->responseHeadersLength;
     if (length <= room && is_kept_header(bytes, length)) {
@@ -633,7 +636,7 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *context)
 }
 
 static void set_blob(CURL *easy, CURLoption option, const uint8_t *bytes, size_t length) {
-    // Not copied by libcurl: the settings outlive every easy handle.
+    // libcurl does not copy it: the settings outlive all easy handles.
     struct curl_blob blob = {.data = (void *)bytes, .len = length, .flags = CURL_BLOB_NOCOPY};
     curl_easy_setopt(easy, option, &blob);
 }
@@ -648,7 +651,7 @@ static void set_security(CURL *easy, const CCurlSettings *settings) {
                  settings->certificateAuthorityPEMLength);
     else if (settings->certificateAuthorityFile)
         curl_easy_setopt(easy, CURLOPT_CAINFO, settings->certificateAuthorityFile);
-    // "Instead of the system's": the system's directory is built into libcurl as a second source.
+    // The system's directory is a second source in libcurl, which must be disabled.
     if (settings->certificateAuthorityPEM || settings->certificateAuthorityFile)
         curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
     if (!settings->clientCertificate) return;
@@ -666,15 +669,15 @@ static void set_connection(CURL *easy, CCurlConnection *connection) {
     const CCurlSettings *settings = connection->settings;
     curl_easy_setopt(easy, CURLOPT_CURLU, connection->url);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    // While the connection is being made, further exchanges wait for it.
+    // While the connection is being established, further exchanges wait for it.
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    // Apple asks for a fresh lookup before each connection.
+    // Apple recommends a DNS lookup before each connection.
     curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)settings->connectTimeoutMilliseconds);
     curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)settings->maximumIdleSeconds);
     curl_easy_setopt(easy, CURLOPT_MAXLIFETIME_CONN, 0L);
-    // The resolver's thread cannot be ended; shutting down must not wait for it.
+    // The resolver's thread cannot be cancelled; a shutdown must not wait for it.
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     if (settings->keepAliveIdleSeconds > 0) {
         curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -708,7 +711,7 @@ static void set_callbacks(CCurlExchange *exchange) {
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange);
-    // Nothing of it is kept or shown: there are tokens and payloads among it.
+    // The debug output is neither stored nor shown, because it contains tokens and payloads.
     curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
     curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, hear_debug);
     curl_easy_setopt(easy, CURLOPT_DEBUGDATA, exchange);
@@ -774,7 +777,7 @@ bool CCurlExchange_prepare(CCurlExchange *exchange, const char *path,
     if (!reserve((void **)&exchange->body, &exchange->bodyCapacity, bodyLength)) return false;
     memcpy(exchange->body, body, bodyLength);
     exchange->bodyLength = bodyLength;
-    // The URL stays, so that libcurl need not parse it; the path goes in by itself.
+    // The URL is kept, so that libcurl need not parse it again; only the path is replaced.
     return curl_easy_setopt(exchange->easy, CURLOPT_REQUEST_TARGET, path) == CURLE_OK &&
            curl_easy_setopt(exchange->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bodyLength) ==
                CURLE_OK;
@@ -804,7 +807,7 @@ bool CCurlExchange_append_header(CCurlExchange *exchange, const uint8_t *name, s
 }
 
 int32_t CCurlExchange_start(CCurlExchange *exchange) {
-    // The nodes are chained only now, because the lines may have moved while they grew.
+    // The nodes are linked only now, because the lines may have moved while they grew.
     struct curl_slist *list = exchange->shared->lines;
     for (size_t i = exchange->lineCount; i-- > 0;) {
         exchange->nodes[i].data = exchange->lines + exchange->lineStarts[i];
@@ -831,7 +834,7 @@ CCurlExchange *CCurlConnection_next_finished(CCurlConnection *connection, int32_
     CURLMsg *message;
     while ((message = curl_multi_info_read(connection->multi, &left))) {
         if (message->msg != CURLMSG_DONE) continue;
-        // Copied before anything else: the message dies with the next call.
+        // Copied first, because the message is freed by the next call.
         *code = (int32_t)message->data.result;
         CURL *easy = message->easy_handle;
         char *pointer = NULL;
@@ -846,13 +849,13 @@ CCurlReport CCurlExchange_report(const CCurlExchange *exchange) {
     curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(exchange->easy, CURLINFO_HTTP_VERSION, &version);
     curl_easy_getinfo(exchange->easy, CURLINFO_HTTP_CONNECTCODE, &proxyStatus);
-    // A handle keeps the results of its last transfer until libcurl begins the next one.
+    // A handle keeps the results of its last transfer until libcurl starts the next one.
     if (!exchange->responseBegan) status = version = 0;
     CCurlReport report = {
         .status = status,
         .httpVersion = version == CURL_HTTP_VERSION_2_0 ? 2 : version ? 1 : 0,
         .proxyStatus = proxyStatus,
-        // One that goes away takes no new stream; that fails before anything is written.
+        // A connection after a GOAWAY accepts no new stream; that fails before anything is written.
         .requestBegan = exchange->requestBegan ||
                         (exchange->mayBegin && !exchange->connection->goAway.came),
         .streamWasRefused = exchange->streamWasRefused,

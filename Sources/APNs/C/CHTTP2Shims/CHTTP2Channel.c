@@ -11,32 +11,33 @@
 #include <string.h>
 #include <unistd.h>
 
-// How many TLS records one call reads before others have their turn, and what a record carries at
-// most (RFC 8446 §5.1).
+// The maximum number of TLS records that one call reads before other connections are served, and
+// the maximum size of a record (RFC 8446 §5.1).
 enum { RECORDS_PER_TURN = 16, RECORD_MAX = 16384 };
 
-// Room for the records of what is collected up to the threshold and a little beyond. Around each,
-// TLS puts 261 bytes at most in version 1.3 (RFC 8446 §5.2) and 2 053 in 1.2 (RFC 5246 §6.2.3).
+// The size of the buffer for records: those of the write threshold and a few more. TLS adds at most
+// 261 bytes to a record in version 1.3 (RFC 8446 §5.2) and 2,053 bytes in version 1.2 (RFC 5246
+// §6.2.3).
 enum { GATHERED_MAX = (CHTTP2_WRITE_THRESHOLD / RECORD_MAX + 1) * (RECORD_MAX + 2053) };
 
 struct CHTTP2Channel {
     SSL *tls;
     int32_t descriptor;
-    int32_t failure;     // the errno of the socket's last failure, 0 for none
-    bool isDrained;      // the last read took all that the socket had
+    int32_t failure;     // the errno of the socket's last failure; 0 for none
+    bool isDrained;      // the last read emptied the socket
     bool hasHandshaken;
-    bool isGathering;    // records are put together before the socket is given them
+    bool isGathering;    // records are buffered before they are written to the socket
     char error[CHTTP2_ERROR_MAX];
-    // Records that the socket has not taken yet: from `gatheredStart` to `gatheredEnd`.
+    // Records that the socket has not accepted yet: from `gatheredStart` to `gatheredEnd`.
     size_t gatheredStart;
     size_t gatheredEnd;
     uint8_t gathered[GATHERED_MAX];
 };
 
-// MARK: - What OpenSSL reads and writes through
+// MARK: - The BIO
 
-// OpenSSL's own socket BIO would raise SIGPIPE, and asks the kernel once more after every read to
-// hear that there is nothing left.
+// OpenSSL's socket BIO would raise SIGPIPE, and needs one more system call after every read to find
+// that the socket is empty.
 static int read_socket(BIO *bio, char *bytes, int length) {
     CHTTP2Channel *channel = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
@@ -56,7 +57,7 @@ static int read_socket(BIO *bio, char *bytes, int length) {
     return -1;
 }
 
-// Gives bytes to the socket. Their count, 0 if it takes none now, -1 if it is broken.
+// Writes bytes to the socket. Returns their number, 0 if the socket is full, -1 on failure.
 static int64_t give(CHTTP2Channel *channel, const uint8_t *bytes, size_t length) {
     const int64_t count = CHTTP2Socket_send(channel->descriptor, bytes, length);
     if (count >= 0) return count;
@@ -64,8 +65,8 @@ static int64_t give(CHTTP2Channel *channel, const uint8_t *bytes, size_t length)
     return -1;
 }
 
-// Gives the socket what is gathered. 1 if it took all, 0 if it takes no more now, -1 if it is
-// broken.
+// Writes the buffered bytes to the socket. Returns 1 if it accepted all, 0 if it is full, -1 on
+// failure.
 static int give_gathered(CHTTP2Channel *channel) {
     const size_t length = channel->gatheredEnd - channel->gatheredStart;
     if (length == 0) return 1;
@@ -77,9 +78,9 @@ static int give_gathered(CHTTP2Channel *channel) {
     return 1;
 }
 
-// Puts bytes behind those that are gathered. Also what TLS says by itself, such as an alert, when
-// something is there that must go first: TLS would keep a record that it cannot write, and then
-// refuse to write requests instead of it.
+// Appends bytes to the buffer. This includes records that TLS sends by itself, such as alerts,
+// while earlier records are buffered: TLS would keep a record that it cannot write, and then refuse
+// to write requests.
 static bool gather(CHTTP2Channel *channel, const char *bytes, size_t length) {
     if (!channel->isGathering && channel->gatheredEnd == 0) return false;
     if (length > GATHERED_MAX - channel->gatheredEnd) return false;
@@ -92,7 +93,7 @@ static int write_socket(BIO *bio, const char *bytes, int length) {
     CHTTP2Channel *channel = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
     if (gather(channel, bytes, (size_t)length)) return length;
-    // What was gathered goes first.
+    // Buffered bytes are written first.
     int64_t count = give_gathered(channel);
     if (count > 0) count = give(channel, (const uint8_t *)bytes, (size_t)length);
     if (count > 0) return (int)count;
@@ -128,7 +129,7 @@ static BIO *make_bio(CHTTP2Channel *channel) {
     return bio;
 }
 
-// MARK: - Life
+// MARK: - Lifecycle
 
 static bool set_name(SSL *tls, const char *name, bool isAddress) {
     X509_VERIFY_PARAM *rules = SSL_get0_param(tls);
@@ -156,7 +157,7 @@ CHTTP2Channel *CHTTP2Channel_create(const CHTTP2TLSContext *context, int32_t des
         CHTTP2Channel_destroy(channel);
         return NULL;
     }
-    // One BIO for both directions: OpenSSL takes one reference over.
+    // One BIO for both directions: OpenSSL takes over one reference.
     SSL_set_bio(channel->tls, bio, bio);
     SSL_set_connect_state(channel->tls);
     return channel;
@@ -164,7 +165,7 @@ CHTTP2Channel *CHTTP2Channel_create(const CHTTP2TLSContext *context, int32_t des
 
 void CHTTP2Channel_destroy(CHTTP2Channel *channel) {
     if (channel->tls) {
-        // After a failure OpenSSL must not be asked to say anything more.
+        // After a failure OpenSSL must not write any more.
         if (channel->hasHandshaken && channel->failure == 0) {
             SSL_shutdown(channel->tls);
             give_gathered(channel);
@@ -180,7 +181,7 @@ int32_t CHTTP2Channel_descriptor(const CHTTP2Channel *channel) { return channel-
 
 const char *CHTTP2Channel_error(const CHTTP2Channel *channel) { return channel->error; }
 
-// MARK: - Work
+// MARK: - Reading and writing
 
 static CHTTP2Progress fail(CHTTP2Channel *channel, CHTTP2Progress progress, const char *words) {
     if (channel->failure) {
@@ -188,7 +189,7 @@ static CHTTP2Progress fail(CHTTP2Channel *channel, CHTTP2Progress progress, cons
         ERR_clear_error();
     } else {
         CHTTP2TLS_take_error(channel->error, words);
-        // From here on the connection is broken for OpenSSL, too.
+        // The connection is no longer usable for OpenSSL either.
         channel->failure = EPROTO;
     }
     return progress;
@@ -262,7 +263,7 @@ CHTTP2Progress CHTTP2Channel_receive(CHTTP2Channel *channel, CHTTP2Session *sess
     return CHTTP2ProgressMore;
 }
 
-// Hands all that the session has to say to TLS, and gathers the records.
+// Encrypts all bytes that the session has to send, and buffers the records.
 static CHTTP2Progress seal(CHTTP2Channel *channel, CHTTP2Session *session) {
     for (;;) {
         if (!CHTTP2Session_collect(session)) {
@@ -282,7 +283,7 @@ static CHTTP2Progress seal(CHTTP2Channel *channel, CHTTP2Session *session) {
 
 CHTTP2Progress CHTTP2Channel_send(CHTTP2Channel *channel, CHTTP2Session *session) {
     if (ERR_peek_error()) ERR_clear_error();
-    // One system call for several records: each costs more than what it copies.
+    // One system call for several records, because a call costs more than copying them.
     channel->isGathering = true;
     const CHTTP2Progress progress = seal(channel, session);
     channel->isGathering = false;

@@ -14,8 +14,8 @@ typedef struct Field {
     size_t nameLength;
     const uint8_t *value;
     size_t valueLength;
-    // The value as a string literal (RFC 7541 §5.2), Huffman-coded where that is shorter; NULL if it
-    // is to be written as it is.
+    // The value as a string literal (RFC 7541 §5.2), Huffman-coded if that is shorter; NULL to
+    // encode it without Huffman coding when it is written.
     const uint8_t *literal;
     size_t literalLength;
 } Field;
@@ -23,13 +23,13 @@ typedef struct Field {
 // MARK: - Shared fields
 
 struct CHTTP2HeaderBlock {
-    uint64_t serial;  // never given twice, so that a cache needs no other key
+    uint64_t serial;  // unique, so that a cache needs no other key
     size_t count;
     size_t longest;
-    Field *fields;  // each field's bytes are one allocation, which starts with its name
+    Field *fields;  // each field has one allocation, which starts with its name
 };
 
-// What a literal needs beside its bytes: a prefix and two lengths of up to four bytes.
+// The maximum overhead of a literal: a prefix and two lengths of up to four bytes.
 enum { LITERAL_OVERHEAD = 12 };
 
 CHTTP2HeaderBlock *CHTTP2HeaderBlock_create(void) {
@@ -42,7 +42,7 @@ CHTTP2HeaderBlock *CHTTP2HeaderBlock_create(void) {
 void CHTTP2HeaderBlock_destroy(CHTTP2HeaderBlock *block) {
     for (size_t index = 0; index < block->count; index++) {
         Field *field = &block->fields[index];
-        // A provider token may be among them.
+        // One of them may be a provider token.
         explicit_bzero((void *)field->value, field->valueLength + field->literalLength);
         free((void *)field->name);
     }
@@ -50,8 +50,8 @@ void CHTTP2HeaderBlock_destroy(CHTTP2HeaderBlock *block) {
     free(block);
 }
 
-// nghttp2's encoder turns a field named `a` into 0x10 0x01 'a' and the value's literal, which is all
-// that is wanted of it. Returns the literal's length, 0 when there is none.
+// Encodes a value with nghttp2: its encoder turns a field named `a` into 0x10 0x01 'a' and the
+// literal of the value. Returns the length of the literal; 0 if there is none.
 static size_t code_value(const uint8_t *value, size_t length, uint8_t *out, size_t capacity) {
     nghttp2_hd_deflater *deflater;
     if (nghttp2_hd_deflate_new(&deflater, TABLE_CAPACITY) != 0) return 0;
@@ -94,7 +94,7 @@ bool CHTTP2HeaderBlock_append(CHTTP2HeaderBlock *block, const uint8_t *name, siz
 
 size_t CHTTP2HeaderBlock_longest(const CHTTP2HeaderBlock *block) { return block->longest; }
 
-// MARK: - The table
+// MARK: - The dynamic table
 
 typedef struct Entry {
     uint8_t *bytes;  // the name, then the value
@@ -102,8 +102,8 @@ typedef struct Entry {
     size_t valueLength;
 } Entry;
 
-// What a block came to on this connection, once everything in it was indexed. Good as long as no
-// entry has entered or left the table since.
+// The encoding of a block on this connection, once all its fields are indexed. Valid until an entry
+// is added to or evicted from the table.
 typedef struct CachedBlock {
     uint64_t serial;
     uint64_t epoch;
@@ -116,10 +116,10 @@ enum { CACHED_BLOCKS = 64, ONCE_NAMES = 3 };
 struct Encoder {
     size_t capacity;
     size_t size;
-    uint64_t inserted;  // entries so far; also the newest one's number
-    uint64_t evicted;   // of them, those that left; the oldest one's number is one more
+    uint64_t inserted;  // entries added so far; also the number of the newest one
+    uint64_t evicted;   // entries evicted so far; the oldest one has the next number
     uint64_t epoch;
-    uint64_t onceEntry[ONCE_NAMES];  // the entry that holds each of those names
+    uint64_t onceEntry[ONCE_NAMES];  // the entry for each of those names
     Entry entries[ENTRIES_MAX];
     CachedBlock cache[CACHED_BLOCKS];
 };
@@ -155,8 +155,8 @@ void Encoder_set_capacity(Encoder *encoder, size_t capacity) {
     evict_to(encoder, encoder->capacity);
 }
 
-// Puts a field into the table, which must take it. 0 when memory ran out: then the peer's table and
-// this one differ, and the header block must not be used.
+// Adds a field to the table. Returns its number; 0 if memory is exhausted: then the table differs
+// from the peer's, and the header block must not be used.
 static uint64_t insert(Encoder *encoder, const Field *field) {
     size_t size = field->nameLength + field->valueLength + 32;
     evict_to(encoder, encoder->capacity - size);
@@ -171,7 +171,7 @@ static uint64_t insert(Encoder *encoder, const Field *field) {
     return encoder->inserted;
 }
 
-// The static table has 61 entries; the newest of the dynamic ones follows (RFC 7541 §2.3.3).
+// The static table has 61 entries; the newest dynamic entry follows (RFC 7541 §2.3.3).
 static uint64_t index_of(const Encoder *encoder, uint64_t number) {
     return 62 + encoder->inserted - number;
 }
@@ -180,7 +180,7 @@ static bool equals(const uint8_t *bytes, size_t length, const char *text) {
     return length == strlen(text) && memcmp(bytes, text, length) == 0;
 }
 
-// The index of a whole field, 0 when no table has it.
+// Returns the index of a field with its value; 0 if no table has it.
 static uint64_t find_field(Encoder *encoder, const Field *field) {
     if (equals(field->name, field->nameLength, ":method")) {
         if (equals(field->value, field->valueLength, "POST")) return 3;
@@ -199,8 +199,8 @@ static uint64_t find_field(Encoder *encoder, const Field *field) {
     return 0;
 }
 
-// The index of a name, 0 when no table has it. Of the static table, those names that requests to
-// APNs have.
+// Returns the index of a name; 0 if no table has it. Of the static table, only the names that
+// requests to APNs use are searched.
 static uint64_t find_name(Encoder *encoder, const Field *field) {
     static const struct {
         const char *name;
@@ -236,7 +236,7 @@ static void put(Head *head, const uint8_t *bytes, size_t length) {
     if (place && length) memcpy(place, bytes, length);
 }
 
-// RFC 7541 §5.1: an integer whose first byte has `bits` bits left beside `flags`.
+// Writes an integer with a prefix of `bits` bits, the other bits being `flags` (RFC 7541 §5.1).
 static void put_integer(Head *head, uint8_t flags, int bits, uint64_t value) {
     uint8_t bytes[11];
     size_t length = 0;
@@ -256,7 +256,8 @@ static void put_string(Head *head, const uint8_t *bytes, size_t length) {
     put(head, bytes, length);
 }
 
-// A literal (RFC 7541 §6.2) whose first byte has `flags` and `bits` bits for the name's index.
+// Writes a literal (RFC 7541 §6.2) with these flags and a prefix of `bits` bits for the index of
+// the name.
 static void put_literal(Head *head, uint8_t flags, int bits, uint64_t name, const Field *field) {
     put_integer(head, flags, bits, name);
     if (name == 0) put_string(head, field->name, field->nameLength);
@@ -267,7 +268,7 @@ static void put_literal(Head *head, uint8_t flags, int bits, uint64_t name, cons
     }
 }
 
-// One that a large part of the table would go for is not worth its place.
+// A field that would evict a large part of the table is not indexed.
 static bool is_worth_indexing(const Encoder *encoder, const Field *field) {
     return field->nameLength + field->valueLength + 32 <= encoder->capacity / 4 * 3;
 }
@@ -320,7 +321,7 @@ static void put_field(Encoder *encoder, Head *head, const Field *field) {
 }
 
 void Encoder_append_path(Head *head, const uint8_t *path, size_t length) {
-    // Literal without indexing, name 4 of the static table.
+    // A literal without indexing, with name 4 of the static table.
     put_integer(head, 0x00, 4, 4);
     put_string(head, path, length);
 }
@@ -342,7 +343,7 @@ void Encoder_append_block(Encoder *encoder, Head *head, const CHTTP2HeaderBlock 
     for (size_t index = 0; index < block->count; index++) {
         put_field(encoder, head, &block->fields[index]);
     }
-    // What put something into the table must not be repeated.
+    // An encoding that added entries to the table must not be repeated.
     const size_t length = head->length - start;
     if (head->isOverflown || epoch != encoder->epoch || length > sizeof cached->bytes) return;
     cached->serial = block->serial;

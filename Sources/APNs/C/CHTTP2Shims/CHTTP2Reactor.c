@@ -29,7 +29,7 @@ struct CHTTP2Reactor {
     int wakeup;
 };
 
-// The eventfd's token; no descriptor is given it.
+// The token of the eventfd; no descriptor uses it.
 static const uint64_t WAKEUP = UINT64_MAX;
 enum { EVENTS_PER_WAIT = 64 };
 
@@ -55,7 +55,7 @@ void CHTTP2Reactor_destroy(CHTTP2Reactor *reactor) {
 
 void CHTTP2Reactor_wake(const CHTTP2Reactor *reactor) {
     const uint64_t one = 1;
-    // Fails only when the counter is full, and then the wake-up is pending anyway.
+    // Fails only if the counter is at its maximum, and then a wake-up is pending already.
     ssize_t ignored = write(reactor->wakeup, &one, sizeof one);
     (void)ignored;
 }
@@ -102,7 +102,7 @@ int32_t CHTTP2Socket_connect(const void *address, uint32_t length) {
     int made = socket(target->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (made < 0) return -errno;
     const int one = 1;
-    // Frames are collected before they are written; what is written is sent immediately.
+    // Frames are buffered before they are written, so that Nagle's algorithm would only delay them.
     setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     if (connect(made, target, length) != 0 && errno != EINPROGRESS) {
         const int failure = errno;

@@ -5,15 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-// How nghttp2's HEADERS for every request end: `:method: POST`, entry 3 of the static table.
+// The last byte of nghttp2's HEADERS for every request: `:method: POST`, entry 3 of the static
+// table.
 static const uint8_t PLACEHOLDER = 0x83;
 enum {
     FIRST_STREAMS = 64,
-    // What RFC 9113 §6.5.2 recommends as the least, and so a good guess before any SETTINGS.
+    // The minimum that RFC 9113 §6.5.2 recommends, as the assumption before any SETTINGS.
     STREAMS_BEFORE_SETTINGS = 100,
 };
 
-// MARK: - Life
+// MARK: - Lifecycle
 
 static bool append_text(CHTTP2HeaderBlock *block, const char *name, const char *value) {
     return CHTTP2HeaderBlock_append(block, (const uint8_t *)name, strlen(name),
@@ -69,7 +70,7 @@ CHTTP2Session *CHTTP2Session_create(uint32_t streams, const char *authority,
 }
 
 void CHTTP2Session_destroy(CHTTP2Session *session) {
-    // Streams that are open have no callback from here on.
+    // Open streams get no callback after this.
     nghttp2_session_del(session->session);
     for (uint32_t place = 0; place < session->streamCount; place++) {
         if (session->streams[place].isInUse) CHTTP2Session_free_stream(session, place);
@@ -82,14 +83,14 @@ void CHTTP2Session_destroy(CHTTP2Session *session) {
         if (session->prologues[method]) CHTTP2HeaderBlock_destroy(session->prologues[method]);
     }
     if (session->epilogue) CHTTP2HeaderBlock_destroy(session->epilogue);
-    // Device tokens, provider tokens and payloads went through here.
+    // These buffers contained device tokens, provider tokens and payloads.
     explicit_bzero(&session->head, sizeof session->head);
     if (session->staged) explicit_bzero(session->staged, session->stagedCapacity);
     free(session->staged);
     free(session);
 }
 
-// MARK: - Places
+// MARK: - The stream table
 
 static bool grow(CHTTP2Session *session) {
     uint32_t count = session->streamCount ? session->streamCount * 2 : FIRST_STREAMS;
@@ -116,7 +117,7 @@ static uint32_t take_place(CHTTP2Session *session) {
     const uint32_t place = session->firstFree;
     Stream *stream = &session->streams[place];
     session->firstFree = stream->nextFree;
-    // All but the inline headers, whose length says what counts.
+    // Clears all but the inline headers, whose length says which bytes are valid.
     memset(stream, 0, offsetof(Stream, headers));
     stream->isInUse = true;
     stream->answerLimit = CHTTP2_ANSWER_BODY_MAX;
@@ -139,13 +140,13 @@ void CHTTP2Session_release(CHTTP2Session *session, uint32_t stream) {
     CHTTP2Session_free_stream(session, stream);
 }
 
-// MARK: - Bytes on their way out
+// MARK: - Staged bytes
 
 static bool stage(CHTTP2Session *session, const uint8_t *bytes, size_t length) {
     if (session->stagedCapacity - session->stagedEnd < length) {
         size_t capacity = session->stagedCapacity ? session->stagedCapacity : 32768;
         while (capacity - session->stagedEnd < length) capacity *= 2;
-        // Not realloc, which leaves what it copied behind: tokens and payloads.
+        // Not realloc, which may leave a copy of tokens and payloads in freed memory.
         uint8_t *grown = malloc(capacity);
         if (!grown) return false;
         if (session->staged) {
@@ -161,7 +162,7 @@ static bool stage(CHTTP2Session *session, const uint8_t *bytes, size_t length) {
     return true;
 }
 
-// Remembers where the stream's HEADERS begin, which are about to be staged.
+// Records the position of the stream's HEADERS, which are staged next.
 static void remember_unwritten(CHTTP2Session *session) {
     if (session->unwrittenCount == session->streamCount && session->unwrittenHead > 0) {
         session->unwrittenCount -= session->unwrittenHead;
@@ -170,8 +171,8 @@ static void remember_unwritten(CHTTP2Session *session) {
         session->unwrittenHead = 0;
     }
     if (session->unwrittenCount == session->streamCount) {
-        // Requests that were cancelled before a byte of theirs left fill the queue: "written" is
-        // the careful answer.
+        // The queue is full of requests that were cancelled before they were written. Counting this
+        // one as written is the safe choice.
         session->streams[session->starting].isWritten = true;
         return;
     }
@@ -181,8 +182,8 @@ static void remember_unwritten(CHTTP2Session *session) {
     };
 }
 
-// Puts the header block that was encoded here into the place of nghttp2's, which holds changes of
-// the table's size, if there are any, and the placeholder.
+// Replaces nghttp2's header block, which has changes of the table size, if there are any, and the
+// placeholder, by the one that was encoded here.
 static bool stage_head(CHTTP2Session *session, const uint8_t *frame, size_t length) {
     if (frame[length - 1] != PLACEHOLDER) return false;
     const size_t changes = length - FRAME_HEADER - 1;
@@ -200,14 +201,15 @@ static bool stage_head(CHTTP2Session *session, const uint8_t *frame, size_t leng
 
 bool CHTTP2Session_collect(CHTTP2Session *session) {
     if (session->isBroken) return false;
-    // A body goes with its head, also beyond the threshold: it would be copied to wait for the next
-    // write, and make a TLS record of its own there.
+    // A body is staged with its HEADERS, even beyond the threshold. Otherwise it would be copied
+    // until the next write, and would need its own TLS record.
     bool isInRequest = session->starting != NO_STREAM;
     while (session->stagedEnd - session->stagedStart < CHTTP2_WRITE_THRESHOLD || isInRequest) {
         const uint8_t *bytes;
         const ssize_t length = nghttp2_session_mem_send(session->session, &bytes);
         if (length == 0) return true;
-        // nghttp2 gives one frame at a time, but for the preface, whose fourth byte is a space.
+        // nghttp2 returns one frame at a time, except for the preface, whose fourth byte is a
+        // space.
         const bool isFrame = length > FRAME_HEADER;
         const bool isHead =
             isFrame && bytes[3] == NGHTTP2_HEADERS && session->starting != NO_STREAM;
@@ -283,7 +285,8 @@ void CHTTP2Session_add_field(CHTTP2Session *session, const uint8_t *name, size_t
     Encoder_append_field(session->encoder, &session->head, name, nameLength, value, valueLength);
 }
 
-// What flow control held back is copied: the submitter's bytes are there for this call only.
+// Copies the part of the body that flow control delays: the caller's bytes are valid only during
+// this call.
 static bool keep_rest_of_body(Stream *stream) {
     if (stream->bodyTaken == stream->bodyLength) {
         stream->body = NULL;
@@ -311,7 +314,7 @@ static bool submit(CHTTP2Session *session, uint32_t place) {
                                (void *)(uintptr_t)(place + 1));
     if (id < 0) return false;
     session->streams[place].id = id;
-    // nghttp2 would keep the request for later only if the caller had asked for too many streams.
+    // nghttp2 delays a request only if there are too many streams, which the caller has checked.
     return CHTTP2Session_collect(session) && session->starting == NO_STREAM;
 }
 
@@ -319,7 +322,7 @@ CHTTP2Started CHTTP2Session_start(CHTTP2Session *session, uint32_t tag, const ui
                                   size_t bodyLength) {
     const uint32_t place = session->head.isOverflown ? NO_STREAM : take_place(session);
     if (place == NO_STREAM) {
-        // The peer's table may have missed an entry: nothing more can be encoded.
+        // The peer's table may lack an entry, so no further header block can be encoded.
         session->isBroken = true;
         return (CHTTP2Started){-1, false};
     }
@@ -330,7 +333,7 @@ CHTTP2Started CHTTP2Session_start(CHTTP2Session *session, uint32_t tag, const ui
     if (!submit(session, place) || !keep_rest_of_body(&session->streams[place])) {
         session->isBroken = true;
         session->starting = NO_STREAM;
-        // Reported to its submitter by -1, and not in another way.
+        // Reported to the caller by -1 only.
         stream->isCancelled = true;
         stream->body = NULL;
         stream->bodyLength = stream->bodyTaken = 0;
@@ -378,7 +381,7 @@ void CHTTP2Session_abort(CHTTP2Session *session) {
     session->isBroken = true;
 }
 
-// MARK: - What Swift asks
+// MARK: - Queries
 
 CHTTP2SessionState CHTTP2Session_state(const CHTTP2Session *session) { return session->state; }
 
@@ -386,7 +389,7 @@ const char *CHTTP2Session_goaway_words(const CHTTP2Session *session) {
     return session->goAwayWords;
 }
 
-// A stream that nghttp2 reset by itself, and for whose reset there is no reason beside the answer.
+// Whether nghttp2 reset the stream by itself, for which the only reason is a malformed answer.
 static bool is_malformed(const Stream *stream) {
     return stream->isFinished && stream->errorCode == NGHTTP2_PROTOCOL_ERROR &&
            !stream->isResetHere && !stream->isResetThere;

@@ -7,50 +7,51 @@
 
 #include <nghttp2/nghttp2.h>
 
-// No place in a table of streams.
+// No index in the table of streams.
 #define NO_STREAM UINT32_MAX
 
-// RFC 9113 §4.1: a frame's header, which begins with the length of what follows it.
+// The size of a frame's header, which starts with the length of the payload (RFC 9113 §4.1).
 enum { FRAME_HEADER = 9, FRAME_LENGTH = 3 };
 
-// The methods of CHTTP2Method.
+// The number of methods of CHTTP2Method.
 enum { METHODS = 3 };
 
-// The answer headers that fit a stream without an allocation.
+// The number of bytes of answer headers that a stream stores without an allocation.
 enum { INLINE_HEADERS = 232 };
 
-// One place in the table. nghttp2 refers to it by index, because the table may move when it grows.
+// An entry of the stream table. nghttp2 refers to it by index, because the table may move when it
+// grows.
 typedef struct Stream {
     int32_t id;
     uint32_t tag;
     uint32_t nextFree;
     uint32_t errorCode;
-    uint16_t status;         // of the final answer, once its header block is complete and right
-    uint16_t pendingStatus;  // of the block that is coming in
+    uint16_t status;         // of the final answer; set when its header block is complete and valid
+    uint16_t pendingStatus;  // of the header block that is being received
     bool isInUse;
-    bool isFinished;   // closed, and not released yet
-    bool isCancelled;  // its answer is not wanted
-    bool isWritten;    // its HEADERS, or their beginning, were handed to TLS
-    bool isWhole;      // the answer's end came
+    bool isFinished;   // closed, but not released yet
+    bool isCancelled;  // its answer is ignored
+    bool isWritten;    // a part of its HEADERS was passed to TLS
+    bool isWhole;      // the end of the answer was received
     bool isTooLarge;
-    bool isResetHere;   // this side gave its reason for resetting the stream
+    bool isResetHere;   // this side reset the stream with a reason
     bool isResetThere;  // the peer reset it
     uint16_t headersLength;
     uint32_t answerLength;
     uint32_t answerCapacity;
     uint32_t answerLimit;
-    uint32_t headerList;  // bytes of the present header list
+    uint32_t headerList;  // the size of the current header list, in bytes
     uint32_t bodyLength;
     uint32_t bodyTaken;
-    const uint8_t *body;   // the submitter's during CHTTP2Session_start, then `ownedBody`
-    uint8_t *ownedBody;    // what flow control held back; NULL for none
+    const uint8_t *body;   // the caller's during CHTTP2Session_start, then `ownedBody`
+    uint8_t *ownedBody;    // the part that flow control delays; NULL for none
     uint8_t *answer;       // `answerCapacity` bytes; NULL until there is a body
     uint8_t *longHeaders;  // CHTTP2_ANSWER_HEADERS_MAX bytes; NULL while they fit
     uint8_t headers[INLINE_HEADERS];
 } Stream;
 
-// A stream whose HEADERS are staged and not handed to TLS, and where they begin among all bytes
-// that were ever staged. The stream may have been cancelled meanwhile, and its place have another.
+// A stream whose HEADERS are staged and not yet passed to TLS, and their position among all bytes
+// that were ever staged. The stream may have been cancelled, and its entry reused.
 typedef struct Unwritten {
     uint64_t start;
     uint32_t place;
@@ -63,8 +64,8 @@ struct CHTTP2Session {
     CHTTP2HeaderBlock *epilogue;  // user-agent
 
     Stream *streams;
-    uint32_t streamCount;  // places that exist
-    uint32_t streamLimit;  // places that may
+    uint32_t streamCount;  // entries that exist
+    uint32_t streamLimit;  // the maximum number of entries
     uint32_t firstFree;
     uint32_t *finished;  // a queue from `finishedHead` to `finishedCount`
     uint32_t finishedHead;
@@ -77,26 +78,26 @@ struct CHTTP2Session {
     size_t stagedStart;
     size_t stagedEnd;
     size_t stagedCapacity;
-    uint64_t takenBytes;  // how many of all that were ever staged TLS has taken
+    uint64_t takenBytes;  // the number of staged bytes that TLS has accepted so far
 
-    uint32_t frameLeft;  // bytes of the present frame that are still to come
-    uint32_t frameLength;  // of the next one, as far as its bytes are there
+    uint32_t frameLeft;  // the remaining bytes of the current frame
+    uint32_t frameLength;  // the length of the next frame, as far as it was received
     uint32_t frameLengthBytes;
 
-    uint32_t starting;  // the stream whose HEADERS nghttp2 is about to give, or NO_STREAM
-    bool isBroken;      // memory ran out where nothing could be undone
+    uint32_t starting;  // the stream whose HEADERS nghttp2 returns next, or NO_STREAM
+    bool isBroken;      // memory was exhausted, and the state cannot be restored
     CHTTP2SessionState state;
     char goAwayWords[CHTTP2_ERROR_MAX];
     Head head;
 };
 
-// The callbacks that nghttp2 needs, shared by all sessions. NULL when memory ran out.
+// The callbacks for nghttp2, shared by all sessions. Returns NULL if memory is exhausted.
 const nghttp2_session_callbacks *CHTTP2Session_callbacks(void);
-// Reads from the body of the stream whose place is in `source->fd`.
+// Reads from the body of the stream at the index `source->fd`.
 ssize_t CHTTP2Session_read_body(nghttp2_session *session, int32_t id, uint8_t *buffer,
                                 size_t length, uint32_t *flags, nghttp2_data_source *source,
                                 void *context);
-// Gives a place back, with what it holds.
+// Frees an entry and what it owns.
 void CHTTP2Session_free_stream(CHTTP2Session *session, uint32_t place);
 
 #endif

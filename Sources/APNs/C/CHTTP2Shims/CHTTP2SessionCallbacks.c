@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// nghttp2 calls these while it acts on bytes or gives some. They copy and return; none calls back
-// into nghttp2, but for resetting a stream, which is allowed.
+// nghttp2 calls these functions while it receives or returns bytes. They copy and return; none
+// calls nghttp2, except to reset a stream, which is allowed.
 
 static Stream *stream_of(CHTTP2Session *session, nghttp2_session *library, int32_t id) {
     const uintptr_t known = (uintptr_t)nghttp2_session_get_stream_user_data(library, id);
@@ -24,7 +24,8 @@ static bool is_kept(const uint8_t *name, size_t length) {
     return (length > 5 && memcmp(name, "apns-", 5) == 0) || is_named(name, length, "date");
 }
 
-// What finds no room is left out; a push client can do without it.
+// Stores a field of an answer. Fields beyond the limit are omitted, because a push client does not
+// need them.
 static void keep(Stream *stream, const uint8_t *name, size_t nameLength, const uint8_t *value,
                  size_t valueLength) {
     const size_t needed = 3 + nameLength + valueLength;
@@ -49,12 +50,12 @@ static int on_begin_headers(nghttp2_session *library, const nghttp2_frame *frame
     Stream *stream = stream_of(context, library, frame->hd.stream_id);
     if (!stream || frame->hd.type != NGHTTP2_HEADERS) return 0;
     stream->headerList = 0;
-    // What an interim answer brought is dropped. Behind a final one only trailers can come.
+    // The fields of interim answers are dropped. Only trailers can follow a final answer.
     if (stream->status == 0) stream->pendingStatus = stream->headersLength = 0;
     return 0;
 }
 
-// What comes here is kept, and is no answer yet: the block may be cut off, or turn out malformed.
+// Stores a field of a header block that may still be incomplete or malformed.
 static int on_header(nghttp2_session *library, const nghttp2_frame *frame, const uint8_t *name,
                      size_t nameLength, const uint8_t *value, size_t valueLength, uint8_t flags,
                      void *context) {
@@ -69,7 +70,7 @@ static int on_header(nghttp2_session *library, const nghttp2_frame *frame, const
     }
     if (stream->status != 0) return 0;
     if (is_named(name, nameLength, ":status") && valueLength == 3) {
-        // nghttp2 has seen to it that these are digits, and that there is no second one.
+        // nghttp2 has checked that these are digits, and that there is only one such field.
         stream->pendingStatus =
             (uint16_t)((value[0] - '0') * 100 + (value[1] - '0') * 10 + (value[2] - '0'));
     } else if (is_kept(name, nameLength)) {
@@ -78,8 +79,8 @@ static int on_header(nghttp2_session *library, const nghttp2_frame *frame, const
     return 0;
 }
 
-// nghttp2 would leave a field out whose name or value is not allowed, and take the rest for an
-// answer. RFC 9113 §8.2.1 calls the whole malformed.
+// nghttp2 would omit a field with an invalid name or value, and accept the rest. RFC 9113 §8.2.1
+// says that the message is malformed.
 static int on_invalid_header(nghttp2_session *library, const nghttp2_frame *frame,
                              const uint8_t *name, size_t nameLength, const uint8_t *value,
                              size_t valueLength, uint8_t flags, void *context) {
@@ -88,8 +89,7 @@ static int on_invalid_header(nghttp2_session *library, const nghttp2_frame *fram
     return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
-// A header block is complete, and nghttp2 has found nothing in it that RFC 9113 §8.2 and §8.3
-// forbid.
+// Handles a complete header block, which nghttp2 has checked against RFC 9113 §8.2 and §8.3.
 static int on_header_block(CHTTP2Session *session, nghttp2_session *library, int32_t id) {
     Stream *stream = stream_of(session, library, id);
     if (!stream || stream->status != 0) return 0;
@@ -97,13 +97,13 @@ static int on_header_block(CHTTP2Session *session, nghttp2_session *library, int
         if (stream->pendingStatus >= 200) stream->status = stream->pendingStatus;
         return 0;
     }
-    // Three digits, but no status (RFC 9110 §15).
+    // Three digits that are not a status (RFC 9110 §15).
     return nghttp2_submit_rst_stream(library, NGHTTP2_FLAG_NONE, id, NGHTTP2_PROTOCOL_ERROR) == 0
                ? 0
                : NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
-// Makes room for so many more bytes of an answer. False when memory ran out.
+// Reserves memory for further bytes of an answer. Returns false if memory is exhausted.
 static bool reserve_answer(Stream *stream, size_t length) {
     const size_t needed = stream->answerLength + length;
     if (needed <= stream->answerCapacity) return true;
@@ -134,7 +134,8 @@ static int on_data(nghttp2_session *library, uint8_t flags, int32_t id, const ui
     return 0;
 }
 
-// An answer may end before the request does (RFC 9113 §8.1): then the rest of it is not sent.
+// An answer may end before the request does (RFC 9113 §8.1): then the rest of the request is not
+// sent.
 static int on_answer_end(CHTTP2Session *session, nghttp2_session *library, int32_t id) {
     Stream *stream = stream_of(session, library, id);
     if (!stream || stream->status == 0) return 0;
@@ -180,7 +181,7 @@ static int on_frame(nghttp2_session *library, const nghttp2_frame *frame, void *
         const int code = on_header_block(session, library, frame->hd.stream_id);
         if (code != 0) return code;
     }
-        // Falls through: the block may be all of the answer.
+        // Falls through: the header block may be the whole answer.
         __attribute__((fallthrough));
     case NGHTTP2_DATA:
         if (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) {
@@ -258,10 +259,11 @@ const nghttp2_session_callbacks *CHTTP2Session_callbacks(void) {
     return callbacks;
 }
 
-// MARK: - Counting
+// MARK: - Frame counts
 
-// Every frame, by its length. nghttp2 has no word for those that it ignores, and a peer might send
-// them for ever. One that ends an answer has a request behind it, and is taken back when it does.
+// Counts every frame by its header. nghttp2 reports nothing for frames that it ignores, which a
+// peer could send without end. A frame that ends an answer is subtracted again, because it belongs
+// to a request.
 static void count_frames(CHTTP2Session *session, const uint8_t *bytes, size_t length) {
     while (length > 0) {
         if (session->frameLeft > 0) {

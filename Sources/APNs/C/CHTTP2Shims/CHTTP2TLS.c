@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// nghttp2 1.41 has every function used; OpenSSL 3.0 is Debian 12's.
+// nghttp2 1.41 has all functions used here; Debian 12 has OpenSSL 3.0.
 _Static_assert(NGHTTP2_VERSION_NUM >= 0x012900, "libnghttp2 1.41 or later is needed to build");
 _Static_assert(OPENSSL_VERSION_NUMBER >= 0x30000000L, "OpenSSL 3.0 or later is needed to build");
 
-// One TLS record holds up to 16 KB; four of them are read with one call.
+// A TLS record has up to 16 KiB; one call reads four of them.
 enum { READ_BUFFER_BYTES = 65536 };
 
 CHTTP2Version CHTTP2_load(void) {
@@ -36,9 +36,9 @@ void CHTTP2TLS_take_error(char *words, const char *fallback) {
     ERR_clear_error();
 }
 
-// MARK: - Trust
+// MARK: - Certificate authorities
 
-// Never asks at the terminal: without a password a locked key is an error.
+// Never prompts: an encrypted key without a password is an error.
 static int give_password(char *buffer, int size, int isForWriting, void *context) {
     (void)isForWriting;
     const char *password = context;
@@ -60,7 +60,7 @@ static bool trust_pem(SSL_CTX *context, const uint8_t *pem, size_t length) {
         X509_free(authority);
     }
     BIO_free(source);
-    // The end of the text is an error of its own to OpenSSL.
+    // OpenSSL reports the end of the text as an error.
     if (count > 0) ERR_clear_error();
     return count > 0;
 }
@@ -90,7 +90,7 @@ static bool use_chain(SSL_CTX *context, BIO *source, void *password) {
     X509_free(leaf);
     X509 *next;
     while (isUsed && (next = PEM_read_bio_X509(source, NULL, give_password, password))) {
-        // Takes the certificate over when it succeeds.
+        // Takes ownership on success.
         if (SSL_CTX_add0_chain_cert(context, next) != 1) {
             X509_free(next);
             isUsed = false;
@@ -156,7 +156,7 @@ static bool set_rules(SSL_CTX *context) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_read_ahead(context, 1);
     SSL_CTX_set_default_read_buffer_len(context, READ_BUFFER_BYTES);
-    // This one function gives 0 for success.
+    // This function returns 0 on success.
     return SSL_CTX_set_alpn_protos(context, h2, sizeof h2) == 0 &&
            SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1;
 }

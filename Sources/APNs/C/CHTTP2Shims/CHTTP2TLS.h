@@ -11,8 +11,8 @@ struct CHTTP2TLSContext {
     SSL_CTX *context;
 };
 
-// Takes the oldest error off OpenSSL's queue of this thread as words, and empties the queue, so that
-// the next SSL_get_error does not meet it. `fallback` is what is said when the queue is empty.
+// Writes the oldest error of this thread's OpenSSL queue as text, and clears the queue, so that the
+// next SSL_get_error is not affected. Writes `fallback` if the queue is empty.
 void CHTTP2TLS_take_error(char *words, const char *fallback);
 
 #endif

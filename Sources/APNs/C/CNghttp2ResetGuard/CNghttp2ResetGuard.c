@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-// nghttp2.h asks for this visibility; -fvisibility=hidden must not undo it.
+// nghttp2.h requires this visibility; -fvisibility=hidden must not override it.
 #define EXPORTED __attribute__((visibility("default"), used))
 
 static atomic_uint_fast64_t dropped;
@@ -27,12 +27,12 @@ EXPORTED int nghttp2_submit_rst_stream(nghttp2_session *session, uint8_t flags, 
         atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
         return 0;
     }
-    // Looked up once; two threads that race store the same pointer.
+    // Looked up once; concurrent calls store the same pointer.
     static _Atomic(SubmitReset *) next;
     SubmitReset *submit = atomic_load_explicit(&next, memory_order_relaxed);
     if (!submit) {
         submit = (SubmitReset *)dlsym(RTLD_NEXT, "nghttp2_submit_rst_stream");
-        // libcurl links libnghttp2 wherever this guard is of use; without it this is not called.
+        // libcurl links libnghttp2 wherever this guard has an effect; otherwise this is not called.
         if (!submit) return NGHTTP2_ERR_INVALID_STATE;
         atomic_store_explicit(&next, submit, memory_order_relaxed);
     }

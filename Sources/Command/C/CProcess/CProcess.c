@@ -7,7 +7,7 @@
 
 bool CProcess_refuse_dumps(void) {
     const struct rlimit none = {0, 0};
-    // The limit is lowered for what a handler behind a pipe in core_pattern would take as well.
+    // The limit applies also to a handler behind a pipe in core_pattern.
     bool hasNoCore = setrlimit(RLIMIT_CORE, &none) == 0;
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && hasNoCore;
 }

@@ -10,8 +10,8 @@
 #include <openssl/x509v3.h>
 #include <string.h>
 
-// The length of a serial number, in bits: more than the 64 random ones that CA/B rules ask for, and
-// short enough that it stays positive in the 20 bytes of RFC 5280 §4.1.2.2.
+// The length of a serial number, in bits: more than the 64 random bits that the CA/Browser Forum
+// requires, and short enough to be positive in the 20 bytes of RFC 5280 §4.1.2.2.
 enum { serialBits = 127 };
 
 static EVP_PKEY *pkey(const CCryptoKey *key) { return (EVP_PKEY *)(uintptr_t)key; }
@@ -46,8 +46,8 @@ static bool add_extension(X509 *certificate, X509V3_CTX *context, int kind, cons
     return isAdded;
 }
 
-// What RFC 5280 §4.2 asks for in each role. The subject key identifier comes first, because the
-// authority key identifier of a certificate that signs itself is taken from it.
+// Adds the extensions that RFC 5280 §4.2 requires for each role. The subject key identifier is
+// first, because the authority key identifier of a self-signed certificate is copied from it.
 static bool add_extensions(X509 *certificate, X509 *issuer, const CCryptoTemplate *template) {
     X509V3_CTX context;
     memset(&context, 0, sizeof context);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// CCryptoKey is EVP_PKEY under a name of its own, so that Swift never sees OpenSSL's headers.
+// CCryptoKey is EVP_PKEY under another name, so that Swift does not import OpenSSL's headers.
 static EVP_PKEY *pkey(const CCryptoKey *key) { return (EVP_PKEY *)(uintptr_t)key; }
 
 static bool contains(const uint8_t *bytes, size_t length, const char *text) {
@@ -36,7 +36,7 @@ static bool is_p256(EVP_PKEY *key, CCryptoFault *fault) {
     return true;
 }
 
-// No prompt: a command that waits for a password on an unattended terminal never ends.
+// No prompt: a command that waits for a password on an unattended terminal would never end.
 static int refuse_password(char *buffer, int size, int writing, void *context) {
     (void)buffer;
     (void)size;
@@ -56,8 +56,8 @@ static CCryptoFault fault_of_pem(const uint8_t *pem, size_t length) {
     return CCryptoFaultNotPEM;
 }
 
-// A file that was changed by a few characters can still decode, to a private key that does not
-// belong to its public one. Its signatures would be refused by APNs for no visible reason.
+// A file with a few changed characters can decode to a private key that does not belong to its
+// public key. APNs would reject its signatures without an apparent reason.
 static bool is_consistent(EVP_PKEY *key) {
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL);
     bool isConsistent = context && EVP_PKEY_check(context) == 1;
@@ -165,7 +165,7 @@ bool CCryptoKey_sign_es256(const CCryptoKey *key, const uint8_t *message, size_t
                     EVP_DigestSign(context, der, &derLength, message, length) == 1;
     EVP_MD_CTX_free(context);
     ERR_clear_error();
-    // OpenSSL gives DER; JSON Web Signatures want two fixed-width integers.
+    // OpenSSL encodes signatures in DER; JSON Web Signatures use two fixed-width integers.
     return isSigned && CCrypto_raw_signature(der, derLength, signature);
 }
 
@@ -179,7 +179,7 @@ bool CCryptoKey_verify_es256(const CCryptoKey *key, const uint8_t *message, size
     BIGNUM *r = BN_bin2bn(signature, 32, NULL);
     BIGNUM *s = BN_bin2bn(signature + 32, 32, NULL);
     if (pair && r && s && ECDSA_SIG_set0(pair, r, s) == 1) {
-        r = s = NULL;  // the pair owns them now
+        r = s = NULL;  // the signature owns them now
         derLength = i2d_ECDSA_SIG(pair, &der);
     }
     BN_free(r);
@@ -250,11 +250,11 @@ CCryptoFault CCryptoCertificate_read_pem(const uint8_t *certificate, size_t cert
     return fault;
 }
 
-// The archive's checksum is keyed with the password, and needs no cipher.
+// Checks the password by the archive's MAC, which needs no cipher.
 static bool is_password_of(PKCS12 *archive, const char *password) {
     if (PKCS12_mac_present(archive) != 1) return false;
     if (PKCS12_verify_mac(archive, password, password ? -1 : 0) == 1) return true;
-    // Having no password is written in two ways.
+    // An absent password is encoded in two ways.
     return !password && PKCS12_verify_mac(archive, "", 0) == 1;
 }
 

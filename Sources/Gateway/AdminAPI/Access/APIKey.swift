@@ -3,54 +3,56 @@
 import OpenSSLCrypto
 public import WakeModel
 
-/// A bearer key that the API takes, known by its digest only.
+/// A bearer key that the API accepts. Only the SHA-256 of its secret is stored.
 ///
-/// A plain SHA-256 is enough because a key is 256 random bits (see ``KeySecret``): there is nothing
-/// to guess, and a slow hash would let anybody keep the gateway busy with wrong keys.
+/// A fast hash is sufficient because a secret has 256 random bits (see ``KeySecret``) and cannot be
+/// guessed. A slow hash would let any caller load the CPU with wrong keys.
 public struct APIKey: Hashable, Sendable, CustomStringConvertible {
-    /// The most characters of a name.
+    /// The maximum length of a name, in characters.
     public static let maximumNameLength = 64
 
-    /// What the key is called in logs.
+    /// The name of the key in logs and the audit log.
     public let name: String
-    /// What it may do.
+    /// The scopes of the key; at least one.
     public let scopes: Set<Scope>
-    /// The apps that it may ask for and read of, in either environment; `nil` for all.
+    /// The apps that the key may send to and read, in either environment; `nil` for all apps.
     public let apps: Set<BundleID>?
-    /// How many requests it may make; `nil` for the listener's usual rate.
+    /// The rate limit of the key; `nil` for ``RequestRate/usual``.
     public let rate: RequestRate?
-    /// From when on it is refused; `nil` for never.
+    /// The time from which the key is refused; `nil` if it does not expire.
     public let expiresAt: WallInstant?
-    /// What proves that a caller has it: one secret, or two while it is being replaced.
+    /// The accepted secrets: one, or two during a rotation, the current one first.
     let secrets: [Secret]
 
     /// A secret of a key.
     struct Secret: Hashable, Sendable {
         /// The SHA-256 of the secret, 32 bytes.
         let digest: [UInt8]
-        /// From when on it is refused; `nil` for as long as the key is taken.
+        /// The time from which the secret is refused; `nil` if it expires only with the key.
         let expiresAt: WallInstant?
     }
 
-    /// The secret that a key had before the present one.
+    /// The former secret of a key, accepted during a rotation.
     public struct PreviousSecret: Hashable, Sendable {
-        /// The SHA-256 of the secret, in hexadecimal.
+        /// The SHA-256 of the secret, 64 hexadecimal digits.
         public let sha256: String
-        /// From when on it is refused; `nil` for as long as the key is taken.
+        /// The time from which the secret is refused; `nil` if it expires only with the key.
         public let expiresAt: WallInstant?
 
-        /// Creates one.
+        /// Creates a former secret. Its digest is checked when the key is created.
         public init(sha256: String, expiresAt: WallInstant? = nil) {
             self.sha256 = sha256
             self.expiresAt = expiresAt
         }
     }
 
-    /// A key by the SHA-256 of its characters in UTF-8, in hexadecimal. `previous` is taken beside
-    /// it, so that callers can change to the new secret one after the other.
+    /// Creates a key. `sha256` is the SHA-256 of the UTF-8 bytes of its secret, 64 hexadecimal
+    /// digits. `previous` is accepted too, so that callers can change to the new secret one at a
+    /// time.
     ///
-    /// Throws ``WakeModel/InvalidField`` when `name` is not valid in a log line, when there is no
-    /// scope or an empty set of apps, or when a digest is malformed.
+    /// Throws ``WakeModel/InvalidField`` if `name` is not valid (see ``check(name:)``), if `scopes`
+    /// is empty, if `apps` is an empty set, if a digest is malformed, or if both digests are the
+    /// same.
     public init(
         name: String, sha256: some StringProtocol, scopes: Set<Scope> = Scope.usual,
         apps: Set<BundleID>? = nil, rate: RequestRate? = nil, expiresAt: WallInstant? = nil,
@@ -98,8 +100,9 @@ public struct APIKey: Hashable, Sendable, CustomStringConvertible {
         return digest
     }
 
-    /// Why keys cannot be used together: two have the same name, by which logs, rates and
-    /// idempotency distinguish callers, or the same secret. `nil` if they can.
+    /// Returns why the keys cannot be used together, as a sentence: two have the same name, which
+    /// identifies callers in logs, rate limits and idempotency keys, or the same secret. Returns
+    /// `nil` if there is no conflict.
     public static func conflict(among keys: [APIKey]) -> String? {
         var names: Set<String> = []
         var owners: [[UInt8]: String] = [:]
@@ -117,19 +120,21 @@ public struct APIKey: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// The SHA-256 of its secrets in hexadecimal, the present one first.
+    /// The SHA-256 digests of the secrets in hexadecimal, the current one first.
     public var digests: [String] { secrets.map { KeySecret.hex($0.digest) } }
 
-    /// From when on this secret is refused; `nil` for never.
+    /// The time from which the secret is refused: its own expiry or the key's, whichever is
+    /// earlier; `nil` if neither expires.
     func end(of secret: Secret) -> WallInstant? {
         [expiresAt, secret.expiresAt].compactMap(\.self).min()
     }
 
-    /// The name alone.
+    /// The name of the key.
     public var description: String { name }
 
-    /// Throws for a name that is empty, too long, or has a character other than `A–Z a–z 0–9 . _
-    /// -`: it is used in logs and in digests.
+    /// Checks that a name has 1 to ``maximumNameLength`` characters, each one of `A–Z a–z 0–9 . _
+    /// -`, because it is written to logs and is an input of digests. Throws
+    /// ``WakeModel/InvalidField``.
     public static func check(name: String) throws(InvalidField) {
         guard !name.isEmpty, name.utf8.count <= maximumNameLength else {
             throw InvalidField(
@@ -153,8 +158,9 @@ public struct APIKey: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The key among `keys` that has this secret, and the secret. Every secret is compared in
-    /// whole, so that the time taken does not reveal where a difference is, nor which key it was.
+    /// Returns the key that has this secret, and the secret; `nil` if there is none. Compares all
+    /// digests in constant time, so that the duration reveals neither the position of a difference
+    /// nor the key.
     static func match(_ text: Substring, among keys: [APIKey]) -> (key: APIKey, secret: Secret)? {
         var bytes = Array(text.utf8)
         defer { bytes.cleanse() }

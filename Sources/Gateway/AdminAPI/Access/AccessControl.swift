@@ -3,14 +3,14 @@
 import HTTPTypes
 import Hummingbird
 
-/// Admits requests with an API key (RFC 6750 §2.1) that has the route's scope and is within its
-/// rate. It reads the head of a request only: an unauthorized caller is answered before a byte of
-/// the body is read.
+/// Authenticates and authorizes requests: an API key (RFC 6750 §2.1) with the route's scope and
+/// within its rate limit. Needs only the head of a request, so that an unauthorized caller is
+/// answered before the body is read.
 struct AccessControl: Sendable {
     let authentication: AdminConfiguration.Authentication
 
-    /// What the key that the caller shows grants; `nil` where none is asked for. Throws
-    /// ``Problem``.
+    /// Returns the grant of the caller's key; `nil` if no key is required. Throws ``Problem`` with
+    /// `unauthorized`, `forbidden` or `rate-limited`.
     func check(_ request: Request, _ access: Route.Access) throws(Problem) -> KeyGrant? {
         guard case .scope(let scope) = access, case .keys(let ring) = authentication else {
             return nil
@@ -42,8 +42,9 @@ struct AccessControl: Sendable {
         }
     }
 
-    /// Takes so many more requests from the rate of the caller's key: each item of a batch is
-    /// one. Throws ``Problem`` when the rate is used up already, by other batches of the same key.
+    /// Counts further requests against the rate limit of the caller's key: each item of a batch
+    /// counts as one. Throws ``Problem`` with `rate-limited` if earlier batches have overdrawn the
+    /// limit.
     func debit(_ caller: APIKey?, for count: Int) throws(Problem) {
         guard let caller, case .keys(let ring) = authentication else { return }
         if let seconds = ring.debit(caller, for: count) {
@@ -59,7 +60,7 @@ struct AccessControl: Sendable {
         return problem
     }
 
-    /// A key that was taken when its request began, and is not any more.
+    /// The problem for a key that was accepted at the start of the request and is no longer valid.
     static func over(_ grant: KeyGrant) -> Problem {
         unauthorized(
             "The API key \(grant.key.name) was revoked or changed, or has expired, while the "

@@ -3,13 +3,13 @@
 import Foundation
 public import WakeModel
 
-/// A change made by a caller, as recorded in an audit log.
+/// One entry of the audit log: a change that a caller made.
 public struct AuditEntry: Sendable {
-    /// Names and values, in the order in which they are written.
+    /// Names and values, in the order of output.
     let members: [(name: String, value: String)]
 
-    /// An entry about what `actor` did to `subject`, from where. None of it holds a secret or a
-    /// device token; `details` with `nil` are left out.
+    /// Creates an entry: `actor` made the change to `subject`, from the address `origin`. No value
+    /// may contain a secret or a device token. `details` with the value `nil` are omitted.
     public init(
         at instant: WallInstant, _ change: String, by actor: String, from origin: String,
         to subject: String, _ details: KeyValuePairs<String, String?> = [:]
@@ -21,54 +21,58 @@ public struct AuditEntry: Sendable {
             ] + details.compactMap { name, value in value.map { (name, $0) } }
     }
 
-    /// The entry as one line of JSON. What would end a line or move a cursor is escaped.
+    /// The entry as one line of JSON. Control characters are escaped.
     var line: [UInt8] {
         JSONValue.object(members.map { ($0.name, .string($0.value)) }).bytes
             + [UInt8(ascii: "\n")]
     }
 }
 
-/// The file of an audit log: a line of JSON for each entry, only ever appended to.
+/// An append-only file with one JSON object per line.
 ///
-/// It is opened for each line, because changes are rare: so a rotated file needs no signal, and
-/// `rouse keys` may append while a gateway runs.
+/// The file is opened for each line: changes are rare, a log rotation needs no signal, and `rouse
+/// keys` can append while a gateway runs.
 public struct AuditFile: Sendable {
     private let path: String
 
-    /// Why a line could not be written, as a sentence.
+    /// The reason why a line could not be written, as a sentence.
     public struct Failure: Error, CustomStringConvertible {
         /// The sentence.
         public let description: String
     }
 
-    /// The file at this path. It is made with the first line, for its owner only.
+    /// Refers to the file at this path. The first write creates it with the permissions 0600.
     public init(path: String) { self.path = path }
 
-    /// Makes the file if it does not exist, and throws if it cannot be appended to.
+    /// Creates the file if it does not exist. Throws ``Failure`` if it cannot be opened for
+    /// appending.
     public func check() throws(Failure) { close(try open()) }
 
-    /// Appends an entry as a line.
+    /// Appends an entry as one line. Throws ``Failure``; the line may then have been written in
+    /// part.
     public func append(_ entry: AuditEntry) throws(Failure) {
         let descriptor = try open()
         defer { close(descriptor) }
         let line = (Self.endsWithinLine(descriptor) ? [UInt8(ascii: "\n")] : []) + entry.line
-        // One call, so that the lines of two programs do not mix.
-        // SAFETY: `write` reads as many bytes as the array has, which lives until it returns.
+        // One `write` call, so that lines of two processes are not interleaved.
+        // SAFETY: `write` reads as many bytes as the array has; the array is valid until the call
+        // returns.
         let count = line.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         guard count == line.count else { throw failure(count < 0 ? errno : ENOSPC) }
     }
 
-    /// Whether the last entry was written in part, to a disk that had no room for the rest.
+    /// Whether the file ends with an incomplete line, because the disk was full during a write.
     private static func endsWithinLine(_ descriptor: Int32) -> Bool {
         var last = UInt8(ascii: "\n")
-        // SAFETY: `read` writes one byte at most, into a live local. An empty file has no byte
-        // before its end, to which `lseek` could go.
+        // SAFETY: `read` writes at most one byte, to a live local variable. For an empty file
+        // `lseek` fails, because the position would be negative.
         return lseek(descriptor, -1, SEEK_END) >= 0 && read(descriptor, &last, 1) == 1
             && last != UInt8(ascii: "\n")
     }
 
     private func open() throws(Failure) -> Int32 {
-        // Neither a link nor a pipe: a user who may write the folder must not choose where it goes.
+        // Symbolic links and pipes are refused, so that a user with write access to the folder
+        // cannot redirect the log.
         let flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
         let descriptor = Foundation.open(path, flags, 0o600)
         guard descriptor >= 0 else { throw failure(errno) }
@@ -81,8 +85,8 @@ public struct AuditFile: Sendable {
         return descriptor
     }
 
-    /// A file that root makes belongs to the owner of its folder, so that a gateway that runs as
-    /// another user can append to it.
+    /// Gives a file that root created to the owner of its folder, so that a gateway that runs as
+    /// that user can append to it.
     private func handToOwnerOfFolder(_ descriptor: Int32) {
         var folder = stat()
         let parent = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)

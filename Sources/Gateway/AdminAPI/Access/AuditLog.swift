@@ -3,21 +3,19 @@
 public import Gateway
 public import Logging
 
-/// One entry for each change made by a caller: who, from where, what, to what, and when. It goes to
-/// a file of its own (``AuditFile``) or, without one, to the log.
+/// Records each change that a caller makes: the time, the caller, its address, the change and its
+/// subject. Entries are appended to an ``AuditFile``, or written to the log if there is no file.
 ///
-/// Changes are pauses, cancellations, forgotten devices, channels made and deleted, API keys that
-/// come, go or change, and reloads. Wakes, receipts and what apps report of their devices are no
-/// such changes but the traffic itself: the store keeps their history. Broadcasts are none either,
-/// and are kept nowhere.
+/// Changes are pauses and resumptions, cancellations, forgotten devices, removed registrations,
+/// created and deleted channels, changes of API keys, and reloads. Wakes, receipts and reports
+/// about devices are not recorded here, because the store keeps them. Broadcasts are not recorded.
 public struct AuditLog: Sendable {
     private let logger: Logger
     private let file: AuditFile?
     private let clock: any GatewayClock
 
-    /// An audit log that writes to this file. Without one, and where the file fails, it writes
-    /// where the logger does, at `notice`. The logger's level does not apply: a quieter log must
-    /// still have these.
+    /// Creates an audit log that writes to `file`. Without a file, and if a write to it fails,
+    /// entries are written to `logger` at level `notice`, regardless of the logger's level.
     public init(
         _ logger: Logger, file: AuditFile? = nil, clock: any GatewayClock = SystemGatewayClock()
     ) {
@@ -28,8 +26,8 @@ public struct AuditLog: Sendable {
         self.clock = clock
     }
 
-    /// Notes a change. `subject` is what it was done to, never a device token; `details` with
-    /// `nil` are left out.
+    /// Records a change. `subject` is the object of the change, never a device token. `details`
+    /// with the value `nil` are omitted.
     public func note(
         _ change: String, by actor: String, from origin: String, to subject: String,
         _ details: KeyValuePairs<String, String?> = [:]
@@ -50,7 +48,7 @@ public struct AuditLog: Sendable {
             ) { first, _ in first })
     }
 
-    /// A text without what would end the line or move a cursor.
+    /// Returns the text with control characters escaped.
     private static func printable(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { result, scalar in
             result +=
@@ -59,7 +57,7 @@ public struct AuditLog: Sendable {
         }
     }
 
-    /// Notes a change that the caller of a request made.
+    /// Records a change that the caller of a request made.
     func note(
         _ change: String, in context: AdminRequestContext, to subject: String,
         _ details: KeyValuePairs<String, String?> = [:]

@@ -3,12 +3,12 @@
 import HTTPTypes
 import Hummingbird
 
-/// Where no key is asked for, keeps pages of others away, which run in a browser on this machine
-/// and reach the listener with whatever that browser may.
+/// Refuses requests of web pages of other origins if no API key is required. Such a page runs in a
+/// browser on this machine and could otherwise use the API.
 ///
-/// - A page that has its own name resolved to this machine (DNS rebinding) is known by `Host`: only
-///   names of this machine are answered.
-/// - A page that posts across sites is known by `Origin`: only the origin that `Host` names may.
+/// - DNS rebinding, a page whose own name resolves to this machine, is detected by `Host`: only
+///   names of this machine are accepted.
+/// - A cross-site request is detected by `Origin`: only the origin that `Host` names is accepted.
 struct BrowserCheck: RouterMiddleware {
     typealias Context = AdminRequestContext
 
@@ -20,7 +20,8 @@ struct BrowserCheck: RouterMiddleware {
         return try await next(request, context)
     }
 
-    /// Throws ``Problem`` for a request that was not meant for this machine by name.
+    /// Throws ``Problem`` with `foreign-origin` if `Host` is not a name of this machine, or if
+    /// `Origin` is another origin.
     static func check(authority: String?, origin: [String]) throws(Problem) {
         guard let authority, isLocal(authority) else {
             throw Problem(

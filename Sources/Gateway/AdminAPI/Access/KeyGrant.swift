@@ -2,19 +2,20 @@
 
 import WakeModel
 
-/// What a caller who showed a secret may do, for as long as that lasts.
+/// The rights of a caller with an accepted secret. They end when the key is changed, revoked or
+/// expired.
 struct KeyGrant: Sendable {
-    /// The key, as it was when the secret was shown.
+    /// The key, as it was at the authentication.
     let key: APIKey
-    /// The secret that was shown.
+    /// The secret that the caller sent.
     let secret: APIKey.Secret
-    /// Where the key is from.
+    /// The key ring of the key.
     let ring: KeyRing
 
-    /// Whether the caller may not go on by now; see ``end()``.
+    /// Whether the rights have ended; see ``end()``.
     var isOver: Bool { ring.isOver(self) }
 
-    /// Returns when the caller may not go on: its key or this secret was revoked or has expired, or
-    /// the key's scopes or apps are others. Returns when the task is cancelled too.
+    /// Returns when the rights end: the key or this secret was revoked or has expired, or the key's
+    /// scopes or apps have changed. Also returns when the task is cancelled.
     func end() async { await ring.end(of: self) }
 }

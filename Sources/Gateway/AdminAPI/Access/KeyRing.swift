@@ -4,49 +4,49 @@ public import Gateway
 import Synchronization
 public import WakeModel
 
-/// The keys that the API takes at present, how much each has used of its rate, and when.
+/// The current API keys, the state of their rate limits, and the time of their last use.
 ///
-/// Keys can be replaced while requests come in; a key that stays keeps its bucket, so that a reload
-/// is no way around a rate. May be used from any thread.
+/// The keys can be replaced at any time. A key whose rate is unchanged keeps its token bucket, so
+/// that a reload does not reset its limit. May be used from any thread.
 public final class KeyRing: Sendable {
-    /// What a shown secret amounts to.
+    /// The result of checking a secret.
     enum Verdict {
-        /// A key that is within its rate.
+        /// The secret is valid, and its key is within its rate limit.
         case known(KeyGrant)
-        /// A key that has used up its rate, and in how many seconds a request is possible.
+        /// The key has exceeded its rate limit; a request is possible after this number of seconds.
         case tooMany(APIKey, retryAfterSeconds: Int)
-        /// A key that was refused from this instant on, or a secret of it.
+        /// The key or the secret expired at this time.
         case expired(APIKey, at: WallInstant)
-        /// No key.
+        /// No key has this secret.
         case unknown
     }
 
-    /// What a replacement of keys changed, by name; for the audit log.
+    /// The difference between two sets of keys, as names of keys; for the audit log.
     public struct Change: Hashable, Sendable {
-        /// Keys that are new.
+        /// The names of new keys.
         public let added: [String]
-        /// Keys that are no longer taken.
+        /// The names of keys that were removed.
         public let removed: [String]
-        /// Keys whose secrets, scopes, apps, rate or expiry are others.
+        /// The names of keys with other secrets, scopes, apps, rate or expiry.
         public let changed: [String]
 
-        /// Whether nothing changed.
+        /// Whether the two sets are equal.
         public var isEmpty: Bool { added.isEmpty && removed.isEmpty && changed.isEmpty }
     }
 
     private struct State {
         var keys: [APIKey]
-        /// By name: the two secrets of a key share its rate.
+        /// By the name of the key: its two secrets share one rate limit.
         var buckets: [String: TokenBucket] = [:]
-        /// By digest.
+        /// The last uses, by the digest of the secret.
         var uses: [[UInt8]: WallInstant] = [:]
-        /// Holders of a grant, which check its validity when the keys change.
+        /// Streams of waiting holders of a grant, which check its validity when the keys change.
         var holders: [Int: AsyncStream<Void>.Continuation] = [:]
         var nextHolder = 0
-        /// Looks for keys that are new, before a secret is refused as unknown.
+        /// Called before a secret is refused as unknown; may replace the keys.
         var look: (@Sendable () -> Void)?
 
-        /// How long what was granted lasts.
+        /// The remaining validity of a grant.
         func term(of grant: KeyGrant) -> Term {
             for key in keys where key.name == grant.key.name {
                 guard key.scopes == grant.key.scopes, key.apps == grant.key.apps,
@@ -58,13 +58,14 @@ public final class KeyRing: Sendable {
         }
     }
 
-    /// How long a grant lasts.
+    /// The remaining validity of a grant.
     private enum Term {
-        /// It has ended: its key or its secret is gone, or the key may do something else.
+        /// It has ended: the key or the secret was removed, or the key's scopes or apps have
+        /// changed.
         case over
         /// Until the key is changed.
         case open
-        /// Until then at the latest.
+        /// Until this time, or until the key is changed.
         case until(WallInstant)
     }
 
@@ -72,14 +73,14 @@ public final class KeyRing: Sendable {
     private let clock: any GatewayClock
     private let origin = ContinuousClock.now
 
-    /// A ring of these keys, which expire by this clock.
+    /// Creates a key ring. `clock` determines when keys expire.
     public init(_ keys: [APIKey], clock: any GatewayClock = SystemGatewayClock()) {
         state = Mutex(State(keys: keys))
         self.clock = clock
     }
 
-    /// Takes these keys from now on instead of the others. What callers go on with by a key that
-    /// is gone, or may do less, ends.
+    /// Replaces the keys, and ends the grants of keys that were removed or whose scopes or apps
+    /// have changed. Returns the difference.
     @discardableResult
     public func replace(with keys: [APIKey]) -> Change {
         let (change, holders) = state.withLock { state in
@@ -102,22 +103,23 @@ public final class KeyRing: Sendable {
         return change
     }
 
-    /// Has `look` called, on the caller's thread, before a secret is refused that no key has: it
-    /// may replace the keys. It must be quick.
+    /// Sets a function that is called before a secret is refused as unknown, on the thread of the
+    /// request. It may replace the keys. It must return quickly.
     public func whenUnknown(_ look: @escaping @Sendable () -> Void) {
         state.withLock { $0.look = look }
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     public var count: Int { state.withLock { $0.keys.count } }
 
-    /// When each secret was shown last since the ring was made, by its SHA-256 in hexadecimal.
+    /// The time of the last use of each valid secret since the ring was created, by its SHA-256 in
+    /// hexadecimal. Requests over the rate limit count as uses.
     public var uses: [String: WallInstant] {
         let uses = state.withLock { $0.uses }
         return Dictionary(uniqueKeysWithValues: uses.map { (KeySecret.hex($0), $1) })
     }
 
-    /// Looks a secret up, and takes one request from its rate.
+    /// Checks a secret, and counts one request against the rate limit of its key.
     func use(_ text: Substring) -> Verdict {
         guard let (key, secret) = find(text) else { return .unknown }
         let now = clock.now()
@@ -134,7 +136,7 @@ public final class KeyRing: Sendable {
 
     private func find(_ text: Substring) -> (key: APIKey, secret: APIKey.Secret)? {
         let (keys, look) = state.withLock { ($0.keys, $0.look) }
-        // Hashing and comparing outside the lock: requests do not wait for each other's.
+        // Hashed and compared outside the lock, so that requests do not block each other.
         if let found = APIKey.match(text, among: keys) { return found }
         guard let look else { return nil }
         look()
@@ -142,7 +144,8 @@ public final class KeyRing: Sendable {
         return fresh == keys ? nil : APIKey.match(text, among: fresh)
     }
 
-    /// How long a wait for an expiry sleeps at a time, in milliseconds: the clock may be set.
+    /// The maximum sleep while waiting for an expiry, in milliseconds: the system clock may be set
+    /// meanwhile.
     private static let lookMilliseconds: Int64 = 1_000
 
     /// Whether a grant has ended.
@@ -176,20 +179,21 @@ public final class KeyRing: Sendable {
                     guard now < end else { break waiting }
                     let next = min(end, now.advanced(byMilliseconds: Self.lookMilliseconds))
                     group.addTask {
-                        // A cancelled sleep is no longer waited for.
+                        // A cancelled sleep needs no handling: the loop has ended.
                         try? await clock.sleep(until: next)
                         look.yield()
                     }
                 }
-                // A cancelled task gets nothing.
+                // The iterator returns `nil` if the task is cancelled.
                 guard await looking.next() != nil else { break }
             }
             group.cancelAll()
         }
     }
 
-    /// Takes so many more requests from the rate of a key, even if that is more than it has left.
-    /// Returns `nil`, or, when nothing was left before, in how many seconds a request is possible.
+    /// Counts further requests against the rate limit of a key, even if that overdraws it. Returns
+    /// `nil`, or, if the limit is overdrawn already, the number of seconds until a request is
+    /// possible; then nothing is counted.
     func debit(_ key: APIKey, for count: Int) -> Int? {
         let now = nanoseconds
         return state.withLock { state in

@@ -2,20 +2,21 @@
 
 import OpenSSLCrypto
 
-/// The characters of a new API key, which are shown once and then known by their digest only.
+/// The secret of a new API key. It is shown once; only its digest is stored.
 public struct KeySecret: Sendable, CustomStringConvertible {
-    /// What every key begins with, so that scanners of repositories and logs can find a leaked one.
+    /// The prefix of every secret, by which secret scanners can find leaked ones.
     public static let prefix = "rouse_"
-    /// How many random bits a key has.
+    /// The number of random bits of a secret.
     static let bitCount = 256
 
-    /// The key itself.
+    /// The secret.
     public let text: String
 
-    /// A key made from 256 random bits, given as four words.
+    /// Creates a secret from 256 random bits.
     public init(_ words: (UInt64, UInt64, UInt64, UInt64)) {
         var bytes: [UInt8] = []
-        // Capacity for all bytes: an array that grows leaves its old bytes in freed memory.
+        // Reserves the capacity for all bytes, because an array that grows leaves copies in freed
+        // memory.
         bytes.reserveCapacity(Self.bitCount / 8)
         defer { bytes.cleanse() }
         for word in [words.0, words.1, words.2, words.3] {
@@ -24,23 +25,23 @@ public struct KeySecret: Sendable, CustomStringConvertible {
         text = Self.prefix + Self.base62(bytes)
     }
 
-    /// The SHA-256 of the key, in hexadecimal, as configurations and key files hold it.
+    /// The SHA-256 of the secret in hexadecimal, as stored in configurations and key files.
     public var sha256: String {
         var bytes = Array(text.utf8)
         defer { bytes.cleanse() }
         return Self.hex(SHA256.digest(of: bytes))
     }
 
-    /// Bytes in hexadecimal.
+    /// Returns bytes in lowercase hexadecimal.
     static func hex(_ bytes: some Sequence<UInt8>) -> String {
         bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
     }
 
-    /// Not the key.
+    /// A constant text, so that the secret is never logged.
     public var description: String { "an API key" }
 
-    /// The bytes as one number in the 62 letters and digits, so that a double click takes a whole
-    /// key. Always 43 characters, the least that hold 256 bits.
+    /// Encodes the bytes as one number in base 62. Letters and digits only, so that a double click
+    /// selects the whole secret. Always 43 characters, the minimum for 256 bits.
     private static func base62(_ bytes: [UInt8]) -> String {
         let letters = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
         var number = bytes

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an API key may do.
+/// A permission of an API key.
 public enum Scope: String, Hashable, Sendable, CaseIterable {
-    /// Ask for wakes, cancel them, and have payloads checked; send broadcasts, and make and delete
-    /// their channels.
+    /// Request and cancel wakes, validate payloads, send broadcasts, and create and delete their
+    /// channels.
     case wake
-    /// Read wakes, devices, channels, feedback, events, statistics and metrics.
+    /// Read wakes, devices, channels, apps, feedback, events, statistics and metrics.
     case read
-    /// Report for devices: signals, registrations, receipts; and forget a device.
+    /// Report signals, registrations and receipts of devices, and delete devices.
     case device
-    /// Everything that the others may, and pause and resume apps.
+    /// All other scopes, and pausing and resuming apps.
     case admin
 
-    /// What a key may do that does not say: all that a backend and its apps need, and nothing that
-    /// changes how the gateway runs.
+    /// The scopes of a key that names none: everything that a backend and its apps need, without
+    /// the administration of the gateway.
     public static let usual: Set<Scope> = [.wake, .read, .device]
 }
 
 extension Set<Scope> {
-    /// Whether a key with these scopes may do what asks for `scope`.
+    /// Whether a key with these scopes may use a route that requires `scope`.
     func allows(_ scope: Scope) -> Bool { contains(scope) || contains(.admin) }
 }

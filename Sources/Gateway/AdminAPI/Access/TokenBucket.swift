@@ -2,21 +2,20 @@
 
 public import WakeModel
 
-/// How many requests a caller may make: an average per second, and a burst. Each item of a batch
-/// counts as a request.
+/// The rate limit of a key: a sustained rate and a burst. Each item of a batch counts as a request.
 public struct RequestRate: Hashable, Sendable {
-    /// The rates that can be set, in requests a second.
+    /// The valid rates, in requests per second.
     public static let perSecondRange = 1...100_000
-    /// The bursts that can be set, in requests.
+    /// The valid bursts, in requests.
     public static let burstRange = 1...1_000_000
 
-    /// Requests a second.
+    /// The sustained rate, in requests per second.
     public let perSecond: Int
-    /// Requests in a burst, after a pause.
+    /// The burst: the number of requests that are possible at once after a pause.
     public let burst: Int
 
-    /// A rate; the burst is two seconds' worth unless it is given. Throws
-    /// ``WakeModel/InvalidField`` for what is out of range.
+    /// Creates a rate limit. `burst` defaults to two seconds of `perSecond`. Throws
+    /// ``WakeModel/InvalidField`` if a value is out of range.
     public init(perSecond: Int, burst: Int? = nil) throws(InvalidField) {
         guard Self.perSecondRange.contains(perSecond) else {
             throw InvalidField(
@@ -39,32 +38,33 @@ public struct RequestRate: Hashable, Sendable {
         burst = 2 * usualPerSecond
     }
 
-    /// What a key has that does not say: more than one machine's gateway takes from one caller, in
-    /// batches too, so that it stops what is a mistake and nothing else.
+    /// The rate limit of a key that sets none: 50,000 requests per second. A gateway on one machine
+    /// does not accept more from one caller, batches included, so that only faulty callers exceed
+    /// it.
     public static let usual = RequestRate(usualPerSecond: 50_000)
 }
 
-/// A bucket that fills at a rate up to its burst; each request takes one token, and each
-/// item of a batch.
+/// A token bucket: it fills at a constant rate up to the burst. Each request and each item of a
+/// batch takes one token.
 ///
-/// A pure value: time is an argument, in nanoseconds on a clock that does not go back. Tokens are
-/// counted in nanoseconds too, so that no rate loses fractions.
+/// A pure value: the time is an argument, in nanoseconds of a monotonic clock. Tokens are counted
+/// in billionths, so that no fraction is lost.
 struct TokenBucket {
     private static let second: UInt64 = 1_000_000_000
 
     private let rate: RequestRate
-    /// How much is missing from a full bucket, in tokens times a second's nanoseconds.
+    /// The number of tokens missing from a full bucket, in billionths of a token.
     private var missing: UInt64 = 0
     private var lastTime: UInt64
 
-    /// A full bucket.
+    /// Creates a full bucket.
     init(_ rate: RequestRate, at now: UInt64) {
         self.rate = rate
         lastTime = now
     }
 
-    /// Takes a token. Returns `nil` when there was one, else in how many whole seconds, rounded up,
-    /// there will be one.
+    /// Takes one token and returns `nil`. If there is none, returns the number of whole seconds,
+    /// rounded up, until there is one.
     mutating func take(at now: UInt64) -> Int? {
         fill(at: now)
         guard missing + Self.second <= room else { return secondsUntilRoom }
@@ -72,9 +72,9 @@ struct TokenBucket {
         return nil
     }
 
-    /// Takes so many tokens, even if there are fewer: what is lacking has to flow in before another
-    /// one can be taken. Returns `nil`; or, when some are lacking already, takes none and returns
-    /// in how many whole seconds, rounded up, there will be one.
+    /// Takes `count` tokens, even if there are fewer, and returns `nil`; the debt is repaid before
+    /// another token can be taken. If there is a debt already, takes none and returns the number of
+    /// whole seconds, rounded up, until there is a token.
     mutating func debit(_ count: Int, at now: UInt64) -> Int? {
         fill(at: now)
         guard missing <= room else { return secondsUntilRoom }
@@ -84,7 +84,7 @@ struct TokenBucket {
 
     private var room: UInt64 { UInt64(rate.burst) * Self.second }
 
-    /// In how many whole seconds, rounded up, there will be a token, where there is none.
+    /// The number of whole seconds, rounded up, until there is a token; the bucket must have none.
     private var secondsUntilRoom: Int {
         let unit = UInt64(rate.perSecond) * Self.second
         return Int((missing + Self.second - room + unit - 1) / unit)

@@ -2,12 +2,12 @@
 
 import StrictJSON
 
-/// The values of a batch, each with its very bytes: the elements of a JSON array, or the lines of
-/// NDJSON. A value is not looked into here, so that one bad item does not fail the others.
+/// The items of a batch with their bytes unchanged: the elements of a JSON array, or the lines of
+/// NDJSON. Items are not parsed here, so that an invalid one does not affect the others.
 struct JSONItems {
     private(set) var items: [ArraySlice<UInt8>] = []
 
-    /// Reads a text that must be one array of at most `limit` elements.
+    /// Reads a text that must be one array with at most `limit` elements.
     init(array text: [UInt8], limit: Int) throws(JSONFault) {
         var reader = JSONReader(text: text)
         reader.skipSpace()
@@ -28,7 +28,7 @@ struct JSONItems {
         guard reader.isAtEnd else { throw reader.fault("Something follows the array") }
     }
 
-    /// Splits a text into lines, of which empty ones do not count; at most `limit`.
+    /// Splits a text into lines, without empty ones; at most `limit`.
     init(lines text: [UInt8], limit: Int) throws(JSONFault) {
         for line in text.split(separator: UInt8(ascii: "\n")) {
             let isBlank = line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }

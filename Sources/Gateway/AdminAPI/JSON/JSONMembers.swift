@@ -2,19 +2,19 @@
 
 import StrictJSON
 
-/// The members of a JSON object, each with the very bytes of its value.
+/// The members of a JSON object with the bytes of their values unchanged.
 ///
-/// The payload of a wake must reach APNs byte for byte as its author wrote it, so the object that
-/// carries it is not decoded and encoded again. Only its own level is read: what lies inside a
-/// nested value is skipped by its brackets and strings, and is for `PayloadRules` to judge.
+/// APNs must get the payload of a wake byte for byte as the caller sent it, so the enclosing object
+/// is not decoded and encoded again. Only its own level is parsed; nested values are skipped by
+/// their brackets and strings, and `PayloadRules` validates them.
 struct JSONMembers {
-    /// The most members that are read.
+    /// The maximum number of members.
     static let maximumCount = 32
 
-    /// The members in their order.
+    /// The members in the order of the text.
     private(set) var members: [(name: String, value: ArraySlice<UInt8>)] = []
 
-    /// Reads the whole text, which must be one object.
+    /// Reads the whole text, which must be one object with at most ``maximumCount`` members.
     init(_ text: [UInt8]) throws(JSONFault) {
         var reader = JSONReader(text: text)
         reader.skipSpace()

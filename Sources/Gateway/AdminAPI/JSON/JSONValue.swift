@@ -5,21 +5,21 @@ import Hummingbird
 import NIOCore
 import StrictJSON
 
-/// A JSON text to be written. Members keep their order, so that answers are stable to the byte;
-/// members without a value are left out.
+/// A JSON value to be written. Members keep their order, so that the output is deterministic;
+/// members whose value is `nil` are omitted.
 enum JSONValue: Sendable {
     case string(String)
     case integer(Int64)
-    /// A number with a fraction, which must be finite.
+    /// A number that may have a fraction; must be finite.
     case number(Double)
     case boolean(Bool)
     case null
-    /// JSON text, verbatim.
+    /// JSON text, written verbatim.
     case raw([UInt8])
     case array([JSONValue])
     case object([(String, JSONValue?)])
 
-    /// The text in UTF-8, without white space.
+    /// The JSON text in UTF-8, without white space.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)
@@ -27,7 +27,7 @@ enum JSONValue: Sendable {
         return bytes
     }
 
-    /// Appends the text.
+    /// Appends the JSON text.
     func append(to bytes: inout [UInt8]) {
         switch self {
         case .string(let text): Self.append(text, to: &bytes)
@@ -86,10 +86,10 @@ enum JSONValue: Sendable {
 }
 
 extension JSONValue {
-    /// The media type of all answers but problems.
+    /// The media type of all answers except problems.
     static let mediaType = "application/json"
 
-    /// The text as an answer.
+    /// Returns the HTTP response with this JSON.
     func response(
         status: HTTPResponse.Status, mediaType: String = Self.mediaType,
         headers: HTTPFields = HTTPFields()

@@ -4,9 +4,9 @@ import Gateway
 import StrictJSON
 import WakeModel
 
-/// The members of a body by name, each asked for by the type it must have.
+/// The members of a body, read by name and type.
 ///
-/// They are few, so that looking through them is cheaper than a table of them.
+/// A linear search, because there are few members.
 struct Members {
     private let members: [(name: String, value: ArraySlice<UInt8>)]
 
@@ -21,15 +21,15 @@ struct Members {
         }
     }
 
-    /// Whether the member is there.
+    /// Whether the member is present.
     func has(_ name: String) -> Bool { raw(name) != nil }
 
-    /// The bytes of a member, verbatim; `nil` when it is missing.
+    /// The bytes of a member, unchanged; `nil` if it is missing.
     func raw(_ name: String) -> ArraySlice<UInt8>? {
         members.first { $0.name == name }?.value
     }
 
-    /// Refuses a member that is not among `names`: it is most likely misspelt.
+    /// Throws for a member that is not among `names`, because it is probably misspelt.
     func check(names: Set<String>) throws(InvalidField) {
         let others = members.lazy.map(\.name).filter { !names.contains($0) }
         guard let unknown = others.min() else { return }
@@ -38,7 +38,7 @@ struct Members {
             remedy: "Use \(names.sorted().joined(separator: ", ")).")
     }
 
-    /// The bytes of a member that must be there.
+    /// The bytes of a required member.
     func required(_ name: String) throws(InvalidField) -> ArraySlice<UInt8> {
         guard let value = raw(name) else {
             throw InvalidField(field: name, problem: "is missing", remedy: "Add it to the body.")
@@ -46,7 +46,7 @@ struct Members {
         return value
     }
 
-    /// A string, or `nil` when the member is missing.
+    /// A string; `nil` if the member is missing.
     func string(_ name: String) throws(InvalidField) -> String? {
         guard let value = raw(name) else { return nil }
         guard let text = JSONText.decode(value) else {
@@ -56,17 +56,17 @@ struct Members {
         return text
     }
 
-    /// A string that must be there.
+    /// A required string.
     func requiredString(_ name: String) throws(InvalidField) -> String {
         _ = try required(name)
         return try string(name) ?? ""
     }
 
-    /// A whole number, or `nil` when the member is missing.
+    /// An integer; `nil` if the member is missing.
     func integer(_ name: String) throws(InvalidField) -> Int64? {
         guard let value = raw(name) else { return nil }
         let text = String(decoding: value, as: UTF8.self)
-        // JSON has one kind of number only: 60.0 and 6e1 are whole (RFC 8259 §6).
+        // JSON has one type of number: 60.0 and 6e1 are integers too (RFC 8259 §6).
         guard value.first == UInt8(ascii: "-") || value.first.map(Self.isDigit) == true,
             let number = Int64(text) ?? Double(text).flatMap(Int64.init(exactly:))
         else {
@@ -81,7 +81,7 @@ struct Members {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
-    /// A whole number within a range, or `nil` when the member is missing.
+    /// An integer within a range; `nil` if the member is missing.
     func integer(
         _ name: String, in range: ClosedRange<Int64>
     ) throws(InvalidField) -> Int64? {
@@ -94,7 +94,7 @@ struct Members {
         return number
     }
 
-    /// `true` or `false`, or `nil` when the member is missing.
+    /// A Boolean; `nil` if the member is missing.
     func boolean(_ name: String) throws(InvalidField) -> Bool? {
         guard let value = raw(name) else { return nil }
         switch String(decoding: value, as: UTF8.self) {
@@ -107,7 +107,7 @@ struct Members {
         }
     }
 
-    /// A point of time of RFC 3339, or `nil` when the member is missing.
+    /// A time (RFC 3339); `nil` if the member is missing.
     func instant(_ name: String) throws(InvalidField) -> WallInstant? {
         guard let text = try string(name) else { return nil }
         guard let instant = WallInstant(rfc3339: text) else {
@@ -118,7 +118,7 @@ struct Members {
         return instant
     }
 
-    /// The member `device_token`, or `nil` when it is missing.
+    /// The member `device_token`; `nil` if it is missing.
     func deviceToken() throws(InvalidField) -> DeviceToken? {
         guard let text = try string("device_token") else { return nil }
         return try naming("device_token") { () throws(InvalidField) in
@@ -126,7 +126,7 @@ struct Members {
         }
     }
 
-    /// The member `device_token`, which must be there.
+    /// The required member `device_token`.
     func requiredDeviceToken(
         orInstead other: String? = nil
     ) throws(InvalidField) -> DeviceToken {
@@ -142,13 +142,13 @@ struct Members {
         return token
     }
 
-    /// The member `wake`, the id of a wake, or `nil` when it is missing.
+    /// The member `wake`, the id of a wake; `nil` if it is missing.
     func wakeID() throws(InvalidField) -> WakeID? {
         guard let text = try string("wake") else { return nil }
         return try naming("wake") { () throws(InvalidField) in try WakeID(text) }
     }
 
-    /// One of a few words, or `nil` when the member is missing.
+    /// One of the raw values of an enumeration; `nil` if the member is missing.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ type: Choice.Type = Choice.self
     ) throws(InvalidField) -> Choice? {
@@ -162,7 +162,7 @@ struct Members {
         return choice
     }
 
-    /// One of a few words, which must be there.
+    /// A required value of an enumeration.
     func requiredChoice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String
     ) throws(InvalidField) -> Choice {
@@ -173,7 +173,8 @@ struct Members {
         return choice
     }
 
-    /// A name as an answer may repeat it: bounded, without control characters, and never empty.
+    /// A member name that is safe to repeat in an answer: bounded, without control characters, not
+    /// empty.
     private static func shown(_ name: String) -> String {
         let scalars = name.unicodeScalars.filter { $0.value >= 0x20 }.prefix(40)
         return scalars.isEmpty ? "\"\"" : String(String.UnicodeScalarView(scalars))

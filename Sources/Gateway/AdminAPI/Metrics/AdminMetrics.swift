@@ -5,8 +5,8 @@ import Gateway
 import HTTPTypes
 import Synchronization
 
-/// What the API counts of itself. Timers are kept by route and kind of status, so that counting a
-/// request needs no lookup by text.
+/// Meters of the API. Timers are cached by route, method and class of status, so that a request
+/// creates none.
 final class AdminMetrics: Sendable {
     private struct Key: Hashable {
         let route: String
@@ -19,8 +19,8 @@ final class AdminMetrics: Sendable {
 
     init(_ registry: MetricsRegistry) { self.registry = registry }
 
-    /// A request was answered. Routes are patterns, methods those of HTTP, so that the number of
-    /// series is bounded.
+    /// Records the duration of an answered request. The label `route` is a pattern, so that the
+    /// number of series is bounded.
     func answered(
         _ route: String?, _ method: HTTPRequest.Method, _ status: Int, _ duration: Duration
     ) {
@@ -41,7 +41,7 @@ final class AdminMetrics: Sendable {
         timer.recordNanoseconds(duration.nanoseconds)
     }
 
-    /// A broadcast was sent to APNs, which answered so long after, or did not.
+    /// Counts a broadcast, and records the time until APNs answered if it did.
     func broadcast(of app: AppIdentity, _ result: BroadcastResult, reason: String, _ time: Duration)
     {
         let labels = registry.labels(of: app)
@@ -60,8 +60,8 @@ final class AdminMetrics: Sendable {
         Gauge(label: metric.rawValue, dimensions: labels, factory: registry).record(value)
     }
 
-    /// Sets all gauges of a metric; those with other labels are removed, because their app or key
-    /// is not configured any more.
+    /// Sets all gauges of a metric, and removes its gauges with other labels, because their app or
+    /// key is no longer configured.
     func setAll(_ metric: Metric, _ gauges: [(labels: [(String, String)], value: Double)]) {
         registry.removeGauges(metric.rawValue, exceptFor: gauges.map(\.labels))
         for gauge in gauges { set(metric, gauge.value, gauge.labels) }

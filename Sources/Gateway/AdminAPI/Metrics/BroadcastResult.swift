@@ -3,21 +3,22 @@
 import Gateway
 import WakeModel
 
-/// What became of a broadcast, as it is counted.
+/// The result of a broadcast, a label of its counter.
 enum BroadcastResult: String, CaseIterable {
-    /// APNs took it.
+    /// APNs accepted it.
     case sent
-    /// APNs refused it.
+    /// APNs rejected it.
     case rejected
-    /// APNs gave no answer, and cannot have had it.
+    /// No answer, and APNs cannot have received it.
     case notSent = "not-sent"
-    /// APNs gave no answer, and may have had it.
+    /// No answer, and APNs may have received it.
     case unknown
 
     /// Whether APNs gave an answer.
     var isAnswer: Bool { self == .sent || self == .rejected }
 
-    /// The result and the reason of APNs, one of Apple's table or `other`; empty unless it refused.
+    /// Returns the result and the reason of a rejection: one of Apple's table or `other`; empty if
+    /// APNs did not reject it.
     static func read<Value>(_ result: ChannelResult<Value>) -> (BroadcastResult, reason: String) {
         switch result {
         case .success(.done): (.sent, "")
@@ -27,7 +28,7 @@ enum BroadcastResult: String, CaseIterable {
         }
     }
 
-    /// The labels of its counter, behind those of its app.
+    /// The labels of its counter, after those of its app.
     func labels(of app: [(String, String)], _ reason: String = "") -> [(String, String)] {
         app + [("result", rawValue), ("reason", reason)]
     }

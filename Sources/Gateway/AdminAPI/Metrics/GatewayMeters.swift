@@ -5,10 +5,10 @@ public import Gateway
 import Synchronization
 import WakeModel
 
-/// Counts the gateway's events for `/metrics`.
+/// Records the gateway's metrics for `/metrics`.
 ///
-/// Handlers are looked up once for each set of labels and then kept, so that counting a batch costs
-/// a lookup in a small table. May be used from any thread.
+/// Handlers are cached by their labels, so that counting a batch costs one lookup in a small table.
+/// May be used from any thread.
 public final class GatewayMeters: GatewayMetrics {
     private struct Key: Hashable {
         let metric: Metric
@@ -18,7 +18,7 @@ public final class GatewayMeters: GatewayMetrics {
     private struct Handlers {
         var counters: [Key: Counter] = [:]
         var timers: [Key: CoreMetrics.Timer] = [:]
-        /// By queue, because one is counted for each answer of APNs.
+        /// By queue, because one is recorded for each answer of APNs.
         var answers: [WakeQueueKey: CoreMetrics.Timer] = [:]
 
         mutating func timer(
@@ -33,7 +33,7 @@ public final class GatewayMeters: GatewayMetrics {
         }
     }
 
-    /// What the gateway calls its refusals; see `GatewayMetrics.refused(_:why:)`.
+    /// The reasons for refusals; see `GatewayMetrics.refused(_:why:)`.
     private static let refusals = [
         "invalid", "unknown-app", "wrong-credential", "conflict", "overloaded", "unavailable",
         "damaged",
@@ -44,7 +44,7 @@ public final class GatewayMeters: GatewayMetrics {
     private let commitRows: Recorder
     private let unconfiguredWebhooks: Recorder
 
-    /// Meters that count in this registry.
+    /// Creates meters in this registry.
     public init(_ registry: MetricsRegistry) {
         self.registry = registry
         commitRows = Recorder(
@@ -52,9 +52,9 @@ public final class GatewayMeters: GatewayMetrics {
         unconfiguredWebhooks = Recorder(
             label: Metric.webhooksUnconfigured.rawValue, dimensions: [], aggregate: false,
             factory: registry)
-        // Counters that nothing has counted yet are there with 0: a series that begins with its
-        // first event has no increase to show, and that event would never raise an alert.
-        // Only they merge.
+        // Counters start at 0 before their first event: a series that starts with its first event
+        // shows no increase, so that no alert would fire for it. Only background wakes can be
+        // merged.
         for kind in WakeKind.allCases where kind.discipline == .background {
             add(0, .coalesced, [("kind", kind.rawValue)])
         }
@@ -63,11 +63,11 @@ public final class GatewayMeters: GatewayMetrics {
         deferred(0)
     }
 
-    /// These apps are served: the background and VoIP wakes that they are asked for are there with
-    /// 0. Each other kind has a series from its first wake on: no app sends all of them.
+    /// Creates the series of background and VoIP wakes and of broadcasts of these apps, with the
+    /// value 0. Series of other kinds start with the first wake, because no app uses all kinds.
     public func serves(_ apps: [AppIdentity]) {
         registry.serve(apps)
-        // Their labels may be others by now.
+        // The labels of an app may have changed.
         handlers.withLock { $0.answers = [:] }
         for app in apps {
             for kind in [WakeKind.background, .voip] {
@@ -79,7 +79,8 @@ public final class GatewayMeters: GatewayMetrics {
         }
     }
 
-    /// Wakes were accepted, with this decision; merged ones have a counter of their own.
+    /// Counts accepted wakes by their decision; merged and deferred ones are counted separately
+    /// too.
     public func accepted(_ count: Int, of queue: WakeQueueKey, decision: String) {
         let labels = labels(of: queue)
         add(count, .accepted, labels)
@@ -88,27 +89,26 @@ public final class GatewayMeters: GatewayMetrics {
         if decision == "deferred" { deferred(count) }
     }
 
-    /// Wakes have ended.
+    /// Counts ended wakes by state and reason.
     public func ended(_ count: Int, of queue: WakeQueueKey, state: WakeState, reason: String?) {
         add(
             count, .ended,
             labels(of: queue) + [("state", state.rawValue), ("reason", reason ?? "")])
     }
 
-    /// What tells a queue's series apart; wakes of an app that is not configured any more can still
-    /// end.
+    /// The labels of a queue. Its app may no longer be configured: its wakes can still end.
     private func labels(of queue: WakeQueueKey) -> [(String, String)] {
         registry.labels(of: queue.app) + [("kind", queue.kind.rawValue)]
     }
 
-    /// Requests were refused.
+    /// Counts refused requests by reason.
     public func refused(_ count: Int, why: String) { add(count, .refused, [("reason", why)]) }
 
-    /// APNs answered.
+    /// Records the time until APNs answered.
     public func answered(afterMilliseconds milliseconds: Int64, of queue: WakeQueueKey) {
         let timer = handlers.withLock { handlers in
             if let timer = handlers.answers[queue] { return timer }
-            // The labels are read under the lock, so that none is kept that has others by then.
+            // Under the lock, so that no timer with outdated labels is cached after a reload.
             let timer = handlers.timer(.apnsLatency, labels(of: queue), registry)
             handlers.answers[queue] = timer
             return timer
@@ -116,26 +116,27 @@ public final class GatewayMeters: GatewayMetrics {
         timer.recordNanoseconds(max(0, milliseconds) * 1_000_000)
     }
 
-    /// Wakes were handed to the transport. The lag is that of the latest of them, recorded once.
+    /// Records the lag of wakes that were passed to the transport: that of the latest of them,
+    /// once.
     public func dispatched(_ count: Int, of queue: WakeQueueKey, lagMilliseconds: Int64) {
         timer(.dueLag, labels(of: queue)).recordNanoseconds(max(0, lagMilliseconds) * 1_000_000)
     }
 
-    /// The budget made wakes wait.
+    /// Counts wakes that the budget deferred.
     public func deferred(_ count: Int) { add(count, .budgetDeferrals, []) }
 
-    /// The store wrote a transaction.
+    /// Records a transaction of the store: its duration, and its number of rows.
     public func committed(_ count: Int, verb: String, microseconds: Int64) {
         timer(.commitTime, [("verb", verb)]).recordNanoseconds(microseconds * 1_000)
         commitRows.record(count)
     }
 
-    /// Rows of the store were found damaged.
+    /// Counts damaged rows of the store.
     public func damaged(_ count: Int, table: DamagedRow.Table) {
         add(count, .damagedRows, [("table", table.rawValue)])
     }
 
-    /// Webhooks are kept for endpoints that are not configured.
+    /// Sets the number of webhook events that are kept for endpoints that are not configured.
     public func webhooksWaitUnconfigured(_ count: Int) { unconfiguredWebhooks.record(count) }
 
     private func add(_ count: Int, _ metric: Metric, _ labels: [(String, String)]) {

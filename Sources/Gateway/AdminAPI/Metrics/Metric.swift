@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Every metric that Rouse counts, with its help text: the table behind `/metrics`.
+/// The metrics of Rouse with their help texts, as `/metrics` returns them.
 ///
-/// Labels are bounded by construction: kinds, decisions, states, reasons of Apple's table, and
-/// a hundred configured apps; never a device, a wake or an app that somebody only named.
+/// Labels have a bounded number of values: kinds, decisions, states, Apple's reasons, and up to 100
+/// configured apps. A device, a wake or an app that is not configured is never a label.
 enum Metric: String, CaseIterable, Sendable {
     case accepted = "rouse_wakes_accepted_total"
     case decisions = "rouse_decisions_total"
@@ -52,7 +52,7 @@ enum Metric: String, CaseIterable, Sendable {
     case queueUnresponsive = "rouse_app_unresponsive"
     case droppedSeries = "rouse_metrics_dropped_series_total"
 
-    /// How Prometheus reads it.
+    /// The Prometheus type of a metric.
     enum Kind: String {
         case counter
         case gauge
@@ -71,7 +71,7 @@ enum Metric: String, CaseIterable, Sendable {
         }
     }
 
-    /// What it means, in one line.
+    /// The help text, one line.
     var help: String {
         switch self {
         case .accepted: "Wakes that were accepted and are on disk."
@@ -129,8 +129,8 @@ enum Metric: String, CaseIterable, Sendable {
         }
     }
 
-    /// The names of its labels, in alphabetical order. A provider token's key and team are present
-    /// only where a key signs, not with a certificate.
+    /// The names of the labels, in alphabetical order. `key` and `team` are absent if the app
+    /// authenticates with a certificate.
     var labels: [String] {
         switch self {
         case .coalesced, .queueAge: ["kind"]
@@ -157,7 +157,7 @@ enum Metric: String, CaseIterable, Sendable {
         }
     }
 
-    /// The upper bounds of a histogram's buckets: seconds, or rows.
+    /// The upper bounds of the buckets of a histogram, in seconds or in rows.
     var bounds: [Double] {
         switch self {
         case .commitRows: [1, 4, 16, 64, 256, 1_024, 4_096]

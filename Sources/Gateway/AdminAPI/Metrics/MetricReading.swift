@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A gauge that is read when the metrics are requested, for values outside the gateway.
+/// The value of a gauge that is read from outside the gateway when metrics are requested.
 public struct MetricReading: Sendable {
-    /// What can be read so.
+    /// The gauges that are read on request.
     public enum Gauge: Sendable, CaseIterable {
-        /// Connections to APNs that are open.
+        /// The number of open connections to APNs.
         case apnsConnections
-        /// Requests to APNs that are under way.
+        /// The number of requests to APNs in flight.
         case apnsStreams
-        /// Age of the provider token that the next push carries, in seconds.
+        /// The age of the provider token that the next push uses, in seconds.
         case providerTokenAge
-        /// Size of the store's write-ahead log, in bytes.
+        /// The size of the store's write-ahead log, in bytes.
         case logSize
-        /// 1 while new wakes are refused because the log has become too long, else 0.
+        /// 1 while new wakes are refused because the write-ahead log is too long, else 0.
         case logFull
-        /// 1 while the log cannot be copied into the database, else 0.
+        /// 1 while the write-ahead log cannot be copied into the database, else 0.
         case logCopyingFailed
-        /// 1 while the configuration in use is an older one, because the last reload was refused,
-        /// else 0.
+        /// 1 while an older configuration is in use because the last reload failed, else 0.
         case reloadFailed
     }
 
-    /// What was read.
+    /// The gauge.
     public let gauge: Gauge
-    /// Its labels; a bounded number of values, such as one for each configured key.
+    /// The labels, with a bounded number of values, such as one for each configured key.
     public let labels: [(String, String)]
-    /// The value.
+    /// The value, in the unit of the gauge.
     public let value: Double
 
     /// Creates a reading.
@@ -37,7 +36,7 @@ public struct MetricReading: Sendable {
 }
 
 extension MetricReading.Gauge {
-    /// Its name.
+    /// The metric of the gauge.
     var metric: Metric {
         switch self {
         case .apnsConnections: .apnsConnections

@@ -3,22 +3,22 @@
 import CoreMetrics
 import Synchronization
 
-/// A number that only grows.
+/// A counter. May be used from any thread.
 final class CounterSeries: CounterHandler {
     private let total = Atomic<Int64>(0)
 
-    /// The present number.
+    /// The current value.
     var value: Int64 { total.load(ordering: .relaxed) }
 
     func increment(by amount: Int64) { total.wrappingAdd(amount, ordering: .relaxed) }
     func reset() { total.store(0, ordering: .relaxed) }
 }
 
-/// A number that goes up and down.
+/// A gauge. May be used from any thread.
 final class GaugeSeries: RecorderHandler, MeterHandler {
     private let number = Mutex(0.0)
 
-    /// The present number.
+    /// The current value.
     var value: Double { number.withLock { $0 } }
 
     func record(_ value: Int64) { set(Double(value)) }
@@ -29,12 +29,13 @@ final class GaugeSeries: RecorderHandler, MeterHandler {
     func decrement(by amount: Double) { number.withLock { $0 -= amount } }
 }
 
-/// How often values fell below each of a few bounds.
+/// A histogram: the number of values in each bucket, and their sum. May be used from any thread.
 final class HistogramSeries: RecorderHandler, TimerHandler {
-    /// The state at one moment.
+    /// The state of a histogram.
     struct Snapshot {
         let bounds: [Double]
-        /// How many values fell into each bucket, not cumulated; the last one is above all bounds.
+        /// The number of values in each bucket, not cumulative; the last bucket is above all
+        /// bounds.
         fileprivate(set) var counts: [Int]
         fileprivate(set) var sum: Double
 
@@ -43,7 +44,7 @@ final class HistogramSeries: RecorderHandler, TimerHandler {
 
     private let state: Mutex<Snapshot>
 
-    /// An empty histogram; the bounds ascend.
+    /// Creates an empty histogram. `bounds` are inclusive and in ascending order.
     init(bounds: [Double]) {
         state = Mutex(
             Snapshot(bounds: bounds, counts: Array(repeating: 0, count: bounds.count + 1), sum: 0))

@@ -4,20 +4,20 @@ import Gateway
 import Synchronization
 import WakeModel
 
-/// The last hour of what the dashboard draws, for a page that was opened only now. It is in memory,
-/// and begins anew with the process. May be used from any thread.
+/// The last hour of the dashboard's charts, in memory. It starts empty with the process. May be
+/// used from any thread.
 ///
-/// It keeps totals since the start, as `/metrics` has them: a chart takes the differences, and a
-/// missing one costs no more than its point.
+/// Points hold totals since the start, as `/metrics` does. A chart shows the differences, so that a
+/// missing point affects no other one.
 final class MetricsHistory: Sendable {
-    /// From one point to the next, in seconds.
+    /// The interval of points, in seconds.
     static let intervalSeconds = 10
-    /// How many points are kept: an hour.
+    /// The maximum number of points: one hour.
     static let pointCount = 3_600 / intervalSeconds
-    /// The states in which wakes end, by which they are counted.
+    /// The end states of wakes, by which outcomes are counted.
     static let states = WakeState.allCases.filter(\.isEnd)
 
-    /// Whose a number is, as its labels have it.
+    /// The app and the environment of a number, as in its labels.
     private struct Owner: Hashable {
         let app: String
         let environment: String
@@ -34,26 +34,27 @@ final class MetricsHistory: Sendable {
         }
     }
 
-    /// What a column of numbers counts.
+    /// The identity of a column of totals.
     private struct Column: Hashable {
         let metric: Metric
         let owner: Owner
-        /// The decision, or the state.
+        /// The decision or the state.
         let word: String
     }
 
     private struct Point {
         let at: WallInstant
-        /// `nil` where the store did not say.
+        /// `nil` if the store could not be read.
         let waiting: Int?
-        /// By the place of their column; columns that came later are missing at the end.
+        /// By the index of the column; later columns are missing at the end.
         let totals: [Int64]
-        /// How many of APNs' answers fell into each bucket, not cumulated.
+        /// The number of APNs' answers in each bucket, not cumulative.
         let answers: [Owner: [Int]]
-        /// The apps that were configured and not counted by their names.
+        /// The configured apps without series of their own.
         let unnamed: Set<AppIdentity>
 
-        /// Whether it has what a filter asks for, and not only what was counted under other names.
+        /// Whether all apps that the filter selects have series of their own, so that the totals
+        /// are complete.
         func tells(of filter: AppFilter) -> Bool {
             guard filter.app != nil || filter.environment != nil else { return true }
             return !unnamed.contains { app in
@@ -64,7 +65,8 @@ final class MetricsHistory: Sendable {
     }
 
     private struct State {
-        /// Apps are configured, so that there are not many columns; none goes.
+        /// The indexes of columns. Columns are never removed; their number is bounded by the
+        /// configured apps.
         var columns: [Column: Int] = [:]
         var points: [Point] = []
     }
@@ -79,7 +81,7 @@ final class MetricsHistory: Sendable {
         } while (try? await Task.sleep(for: .seconds(Self.intervalSeconds))) != nil
     }
 
-    /// Adds a point, and forgets the oldest beyond an hour.
+    /// Adds a point, and removes the oldest one if there are more than ``pointCount``.
     func record(_ registry: MetricsRegistry, waiting: Int?, at now: WallInstant) {
         let counters = [(Metric.decisions, "decision"), (.ended, "state")].flatMap {
             metric, label in
@@ -110,8 +112,8 @@ final class MetricsHistory: Sendable {
         }
     }
 
-    /// The points of all apps together, or of those that `filter` lets through, the oldest first.
-    /// What an app counted under another name is left out, where one asks for it.
+    /// Returns the points, the oldest first, with the totals of the apps that `filter` selects.
+    /// Totals are omitted from points for which not all selected apps have series of their own.
     func json(of filter: AppFilter) -> JSONValue {
         let (columns, points) = state.withLock { ($0.columns, $0.points) }
         let shown = columns.filter { column, _ in column.owner.isOf(filter) }
@@ -153,12 +155,12 @@ final class MetricsHistory: Sendable {
         ])
     }
 
-    /// Adds bucket by bucket; either may be empty.
+    /// Adds bucket by bucket; either array may be empty.
     private static func sum(_ left: [Int], _ right: [Int]) -> [Int] {
         left.isEmpty ? right : right.isEmpty ? left : zip(left, right).map(+)
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object([
             .required("interval_seconds", .count("From one point to the next.")),
@@ -197,6 +199,6 @@ final class MetricsHistory: Sendable {
 }
 
 extension [MetricsRegistry.Label] {
-    /// The value of a label; empty where there is none.
+    /// The value of a label; empty if there is none.
     fileprivate func value(of name: String) -> String { first { $0.name == name }?.value ?? "" }
 }

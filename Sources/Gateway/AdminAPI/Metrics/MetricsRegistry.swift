@@ -5,28 +5,28 @@ import Gateway
 import Synchronization
 import WakeModel
 
-/// Keeps counters, gauges and histograms for `/metrics`: a small back end of swift-metrics.
+/// The counters, gauges and histograms of `/metrics`: a small back end of swift-metrics.
 ///
-/// It is handed to those who count as their factory, so that a program that embeds the gateway can
-/// bootstrap swift-metrics as it likes. Labels of unknown names are kept too, up to a limit.
-/// May be used from any thread.
+/// Meters get it as their factory, so that a program that embeds the gateway can bootstrap
+/// swift-metrics with another one. Metrics with other names than ``Metric`` are kept too. May be
+/// used from any thread.
 public final class MetricsRegistry: MetricsFactory {
-    /// The most series in all; one more is counted as dropped and kept nowhere.
+    /// The maximum number of series. Further ones are counted as dropped and not kept.
     static let maximumSeriesCount = 10_000
-    /// How many apps have series of their own. What others count stands under the app and the
-    /// environment ``otherApp``.
+    /// The maximum number of apps with series of their own. Others share the series whose app and
+    /// environment are ``otherApp``.
     static let appCount = 100
-    /// What the apps are called that have no series of their own.
+    /// The label of apps without series of their own.
     static let otherApp = "other"
 
-    /// A name and its labels.
+    /// The identity of a series: a name and labels.
     struct Key: Hashable {
         let name: String
-        /// In the order in which they were given.
+        /// In the order in which they were passed.
         let labels: [Label]
     }
 
-    /// One label.
+    /// One label of a series.
     struct Label: Hashable {
         let name: String
         let value: String
@@ -37,9 +37,9 @@ public final class MetricsRegistry: MetricsFactory {
         var gauges: [Key: GaugeSeries] = [:]
         var histograms: [Key: HistogramSeries] = [:]
         var droppedCount = 0
-        /// The apps that are configured and have series of their own.
+        /// The configured apps that have series of their own.
         var namedApps: Set<AppIdentity> = []
-        /// Those that are configured beyond them.
+        /// The other configured apps.
         var unnamedApps: Set<AppIdentity> = []
 
         var count: Int { counters.count + gauges.count + histograms.count }
@@ -47,13 +47,13 @@ public final class MetricsRegistry: MetricsFactory {
 
     private let state = Mutex(State())
 
-    /// An empty registry.
+    /// Creates an empty registry.
     public init() {}
 
     // MARK: Apps
 
-    /// These apps are configured from now on: those that have series of their own keep them, and
-    /// the first of the others get the places that are free.
+    /// Sets the configured apps. Apps that have series of their own keep them; the first of the
+    /// others get the free places.
     func serve(_ apps: [AppIdentity]) {
         state.withLock { state in
             state.namedApps.formIntersection(apps)
@@ -64,11 +64,11 @@ public final class MetricsRegistry: MetricsFactory {
         }
     }
 
-    /// The configured apps that are not counted by their names.
+    /// The configured apps without series of their own.
     var unnamedApps: Set<AppIdentity> { state.withLock { $0.unnamedApps } }
 
-    /// The labels of an app that is or was configured, which has its name there if it has series of
-    /// its own.
+    /// The labels of an app that is or was configured: its own if it has series of its own, else
+    /// ``otherApp``.
     func labels(of app: AppIdentity) -> [(String, String)] {
         let isNamed = state.withLock { $0.namedApps.contains(app) }
         return [
@@ -79,7 +79,7 @@ public final class MetricsRegistry: MetricsFactory {
 
     // MARK: For swift-metrics
 
-    /// A counter; see `MetricsFactory`.
+    /// Returns a counter; see `MetricsFactory`.
     public func makeCounter(
         label: String, dimensions: [(String, String)]
     ) -> any CounterHandler {
@@ -90,19 +90,19 @@ public final class MetricsRegistry: MetricsFactory {
         }
     }
 
-    /// A gauge, or a histogram where values are aggregated; see `MetricsFactory`.
+    /// Returns a gauge, or a histogram if `aggregate` is set; see `MetricsFactory`.
     public func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
         aggregate ? histogram(Key(label, dimensions)) : gauge(Key(label, dimensions))
     }
 
-    /// A gauge that also counts up and down; see `MetricsFactory`.
+    /// Returns a gauge that can be incremented and decremented; see `MetricsFactory`.
     public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         gauge(Key(label, dimensions))
     }
 
-    /// A histogram of seconds; see `MetricsFactory`.
+    /// Returns a histogram in seconds; see `MetricsFactory`.
     public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         histogram(Key(label, dimensions))
     }
@@ -122,7 +122,7 @@ public final class MetricsRegistry: MetricsFactory {
         }
     }
 
-    /// Forgets the gauges of this name that have other labels than these.
+    /// Removes the gauges of this name that have other labels than `kept`.
     func removeGauges(_ name: String, exceptFor kept: [[(String, String)]]) {
         let kept = Set(kept.map { Key(name, $0) })
         state.withLock { state in
@@ -138,7 +138,7 @@ public final class MetricsRegistry: MetricsFactory {
         }
     }
 
-    /// Keeps a new series up to the limit; one beyond it is usable but never shown.
+    /// Keeps a new series up to the limit. A series beyond it can be used, but is never shown.
     private static func keep<Series>(
         _ series: Series, _ state: inout State, _ insert: (inout State, Series) -> Void
     ) -> Series {
@@ -152,7 +152,7 @@ public final class MetricsRegistry: MetricsFactory {
 
     // MARK: For the history
 
-    /// The counters of a name with their labels, in no order.
+    /// The counters of a name with their labels, in no particular order.
     func counters(_ name: String) -> [(labels: [Label], value: Int64)] {
         state.withLock { state in
             state.counters.compactMap { key, series in
@@ -161,8 +161,8 @@ public final class MetricsRegistry: MetricsFactory {
         }
     }
 
-    /// How many values the histograms of a name have in each bucket, not cumulated, with their
-    /// labels, in no order.
+    /// The number of values in each bucket of the histograms of a name, not cumulative, with their
+    /// labels, in no particular order.
     func bucketCounts(_ name: String) -> [(labels: [Label], counts: [Int])] {
         let all = state.withLock { $0.histograms.filter { $0.key.name == name } }
         return all.map { ($0.key.labels, $0.value.snapshot.counts) }
@@ -170,13 +170,13 @@ public final class MetricsRegistry: MetricsFactory {
 
     // MARK: For the page
 
-    /// What a series holds at present.
+    /// The current value of a series.
     enum Sample {
         case number(Double)
         case histogram(HistogramSeries.Snapshot)
     }
 
-    /// All series by name, both in the order of the alphabet.
+    /// All series, ordered by name and then by labels.
     func snapshot() -> [(name: String, kind: Metric.Kind, series: [(Key, Sample)])] {
         let (counters, gauges, histograms, dropped) = state.withLock {
             ($0.counters, $0.gauges, $0.histograms, $0.droppedCount)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes a registry in Prometheus' text format 0.0.4.
+/// Writes a registry in the text format 0.0.4 of Prometheus.
 enum PrometheusText {
-    /// The media type with its version.
+    /// The media type of the format, with its version.
     static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// The whole page.
+    /// Returns the whole text.
     static func page(of registry: MetricsRegistry) -> String {
         var text = ""
         for (rawName, kind, series) in registry.snapshot() {
             let name = sanitized(rawName)
             if let help = Metric(rawValue: rawName)?.help { text += "# HELP \(name) \(help)\n" }
-            // A count that is read where it is kept is a counter all the same.
+            // Some counters are recorded as gauges, because their total is read from elsewhere.
             text += "# TYPE \(name) \((Metric(rawValue: rawName)?.kind ?? kind).rawValue)\n"
             for (key, sample) in series {
                 switch sample {
@@ -47,7 +47,7 @@ enum PrometheusText {
         return "{\(pairs.joined(separator: ","))}"
     }
 
-    /// A name with an underscore for each character that Prometheus does not allow.
+    /// Replaces each character that Prometheus does not allow by an underscore.
     private static func sanitized(_ name: String) -> String {
         String(
             name.map { letter in
@@ -71,7 +71,7 @@ enum PrometheusText {
 }
 
 extension Double {
-    /// Without a fraction where there is none.
+    /// Without a fraction if the value is an integer.
     fileprivate var prometheus: String {
         self == rounded() && magnitude < 1e15 ? String(Int64(self)) : "\(self)"
     }

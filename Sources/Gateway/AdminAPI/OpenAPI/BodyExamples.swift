@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bodies that a gateway takes which has the app `com.example.app`, by the name of the operation.
+/// Example bodies by operation id. A gateway with the app `com.example.app` accepts them.
 let bodyExamples: [String: String] = [
     "createWake": """
     {"kind":"background","app":"com.example.app","device_token":"\(exampleToken)",\

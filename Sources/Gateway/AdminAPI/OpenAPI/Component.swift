@@ -5,7 +5,7 @@ import PayloadRules
 import WakeBudget
 import WakeModel
 
-/// The schemas that have a name in the OpenAPI document.
+/// The named schemas of the OpenAPI document.
 enum Component: String, CaseIterable {
     case problem = "Problem"
     case diagnostic = "Diagnostic"

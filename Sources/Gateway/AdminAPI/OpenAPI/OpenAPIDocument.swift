@@ -77,7 +77,7 @@ struct OpenAPIDocument {
         ])
     }
 
-    /// Routes of one path are grouped, in the order of the table.
+    /// Operations by path, in the order of the table.
     private var paths: [(String, JSONValue?)] {
         var order: [String] = []
         var operations: [String: [(String, JSONValue?)]] = [:]
@@ -144,7 +144,7 @@ struct OpenAPIDocument {
         ])
     }
 
-    /// What the gateway posts to the endpoints of its configuration.
+    /// The request that the gateway posts to configured webhook endpoints.
     private var webhook: JSONValue {
         func header(_ name: String, _ schema: Schema, _ description: String) -> JSONValue {
             .object([
@@ -199,7 +199,7 @@ struct OpenAPIDocument {
         ])
     }
 
-    /// Answers by status; the problems of one status share an entry that lists their codes.
+    /// Responses by status. Problems with the same status share an entry that lists their codes.
     private func responses(_ route: Route) -> [(String, JSONValue?)] {
         var entries: [(Int, JSONValue)] = route.operation.answers.map { answer in
             (
@@ -267,7 +267,7 @@ struct OpenAPIDocument {
     }
 }
 
-/// `GET /openapi.json`.
+/// `GET /openapi.json`: the OpenAPI document.
 struct OpenAPIRoute {
     /// All other routes.
     let documented: [Route]
@@ -282,8 +282,8 @@ struct OpenAPIRoute {
         }
     }
 
-    /// The document, some 50 KB: written when it is asked for first, which a start need not wait
-    /// for.
+    /// The document, about 50 KB. It is written on the first request, so that it does not delay the
+    /// start.
     private final class WrittenOnce: Sendable {
         private let written = Mutex<[UInt8]?>(nil)
         private let write: @Sendable () -> [UInt8]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The groups in which the OpenAPI document lists operations. Generated clients make a module of
+/// The tags that group operations in the OpenAPI document. Generated clients have a module for
 /// each.
 enum OperationTag: String, CaseIterable {
     case wakes
@@ -10,7 +10,7 @@ enum OperationTag: String, CaseIterable {
     case apps
     case operation
 
-    /// The group of a route.
+    /// The tag of a route.
     init(path: String) {
         let parts = path.split(separator: "/")
         guard parts.first == "v1", parts.count > 1 else {
@@ -27,7 +27,7 @@ enum OperationTag: String, CaseIterable {
         }
     }
 
-    /// An entry of the document's list of tags.
+    /// The entry in the document's list of tags.
     var json: JSONValue {
         .object([("name", .string(rawValue)), ("description", .string(description))])
     }

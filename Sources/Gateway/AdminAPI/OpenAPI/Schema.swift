@@ -2,7 +2,7 @@
 
 import WakeModel
 
-/// A JSON Schema (draft 2020-12, as OpenAPI 3.1 has it), written with few words.
+/// A JSON Schema (draft 2020-12, the dialect of OpenAPI 3.1).
 struct Schema: Sendable {
     /// A member of an object.
     struct Member: Sendable {
@@ -13,7 +13,7 @@ struct Schema: Sendable {
 
     let json: JSONValue
 
-    /// A text; `pattern` is a regular expression of ECMA-262.
+    /// A string; `pattern` is a regular expression of ECMA-262.
     static func string(
         _ description: String? = nil, format: String? = nil, pattern: String? = nil,
         length: ClosedRange<Int>? = nil, example: String? = nil
@@ -29,19 +29,19 @@ struct Schema: Sendable {
             ])
     }
 
-    /// One of a few words.
+    /// One of several strings.
     static func words(_ words: [String], _ description: String? = nil) -> Schema {
         make("string", description, [("enum", .array(words.map { .string($0) }))])
     }
 
-    /// One of the words of an enumeration.
+    /// One of the raw values of an enumeration.
     static func words<Word: RawRepresentable<String> & CaseIterable>(
         of type: Word.Type, _ description: String? = nil
     ) -> Schema {
         words(type.allCases.map(\.rawValue), description)
     }
 
-    /// A whole number.
+    /// An integer.
     static func integer(
         _ description: String? = nil, in range: ClosedRange<Int64>? = nil
     ) -> Schema {
@@ -53,29 +53,29 @@ struct Schema: Sendable {
             ])
     }
 
-    /// One of a few whole numbers.
+    /// One of several integers.
     static func choice(_ numbers: [Int64], _ description: String? = nil) -> Schema {
         make("integer", description, [("enum", .array(numbers.map { .integer($0) }))])
     }
 
-    /// A whole number that counts something.
+    /// An integer from 0.
     static func count(_ description: String? = nil) -> Schema {
         make("integer", description, [("minimum", .integer(0))])
     }
 
-    /// A whole number that begins with the time, and so needs 64 bits.
+    /// An integer from 0 that needs 64 bits, because its high bits are a time.
     static func sequenceNumber(_ description: String) -> Schema {
         make("integer", description, [("minimum", .integer(0)), ("format", .string("int64"))])
     }
 
-    /// A number with a fraction.
+    /// A number that may have a fraction.
     static func number(_ description: String? = nil) -> Schema { make("number", description, []) }
 
     static func boolean(_ description: String? = nil) -> Schema {
         make("boolean", description, [])
     }
 
-    /// A point of time of RFC 3339, in UTC with milliseconds.
+    /// A time (RFC 3339), in UTC with milliseconds.
     static func instant(_ description: String? = nil) -> Schema {
         string(description, format: "date-time", example: "2026-11-21T09:34:00.000Z")
     }
@@ -92,15 +92,15 @@ struct Schema: Sendable {
             ])
     }
 
-    /// What the members of an object must fulfil together.
+    /// A condition on several members of an object.
     enum Rule: Sendable {
-        /// One of them is there, and only one.
+        /// Exactly one of them is present.
         case exactlyOne([String])
-        /// One of them is there, or more.
+        /// At least one of them is present.
         case atLeastOne([Member])
-        /// They are not there together.
+        /// They are not both present.
         case notBoth(String, String)
-        /// The first is there only with the second.
+        /// The first requires the second.
         case needs(String, String)
 
         fileprivate var json: JSONValue {
@@ -135,12 +135,13 @@ struct Schema: Sendable {
         }
     }
 
-    /// An object with these members and no others. A variant says more of some members, where its
-    /// first member is as it says there.
+    /// An object with these members and no others. A variant constrains some members further; it
+    /// applies to objects whose first member of the variant matches its schema there.
     ///
-    /// Variants are conditions and not alternatives: generated clients make a type of its own of
-    /// each alternative, and of an object with conditions one. Each is the `else` of the one
-    /// before: side by side, readers that multiply conditions out have twice the cases with each.
+    /// Variants are conditions instead of alternatives, because generated clients have a separate
+    /// type for each alternative, but one type for an object with conditions. Each condition is the
+    /// `else` of the previous one, because tools that expand independent conditions get twice the
+    /// number of cases for each.
     static func object(
         _ members: [Member], _ description: String? = nil, rules: [Rule] = [],
         variants: [[Member]] = []
@@ -163,7 +164,7 @@ struct Schema: Sendable {
             ])
     }
 
-    /// One condition with all variants; none where there is no variant.
+    /// One condition with all variants; empty if there are none.
     private static func conditions(_ variants: ArraySlice<[Member]>) -> [JSONValue] {
         guard let variant = variants.first else { return [] }
         func part(_ members: ArraySlice<Member>) -> JSONValue {
@@ -189,7 +190,7 @@ struct Schema: Sendable {
         make("object", description, [])
     }
 
-    /// An object whose members all look alike, up to so many of them.
+    /// An object whose members all have the same schema, with at most `count` members.
     static func map(
         of value: Schema, _ description: String? = nil, count: Int? = nil
     ) -> Schema {
@@ -207,7 +208,7 @@ struct Schema: Sendable {
     /// The value `null`.
     static let null = Schema(json: .object([("type", .string("null"))]))
 
-    /// A bundle id, which has none of the suffixes of topics.
+    /// A bundle id without the suffix of a topic.
     static func bundleID(_ description: String? = nil) -> Schema {
         Schema(
             json: .object([
@@ -223,7 +224,7 @@ struct Schema: Sendable {
         return "(" + suffixes.map { $0.replacing(".", with: "\\.") }.joined(separator: "|") + ")$"
     }()
 
-    /// One of several schemas.
+    /// A value that matches exactly one of the schemas.
     static func oneOf(_ schemas: [Schema], _ description: String) -> Schema {
         Schema(
             json: .object([
@@ -232,7 +233,7 @@ struct Schema: Sendable {
             ]))
     }
 
-    /// What is meant to be like the schema, and is taken whatever it is.
+    /// A value that should match the schema; other values are accepted too.
     static func meant(_ schema: Schema, _ description: String) -> Schema {
         Schema(
             json: .object([
@@ -241,7 +242,7 @@ struct Schema: Sendable {
             ]))
     }
 
-    /// A schema that has a name of its own.
+    /// A reference to a named schema.
     static func named(_ component: Component) -> Schema {
         Schema(json: .object([("$ref", .string("#/components/schemas/\(component.rawValue)"))]))
     }

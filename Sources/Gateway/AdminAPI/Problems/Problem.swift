@@ -7,30 +7,30 @@ import PayloadRules
 import StrictJSON
 import WakeModel
 
-/// One problem document (RFC 9457), thrown by routes and written by ``ProblemMiddleware``.
+/// A problem document (RFC 9457). Routes throw it; ``ProblemMiddleware`` writes it.
 struct Problem: Error {
     /// The media type of problem documents.
     static let mediaType = "application/problem+json"
-    /// How long a caller is asked to wait when the store cannot be written, in seconds.
+    /// The `Retry-After` of an answer while the store cannot be written, in seconds.
     static let unavailablePauseSeconds = 5
-    /// How long a caller is asked to wait when the store has too much to do, in seconds.
+    /// The `Retry-After` of an answer while the store is overloaded, in seconds.
     static let overloadedPauseSeconds = 1
 
     let code: ProblemCode
-    /// This occurrence, in words without secrets.
+    /// The explanation of this occurrence, without secrets.
     var detail: String
-    /// The member, parameter or header that is to blame, where it is one.
+    /// The member, parameter or header that is invalid; `nil` if the problem is not about one.
     var field: String?
-    /// The findings of the rules.
+    /// The findings of the validation rules.
     var diagnostics: [Diagnostic] = []
-    /// What APNs answered, where it was asked.
+    /// The answer of APNs; `nil` if there was none.
     var apns: APNsAnswer?
-    /// Whether what APNs was asked can have been done, where it gave no answer.
+    /// Whether APNs may have executed the request; `nil` if APNs answered or was not asked.
     var certainty: Certainty?
-    /// The name of the key that was shown and is known, for the log; `nil` where the caller's key
-    /// was accepted, and where it is not known.
+    /// The name of a known key that was refused, for the log; `nil` if the key was accepted or is
+    /// unknown.
     var callerName: String?
-    /// Header fields that belong to the answer.
+    /// Header fields of the answer.
     var headers = HTTPFields()
 
     init(_ code: ProblemCode, _ detail: String) {
@@ -38,13 +38,13 @@ struct Problem: Error {
         self.detail = detail
     }
 
-    /// A value that cannot be what its field needs.
+    /// Creates the problem for an invalid value.
     init(_ error: InvalidField) {
         self.init(.invalidField, error.description)
         field = error.field
     }
 
-    /// What the store could not do.
+    /// Creates the problem for a failure of the store.
     init(_ failure: StoreFailure) {
         guard failure.kind != .damaged else {
             self.init(.damagedRow, failure.message)
@@ -56,21 +56,21 @@ struct Problem: Error {
             isOverloaded ? Self.overloadedPauseSeconds : Self.unavailablePauseSeconds)
     }
 
-    /// What is wrong with the JSON of a body.
+    /// Creates the problem for a body that is not valid JSON.
     init(_ fault: JSONFault) {
         self.init(
             fault.isTooMuch ? .bodyTooLarge : .malformedBody,
             "\(fault.problem), at byte \(fault.offset).")
     }
 
-    /// The same, to be tried again after so many seconds.
+    /// Returns a copy with `Retry-After`.
     func retrying(afterSeconds seconds: Int) -> Problem {
         var problem = self
         problem.headers[.retryAfter] = String(seconds)
         return problem
     }
 
-    /// The document.
+    /// The problem document as JSON.
     var document: JSONValue {
         .object([
             ("type", .string(code.type)),
@@ -85,7 +85,7 @@ struct Problem: Error {
         ])
     }
 
-    /// The document as an answer.
+    /// The HTTP response with the document.
     var response: Response {
         document.response(
             status: HTTPResponse.Status(code: code.status), mediaType: Self.mediaType,
@@ -94,7 +94,7 @@ struct Problem: Error {
 }
 
 extension Diagnostic {
-    /// The finding as JSON for answers.
+    /// The finding as JSON.
     var json: JSONValue {
         .object([
             ("rule", .string(rule.rawValue)),

@@ -2,75 +2,74 @@
 
 import HTTPTypes
 
-/// Every way in which the API says no: the one table of codes. A code never changes its meaning.
+/// The error codes of the API. The meaning of a code never changes.
 ///
-/// The OpenAPI document at `/openapi.json` lists the same table, made from this one.
+/// The OpenAPI document at `/openapi.json` lists them.
 public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
-    /// The bytes on the connection are not HTTP, or have a field that HTTP does not allow.
+    /// The bytes on the connection are not HTTP, or contain a field that HTTP does not allow.
     case malformedRequest = "malformed-request"
-    /// The body is not JSON of the expected form: not an object, too deep, or with a member
-    /// twice.
+    /// The body is not JSON of the expected form: not an object, nested too deeply, or with
+    /// duplicate members.
     case malformedBody = "malformed-body"
-    /// A member of the body, a header, a path or query parameter has a value that cannot be, is
-    /// missing, or is not known.
+    /// A member of the body, a header, or a path or query parameter is invalid, missing or unknown.
     case invalidField = "invalid-field"
-    /// The rules found errors: APNs or iOS would not honour the push.
+    /// The validation rules found errors: APNs would reject the push, or iOS would ignore it.
     case invalidWake = "invalid-wake"
-    /// No such app is configured, or not in this environment.
+    /// The app is not configured, or not in this environment.
     case unknownApp = "unknown-app"
-    /// The app is configured for both environments and the request names none.
+    /// The app is configured for both environments, and the request names none.
     case ambiguousEnvironment = "ambiguous-environment"
-    /// APNs does not take this push type from a sender with the app's credential.
+    /// The app's credential does not allow this push type.
     case wrongCredential = "wrong-credential"
-    /// No valid API key was shown.
+    /// The request has no valid API key.
     case unauthorized
-    /// The API key lacks the scope that the route asks for.
+    /// The API key lacks the scope of the route.
     case forbidden
-    /// The API key is for some apps, and the request is about another one, or about all.
+    /// The API key is limited to some apps, and the request is about another one or about all.
     case appNotAllowed = "app-not-allowed"
-    /// Where no key is asked for: the request comes from a page of another site, or names another
+    /// No API key is required, and the request comes from a page of another origin or names another
     /// host.
     case foreignOrigin = "foreign-origin"
-    /// The resource does not exist, or no longer.
+    /// The resource does not exist, or no longer exists.
     case notFound = "not-found"
-    /// The user has no device for this app, environment and kind of push, or is not known.
+    /// The user has no device for this app, environment and push type, or is unknown.
     case noDevices = "no-devices"
     /// The app has no such broadcast channel in this environment.
     case unknownChannel = "unknown-channel"
-    /// The method does not fit the resource; `Allow` names those that do.
+    /// The resource does not support the method; `Allow` lists the supported ones.
     case methodNotAllowed = "method-not-allowed"
-    /// The head or the body of the request did not arrive in its time.
+    /// The head or the body of the request did not arrive in time.
     case requestTimeout = "request-timeout"
     /// The idempotency key was used with another body, or for another item of a batch.
     case idempotencyConflict = "idempotency-conflict"
-    /// The wake has ended, or is on its way to APNs.
+    /// The wake has ended, or is in flight to APNs.
     case notCancellable = "not-cancellable"
-    /// The app is paused, and a broadcast cannot wait.
+    /// The app is paused, and a broadcast cannot be deferred.
     case appPaused = "app-paused"
-    /// The app has all the broadcast channels that it may have.
+    /// The app has reached the maximum number of broadcast channels.
     case channelLimit = "channel-limit"
-    /// The broadcast has a lifetime, and its channel stores nothing.
+    /// The broadcast has a lifetime, but its channel stores no message.
     case channelStoresNothing = "channel-stores-nothing"
-    /// The body has more bytes, or a list in it more items, than are read.
+    /// The body exceeds the maximum number of bytes, or a list in it the maximum number of items.
     case bodyTooLarge = "body-too-large"
-    /// The body is not of a media type that the route reads.
+    /// The route does not support the media type of the body.
     case unsupportedMediaType = "unsupported-media-type"
-    /// The API key has used up its rate; `Retry-After` says when a request is possible again.
+    /// The API key has exceeded its rate limit; `Retry-After` says when a request is possible.
     case rateLimited = "rate-limited"
-    /// Too many requests wait; what was accepted is kept. `Retry-After` says when to come back.
+    /// Too many requests are waiting. Accepted wakes are kept. `Retry-After` says when to retry.
     case overloaded
     /// The header fields of the request are too large or too many.
     case headersTooLarge = "headers-too-large"
-    /// The gateway has a fault. The log has more under the request's id.
+    /// An internal error of the gateway. The log has details under the request id.
     case internalError = "internal-error"
-    /// A row of the store that the request needs cannot be read; nothing was changed. Other wakes
-    /// and devices are not concerned.
+    /// A row of the store that the request needs is damaged; nothing was changed. Other wakes and
+    /// devices are not affected.
     case damagedRow = "damaged-row"
-    /// APNs refused what the gateway asked it for the caller.
+    /// APNs rejected the request that the gateway made for the caller.
     case apnsRefused = "apns-refused"
-    /// The gateway or its store cannot take requests at present.
+    /// The gateway or its store cannot process requests at present.
     case unavailable
-    /// APNs gave no answer to what the gateway asked it for the caller.
+    /// APNs did not answer the request that the gateway made for the caller.
     case apnsUnanswered = "apns-unanswered"
 
     /// The HTTP status.
@@ -96,7 +95,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The problem in a few words, the same for every occurrence.
+    /// The title, the same for every occurrence.
     public var title: String {
         switch self {
         case .malformedRequest: "The request is not HTTP/1.1"
@@ -133,7 +132,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What the code means, as a sentence for the documentation.
+    /// The meaning of the code, as a sentence for the documentation.
     public var meaning: String {
         switch self {
         case .malformedRequest:
@@ -202,7 +201,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What a caller does about it, as a sentence for the documentation.
+    /// The remedy for a caller, as a sentence for the documentation.
     public var remedy: String {
         switch self {
         case .malformedRequest: "Use an HTTP client; hand-written requests have to be HTTP/1.1."
@@ -270,9 +269,9 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What every route that asks the store can answer with.
+    /// The codes of every route that uses the store.
     static let ofStore: [ProblemCode] = [.overloaded, .damagedRow, .unavailable]
 
-    /// The problem's `type`: a name, not a page.
+    /// The `type` of the problem document: a URN, not the URL of a page.
     public var type: String { "urn:rouse:problem:\(rawValue)" }
 }

@@ -5,12 +5,12 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// Turns every error into a problem document, counts every request, and writes one log line for
-/// each.
+/// Turns errors into problem documents, and counts and logs requests.
 ///
-/// A line names the route's pattern, never the path, because a path may hold a device token.
-/// Answers below 400 are logged at debug: at thousands a second, a line each is a cost. So are
-/// refusals to callers without an accepted key, which are counted in the log instead.
+/// A log line has the route's pattern, never the path, which may contain a device token. Answers
+/// below 400 are logged at level debug, because a line for each of thousands of requests per second
+/// is expensive. Refusals of callers without an accepted key are logged at debug too, and counted
+/// in a ``RefusalLog``.
 struct ProblemMiddleware: RouterMiddleware {
     typealias Context = AdminRequestContext
 
@@ -18,7 +18,7 @@ struct ProblemMiddleware: RouterMiddleware {
 
     let table: RouteTable
     let metrics: AdminMetrics
-    /// Where refusals to callers without a key are counted; `nil` where none is asked for.
+    /// Counts refusals of callers without an accepted key; `nil` if no key is required.
     let refusals: RefusalLog?
 
     func handle(
@@ -39,7 +39,7 @@ struct ProblemMiddleware: RouterMiddleware {
         if let name = Self.requestID, let id = context.logger[metadataKey: "hb.request.id"] {
             response.headers[name] = "\(id)"
         }
-        // An answer may hold a device's state or a wake's; no cache between is to keep it.
+        // An answer may contain the state of a device or a wake, which caches must not store.
         if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
         let duration = start.duration(to: .now)
         metrics.answered(context.endpointPath, request.method, response.status.code, duration)
@@ -59,12 +59,13 @@ struct ProblemMiddleware: RouterMiddleware {
             default: break
             }
         }
-        // The error's own text may quote the request, so only its type is logged.
+        // The error's text may quote the request, so only its type is logged.
         context.logger.warning("a request failed", metadata: ["error": "\(type(of: error))"])
         return Problem(.internalError, "The log has more under this request's id.")
     }
 
-    /// A path that does not exist, or one that does not take the method (RFC 9110 §15.5.6).
+    /// The problem for an unknown path, or for a method that the path does not support (RFC 9110
+    /// §15.5.6).
     private func nothingHere(_ request: Request) -> Problem {
         let methods = table.methods(for: request.uri.path)
         guard !methods.isEmpty, !methods.contains(request.method.rawValue) else {

@@ -5,31 +5,29 @@ import NIOCore
 import Synchronization
 import WakeModel
 
-/// What a request carries along through the routes.
+/// The state of a request that the middleware and the routes share.
 struct AdminRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The connection, for interim answers and for whether its caller is still there.
+    /// The connection, for interim responses and for the detection of a disconnect.
     let channel: any Channel
     private let slot = RequestSlot()
 
-    /// What the key that the caller showed grants; `nil` where none is asked for, and until it was
-    /// looked at.
+    /// The grant of the caller's key; `nil` if no key is required, and before the authentication.
     ///
-    /// All copies of a context have the same one: its route finds it out, and the middleware around
-    /// the routes, which has a copy from before, names it in the log.
+    /// All copies of a context share it: the route sets it, and the middleware around the routes,
+    /// which has an earlier copy, reads it for the log.
     var grant: KeyGrant? {
         get { slot.grant.withLock { $0 } }
         nonmutating set { slot.grant.withLock { $0 = newValue } }
     }
 
-    /// The key that the caller showed.
+    /// The caller's key.
     var caller: APIKey? { grant?.key }
 
-    /// The apps that the caller may ask for and read of; `nil` for all.
+    /// The apps that the caller may send to and read; `nil` for all.
     var apps: Set<BundleID>? { caller?.apps }
 
-    /// Where the caller is, for the audit log: its address and port, or that it came by a socket of
-    /// this machine.
+    /// The caller's address and port for the audit log, or a text that names a Unix domain socket.
     var origin: String {
         guard let address = channel.remoteAddress, let host = address.ipAddress else {
             return "unix socket"
@@ -43,8 +41,7 @@ struct AdminRequestContext: RequestContext {
         channel = source.channel
     }
 
-    /// Takes so many bytes of a budget until the request has ended. Returns whether the budget had
-    /// them.
+    /// Counts bytes against a budget until the request has ended. Returns whether there was room.
     func takeBodyBytes(_ count: Int, of budget: BodyBudget) -> Bool {
         slot.share.withLock { share in
             let present = share ?? BodyShare(of: budget)
@@ -53,11 +50,11 @@ struct AdminRequestContext: RequestContext {
         }
     }
 
-    /// The caller's name, for digests and logs.
+    /// The name of the caller's key, for digests and logs; empty without a key.
     var callerName: String { caller?.name ?? "" }
 }
 
-/// Where the copies of one request's context keep its caller, and what its body has taken.
+/// The state that the copies of a request's context share: its grant, and the bytes of its body.
 private final class RequestSlot: Sendable {
     let grant = Mutex<KeyGrant?>(nil)
     let share = Mutex<BodyShare?>(nil)

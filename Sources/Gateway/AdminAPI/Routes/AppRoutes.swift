@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import WakeModel
 
-/// The apps and their queues, and the gateway's counts.
+/// The routes of apps, their queues, statistics, history and webhook endpoints.
 struct AppRoutes {
     let services: Services
 
@@ -82,15 +82,15 @@ struct AppRoutes {
         }
     }
 
-    /// The most characters of a reason.
+    /// The maximum length of a reason, in characters.
     private static let reasonLength = 200
 
-    /// Text without control characters and without 64 hexadecimal digits in a row. It has no
-    /// lookahead, which Go's regular expressions do not know.
+    /// Text without control characters and without 64 consecutive hexadecimal digits. Without
+    /// lookahead, which Go's regular expressions do not support.
     private static let reasonPattern =
         #"^([0-9A-Fa-f]{0,63}[^0-9A-Fa-f\x00-\x1f\x7f-\x9f])*[0-9A-Fa-f]{0,63}$"#
 
-    /// Why an app is paused, as people will read it in terminals and logs.
+    /// The reason for a pause, which is shown in terminals and logs.
     private func reason(_ query: Query) throws(Problem) -> String? {
         guard let reason = query.string("reason") else { return nil }
         guard (1...Self.reasonLength).contains(reason.unicodeScalars.count) else {

@@ -4,10 +4,10 @@ import Gateway
 import WakeModel
 
 extension AppStatus {
-    /// The app with its queues and what keeps them from sending.
+    /// The app with its queues and the reasons why they do not send.
     var json: JSONValue { document(nil) { _ in [] } }
 
-    /// The same with what waits in each queue, and whether metrics have the app by its name.
+    /// The app with the backlog of each queue, and whether its metrics have its name as a label.
     func json(
         _ backlogs: [WakeQueueKey: QueueBacklog], isCountedByName: Bool, at now: WallInstant
     ) -> JSONValue {
@@ -21,7 +21,7 @@ extension AppStatus {
         }
     }
 
-    /// The name of one of its queues.
+    /// The key of one of its queues.
     func key(of queue: QueueStatus) -> WakeQueueKey { WakeQueueKey(app: app, kind: queue.kind) }
 
     private func document(
@@ -44,7 +44,7 @@ extension AppStatus {
         ])
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object([
             .required("app", .string("The bundle id.")),
@@ -100,7 +100,7 @@ extension QueueStatus {
         return members
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object([
             .required("kind", .words(of: WakeKind.self)),
@@ -143,7 +143,7 @@ extension QueueStatus {
 }
 
 extension GatewayStats {
-    /// The numbers, with the API's own.
+    /// The statistics, with those of the API.
     func json(_ services: Services) -> JSONValue {
         .object([
             ("accepted", .integer(Int64(accepted))), ("unended", .integer(Int64(unended))),
@@ -169,7 +169,7 @@ extension GatewayStats {
         ])
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object([
             .required("accepted", .count("Wakes accepted since the store began.")),

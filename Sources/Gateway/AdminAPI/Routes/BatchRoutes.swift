@@ -8,7 +8,7 @@ import WakeModel
 
 /// `POST /v1/wakes/batch`: many wakes in one request.
 struct BatchRoutes {
-    /// The media type of a batch with a line for each item.
+    /// The media type of a batch with one item per line.
     static let linesMediaType = "application/x-ndjson"
 
     let services: Services
@@ -87,7 +87,7 @@ struct BatchRoutes {
         let turn = await services.gateway.workTurns.begin()
         defer { turn.end() }
         let items = try items(text, mediaType)
-        // The request itself has been counted.
+        // The request itself was counted at the authentication.
         try AccessControl(authentication: configuration.authentication)
             .debit(context.caller, for: items.count - 1)
         let now = services.gateway.now

@@ -5,8 +5,8 @@ import HTTPTypes
 import Hummingbird
 import WakeModel
 
-/// The broadcast channels of Live Activities. Each request is one to APNs, whose answer it gets:
-/// nothing is kept or queued.
+/// The routes of broadcast channels for Live Activities. Each request makes one request to APNs and
+/// returns its answer; nothing is stored or queued.
 struct ChannelRoutes {
     let services: Services
 
@@ -166,7 +166,7 @@ struct ChannelRoutes {
         }
     }
 
-    /// Nothing is sent for an app that is paused, and a broadcast cannot wait.
+    /// Throws if the app is paused: a broadcast cannot be deferred.
     private func checkPause(of app: AppIdentity) throws(Problem) {
         guard let pause = services.gateway.apps.first(where: { $0.app == app })?.pause else {
             return
@@ -197,13 +197,14 @@ struct ChannelRoutes {
         return service
     }
 
-    /// Whether it may have been done, although no answer came.
+    /// Whether APNs may have executed the request although it did not answer.
     private static func isUncertain<Value>(_ result: ChannelResult<Value>) -> Bool {
         guard case .failure(let failure) = result else { return false }
         return failure.certainty == .unknown
     }
 
-    /// What was asked for, with its receipt; `namesChannel` says whether the request named one.
+    /// Returns the value and the receipt of an answer, or throws a ``Problem``. `namesChannel` is
+    /// whether the request named a channel.
     private static func value<Value>(
         _ result: ChannelResult<Value>, namesChannel: Bool = true
     ) throws(Problem) -> (Value, ChannelReceipt) {
@@ -243,7 +244,7 @@ extension ChannelRoutes {
         .optional("request_id", .string("The apns-request-id, to quote to Apple.")),
     ]
 
-    /// What the OpenAPI document says of a channel.
+    /// The schema of a channel in the OpenAPI document.
     static var channelSchema: Schema {
         .object(
             members + [
@@ -255,7 +256,7 @@ extension ChannelRoutes {
             ])
     }
 
-    /// What the OpenAPI document says of a list.
+    /// The schema of a list of channels in the OpenAPI document.
     static var listSchema: Schema {
         .object([
             .required("app", .string("The bundle id.")),
@@ -264,7 +265,7 @@ extension ChannelRoutes {
         ])
     }
 
-    /// What the OpenAPI document says of a broadcast that was taken.
+    /// The schema of an accepted broadcast in the OpenAPI document.
     static var broadcastSchema: Schema {
         .object(
             members + [
@@ -276,7 +277,7 @@ extension ChannelRoutes {
 }
 
 extension AdminRequestContext {
-    /// The channel that the path names.
+    /// The channel in the path.
     fileprivate func channelID() throws(Problem) -> ChannelID {
         let text = parameters.get("channel") ?? ""
         return try parsing(Self.percentDecoded(text) ?? "", as: "channel") {

@@ -5,12 +5,12 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// `GET /`: the dashboard, for people.
+/// `GET /`: the dashboard.
 ///
-/// The page is open to everybody who reaches the listener, because it holds no data. What it shows
-/// it fetches with the key that the person types, from routes that ask for the scope `read`.
+/// The page requires no key, because it contains no data. It fetches data with the key that the
+/// user enters, from routes that require the scope `read`.
 struct DashboardRoute {
-    /// Put together when it is asked for first, which a start need not wait for.
+    /// Assembled on the first request, so that it does not delay the start.
     private var page: DashboardPage { .embedded }
 
     var route: Route {
@@ -37,7 +37,7 @@ struct DashboardRoute {
         }
     }
 
-    /// What goes with the page, and with the news that it is the same.
+    /// The header fields of the page and of a 304 answer.
     private var headers: HTTPFields {
         var headers = HTTPFields()
         headers[.contentSecurityPolicy] = page.contentSecurityPolicy
@@ -47,14 +47,13 @@ struct DashboardRoute {
         ] {
             if let name = HTTPField.Name(name) { headers[name] = value }
         }
-        // A browser asks each time whether the page is current, so that a new gateway's page is
-        // never mixed with an old one.
+        // The browser revalidates the page each time, so that pages of two versions are not mixed.
         headers[.cacheControl] = "no-cache"
         headers[.eTag] = page.entityTag
         return headers
     }
 
-    /// Whether a caller has what this tag names (RFC 9110 §13.1.2).
+    /// Whether the caller has the version with this entity tag (RFC 9110 §13.1.2).
     static func isCurrent(_ tag: String, _ ifNoneMatch: String?) -> Bool {
         guard let ifNoneMatch else { return false }
         return ifNoneMatch.split(separator: ",").contains { entry in

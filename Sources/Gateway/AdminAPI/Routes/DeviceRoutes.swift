@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import WakeModel
 
-/// What is known of a device, and what its app reports of it.
+/// The routes of devices: their state, the reports of their apps, and their deletion.
 struct DeviceRoutes {
     let services: Services
 
@@ -19,7 +19,8 @@ struct DeviceRoutes {
         ]
     }
 
-    /// Where a request names its device. Proxies log paths, and a device token is a secret.
+    /// The place of the device token in a request. Proxies log paths, and a device token is a
+    /// secret.
     private enum Place {
         case path
         case body

@@ -3,35 +3,35 @@
 import Gateway
 import Synchronization
 
-/// What a reader of events is to be sent next. One task fills it, one empties it.
+/// A bounded buffer between the task that reads events and the task that sends them to one reader.
 ///
-/// It holds few events, and who brings them waits while it is full: what a slow reader has not got
-/// stays in the store.
+/// The producer waits while the buffer is full: events that a slow reader has not received stay in
+/// the store. May be used from any thread.
 final class EventOutbox: Sendable {
-    /// The most events that wait here; they are written together.
+    /// The maximum number of buffered events; they are written together.
     static let eventCount = 64
 
-    /// What waits.
+    /// The buffered events and flags.
     struct Load {
         var events: [OutcomeEvent] = []
-        /// A sign of life is due, and up to which cursor all events have been put here. A silent
-        /// stream would be closed by proxies, and a reader that is gone is found out only by
-        /// writing to it.
+        /// The cursor of a pulse that is due: all events up to it have been buffered. Without
+        /// pulses, proxies close silent streams, and a lost reader is not detected.
         var pulse: Int64?
-        /// Nothing comes after this.
+        /// Whether nothing follows.
         var isLast = false
 
         fileprivate var isEmpty: Bool { events.isEmpty && pulse == nil && !isLast }
     }
 
     private let load = Mutex(Load())
-    /// Signals that an event waits. A signal without a listener is kept.
+    /// Signals that something was buffered. A signal without a waiting task is kept.
     private let arrivals = AsyncStream.makeStream(
         of: Void.self, bufferingPolicy: .bufferingNewest(1))
     /// Signals that the buffer is below its limit again.
     private let room = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    /// Adds an event as soon as there is room for it. A cancelled task adds nothing.
+    /// Adds an event once there is room. Adds nothing if the task is cancelled or the outbox has
+    /// ended.
     func put(_ event: OutcomeEvent) async {
         var openings = room.stream.makeAsyncIterator()
         while !putAtOnce(event) {
@@ -49,26 +49,27 @@ final class EventOutbox: Sendable {
         }
     }
 
-    /// A sign of life is due. All events up to this cursor have been put here.
+    /// Requests a pulse. All events up to this cursor have been buffered.
     func pulse(at cursor: Int64) {
         load.withLock { $0.pulse = cursor }
         arrivals.continuation.yield()
     }
 
-    /// What waits now is the last.
+    /// Ends the outbox after the buffered events.
     func end() {
         load.withLock { $0.isLast = true }
         arrivals.continuation.yield()
     }
 
-    /// Nothing comes any more, not even what waits: its reader may not have it.
+    /// Ends the outbox and discards the buffered events, because the reader has lost access.
     func cut() {
         load.withLock { $0 = Load(isLast: true) }
         arrivals.continuation.yield()
         room.continuation.yield()
     }
 
-    /// Takes all that waits, as soon as there is anything. For a cancelled task it is the last.
+    /// Takes everything that is buffered; waits if there is nothing. Returns a last load if the
+    /// task is cancelled.
     func take() async -> Load {
         var ringing = arrivals.stream.makeAsyncIterator()
         while true {

@@ -6,27 +6,27 @@ import Hummingbird
 import NIOCore
 import ServiceLifecycle
 
-/// Writes outcomes as server-sent events (WHATWG HTML §9.2) until the reader goes away, its time
-/// is up, or the gateway shuts down.
+/// Writes outcomes as server-sent events (WHATWG HTML §9.2) until the reader disconnects, the
+/// duration is over, the key's rights end, or the gateway shuts down.
 struct EventStream: Sendable {
     /// The media type.
     static let mediaType = "text/event-stream"
-    /// After how long a reader comes back by itself, in seconds.
+    /// The time after which a reader reconnects by itself, in seconds.
     static let retrySeconds = 3
-    /// The longest time that a reader can choose, in seconds.
+    /// The maximum duration of a stream, in seconds.
     static let maximumLifeSeconds = 86_400
 
     let events: OutcomeEvents
     let pulseSeconds: Int
-    /// How long the stream lasts, in seconds; `nil` for as long as it is read.
+    /// The duration of the stream, in seconds; `nil` for no limit.
     let lifeSeconds: Int?
-    /// What the reader's key grants; the stream ends with it. `nil` where no key is asked for.
+    /// The grant of the reader's key; the stream ends with it. `nil` if no key is required.
     let grant: KeyGrant?
     let streams: ConnectionCount
-    /// Whether its reader is still there.
+    /// Whether the reader is connected.
     let presence: CallerPresence
 
-    /// What the OpenAPI document says of an event: its fields.
+    /// The schema of an event in the OpenAPI document: its fields.
     static var eventSchema: Schema {
         .object([
             .optional("event", .string("outcome or dropped.")), .optional("id", .string()),
@@ -34,7 +34,7 @@ struct EventStream: Sendable {
         ])
     }
 
-    /// The stream as an answer.
+    /// The stream as an HTTP response.
     var response: Response {
         var headers = HTTPFields()
         headers[.contentType] = Self.mediaType
@@ -88,14 +88,14 @@ struct EventStream: Sendable {
     private func write(
         what outbox: EventOutbox, to writer: inout any ResponseBodyWriter
     ) async throws {
-        // An id without data is no event, and yet a reader that comes back sends it.
+        // An id without data is not an event, but a reader sends it when it reconnects.
         var position = events.start
         var beginning = "retry: \(Self.retrySeconds * 1000)\nid: \(position)\n\n"
         if events.mayHaveMissed { beginning += Self.dropped }
         try await writer.write(ByteBuffer(string: beginning))
         var isOver = false
         while !isOver {
-            // A shutdown, which waits for open answers, ends the stream.
+            // A shutdown ends the stream, because it waits for open responses.
             let load = await withGracefulShutdownHandler {
                 await outbox.take()
             } onGracefulShutdown: {
@@ -106,12 +106,13 @@ struct EventStream: Sendable {
             for event in load.events { Self.append(event, to: &text) }
             position = load.events.last?.cursor ?? position
             if text.isEmpty, let pulse = load.pulse {
-                // What was passed over since, of apps that are not the reader's, is not read again.
+                // Sends the cursor, so that events of other apps that were skipped are not read
+                // again.
                 text = Array((pulse > position ? "id: \(pulse)\n" : "").utf8)
                 text += Array(": alive\n\n".utf8)
                 position = max(position, pulse)
             }
-            // Waits for a reader that is slow, and lets go of the events only then.
+            // Waits for a slow reader; the events are released only afterwards.
             if !text.isEmpty { try await writer.write(ByteBuffer(bytes: text)) }
         }
     }

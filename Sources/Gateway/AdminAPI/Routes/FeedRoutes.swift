@@ -6,7 +6,7 @@ import Hummingbird
 import NIOCore
 import WakeModel
 
-/// `GET /v1/feedback` and `GET /v1/events`: what a backend follows.
+/// `GET /v1/feedback` and `GET /v1/events`: the feeds for a backend.
 struct FeedRoutes {
     let services: Services
 
@@ -110,7 +110,7 @@ struct FeedRoutes {
 
     private static let lastEventID = "Last-Event-ID"
 
-    /// The cursor in the header of a reader that comes back. A browser leaves an empty one out.
+    /// The cursor in the header of a reader that reconnects. Browsers omit an empty one.
     private static func lastEvent(of request: Request) throws(Problem) -> Int64? {
         guard let name = HTTPField.Name(lastEventID), let text = request.headers[name]
         else { return nil }
@@ -125,7 +125,7 @@ struct FeedRoutes {
 }
 
 extension FeedbackEntry {
-    /// The entry, with the device token spelt out: the feed exists to have it removed elsewhere.
+    /// The entry, with the complete device token, so that a backend can delete it.
     var json: JSONValue {
         .object([
             ("cursor", .integer(number)), ("kind", .string(kind.rawValue)),
@@ -140,7 +140,7 @@ extension FeedbackEntry {
         ])
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object([
             .required("cursor", .sequenceNumber("Ascends.")),
@@ -159,7 +159,7 @@ extension FeedbackEntry {
 }
 
 extension OutcomeEvent {
-    /// The event's data.
+    /// The data of the event.
     var json: JSONValue {
         .object([
             ("cursor", .integer(cursor)),

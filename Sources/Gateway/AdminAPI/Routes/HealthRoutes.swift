@@ -6,7 +6,7 @@ import Hummingbird
 import NIOCore
 import WakeModel
 
-/// `GET /healthz` and `GET /readyz`, open to everybody, and `GET /metrics`.
+/// `GET /healthz` and `GET /readyz`, which require no key, and `GET /metrics`.
 struct HealthRoutes {
     let services: Services
 
@@ -51,7 +51,7 @@ struct HealthRoutes {
     private func readiness() -> Response {
         let readiness = services.gateway.readiness
         let now = services.gateway.now
-        // The operator's reason for a pause is left out: this route is open to everybody.
+        // Without the operator's reason for a pause, because this route requires no key.
         let paused = services.gateway.apps.compactMap { app in
             app.pause.map { "\(app.app): \($0.sentence(saying: nil))" }
         }
@@ -98,7 +98,7 @@ struct HealthRoutes {
             .webhookFailing, health.map { ($0, seconds(since: $1.failingSince)) })
     }
 
-    /// Where the store does not answer, these keep their last values: readiness reports the
+    /// Sets the gauges. If the store does not answer, they keep their values; readiness reports the
     /// failure.
     private func setGatewayGauges() async {
         guard let stats = try? await services.gateway.stats() else { return }

@@ -102,7 +102,7 @@ struct MulticastRoutes {
             }
             batch.ask(body.terms.inquiry(to: device, mark))
         }
-        // What is wrong with all of it is looked for with the wakes; here there is none.
+        // Otherwise the validation of the wakes finds problems that concern all of them.
         if batch.inquiries.isEmpty, let refusal = try body.terms.refusal(by: services.gateway) {
             throw refusal
         }

@@ -4,7 +4,7 @@ import Gateway
 import Hummingbird
 import WakeModel
 
-// Parameters that several routes have: what the document says of them, and how they are read.
+// Parameters that several routes share: their documentation and their parsing.
 
 extension Operation {
     static let deviceTokenSchema = Schema.string(
@@ -45,10 +45,10 @@ extension Operation.Parameter {
 }
 
 extension Query {
-    /// The most entries of a page that a caller who does not say gets.
+    /// The default number of entries on a page.
     static let usualLimit = 100
 
-    /// How many entries are asked for.
+    /// The requested number of entries.
     func limit(_ configuration: AdminConfiguration) throws(Problem) -> Int {
         try integer("limit", in: 1...configuration.pageCount)
             ?? min(Self.usualLimit, configuration.pageCount)
@@ -56,8 +56,8 @@ extension Query {
 }
 
 extension AdminRequestContext {
-    /// Refuses an app that the caller's key may not use, before checking whether the app is
-    /// configured: the answer is the same for one that is not.
+    /// Throws for an app that the caller's key may not use. Called before the check that the app is
+    /// configured, so that the answer does not reveal whether it is.
     func checkAccess(to app: BundleID, field: String) throws(Problem) {
         guard let caller, let apps = caller.apps, !apps.contains(app) else { return }
         var problem = Problem(
@@ -67,7 +67,7 @@ extension AdminRequestContext {
         throw problem
     }
 
-    /// Refuses figures of all apps together to a key that is limited to some.
+    /// Throws if the caller's key is limited to some apps, for routes with totals of all apps.
     func checkAccessToAllApps() throws(Problem) {
         guard let caller, caller.apps != nil else { return }
         throw Problem(
@@ -76,21 +76,21 @@ extension AdminRequestContext {
                 + "Use a key without apps.")
     }
 
-    /// The wake that the path names.
+    /// The wake in the path.
     func wakeID() throws(Problem) -> WakeID {
         try parsing(parameters.get("id") ?? "", as: "id") { (text) throws(InvalidField) in
             try WakeID(text)
         }
     }
 
-    /// The device that the path names.
+    /// The device token in the path.
     func deviceToken() throws(Problem) -> DeviceToken {
         try parsing(parameters.get("token") ?? "", as: "token") { (text) throws(InvalidField) in
             try DeviceToken(pasted: text)
         }
     }
 
-    /// A part of a path without its percent-encoding; `nil` for what is not UTF-8.
+    /// Removes the percent-encoding of a part of a path. Returns `nil` if the result is not UTF-8.
     static func percentDecoded(_ text: String) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
@@ -109,16 +109,16 @@ extension AdminRequestContext {
     }
 }
 
-/// Which apps an answer is about.
+/// The apps that an answer covers.
 struct AppFilter {
-    /// Only this app, which is configured; `nil` for all.
+    /// Only this configured app; `nil` for all.
     let app: AppIdentity?
     /// Only apps in this environment; `nil` for both.
     let environment: APNsEnvironment?
 }
 
 extension Services {
-    /// The device token of a wake, of an app that the caller may use.
+    /// The device token of a wake whose app the caller may use.
     func device(
         of wake: WakeID, for context: AdminRequestContext
     ) async throws -> DeviceToken {
@@ -129,12 +129,12 @@ extension Services {
         return record.deviceToken
     }
 
-    /// What a query narrows its answer to.
+    /// The filter that a query requests.
     func filter(_ query: Query, for context: AdminRequestContext) throws(Problem) -> AppFilter {
         try filter(query.string("app"), try query.choice("environment"), for: context)
     }
 
-    /// What the names of an app and an environment, or one of them, narrow an answer to.
+    /// The filter for a bundle id, an environment, or both.
     func filter(
         _ name: String?, _ environment: APNsEnvironment?, for context: AdminRequestContext
     ) throws(Problem) -> AppFilter {
@@ -145,7 +145,7 @@ extension Services {
     }
 
     /// The configured app with this bundle id, in this environment or in its only one. `field` is
-    /// what the caller named it by.
+    /// the name of the parameter or member with the bundle id.
     func app(
         named text: String, _ environment: APNsEnvironment?, for context: AdminRequestContext,
         field: String = "app"

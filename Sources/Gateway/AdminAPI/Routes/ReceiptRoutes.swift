@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import WakeModel
 
-/// `POST /v1/receipts`: apps were launched by wakes.
+/// `POST /v1/receipts`: reports that wakes launched apps.
 struct ReceiptRoutes {
     let services: Services
 
@@ -30,7 +30,7 @@ struct ReceiptRoutes {
                 let (text, _) = try await request.readBody(
                     limit: limit, within: services.bodies, context)
                 let receipts = try ReceiptsBody(text, among: context.apps).receipts
-                // The request itself has been counted.
+                // The request itself was counted at the authentication.
                 try AccessControl(authentication: services.configuration.authentication)
                     .debit(context.caller, for: max(0, receipts.count - 1))
                 let answers = try await asking { () async throws(StoreFailure) in
@@ -49,7 +49,7 @@ struct ReceiptRoutes {
         ]
     }
 
-    /// What the OpenAPI document says of an answer.
+    /// The schema of an answer in the OpenAPI document.
     static var answerSchema: Schema {
         .object([
             .required(

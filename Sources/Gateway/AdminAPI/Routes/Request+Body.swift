@@ -6,13 +6,13 @@ import NIOCore
 import NIOHTTPTypes
 
 extension Request {
-    /// Reads the body of a request, of one of these media types, up to `limit` bytes. The
-    /// ``ConnectionGuard`` limits how long it may take; a body of more than
-    /// ``AdminConfiguration/bodyByteCount`` is charged to `budget` until the request has ended.
+    /// Reads the body of a request with one of these media types, up to `limit` bytes. The
+    /// ``ConnectionGuard`` limits the duration. The bytes beyond
+    /// ``AdminConfiguration/bodyByteCount`` count against `budget` until the request has ended.
     ///
-    /// A body may take minutes: a key that was revoked meanwhile gets 401.
+    /// A body may take minutes, so the validity of the caller's key is checked again at the end.
     ///
-    /// Returns the bytes and the media type, which is the first of `mediaTypes` where the request
+    /// Returns the bytes and the media type, which is the first of `mediaTypes` if the request
     /// names none. Throws ``Problem``.
     func readBody(
         _ mediaTypes: [String] = [JSONValue.mediaType], limit: Int,
@@ -25,8 +25,8 @@ extension Request {
             guard budget?.hasRoom(for: length) ?? true else { throw Problem.noRoomForBody }
         }
         if headers[.expect]?.lowercased() == "100-continue" {
-            // The caller waits for this answer before it sends a possibly large body (RFC 9110
-            // §10.1.1); an unauthorized one has been answered by now.
+            // The caller waits for this response before it sends the body (RFC 9110 §10.1.1). An
+            // unauthorized caller was refused before.
             context.channel.writeAndFlush(
                 HTTPResponsePart.head(HTTPResponse(status: .continue)), promise: nil)
         }
@@ -57,7 +57,7 @@ extension Request {
         return essence
     }
 
-    /// A body is read as it is: one that is compressed would be called no JSON.
+    /// Refuses an encoded body, which would otherwise be reported as invalid JSON.
     private func checkEncoding() throws(Problem) {
         guard let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" else {
             return
@@ -70,7 +70,7 @@ extension Request {
 }
 
 extension Problem {
-    /// How long a caller is asked to wait for room for its body, in seconds.
+    /// The `Retry-After` of an answer while there is no room for a body, in seconds.
     private static let roomPauseSeconds = 1
 
     fileprivate static func bodyTooLarge(_ limit: Int) -> Problem {

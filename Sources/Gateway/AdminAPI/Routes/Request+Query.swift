@@ -4,20 +4,20 @@ import Gateway
 import Hummingbird
 import WakeModel
 
-/// The query of a request, each parameter read as the type it must have. It was checked that every
-/// parameter is known and given once.
+/// The query of a request, read by name and type. The router has checked that every parameter is
+/// known and given once.
 struct Query {
     private let request: Request
 
     init(_ request: Request) { self.request = request }
 
-    /// A text; `nil` when the parameter is missing.
+    /// A string; `nil` if the parameter is missing.
     func string(_ name: String) -> String? {
         guard request.uri.query != nil else { return nil }
         return request.uri.queryParameters[Substring(name)].map(String.init)
     }
 
-    /// A whole number within a range; `nil` when the parameter is missing.
+    /// An integer within a range; `nil` if the parameter is missing.
     func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text = string(name) else { return nil }
         guard let number = Int(text), range.contains(number), text.first != "+" else {
@@ -31,7 +31,7 @@ struct Query {
         return number
     }
 
-    /// `true` or `false`; `nil` when the parameter is missing.
+    /// A Boolean; `nil` if the parameter is missing.
     func boolean(_ name: String) throws(Problem) -> Bool? {
         guard let text = string(name) else { return nil }
         guard text == "true" || text == "false" else {
@@ -43,7 +43,7 @@ struct Query {
         return text == "true"
     }
 
-    /// One of a few words; `nil` when the parameter is missing.
+    /// One of the raw values of an enumeration; `nil` if the parameter is missing.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ type: Choice.Type = Choice.self
     ) throws(Problem) -> Choice? {
@@ -51,7 +51,7 @@ struct Query {
         return try Self.choice(name, text)
     }
 
-    /// A list of a few words, with commas between them; empty when the parameter is missing.
+    /// A comma-separated list of values of an enumeration; empty if the parameter is missing.
     func choices<Choice: RawRepresentable<String> & CaseIterable & Hashable>(
         _ name: String, _ type: Choice.Type = Choice.self
     ) throws(Problem) -> Set<Choice> {
@@ -63,8 +63,8 @@ struct Query {
         return choices
     }
 
-    /// A value that its type parses; `nil` when the parameter is missing. A problem names the
-    /// parameter, whatever the type calls itself, and says `remedy` if there is one.
+    /// A parsed value; `nil` if the parameter is missing. A problem names the parameter instead of
+    /// the field of the type, and has `remedy` if it is given.
     func value<Value>(
         _ name: String, remedy: String? = nil,
         _ parse: (String) throws(InvalidField) -> Value
@@ -86,7 +86,7 @@ struct Query {
     }
 }
 
-/// Parses a text, and turns what is wrong with it into a problem, of the field of this name.
+/// Parses a text. Throws ``Problem`` for an invalid one, about the field `name`.
 func parsing<Value>(
     _ text: String, as name: String? = nil, remedy: String? = nil,
     _ parse: (String) throws(InvalidField) -> Value
@@ -99,8 +99,8 @@ func parsing<Value>(
     }
 }
 
-/// Runs `body`, which parses a value, and makes its error name the field as the caller wrote it;
-/// with `remedy`, where the type has no suitable one.
+/// Runs `parse`. An error names the field `name`, as the caller wrote it, and has `remedy` if it is
+/// given.
 func naming<Value>(
     _ name: String, remedy: String? = nil, _ parse: () throws(InvalidField) -> Value
 ) throws(InvalidField) -> Value {
@@ -111,7 +111,7 @@ func naming<Value>(
     }
 }
 
-/// Asks the store, and turns its failure into a problem.
+/// Runs an operation of the store. Throws its failure as a ``Problem``.
 func asking<Value: Sendable>(
     _ body: () async throws(StoreFailure) -> Value
 ) async throws(Problem) -> Value {

@@ -3,24 +3,24 @@
 import HTTPTypes
 import Hummingbird
 
-/// One route: what is served, who may ask, what is documented of it, and what answers.
+/// A route: its path, the required access, its documentation, and its handler.
 ///
-/// The routes are the one table that the server serves by and that the OpenAPI document is made
-/// from, so that neither can say what the other does not.
+/// The router and the OpenAPI document are made from the same table of routes, so that they cannot
+/// differ.
 struct Route: Sendable {
     typealias Handler =
         @Sendable (_ request: Request, _ context: AdminRequestContext) async throws -> Response
 
-    /// Who may ask.
+    /// The access that a route requires.
     enum Access: Hashable, Sendable {
-        /// Everybody who reaches the listener.
+        /// No key.
         case open
         /// A key with this scope.
         case scope(Scope)
     }
 
     let method: HTTPRequest.Method
-    /// The path with its parameters in braces, as OpenAPI and the router both write it.
+    /// The path with its parameters in braces, the notation of both OpenAPI and the router.
     let path: String
     let access: Access
     let operation: Operation
@@ -37,10 +37,11 @@ struct Route: Sendable {
         self.handler = handler
     }
 
-    /// Every problem that the route can answer with: its own, and what comes with a key or a body.
+    /// All problems with which the route can answer: its own, and those of authentication and
+    /// bodies.
     var problems: Set<ProblemCode> {
         var codes = Set(operation.problems)
-        // A query parameter that the route does not define is an invalid field of any route.
+        // Unknown query parameters are invalid fields of any route.
         codes.formUnion([
             .malformedRequest, .invalidField, .requestTimeout, .headersTooLarge, .internalError,
             .foreignOrigin, .unavailable,
@@ -52,7 +53,7 @@ struct Route: Sendable {
         return codes
     }
 
-    /// Whether a path is one of this route's.
+    /// Whether a path matches this route.
     func matches(_ segments: [Substring]) -> Bool {
         let pattern = path.split(separator: "/")
         return pattern.count == segments.count
@@ -60,9 +61,9 @@ struct Route: Sendable {
     }
 }
 
-/// What the OpenAPI document says of a route.
+/// The documentation of a route in the OpenAPI document.
 struct Operation: Sendable {
-    /// A parameter of path, query or header.
+    /// A parameter in the path, the query or a header.
     struct Parameter: Sendable {
         enum Place: String, Sendable {
             case path
@@ -82,7 +83,7 @@ struct Operation: Sendable {
         /// By media type.
         let contents: [(mediaType: String, schema: Schema)]
         let isRequired: Bool
-        /// The most bytes.
+        /// The maximum number of bytes.
         let limit: Int
 
         static func json(_ schema: Schema, limit: Int, isRequired: Bool = true) -> Body {
@@ -90,14 +91,14 @@ struct Operation: Sendable {
         }
     }
 
-    /// An answer that is not a problem.
+    /// A successful answer.
     struct Answer: Sendable {
         let status: Int
         let description: String
         let mediaType: String
         /// `nil` for an answer without a body.
         let schema: Schema?
-        /// What can be asked next.
+        /// The operations that can follow.
         let links: [Link]
 
         init(
@@ -112,17 +113,17 @@ struct Operation: Sendable {
         }
     }
 
-    /// An operation that takes a value out of an answer: a parameter, or a member of its body.
+    /// An operation that uses a value of an answer, as a parameter or as a member of its body.
     struct Link: Sendable {
         let operationID: String
-        /// The parameter; `nil` where the value goes into the body.
+        /// The parameter; `nil` if the value is a member of the body.
         var parameter: String?
-        /// The member of the body.
+        /// The member of the body; `nil` if the value is a parameter.
         var member: String?
-        /// A JSON pointer into the answer.
+        /// A JSON pointer to the value in the answer.
         let pointer: String
 
-        /// `getWake`, `cancelWake` and a receipt, for the wake whose id is at `pointer`.
+        /// Links to `getWake`, `cancelWake` and the receipt of the wake whose id is at `pointer`.
         static func toWake(at pointer: String) -> [Link] {
             [
                 Link(operationID: "getWake", parameter: "id", pointer: pointer),
@@ -132,13 +133,13 @@ struct Operation: Sendable {
         }
     }
 
-    /// The operation's name for generated clients.
+    /// The operation id, which names the operation in generated clients.
     let id: String
     let summary: String
     var description = ""
     var parameters: [Parameter] = []
     var body: Body?
     var answers: [Answer]
-    /// Its own problems, besides those of every route like it.
+    /// The problems of this operation, without those of every route.
     var problems: [ProblemCode] = []
 }

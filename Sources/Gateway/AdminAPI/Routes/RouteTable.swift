@@ -28,7 +28,7 @@ struct RouteTable: Sendable {
         self.routes = routes
     }
 
-    /// Serves every route, each behind its check of access and of its query.
+    /// Makes the router. Each handler runs after the checks of access, query and body.
     func makeRouter(
         _ services: Services, _ refusals: RefusalLog
     ) -> Router<AdminRequestContext> {
@@ -54,7 +54,7 @@ struct RouteTable: Sendable {
                     try await Self.checkBody(request, route)
                     return try await route.handler(request, context)
                 } catch let problem as Problem where problem.code == .unauthorized {
-                    // A caller whose key was removed is unauthenticated again.
+                    // A caller whose key was removed is not authenticated any more.
                     connection?.isAuthenticated = false
                     throw problem
                 }
@@ -63,17 +63,18 @@ struct RouteTable: Sendable {
         return router
     }
 
-    /// The methods that a path takes, for `Allow`; empty for a path that does not exist.
+    /// The methods that a path supports, for `Allow`; empty for an unknown path.
     func methods(for path: String) -> [String] {
         let segments = path.split(separator: "/")
         let matching = routes.filter { $0.matches(segments) }
-        // A literal path takes precedence over one with parameters, as it does for the router.
+        // A literal path takes precedence over one with parameters, as in the router.
         let literal = matching.filter { !$0.path.contains("{") }
         let methods = (literal.isEmpty ? matching : literal).map(\.method.rawValue)
         return Set(methods + (methods.contains("GET") ? ["HEAD"] : [])).sorted()
     }
 
-    /// Whether the name of a parameter may be repeated: it could be anything, a device token too.
+    /// Whether an answer may repeat the name of an unknown parameter, which could be a device
+    /// token.
     private static func isShowable(_ name: String) -> Bool {
         name.utf8.count <= 32
             && name.utf8.allSatisfy {
@@ -83,8 +84,8 @@ struct RouteTable: Sendable {
             }
     }
 
-    /// Refuses a query parameter that the route does not define: it is most likely misspelt, and a
-    /// list without its filter would be a wrong answer.
+    /// Throws for an unknown query parameter, because it is probably misspelt, and a list without
+    /// its filter would be a wrong answer. Throws for a duplicate one too.
     private static func checkQuery(_ request: Request, _ route: Route) throws(Problem) {
         guard request.uri.query != nil else { return }
         let known = route.operation.parameters.filter { $0.place == .query }.map(\.name)
@@ -107,11 +108,11 @@ struct RouteTable: Sendable {
         }
     }
 
-    /// The longest body that can be taken for an empty one, in bytes.
+    /// The maximum length of a body that counts as empty, in bytes.
     private static let emptyBodyByteCount = 64
 
-    /// Refuses a body where the route reads none: what it asks for would not be done. An empty
-    /// object, list or `null`, which many programs send, asks for nothing.
+    /// Throws if a request has a body that the route does not read, because it would be ignored. An
+    /// empty object, array or `null`, which many clients send, is accepted.
     private static func checkBody(_ request: Request, _ route: Route) async throws {
         guard route.operation.body == nil, route.access != .open else { return }
         let length = request.headers[.contentLength]

@@ -2,27 +2,27 @@
 
 import Gateway
 
-/// What the routes work with.
+/// The objects that the routes use.
 struct Services: Sendable {
     let gateway: Gateway
     let configuration: AdminConfiguration
     let metrics: AdminMetrics
-    /// The last hour of what the dashboard draws.
+    /// The last hour of the dashboard's charts.
     let history = MetricsHistory()
     let connections: ListenerConnections
-    /// Event streams that are open.
+    /// The number of open event streams.
     let streams: ConnectionCount
-    /// The room for large bodies, of all connections together.
+    /// The memory budget for large bodies of all connections.
     let bodies: BodyBudget
-    /// Where changes that a caller makes are written, a line each.
+    /// The audit log, for changes by callers.
     let audit: AuditLog
-    /// What else is read for the metrics.
+    /// The gauges that are read when metrics are requested.
     let readings: @Sendable () -> [MetricReading]
-    /// What asks APNs about channels; `nil` where nothing does.
+    /// The client for APNs' channel API; `nil` if there is none.
     let channels: @Sendable () -> (any ChannelService)?
     /// The delivery state of each webhook endpoint.
     let webhooks: @Sendable () -> [WebhookHealth]
-    /// What else an operator should know, in sentences.
+    /// Further warnings for an operator, as sentences.
     let warnings: @Sendable () -> [String]
 
     init(
@@ -50,13 +50,13 @@ struct Services: Sendable {
 }
 
 extension Services {
-    /// What is in memory at a time for a wake of a request for many devices, in bytes: what the
-    /// gateway is asked, what it answers and the text of that. Of such a request the body may be
-    /// short.
+    /// The memory for one wake of a request for many devices, in bytes: the wake, its result, and
+    /// its part of the answer. The body of such a request can be much smaller.
     private static let wakeByteCount = 1_024
 
-    /// Takes room for the wakes of a request for many devices, and counts them in the rate of its
-    /// key; the request itself has been counted.
+    /// Counts the wakes of a request for many devices against the memory budget and the rate limit
+    /// of the caller's key. The request itself was counted at the authentication. Throws
+    /// ``Problem``.
     func takeWakes(_ count: Int, _ context: AdminRequestContext) throws(Problem) {
         let bytes = count * Self.wakeByteCount - bodies.freeByteCount
         guard bytes <= 0 || context.takeBodyBytes(bytes, of: bodies) else {

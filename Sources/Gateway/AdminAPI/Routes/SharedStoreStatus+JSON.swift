@@ -4,7 +4,7 @@ import Gateway
 import WakeModel
 
 extension SharedStoreStatus {
-    /// The status, as a part of `GET /v1/stats`.
+    /// The status, a member of `GET /v1/stats`.
     var json: JSONValue {
         .object([
             ("engine", .string("postgresql")), ("server_version", .string(versionText)),
@@ -52,10 +52,10 @@ extension SharedStoreStatus {
         ])
     }
 
-    /// The version as people write it, such as 15.18.
+    /// The version in the usual notation, such as 15.18.
     private var versionText: String { "\(serverVersion / 10_000).\(serverVersion % 10_000)" }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         let gateway = Schema.object([
             .required("name", .string("Another one after each start.")),
@@ -84,7 +84,7 @@ extension SharedStoreStatus {
         ])
     }
 
-    /// Sets the gauges that show it.
+    /// Sets the gauges of the status.
     func set(_ metrics: AdminMetrics) {
         metrics.set(.storeGateways, Double(members.count(where: \.isAlive)))
         metrics.set(.storeClockOffset, Double(clockOffsetMilliseconds) / 1000)

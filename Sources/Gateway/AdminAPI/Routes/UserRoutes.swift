@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import WakeModel
 
-/// The devices that are registered under a user.
+/// The routes of the devices that are registered for a user.
 struct UserRoutes {
     let services: Services
 
@@ -107,7 +107,7 @@ extension UserDevice {
         ])
     }
 
-    /// What the OpenAPI document says of the list.
+    /// The schema of the list in the OpenAPI document.
     static var listSchema: Schema {
         .object([
             .required(
@@ -138,7 +138,7 @@ extension Problem {
 }
 
 extension AdminRequestContext {
-    /// The user that the path names.
+    /// The user in the path.
     fileprivate func userID() throws(Problem) -> UserID {
         let text = parameters.get("user") ?? ""
         return try parsing(Self.percentDecoded(text) ?? "", as: "user") {

@@ -7,9 +7,9 @@ import PayloadRules
 import StrictJSON
 import WakeModel
 
-/// `POST /v1/validate`: the validator as a service. Nothing is sent or kept.
+/// `POST /v1/validate`: validates a push. Nothing is sent or stored.
 struct ValidateRoutes {
-    /// The most header fields of a draft that are looked at.
+    /// The maximum number of header fields in a draft.
     static let maximumHeaderCount = JSONMembers.maximumCount
 
     let services: Services
@@ -117,7 +117,7 @@ struct ValidateRoutes {
 }
 
 extension ValidateRoutes {
-    /// What the OpenAPI document says of a request.
+    /// The schema of a request in the OpenAPI document.
     static var requestSchema: Schema {
         .object(
             [
@@ -140,7 +140,7 @@ extension ValidateRoutes {
             rules: [.exactlyOne(["payload", "payload_text"])])
     }
 
-    /// What the OpenAPI document says of a report.
+    /// The schema of a report in the OpenAPI document.
     static var reportSchema: Schema {
         .object([
             .required("valid", .boolean("Whether there is no error.")),

@@ -6,7 +6,7 @@ import Hummingbird
 import ServiceLifecycle
 import WakeModel
 
-/// `POST /v1/wakes`, and what can be asked of wakes afterwards.
+/// `POST /v1/wakes`, and the routes of existing wakes.
 struct WakeRoutes {
     let services: Services
 
@@ -17,7 +17,7 @@ struct WakeRoutes {
 
     // MARK: Taking
 
-    /// What makes a request fail whatever it asks for.
+    /// The problems of every route that submits wakes.
     static let intakeProblems =
         [
             ProblemCode.invalidWake, .unknownApp, .appNotAllowed, .ambiguousEnvironment,
@@ -25,7 +25,7 @@ struct WakeRoutes {
             .idempotencyConflict,
         ] + ProblemCode.ofStore
 
-    /// The header by which a repetition is recognised; `conflict` describes the answer to a
+    /// The parameter for the header `Idempotency-Key`. `conflict` describes the answer to a
     /// different request with the same key.
     static func idempotencyKey(
         _ configuration: AdminConfiguration, conflict: String
@@ -86,7 +86,7 @@ struct WakeRoutes {
         case outcome
     }
 
-    /// How long `wait=outcome` waits unless the caller says, in seconds.
+    /// The default timeout of `wait=outcome`, in seconds.
     private static let usualWaitSeconds = 10
 
     private func post(
@@ -133,7 +133,7 @@ struct WakeRoutes {
         return accepted.json.response(status: .accepted, headers: accepted.headers)
     }
 
-    /// Asks for a wake on each device of a user.
+    /// Submits a wake for each device of a user.
     private func post(
         _ terms: WakeTerms, _ user: UserID, _ mark: IdempotencyKey?, _ context: AdminRequestContext
     ) async throws -> Response {
@@ -147,10 +147,10 @@ struct WakeRoutes {
             .response(status: HTTPResponse.Status(code: 207, reasonPhrase: "Multi-Status"))
     }
 
-    /// Waits for the end of a wake; its record then. A shutdown ends the wait, because it waits for
-    /// open answers, and so do a caller that hangs up and the end of what the caller's key grants:
-    /// `nil` after these two, and as well when the store fails meanwhile. The wake is on disk, and
-    /// an error would say that it is not.
+    /// Waits up to `milliseconds` for the end of a wake, and returns its record. A shutdown ends
+    /// the wait early, because it waits for open responses. Returns `nil` if the caller
+    /// disconnects, if the rights of its key end, or if the store fails: the wake is stored, so
+    /// that an error would be wrong.
     private func outcome(
         of id: WakeID, within milliseconds: Int64, for context: AdminRequestContext
     ) async -> WakeRecord? {
@@ -324,7 +324,8 @@ struct WakeRoutes {
 }
 
 extension WakeRecord {
-    /// Whether its outcome is known: its own end, or that of the wake that carries it.
+    /// Whether the outcome is known: the wake's own end, or that of the wake into which it was
+    /// merged.
     var hasOutcome: Bool {
         if case .coalesced = end { return carrierEnd != nil }
         return end != nil

@@ -14,7 +14,7 @@ public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
 
     /// The receiver's URL.
     public let url: String
-    /// Its id in the store: it follows from the URL, so that the order of endpoints does not
+    /// The id in the store. It is derived from the URL, so that the order of endpoints does not
     /// matter.
     public let id: WebhookEndpointID
     /// A file of certificate authorities in PEM, instead of the system's.

@@ -5,7 +5,7 @@ import OpenSSLCrypto
 import WakeModel
 
 extension WebhookItem {
-    /// The event as it is posted. Its id stays the same when it is posted again.
+    /// The event as it is posted. A retry has the same id.
     var json: JSONValue {
         var members: [(String, JSONValue?)] = [
             ("id", .string(eventID)), ("type", .string(event.kind.rawValue)),
@@ -19,7 +19,7 @@ extension WebhookItem {
         return .object(members)
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object(
             [
@@ -32,14 +32,14 @@ extension WebhookItem {
             ], "One of `wake`, `feedback` and `hold` is there, as `type` says.")
     }
 
-    /// The event's name: its number in the outbox, which no other event gets, not even after the
+    /// The id of the event: its number in the outbox, which is never reused, not even after the
     /// store was restored from a backup.
     var eventID: String { "evt_\(ticket.number)" }
 }
 
 extension [WebhookItem] {
-    /// The id of a message with these events: it follows from which they are, so that a receiver
-    /// that accepts each id once loses no event that was not in an earlier message.
+    /// The id of a message with these events. It is derived from their ids, so that a receiver that
+    /// accepts each message id once does not miss events of another message.
     var messageID: String {
         let names = map(\.eventID).sorted().joined(separator: " ")
         return "msg_" + KeySecret.hex(SHA256.digest(of: names.utf8))
@@ -47,7 +47,7 @@ extension [WebhookItem] {
 }
 
 extension AppHold {
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object([
             .required("app", .string("The bundle id.")),

@@ -17,7 +17,7 @@ extension WebhookHealth {
         ])
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object([
             .required("endpoint", .string("The receiver's host, with a number if it has several.")),

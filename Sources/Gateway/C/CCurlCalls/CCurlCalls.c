@@ -34,7 +34,7 @@ CCurlCaller *CCurlCaller_create(void) {
 
 void CCurlCaller_clear_headers(CCurlCaller *caller) {
     for (struct curl_slist *node = caller->headers; node; node = node->next)
-        OPENSSL_cleanse(node->data, strlen(node->data));  // one of them is the authorization
+        OPENSSL_cleanse(node->data, strlen(node->data));  // may contain the authorization
     curl_slist_free_all(caller->headers);
     caller->headers = NULL;
 }
@@ -78,7 +78,7 @@ static void set_request(CCurlCaller *caller, const CCurlCall *call) {
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call->method);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, caller->headers);
-    // A plain POST of bytes that outlive the call; GET and DELETE have none.
+    // A POST of bytes that outlive the call. GET and DELETE have no body.
     if (call->body) {
         curl_easy_setopt(easy, CURLOPT_POSTFIELDS, (const char *)call->body);
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->bodyLength);
@@ -95,8 +95,8 @@ static bool is_loopback_host(const char *host) {
     struct in_addr v4;
     struct in6_addr v6;
     size_t length = strlen(host);
-    // libcurl writes every notation of an IPv4 address in four decimal parts.
-    // The unspecified address leads to this machine too.
+    // libcurl normalizes every notation of an IPv4 address to four decimal numbers. The unspecified
+    // address reaches this machine too.
     if (inet_pton(AF_INET, host, &v4) == 1)
         return v4.s_addr == 0 || ntohl(v4.s_addr) >> 24 == 127;
     if (host[0] == '[') {
@@ -139,7 +139,7 @@ static void set_connection(CURL *easy, const CCurlCall *call) {
 }
 
 CCurlAnswer CCurlCaller_call(CCurlCaller *caller, const CCurlCall *call) {
-    // The options go, live connections stay.
+    // Resets the options and keeps open connections.
     curl_easy_reset(caller->easy);
     caller->bodyLength = 0;
     caller->limit = call->answerLimit;

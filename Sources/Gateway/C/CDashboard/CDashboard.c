@@ -2,7 +2,7 @@
 
 #include "CDashboard.h"
 
-// `#embed` is of C23; this compiler has it in every dialect and says so.
+// `#embed` is part of C23. Clang supports it in every dialect, with this warning.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const uint8_t document[] = {

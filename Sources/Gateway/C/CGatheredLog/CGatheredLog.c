@@ -8,24 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// SQLite's methods for Unix write 131 071 bytes in one call, and of a larger piece a wrong part.
+/// SQLite's Unix file methods write at most 131,071 bytes per call; larger writes are wrong.
 enum { capacity = 120 * 1024 };
 
-/// A frame is a header and a page, and its header has so many bytes. No page is as small.
+/// The size of a frame's header, in bytes, which precedes the page, and the offset of its commit
+/// field. Pages are larger than a header.
 enum { frame_header_size = 24, commit_field = 4 };
 
-/// Stands in the place of a log's methods. The file's first member points to `methods`, and so to
-/// all of this.
+/// Replaces the methods of a log. The first member of the file points to `methods`, and so to this
+/// structure.
 typedef struct {
     sqlite3_io_methods methods;
-    /// The file's own methods.
+    /// The original methods of the file.
     const sqlite3_io_methods *under;
-    /// Where in the file the gathered bytes belong.
+    /// The offset of the gathered bytes in the file.
     sqlite3_int64 start;
     int count;
-    /// Where the last write ended; negative when that says nothing of the next one.
+    /// The end of the last write; negative if the next write cannot follow it.
     sqlite3_int64 end;
-    /// What a write that follows the last one is.
+    /// The type of a write that follows the last one.
     enum { header, page, last_page } next;
     uint64_t write_count;
     unsigned char bytes[capacity];
@@ -33,7 +34,7 @@ typedef struct {
 
 static Gatherer *gatherer(sqlite3_file *file) { return (Gatherer *)file->pMethods; }
 
-/// Writes through to the file.
+/// Writes to the file.
 static int pass(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
     Gatherer *self = gatherer(file);
     int code = self->under->xWrite(file, bytes, count, offset);
@@ -42,8 +43,8 @@ static int pass(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 
     return code;
 }
 
-/// Writes what was gathered. After a failure it is forgotten, and so the transaction that it
-/// belongs to must be undone: the connection's owner does that after each error.
+/// Writes the gathered bytes. They are discarded even on failure, so that the transaction must be
+/// rolled back; the owner of the connection does so after each error.
 static int flush(sqlite3_file *file) {
     Gatherer *self = gatherer(file);
     int count = self->count;
@@ -51,7 +52,7 @@ static int flush(sqlite3_file *file) {
     return count == 0 ? SQLITE_OK : pass(file, self->bytes, count, self->start);
 }
 
-/// The header of a transaction's last page has the size of the database, every other one 0.
+/// The commit field of a transaction's last frame is the size of the database, otherwise 0.
 static bool is_of_last_page(const unsigned char *header) {
     static const unsigned char none[4];
     return memcmp(header + commit_field, none, sizeof none) != 0;
@@ -63,8 +64,8 @@ static int write_log(sqlite3_file *file, const void *bytes, int count, sqlite3_i
     bool is_page = follows && self->next != header;
     bool is_last = is_page && self->next == last_page;
     bool is_header = !is_page && count == frame_header_size;
-    // What is neither, the beginning of the log or a part of a frame, is nothing to wait behind;
-    // nor is a header in an earlier place, which is written anew without its page.
+    // Other writes, such as the header of the log or a part of a frame, are not delayed; nor is the
+    // header of an earlier frame, which is rewritten without its page.
     bool gathers = follows && (is_page || is_header) && count <= capacity;
     self->next = !is_header ? header : is_of_last_page(bytes) ? last_page : page;
     self->end = offset + count;
@@ -100,7 +101,7 @@ static int size_log(sqlite3_file *file, sqlite3_int64 *size) {
     return code != SQLITE_OK ? code : gatherer(file)->under->xFileSize(file, size);
 }
 
-/// What is gathered when the log is closed was never committed.
+/// Bytes that are still gathered when the log is closed were not committed.
 static int close_log(sqlite3_file *file) {
     Gatherer *self = gatherer(file);
     file->pMethods = self->under;
@@ -108,21 +109,21 @@ static int close_log(sqlite3_file *file) {
     return file->pMethods->xClose(file);
 }
 
-/// The file behind a connection that it writes first: its log, or its rollback journal. `NULL` when
-/// it has none or has not opened it.
+/// The journal of a connection: its write-ahead log or its rollback journal. `NULL` if there is
+/// none, or if it is not open.
 static sqlite3_file *journal_of(sqlite3 *connection) {
     sqlite3_file *file = NULL;
     int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
     return code == SQLITE_OK && file && file->pMethods ? file : NULL;
 }
 
-/// The gatherer in front of a connection's log, if there is one.
+/// The gatherer of a connection's log; `NULL` if there is none.
 static Gatherer *gatherer_of(sqlite3 *connection) {
     sqlite3_file *file = journal_of(connection);
     return file && file->pMethods->xWrite == write_log ? gatherer(file) : NULL;
 }
 
-/// Whether a connection writes a log: a rollback journal must not be held back.
+/// Whether a connection uses write-ahead logging: a rollback journal must not be delayed.
 static bool has_log(sqlite3 *connection) {
     sqlite3_stmt *question = NULL;
     sqlite3_prepare_v2(connection, "PRAGMA main.journal_mode", -1, &question, NULL);
@@ -132,11 +133,11 @@ static bool has_log(sqlite3 *connection) {
     return has;
 }
 
-/// The newest version of the methods that this was compiled with. A newer SQLite at run time may
-/// have more of them, which would not fit and are not called behind this number.
+/// The newest version of the file methods at compile time. A newer SQLite may have more methods,
+/// which do not fit and are not called with this version number.
 enum { newest_version = 3 };
 
-/// How many bytes the methods of a version have.
+/// The size of the methods of a version, in bytes.
 static size_t size_of_methods(int version) {
     switch (version) {
     case 1: return offsetof(sqlite3_io_methods, xShmMap);

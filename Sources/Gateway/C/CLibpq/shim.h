@@ -5,7 +5,7 @@
 #include <libpq-fe.h>
 #include <sys/prctl.h>
 
-// Names the calling thread for `ps` and debuggers; Swift cannot call a variadic function.
+// Sets the name of the calling thread for `ps` and debuggers; Swift cannot call variadic functions.
 static inline void CLibpq_name_this_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 #endif

@@ -2,33 +2,32 @@
 
 package import PayloadRules
 
-/// One finding at its place in a file: what every report of `rouse validate` and `rouse audit` is
-/// made of.
+/// A finding with its place in a file, as in the reports of `rouse validate` and `rouse audit`.
 package struct Finding: Hashable, Sendable {
-    /// The rule that speaks.
+    /// The rule.
     package let rule: RuleID
-    /// How much the finding weighs here.
+    /// The severity of this finding.
     package let severity: Severity
-    /// What was found, as a clause.
+    /// The fault, as a clause.
     package let message: String
-    /// What to do, as a sentence.
+    /// The fix, as a sentence.
     package let fix: String
-    /// From 1.
+    /// The line, from 1.
     package let line: Int
-    /// In Unicode scalars, from 1.
+    /// The column in Unicode scalars, from 1.
     package let column: Int
-    /// The JSON pointer in the file, or in the line of a file of lines.
+    /// The JSON pointer in the file, or in the line if each line is a document.
     package let pointer: String
-    /// A header that is not in the file.
+    /// The header that the finding is about, if it is not in the file.
     package let header: String?
-    /// The line in the file, where a report shows it.
+    /// The source line; `nil` if the report does not show it.
     package var source: [UInt8]?
-    /// The target of an app's project that shows it; `nil` where there is none.
+    /// The target of an app's project with this finding; `nil` if there is none.
     package var target: String?
-    /// The build configurations that show it; empty where there are none.
+    /// The build configurations with this finding; empty if there are none.
     package var configurations: [String] = []
-    /// The property that distinguishes the finding from others of its rule in one file, beside
-    /// pointer, header and target. It must not change when the lines around it move.
+    /// Distinguishes findings of the same rule, pointer, header and target in one file. It must not
+    /// depend on line numbers.
     package var detail = ""
 
     /// Creates a finding.
@@ -51,13 +50,13 @@ package struct Finding: Hashable, Sendable {
         self.detail = detail
     }
 
-    /// The message, with the builds that show it.
+    /// The message, with the target and the build configurations.
     var clause: String {
         guard let target else { return message }
         return "\(message) (\(([target] + configurations).joined(separator: ", ")))"
     }
 
-    /// The header, what was found and what to do, as sentences.
+    /// The header, the message and the fix, as sentences.
     var sentences: String {
         (header.map { "\($0): " } ?? "") + "\(clause). \(fix)"
     }

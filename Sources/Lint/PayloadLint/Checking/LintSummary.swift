@@ -2,36 +2,36 @@
 
 import PayloadRules
 
-/// How many findings there are of each severity, and in what.
+/// The counts of a run: findings by severity, files and pushes.
 public struct LintSummary: Hashable, Sendable {
-    /// The files that were checked.
+    /// The number of checked files.
     public internal(set) var files = 0
-    /// The pushes in them.
+    /// The number of pushes in them.
     public internal(set) var pushes = 0
-    /// Findings that are errors.
+    /// The number of errors.
     public internal(set) var errors = 0
-    /// Findings that are warnings.
+    /// The number of warnings.
     public internal(set) var warnings = 0
-    /// Findings that are notes.
+    /// The number of notes.
     public internal(set) var notes = 0
-    /// How many payloads were judged by what they hold, by the push type that they look like.
+    /// The number of payloads whose push type was inferred, by that type.
     public internal(set) var inferredTypes: [String: Int] = [:]
-    /// The files that were fixed, or would be.
+    /// The number of files that were fixed, or would be.
     public internal(set) var mendedFiles = 0
-    /// The files with errors, or with warnings where those count.
+    /// The number of files with errors, or with warnings if those count.
     public internal(set) var failedFiles = 0
-    /// Files in folders that have nothing to do with pushes.
+    /// The number of files in folders without a sign of pushes.
     public internal(set) var foreignFiles = 0
-    /// Files that were read and in which no push can be judged.
+    /// The number of files that were read and contain no push that can be checked.
     public internal(set) var filesWithoutPush = 0
-    /// Files in folders that the settings exclude.
+    /// The number of files in folders that the settings exclude.
     public internal(set) var excludedFiles = 0
-    /// Findings that are not reported because a comment in their file ignores them.
+    /// The number of findings that a comment in their file ignores.
     public internal(set) var ignoredFindings = 0
-    /// Findings that are not reported because they are in the baseline.
+    /// The number of findings that are in the baseline.
     public internal(set) var knownFindings = 0
 
-    /// Nothing checked.
+    /// Creates a summary of nothing.
     public init() {}
 
     mutating func count(_ severity: Severity) {
@@ -42,7 +42,7 @@ public struct LintSummary: Hashable, Sendable {
         }
     }
 
-    /// Whether there are errors, or warnings where those count.
+    /// Whether there are errors, or warnings if those count.
     public func isFailure(isStrict: Bool) -> Bool { errors > 0 || (isStrict && warnings > 0) }
 
     mutating func add(_ other: LintSummary) {

@@ -2,35 +2,35 @@
 
 import PayloadRules
 
-/// Checks documents by the settings of one folder.
+/// Checks documents with the settings of one folder.
 struct PushChecker: Sendable {
     let validator: PushValidator
     let policy: RulePolicy
     let reader: DocumentReader
     /// The known findings, which are not reported.
     let baseline: Baseline?
-    /// Whether findings carry their source lines.
+    /// Whether findings have their source lines.
     let showsSource: Bool
 
-    /// What was found in one document.
+    /// The result for one document.
     struct Result {
         var findings: [Finding] = []
-        /// The repairs of the findings that are reported, in offsets of the text.
+        /// The repairs of the reported findings, with offsets in the text.
         var repairs: [Repair] = []
         var pushType: String?
         var isInferred = false
-        /// How many findings a comment of the document ignores.
+        /// The number of findings that a comment in the document ignores.
         var ignoredCount = 0
-        /// How many findings are in the baseline.
+        /// The number of findings in the baseline.
         var knownCount = 0
-        /// How many pushes were checked; a document with faults counts as one.
+        /// The number of checked pushes; a document with faults counts as one.
         var pushCount = 0
         /// The types of all pushes.
         var types = PushTypeTally.none
         /// The types that were inferred from payloads.
         var inferredTypes: [String] = []
 
-        /// Notes the type of one more push.
+        /// Adds the type of a push.
         mutating func note(_ type: String, isInferred: Bool) {
             types.add(type)
             pushType = types.single
@@ -42,10 +42,10 @@ struct PushChecker: Sendable {
     /// The rules about unreadable payloads, whose type cannot be inferred.
     private static let unreadable: Set<RuleID> = ["G001", "G002", "G005", "G009"]
 
-    /// The rules that miss what a service may add to a part of a push: what is shown.
+    /// The rules that require a visible content, which a service may add to a part of a push.
     private static let additions: Set<RuleID> = ["AL001", "AL002"]
 
-    /// Checks a document that was read from `text`.
+    /// Checks a document of the file `text`.
     func check(_ document: PushDocument, in text: SourceText) -> Result {
         var result = Result()
         report(document.faults, in: text, &result)
@@ -76,14 +76,14 @@ struct PushChecker: Sendable {
         }
     }
 
-    /// Whether something without `aps` but with a recipient is a request of a service: then it does
-    /// not look like a type without `aps`.
+    /// Whether an object without `aps` but with a recipient is a request to a service, because it
+    /// does not look like a push of a type without `aps`.
     private static func isRequest(_ report: PushReport) -> Bool {
         report.pushTypeIsInferred && !["voip", "mdm", "fileprovider"].contains(report.pushType)
     }
 
-    /// Leaves out findings that say of one place what a more particular one says of it. One that is
-    /// not reported, by the settings or a comment, says nothing.
+    /// Removes findings at a place where a more specific rule has one. A finding that the settings
+    /// or a comment ignore does not remove others.
     private func withoutRepeated(
         _ diagnostics: [Diagnostic], of item: PushItem, in text: SourceText
     ) -> [Diagnostic] {
@@ -101,7 +101,7 @@ struct PushChecker: Sendable {
         }
     }
 
-    /// Whether a comment of the document exempts the line of a finding from its rule.
+    /// Whether a comment in the document ignores the rule at the line of a finding.
     private func isIgnored(
         _ diagnostic: Diagnostic, of item: PushItem, in text: SourceText
     ) -> Bool {
@@ -109,8 +109,8 @@ struct PushChecker: Sendable {
         return text.ignores.cover(diagnostic.rule, line: text.position(of: place).line)
     }
 
-    /// Findings by weight, and those of one weight by their place in the file, whose headers can be
-    /// in any order and after the payload; those of one place keep their order.
+    /// Sorts findings by severity, and then by their place in the file, because headers can be in
+    /// any order and after the payload. The sort is stable.
     private static func inOrder(_ findings: [Finding]) -> [Finding] {
         guard findings.count > 1 else { return findings }
         return findings.enumerated().sorted { first, second in
@@ -120,14 +120,14 @@ struct PushChecker: Sendable {
         }.map(\.element)
     }
 
-    /// What a history says of one push.
+    /// Converts the findings about one push of a history.
     func result(_ diagnostics: [Diagnostic], of item: PushItem, in text: SourceText) -> Result {
         var result = Result()
         for diagnostic in diagnostics { add(diagnostic, of: item, in: text, &result) }
         return result
     }
 
-    /// Removes the baseline's findings from a result.
+    /// Removes the findings in the baseline from a result.
     func leaveOutKnown(from result: inout Result, at path: String, isManyLines: Bool = false) {
         guard let baseline, !result.findings.isEmpty else { return }
         let unknown = baseline.unknown(result.findings, at: path, isManyLines: isManyLines)
@@ -135,7 +135,7 @@ struct PushChecker: Sendable {
         result.findings = unknown
     }
 
-    /// Adds the faults of a document. They are findings of rule G001: no payload can be read.
+    /// Adds the faults of a document as findings of rule G001, because no payload can be read.
     func report(_ faults: [PushDocument.Fault], in text: SourceText, _ result: inout Result) {
         let rule: RuleID = "G001"
         guard !faults.isEmpty, let severity = policy.severity(of: rule, .error) else { return }
@@ -156,9 +156,9 @@ struct PushChecker: Sendable {
             let severity = policy.severity(of: diagnostic.rule, weight(of: diagnostic, in: item))
         else { return }
         let (place, pointer, header) = locate(diagnostic, by: item.places)
-        // What a script works out, as `$(date +%s)`, is not known here.
+        // The value of a shell expansion, such as `$(date +%s)`, is unknown.
         if item.isInScript, diagnostic.header == nil, text.isExpansion(at: place) { return }
-        // Azure Notification Hubs puts a number there.
+        // Azure Notification Hubs replaces this with a number.
         if diagnostic.rule == "G014", text.has("\"#(", at: place) { return }
         let position = text.position(of: place)
         guard !text.ignores.cover(diagnostic.rule, line: position.line) else {
@@ -176,20 +176,21 @@ struct PushChecker: Sendable {
                 source: showsSource && header == nil ? text.line(at: place) : nil))
     }
 
-    /// How much a finding weighs in this push, as far as the settings do not say.
+    /// The severity of a finding in this push, unless the settings set another.
     private func weight(of diagnostic: Diagnostic, in item: PushItem) -> Severity {
         if isHarmless(diagnostic, in: item) { return .note }
         return item.isDoubtful && diagnostic.rule == "G010" ? .warning : diagnostic.severity
     }
 
-    /// What Firebase keeps for itself matters in what is sent through it, and data of its messages
-    /// is for other platforms too.
+    /// Whether a finding does not apply to how the push is sent: the reserved keys of Firebase
+    /// matter only in what is sent through it, and the data of its messages is for other platforms
+    /// too.
     private func isHarmless(_ diagnostic: Diagnostic, in item: PushItem) -> Bool {
         switch diagnostic.rule {
         case "G016": !item.draft.isForFirebase && validator.reservesDefaultKeys
-        // The service may take the key out again.
+        // The service may remove the key.
         case "G011": item.isPart && !item.draft.isForFirebase
-        // OneSignal asks for `contents` in a VoIP push too.
+        // OneSignal requires `contents` in a VoIP push too.
         case "VO009": item.places.filePointer(diagnostic.pointer).hasSuffix("/contents")
         case "G013":
             item.places.origins[diagnostic.pointer] != nil
@@ -207,7 +208,7 @@ struct PushChecker: Sendable {
                 nil
             )
         }
-        // The last one, which is the offending one where a header is repeated.
+        // The last one, which is the faulty one if a header is repeated.
         if let header = places.headers.last(where: { $0.name == name.lowercased() }) {
             return (header.place, header.pointer, nil)
         }
@@ -215,7 +216,7 @@ struct PushChecker: Sendable {
         return (.offset(0), "", name)
     }
 
-    /// A repair in offsets of the file; `nil` where it cannot be made there.
+    /// The repair with offsets in the file; `nil` if it cannot be applied there.
     private func map(_ repair: Repair, by places: PlaceMap) -> Repair? {
         var edits: [Repair.Edit] = []
         for edit in repair.edits {

@@ -3,14 +3,14 @@
 import PayloadRules
 import StrictJSON
 
-/// A text that findings point into: turns places into lines and columns.
+/// A text with findings: converts places to lines and columns.
 struct SourceText: Sendable {
     let bytes: [UInt8]
-    /// The number of the first line in the file that the text is a part of.
+    /// The line number of the text's first line in the file.
     var firstLine = 1
-    /// Whether the text is one line of a file of lines: then no place in it is on another.
+    /// Whether the text is one line of a file, so that all places are on that line.
     var isSingleLine = false
-    /// What comments in the text ignore, where it can have comments.
+    /// The comments in the text that ignore findings.
     var ignores = InlineIgnores()
 
     /// The line and the column of a place.
@@ -24,7 +24,7 @@ struct SourceText: Sendable {
         }
     }
 
-    /// Whether an expansion of a shell begins at a place: `$NAME`, `$(…)`, or one in backticks.
+    /// Whether a shell expansion starts at a place: `$NAME`, `$(…)`, or a command in backquotes.
     func isExpansion(at place: FilePlace) -> Bool {
         guard case .offset(let offset) = place, offset < bytes.count else { return false }
         return bytes[offset] == UInt8(ascii: "$") || bytes[offset] == UInt8(ascii: "`")
@@ -36,7 +36,7 @@ struct SourceText: Sendable {
         return text.withUTF8Buffer { bytes[offset...].starts(with: $0) }
     }
 
-    /// The line that a place is on, without its end.
+    /// The line of a place, without its line end.
     func line(at place: FilePlace) -> [UInt8] {
         switch place {
         case .offset(let offset):

@@ -4,8 +4,8 @@ import PayloadRules
 import StrictJSON
 
 extension PushDraft {
-    /// Whether headers or payload say that this is for APNs: headers beside a body are in requests
-    /// of all kinds.
+    /// Whether headers or payload show that this is for APNs. Requests of all kinds have headers
+    /// and a body.
     var showsPush: Bool {
         opaqueHeaders.contains { $0.hasPrefix("apns") } || payload.contains(text: "\"aps\"")
             || headers.contains { header in
@@ -16,7 +16,7 @@ extension PushDraft {
 }
 
 extension PushDocument {
-    /// Takes the document for one about something else, which has no faults as a push.
+    /// Marks the document as unrelated to pushes, and removes its faults, unless it is for APNs.
     mutating func markForeign(unless isForAPNs: Bool) {
         guard !isForAPNs else { return }
         isForeign = true
@@ -25,18 +25,18 @@ extension PushDocument {
     }
 }
 
-/// What tells a request to a service, or JSON about something else, from a payload for APNs.
+/// Distinguishes payloads for APNs from requests to services and from unrelated JSON.
 extension DocumentReader {
-    /// Whether an object without `aps` is no payload for APNs: it goes to somebody, has parts for
-    /// several platforms, or has parts and no key of Apple's. What is flat may be custom data
-    /// whose `aps` was forgotten.
+    /// Whether an object without `aps` is not a payload for APNs: it has a recipient, parts for
+    /// several platforms, or parts and no key of Apple's. A flat object may be custom data without
+    /// the required `aps`.
     static func isForAnother(_ document: JSONDocument) -> Bool {
         isAddressed(0, in: document) || namesPlatform(in: 0, document, depth: 3)
             || !(isFlat(document) || hasAppleKey(document))
     }
 
-    /// Whether an object without `aps` says to whom it goes or by what platform, or holds a text
-    /// and data side by side: then it is rather a request of a service than a payload.
+    /// Whether an object without `aps` has a recipient or a platform, or both a text and data: then
+    /// it is more likely a request to a service than a payload.
     static func isAddressed(_ object: Int, in document: JSONDocument) -> Bool {
         guard document.kind(object) == .object else { return false }
         var hasText = false
@@ -49,7 +49,7 @@ extension DocumentReader {
                 let text = String(decoding: document.text(member.value), as: UTF8.self)
                 if Wrapper.platforms.contains(text.lowercased()) { return true }
                 if Wrapper.texts.contains(name) { hasText = true }
-            // The platform as a number, and one request for several tokens.
+            // The platform as a number, and a request for several tokens.
             case .number where name == "platform": return true
             case .array where name == "token" || names(platformsIn: member.value, document):
                 return true
@@ -65,7 +65,7 @@ extension DocumentReader {
         return hasText && hasData
     }
 
-    /// Whether a list holds the name of a platform.
+    /// Whether a list contains the name of a platform.
     private static func names(platformsIn list: Int, _ document: JSONDocument) -> Bool {
         document.elements(of: list).contains { element in
             document.kind(element) == .string
@@ -74,7 +74,7 @@ extension DocumentReader {
         }
     }
 
-    /// Whether a key is the name of a platform: a push to APNs has no part for one.
+    /// Whether a key is the name of a platform, which no push to APNs has.
     private static func namesPlatform(
         in object: Int, _ document: JSONDocument, depth: Int
     ) -> Bool {
@@ -92,8 +92,8 @@ extension DocumentReader {
         }
     }
 
-    /// Whether one of Apple's keys, in any spelling, is at the top level, or in something there
-    /// with a name as short as `aps`.
+    /// Whether a key of Apple's, in any spelling, is at the top level, or in a member with a name
+    /// as short as `aps`.
     static func hasAppleKey(_ document: JSONDocument) -> Bool {
         document.members(of: 0).contains { member in
             isAppleKey(member.key, document)

@@ -3,15 +3,15 @@
 import PayloadRules
 import StrictJSON
 
-/// The members of an object that make it a request document.
+/// The members that make an object a request document.
 struct RequestMembers {
     var headers: (key: Int, value: Int)?
     var payload: (key: Int, value: Int)?
 
-    /// Whether both headers and payload are there.
+    /// Whether both headers and payload are present.
     var areComplete: Bool { headers != nil && payload != nil }
 
-    /// Notes what a member is.
+    /// Records a member if it is one of them.
     mutating func look(at member: (key: Int, value: Int), in document: JSONDocument) {
         if document.hasText(member.key, "headers") {
             headers = member
@@ -24,7 +24,7 @@ struct RequestMembers {
 }
 
 extension DocumentReader {
-    /// Reads a request document in JSON: every place in it is a place in the file.
+    /// Reads a request document in JSON; all places are places in the file.
     func request(_ members: RequestMembers, in document: JSONDocument) -> PushDocument {
         var result = PushDocument(kind: .request)
         guard let payload = members.payload else {
@@ -50,7 +50,7 @@ extension DocumentReader {
             places.payload = .segments([PlaceMap.Segment(payloadStart: 0, fileStart: start)])
         }
         var draft = assumptions.draft(payload: body, headers: headers.known)
-        // A secret, which a document leaves out.
+        // A secret, which documents omit.
         draft.opaqueHeaders = headers.opaque.union(["authorization"])
         result.items = [PushItem(draft: draft, places: places)]
         result.markForeign(unless: forcedKind != nil || draft.showsPush)
@@ -99,7 +99,7 @@ extension DocumentReader {
 
 /// JSON pointers (RFC 6901).
 enum JSONPointerText {
-    /// A key as one step of a pointer.
+    /// Escapes a key as a part of a pointer.
     static func escaped(_ key: String) -> String {
         var step = ""
         for character in key.unicodeScalars {

@@ -5,12 +5,12 @@ import StrictJSON
 import Yams
 
 extension DocumentReader {
-    /// Reads a request document, or a bare payload, in YAML.
+    /// Reads a request document or a bare payload in YAML.
     func readYAML(_ bytes: [UInt8]) -> PushDocument {
         let kind: InputKind = forcedKind ?? .payload
-        // YAML may begin with a byte order mark, and libyaml does not expect one in a string.
+        // YAML may start with a byte order mark, which libyaml does not expect in a string.
         guard let text = String(validating: bytes.afterByteOrderMark, as: UTF8.self) else {
-            // The rules say where it is not UTF-8.
+            // The rules report where it is not UTF-8.
             return PushDocument(
                 kind: kind,
                 items: [PushItem(draft: assumptions.draft(payload: bytes), places: PlaceMap())])
@@ -115,6 +115,6 @@ extension DocumentReader {
 }
 
 extension Node {
-    /// Where the node begins.
+    /// The place where the node starts.
     var place: FilePlace { .position(line: mark?.line ?? 1, column: mark?.column ?? 1) }
 }

@@ -3,17 +3,18 @@
 import PayloadRules
 import StrictJSON
 
-/// Tells what a text is, and reads it.
+/// Determines the kind of a text, and reads it.
 struct DocumentReader: Sendable {
-    /// The key by which Xcode's `.apns` files name the simulated app.
+    /// The key of Xcode's `.apns` files for the simulated app.
     static let simulatorKey: StaticString = "Simulator Target Bundle"
 
-    /// What bare payloads will be sent as.
+    /// The headers of bare payloads.
     let assumptions: PushAssumptions
-    /// What the text is said to be; `nil` to tell by its content.
+    /// The kind of the text; `nil` to determine it by its content.
     let forcedKind: InputKind?
 
-    /// Reads one document. `name` breaks ties between JSON and YAML by its ending.
+    /// Reads one document. The extension of `name` decides between JSON and YAML if both are
+    /// possible.
     func read(_ bytes: [UInt8], name: String) -> PushDocument {
         let isYAML = looksLikeYAML(bytes, name: name)
         do throws(JSONSyntaxError) {
@@ -27,14 +28,14 @@ struct DocumentReader: Sendable {
             }
             return document
         } catch {
-            // Nothing that sends such a text takes it for anything but the body: rule G005.
+            // Such a text can only be a body: rule G005 reports it.
             guard !InputSniffer.isWideText(bytes[...]) else { return broken(bytes, name: name) }
             if !Self.isNamedYAML(name),
                 let commands = readHTTP(bytes, name: name) ?? readCurl(bytes, name: name)
             {
                 return commands
             }
-            // A script or a page may well be about pushes and send none that can be read here.
+            // A script or a page may be about pushes without containing one.
             if forcedKind == nil && Self.isScript(bytes, name: name)
                 || forcedKind ?? .request == .request && HTTPRequests.isOne(bytes, name: name)
             {
@@ -45,7 +46,7 @@ struct DocumentReader: Sendable {
         }
     }
 
-    /// What cannot be read: the rules find the fault again, and say what it is.
+    /// A text that cannot be read; the rules find and report the fault.
     private func broken(_ bytes: [UInt8], name: String) -> PushDocument {
         var document = bare(bytes, forcedKind == .request ? .request : .payload)
         document.isBroken = true
@@ -54,24 +55,24 @@ struct DocumentReader: Sendable {
         return document
     }
 
-    /// Whether a text that is not one JSON document says that it is about pushes.
+    /// Whether a text that is not one JSON document contains words about pushes.
     static func mentionsPush(_ bytes: [UInt8]) -> Bool {
         bytes.contains(text: "\"aps\"")
             || (bytes.contains(text: "\"headers\"") && bytes.contains(text: "apns-"))
     }
 
-    /// Whether YAML that cannot be read says that it is about pushes.
+    /// Whether YAML that cannot be read contains keys of pushes.
     static func mentionsPushInYAML(_ bytes: [UInt8]) -> Bool {
         mentionsPush(bytes) || bytes.contains(text: "apns-") || bytes.hasYAMLKey("aps")
     }
 
-    /// Whether a file's ending is Xcode's for payloads.
+    /// Whether the file has Xcode's extension for payloads.
     private func isNamedForPushes(_ name: String) -> Bool { name.lowercased().hasSuffix(".apns") }
 
     /// Reads one line of JSON lines.
     func readLine(_ bytes: [UInt8]) -> PushDocument {
-        // Only a line in which one of these stands, or which writes a key with escapes, can be
-        // more than a bare payload; the others are not scanned twice.
+        // Only a line with one of these texts, or with escapes in a key, can be more than a bare
+        // payload; other lines need no second scan.
         let marks: [StaticString] = ["\"headers\"", "\"Simulator ", "\\u"]
         guard marks.contains(where: { bytes.contains(text: $0) }) else {
             return bare(bytes, .payload)
@@ -110,7 +111,7 @@ struct DocumentReader: Sendable {
         }
     }
 
-    /// A payload without anything that is Apple's: one of a call, or about something else.
+    /// A payload without a key of Apple's: it is for a call, or unrelated to pushes.
     private func foreign(_ document: JSONDocument) -> PushDocument {
         var result = bare(document.bytes, .payload)
         result.isForeign = forcedKind == nil
@@ -130,7 +131,7 @@ struct DocumentReader: Sendable {
             items: [PushItem(draft: assumptions.draft(payload: bytes), places: PlaceMap())])
     }
 
-    /// A payload without the key that only the simulator reads, which is not sent to APNs.
+    /// The payload without the key that only the simulator reads, which is not sent to APNs.
     private func simulated(
         _ bundle: (key: Int, value: Int)?, in document: JSONDocument
     ) -> PushDocument {
@@ -148,7 +149,7 @@ struct DocumentReader: Sendable {
             items: [PushItem(draft: assumptions.draft(payload: payload), places: places)])
     }
 
-    /// Whether a text is for a shell, or a page for people.
+    /// Whether a text is a shell script or a page.
     private static func isScript(_ bytes: [UInt8], name: String) -> Bool {
         bytes.afterByteOrderMark.starts(with: "#!".utf8)
             || [".sh", ".bash", ".zsh", ".command", ".md", ".mdx", ".markdown"].contains {
@@ -162,7 +163,7 @@ struct DocumentReader: Sendable {
 
     private func looksLikeYAML(_ bytes: [UInt8], name: String) -> Bool {
         guard forcedKind != .apns, forcedKind != .lines else { return false }
-        // Text in UTF-16 or UTF-32 is for rule G005.
+        // Rule G005 reports text in UTF-16 or UTF-32.
         guard !bytes.prefix(4).contains(0) else { return false }
         if Self.isNamedYAML(name) { return true }
         let text = bytes.afterByteOrderMark
@@ -175,7 +176,7 @@ struct DocumentReader: Sendable {
 }
 
 extension JSONDocument {
-    /// The bytes to take out so that a member is gone and the rest is still JSON.
+    /// The bytes to remove with a member, so that the rest is valid JSON.
     func rangeToCut(_ member: (key: Int, value: Int), of object: Int) -> Range<Int> {
         let next = Int(nodes[member.value].next)
         if next < Int(nodes[object].next) {
@@ -190,13 +191,13 @@ extension JSONDocument {
 }
 
 extension [UInt8] {
-    /// The bytes behind the byte order mark of UTF-8, if there is one. JSON may have none, which
-    /// rule G005 says; it must not hide what the text is.
+    /// The bytes after the byte order mark of UTF-8, if there is one. It is not allowed in JSON,
+    /// which rule G005 reports, and must not affect the detection of the kind.
     var afterByteOrderMark: ArraySlice<UInt8> {
         starts(with: [0xef, 0xbb, 0xbf]) ? dropFirst(3) : self[...]
     }
 
-    /// Whether a name stands somewhere as a key of YAML, plain or in quotes: `aps:`, `{'aps': `.
+    /// Whether the text contains this name as a key of YAML, plain or quoted: `aps:`, `{'aps': `.
     fileprivate func hasYAMLKey(_ name: String) -> Bool {
         let name = Array(name.utf8)
         let quotes = Set("\"'".utf8)
@@ -218,7 +219,7 @@ extension [UInt8] {
         return false
     }
 
-    /// Whether a text stands somewhere in the bytes.
+    /// Whether the bytes contain a text.
     func contains(text: StaticString) -> Bool {
         text.withUTF8Buffer { text in
             guard let first = text.first, count >= text.count else { return false }

@@ -2,7 +2,7 @@
 
 import PayloadRules
 
-/// A text that was taken out of a file, in pieces, and the place of each.
+/// A text that was extracted from a file in pieces, with the place of each piece.
 struct EmbeddedText: Sendable {
     /// The text.
     private(set) var bytes: [UInt8] = []
@@ -11,19 +11,19 @@ struct EmbeddedText: Sendable {
     /// Whether escapes were resolved.
     private(set) var isDecoded = false
 
-    /// An empty text.
+    /// Creates an empty text.
     init() {}
 
-    /// A whole file.
+    /// Creates the text of a whole file.
     init(file: [UInt8]) {
         bytes = file
         segments = [PlaceMap.Segment(payloadStart: 0, fileStart: 0)]
     }
 
-    /// The place of the text, for findings in it.
+    /// The places of the text, for findings.
     var places: PlaceMap.Payload { isDecoded ? .quoted(segments) : .segments(segments) }
 
-    /// The offset in the file of a byte.
+    /// The offset of a byte in the file.
     func fileOffset(of offset: Int) -> Int {
         guard let index = segments.lastIndex(where: { $0.payloadStart <= offset }) else {
             return offset
@@ -36,7 +36,7 @@ struct EmbeddedText: Sendable {
     mutating func append(_ other: EmbeddedText) {
         for segment in other.segments {
             let offset = bytes.count + segment.payloadStart
-            // What goes on where the last piece ends is no new piece.
+            // A segment that continues the last one extends it.
             if segment.isCopied, let last = segments.last, last.isCopied,
                 last.fileStart + offset - last.payloadStart == segment.fileStart
             {
@@ -51,14 +51,14 @@ struct EmbeddedText: Sendable {
         isDecoded = isDecoded || other.isDecoded
     }
 
-    /// Appends text that is not in the file, in place of what is at an offset there.
+    /// Appends text that is not in the file, in place of the text at this offset.
     mutating func append(_ text: String, standingAt offset: Int) {
         segments.append(
             PlaceMap.Segment(payloadStart: bytes.count, fileStart: offset, isCopied: false))
         bytes += text.utf8
     }
 
-    /// A part of the text.
+    /// Returns a part of the text.
     func slice(_ range: Range<Int>) -> EmbeddedText {
         var part = EmbeddedText()
         part.isDecoded = isDecoded
@@ -77,7 +77,7 @@ struct EmbeddedText: Sendable {
         return part
     }
 
-    /// The text of a JSON string in this text, by its content between the quotes.
+    /// Returns the value of a JSON string in this text, given the range between its quotes.
     func unquoted(_ content: Range<Int>) -> EmbeddedText {
         let text = QuotedText(content, of: bytes)
         var part = EmbeddedText()
@@ -99,14 +99,14 @@ struct EmbeddedText: Sendable {
         return part
     }
 
-    /// The text with other bytes in the place of some, as many of them.
+    /// Returns the text with single bytes replaced.
     func replacingBytes(_ change: (Int, UInt8) -> UInt8) -> EmbeddedText {
         var changed = self
         for index in bytes.indices { changed.bytes[index] = change(index, bytes[index]) }
         return changed
     }
 
-    /// The text without blanks around it.
+    /// The text without leading and trailing blanks.
     var trimmed: EmbeddedText {
         let isBlank = { (byte: UInt8) in byte <= 0x20 && byte != ShellText.unknown }
         guard let first = bytes.firstIndex(where: { !isBlank($0) }),

@@ -3,28 +3,27 @@
 import PayloadRules
 import StrictJSON
 
-/// What the beginning of an input says about the rest.
+/// Determines the kind of an input by its first bytes.
 enum InputSniffer {
-    /// What an input is.
+    /// The kind of an input.
     enum Judgement: Hashable {
         /// One document.
         case document
-        /// One document a line.
+        /// One document per line.
         case lines
-        /// Not a text.
+        /// Not text.
         case binary
     }
 
-    /// Judges an input by its first bytes. The ending of a name decides only between a single line
-    /// that is a document and a file of lines that has a single one.
+    /// Determines the kind by the first bytes. The extension of the name only distinguishes a
+    /// single document from a file of lines with one line.
     static func judge(_ head: [UInt8], isWhole: Bool, name: String) -> Judgement {
         if isBinary(head.prefix(LintLimits.textSampleBytes)) { return .binary }
         return hasLines(head, isWhole: isWhole, name: name) ? .lines : .document
     }
 
-    /// Whether bytes are not text in any encoding that JSON was ever sent in: zero bytes where
-    /// UTF-16 and UTF-32 have none, or more than a third of them control characters and broken
-    /// UTF-8.
+    /// Whether the bytes are not text in any encoding of JSON: zero bytes at positions where UTF-16
+    /// and UTF-32 have none, or more than a third control characters and invalid UTF-8.
     static func isBinary(_ sample: ArraySlice<UInt8>) -> Bool {
         guard !sample.isEmpty, !isWideText(sample) else { return false }
         var doubtful = 0
@@ -42,8 +41,8 @@ enum InputSniffer {
         return (doubtful + broken) * 3 > sample.count
     }
 
-    /// Whether the bytes begin as text in UTF-16 or UTF-32 does: with a byte order mark, or with an
-    /// ASCII character in one of their forms. Rule G005 says the rest.
+    /// Whether the bytes start like UTF-16 or UTF-32: with a byte order mark, or with an ASCII
+    /// character in one of these encodings. Rule G005 reports it.
     static func isWideText(_ sample: ArraySlice<UInt8>) -> Bool {
         let bytes = Array(sample.prefix(4))
         guard bytes.count == 4 else { return false }
@@ -67,7 +66,7 @@ enum InputSniffer {
         let hasMore = !isBlank(rest) || !isWhole
         guard let first = lines.first else { return isWhole && isNamedLines(name) && hasMore }
         guard first.first(where: { !isSpace($0) }) == UInt8(ascii: "{") else { return false }
-        // One of the first two may be faulty, and the rest is a file of lines all the same.
+        // One of the first two lines may be invalid in a file of lines.
         let isFirstWhole = isJSON(first)
         if lines.count == 1, !hasMore { return isFirstWhole && isNamedLines(name) }
         if isFirstWhole { return true }
@@ -77,7 +76,7 @@ enum InputSniffer {
             && second.first(where: { !isSpace($0) }) == UInt8(ascii: "{")
     }
 
-    /// Whether a line is JSON by itself.
+    /// Whether a line is a JSON document.
     private static func isJSON(_ line: ArraySlice<UInt8>) -> Bool {
         do throws(JSONSyntaxError) {
             _ = try JSONScanner.scan(Array(line))

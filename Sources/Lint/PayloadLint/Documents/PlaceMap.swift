@@ -8,40 +8,39 @@ enum FilePlace: Hashable, Sendable {
     case position(line: Int, column: Int)
 }
 
-/// The places of a push's parts in the file that it was read from.
+/// The places of a push's parts in its file.
 struct PlaceMap: Sendable {
-    /// Payload bytes that are in the file verbatim.
+    /// Payload bytes that are verbatim in the file.
     struct Segment: Hashable, Sendable {
-        /// The offset of the first one in the payload.
+        /// The offset of the first byte in the payload.
         let payloadStart: Int
         /// Its offset in the file.
         let fileStart: Int
-        /// Whether the bytes are in the file; otherwise all of them have that one offset.
+        /// Whether the bytes are in the file; if not, all of them have this offset.
         var isCopied = true
     }
 
-    /// A value of a document that was translated to JSON.
+    /// A value of a document that was converted to JSON.
     struct Mark: Hashable, Sendable {
-        /// The offset of the first byte in the payload.
+        /// The offset of its first byte in the payload.
         let payloadStart: Int
         let line: Int
         let column: Int
     }
 
-    /// Where the payload's bytes come from.
+    /// The origin of the payload's bytes.
     enum Payload: Sendable {
-        /// They are in the file, in pieces, and may be changed there.
+        /// Pieces of the file, which can be edited.
         case segments([Segment])
-        /// They are in the file as the text of a string, whose escapes a change would have to
-        /// respect.
+        /// Pieces of a string in the file, whose escapes an edit would have to preserve.
         case quoted([Segment])
-        /// They are a translation.
+        /// A conversion.
         case marks([Mark])
     }
 
     /// A header of the push.
     struct Header: Sendable {
-        /// Its name in lower case.
+        /// The name in lower case.
         let name: String
         let place: FilePlace
         /// Its JSON pointer in the file.
@@ -54,14 +53,14 @@ struct PlaceMap: Sendable {
     var pointer = ""
     /// The headers that are in the file.
     var headers: [Header] = []
-    /// Where missing headers would be, and its JSON pointer; `nil` for a bare payload.
+    /// The place and the JSON pointer for missing headers; `nil` for a bare payload.
     var missingHeaders: (place: FilePlace, pointer: String)?
 
-    /// The places of values of the payload that are not below ``pointer`` in the file, by their
-    /// pointers in the payload.
+    /// The pointers in the file of payload values that are not below ``pointer``, by their pointers
+    /// in the payload.
     var origins: [String: String] = [:]
 
-    /// The JSON pointer in the file for one in the payload.
+    /// The JSON pointer in the file for a pointer in the payload.
     func filePointer(_ pointer: String) -> String {
         guard !origins.isEmpty else { return self.pointer + pointer }
         var start = pointer[...]
@@ -88,7 +87,7 @@ struct PlaceMap: Sendable {
         }
     }
 
-    /// The same range in the file, if it is in one piece there and may be changed.
+    /// The range in the file; `nil` if it is not in one piece there, or cannot be edited.
     func editableRange(_ range: Range<Int>) -> Range<Int>? {
         guard case .segments(let segments) = payload else { return nil }
         let index = Self.lastIndex(segments.count) { segments[$0].payloadStart <= range.lowerBound }
@@ -100,7 +99,7 @@ struct PlaceMap: Sendable {
         return range.lowerBound + shift..<range.upperBound + shift
     }
 
-    /// The last of `count` indices for which the condition holds, which holds for all before it.
+    /// The last of `count` indices that satisfies a condition, which all indices before it satisfy.
     private static func lastIndex(_ count: Int, where holds: (Int) -> Bool) -> Int? {
         var (low, high) = (0, count)
         while low < high {

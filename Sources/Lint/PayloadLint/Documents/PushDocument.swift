@@ -3,53 +3,53 @@
 import PayloadRules
 public import WakeModel
 
-/// A push in a file, and the places of its parts.
+/// A push of a file, with the places of its parts.
 struct PushItem: Sendable {
     /// The push.
     var draft: PushDraft
     /// The places of its parts.
     var places: PlaceMap
-    /// Whether it is a part of a request to a service that is not known and may add to it.
+    /// Whether it is a part of a request to an unknown service, which may add to it.
     var isPart = false
     /// Whether it is in a script, which may compute parts of it.
     var isInScript = false
-    /// Whether it has a recipient and no key of Apple's: then it is probably a request of an
+    /// Whether it has a recipient and no key of Apple's: then it is probably a request to an
     /// unsupported service, unless it looks like a push without `aps`.
     var isAddressed = false
-    /// Whether it has no key of Apple's at all, so that it may be the data of a push, or no push.
+    /// Whether it has no key of Apple's, so that it may be the data of a push, or unrelated.
     var isDoubtful = false
 }
 
-/// What one text was read as: a push, or the reason why it is none.
+/// The content of a text: pushes, or the faults that prevent reading them.
 struct PushDocument: Sendable {
-    /// A fault of the document around the push.
+    /// A fault of the document that contains the push.
     struct Fault: Sendable {
-        /// What is wrong, as a clause.
+        /// The fault, as a clause.
         let message: String
-        /// What to do, as a sentence.
+        /// The fix, as a sentence.
         let fix: String
         let place: FilePlace
         let pointer: String
     }
 
-    /// What the text holds.
+    /// The kind of the text.
     var kind: InputKind
-    /// The pushes; none where the faults leave none, several where one request makes several.
+    /// The pushes; empty if the faults prevent reading them, several if one request makes several.
     var items: [PushItem] = []
-    /// The only push, or the first one.
+    /// The first push.
     var item: PushItem? { items.first }
-    /// What is wrong around it.
+    /// The faults of the document.
     var faults: [Fault] = []
-    /// Whether nothing in the text says that it is about a push: JSON and YAML are used for much
-    /// else, so that only a file that was named is judged then.
+    /// Whether nothing in the text is about pushes. JSON and YAML have many other uses, so that
+    /// such a file is checked only if it was given by name.
     var isForeign = false
-    /// Whether the text could not be read at all, so that its kind is unknown.
+    /// Whether the text could not be read, so that its kind is unknown.
     var isBroken = false
-    /// Whether the text's format has comments.
+    /// Whether the format of the text has comments.
     var hasComments = false
 }
 
-/// What the command line says about bare payloads.
+/// The command line's options for bare payloads.
 public struct PushAssumptions: Hashable, Sendable {
     /// The value of `apns-push-type`.
     public var pushType: String?
@@ -59,15 +59,15 @@ public struct PushAssumptions: Hashable, Sendable {
     public var priority: String?
     /// The value of `apns-expiration`.
     public var expiration: String?
-    /// Whether watchOS is a target, of request documents too.
+    /// Whether watchOS is a target; applies to request documents too.
     public var isForWatch = false
-    /// The time that rules about time compare with; `nil` leaves them out.
+    /// The current time for rules about time; `nil` to skip them.
     public var now: WallInstant?
 
-    /// No assumptions.
+    /// Creates options without assumptions.
     public init() {}
 
-    /// A bare payload, as it will be sent.
+    /// A bare payload with the assumed headers.
     func draft(payload: [UInt8]) -> PushDraft {
         let headers = [
             ("apns-push-type", pushType), ("apns-topic", topic), ("apns-priority", priority),
@@ -77,7 +77,7 @@ public struct PushAssumptions: Hashable, Sendable {
             payload: payload, headers: headers, target: isForWatch ? .watchOS : .phone, now: now)
     }
 
-    /// A push of which some headers are known; its sender adds the others.
+    /// A push with some known headers; its sender adds others.
     func draft(payload: [UInt8], knownHeaders: [PushDraft.Header]) -> PushDraft {
         var draft = self.draft(payload: payload)
         let known = Set(knownHeaders.map { $0.name.lowercased() })
@@ -86,8 +86,8 @@ public struct PushAssumptions: Hashable, Sendable {
         return draft
     }
 
-    /// A push with headers of its own. The topic depends on the app and not on the push, so that a
-    /// document may leave it to the command line.
+    /// A push with its own headers. A document may leave the topic to the command line, because it
+    /// depends on the app and not on the push.
     func draft(payload: [UInt8], headers: [PushDraft.Header]) -> PushDraft {
         var headers = headers
         if let topic, !headers.contains(where: { $0.name.lowercased() == "apns-topic" }) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The text of a JSON string, with the place that each piece of it has in the file.
+/// The value of a JSON string, with the place of each piece in the file.
 struct QuotedText {
-    /// The text, escapes resolved. A surrogate without its partner is U+FFFD.
+    /// The value, with escapes resolved. An unpaired surrogate is U+FFFD.
     private(set) var bytes: [UInt8] = []
-    /// Where its pieces come from.
+    /// The places of its pieces.
     private(set) var segments: [PlaceMap.Segment] = []
 
-    /// Reads the content between the quotes of a string that the scanner has accepted.
+    /// Reads the content between the quotes of a valid string.
     init(_ content: Range<Int>, of file: [UInt8]) {
         var index = content.lowerBound
         begin(at: index)
@@ -26,7 +26,7 @@ struct QuotedText {
         segments.append(PlaceMap.Segment(payloadStart: bytes.count, fileStart: index))
     }
 
-    /// Appends the character of an escape, and returns the escape's length.
+    /// Appends the character of an escape. Returns the length of the escape.
     private mutating func appendEscape(at index: Int, in file: ArraySlice<UInt8>) -> Int {
         switch file[index + 1] {
         case UInt8(ascii: "u"):

@@ -2,35 +2,34 @@
 
 package import Yams
 
-/// Finds YAML whose aliases expand to more than anybody wrote.
+/// Detects YAML documents whose aliases expand to too many values.
 ///
-/// A reader of YAML keeps what an alias names once, however often it is named: a text of a few
-/// lines can stand for a billion values ("billion laughs"). Whoever visits each of them does not
-/// come to an end.
+/// A YAML parser stores the value of an alias once, so that a text of a few lines can represent a
+/// billion values ("billion laughs"). Visiting each of them would take too long.
 package enum YAMLAliases {
-    /// The most values that a text may stand for.
+    /// The maximum number of values of a document.
     package static let maximumValues = 1_000_000
 
-    /// What is wrong with a text that ``areEndless(_:)`` or ``areTooMany(in:)`` found.
+    /// The message for a text that ``areEndless(_:)`` or ``areTooMany(in:)`` detected.
     package static let problem =
         "the aliases of the YAML text stand for more than \(maximumValues) values"
 
-    /// Whether reading the text could take for ever: Yams compares the keys of each mapping, and
-    /// visits all that an alias in a key stands for. Any text for which that is so is found; one
-    /// for which it is not so may be found as well, if its aliases are many and nested.
+    /// Whether parsing the text could take too long: Yams compares the keys of each mapping, and
+    /// visits all values of an alias in a key. All such texts are detected; a text with many nested
+    /// aliases may be detected although it is harmless.
     package static func areEndless(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         return bytes.contains(UInt8(ascii: "*")) && mayBeInKeys(bytes)
             && mayExpand(bytes) > Double(maximumValues)
     }
 
-    /// Whether a node stands for more than the most values.
+    /// Whether a node has more than the maximum number of values.
     package static func areTooMany(in node: Node) -> Bool {
         var rest = maximumValues
         return !count(node, &rest)
     }
 
-    /// Takes the values of a node from the rest; whether it sufficed.
+    /// Subtracts the values of a node from the rest. Returns whether the rest was sufficient.
     private static func count(_ node: Node, _ rest: inout Int) -> Bool {
         rest -= 1
         guard rest >= 0 else { return false }
@@ -46,8 +45,8 @@ package enum YAMLAliases {
         return true
     }
 
-    /// Whether a key may hold an alias: behind `?`, as in `*a : b`, in a collection that is a key,
-    /// or in the braces of a mapping.
+    /// Whether a key may contain an alias: after `?`, as in `*a : b`, in a collection that is a
+    /// key, or in a flow mapping.
     private static func mayBeInKeys(_ bytes: [UInt8]) -> Bool {
         var before = UInt8(ascii: "\n")
         for (index, byte) in bytes.enumerated() {
@@ -69,27 +68,27 @@ package enum YAMLAliases {
         byte == 0x20 || (0x09...0x0d).contains(byte)
     }
 
-    /// At most as many values as the text stands for: what an alias names is between its anchor
-    /// and the first alias of it, so no more than stands there.
+    /// An upper bound for the number of values of the text: the value of an alias is between its
+    /// anchor and its first alias.
     private static func mayExpand(_ bytes: [UInt8]) -> Double {
         struct Anchor {
             let start: Double
-            /// What an alias of it stands for at most; `nil` until one comes.
+            /// The upper bound for the value of an alias; `nil` before the first alias.
             var size: Double?
         }
         var anchors: [ArraySlice<UInt8>: Anchor] = [:]
         var total = 0.0
         for (index, byte) in bytes.enumerated() {
             guard byte == UInt8(ascii: "&") || byte == UInt8(ascii: "*") else {
-                // No value is shorter than a byte.
+                // A value has at least one byte.
                 total += 1
                 continue
             }
             let name = bytes[index + 1..<nameEnd(bytes, index + 1)]
-            // As in `a && b`, or in a pattern of files.
+            // As in `a && b` or a glob pattern.
             if name.isEmpty { continue }
             if byte == UInt8(ascii: "&") {
-                // Of several anchors with one name the next alias may name any.
+                // If several anchors have the same name, the next alias may refer to any of them.
                 anchors[name] = Anchor(start: anchors[name]?.start ?? total)
             } else if let anchor = anchors[name] {
                 let size = anchor.size ?? (total - anchor.start)
@@ -100,8 +99,8 @@ package enum YAMLAliases {
         return total
     }
 
-    /// Where the name of an anchor or alias ends that begins at `start`: libyaml takes letters,
-    /// digits, `-` and `_`.
+    /// The end of the name of an anchor or alias at `start`: libyaml accepts letters, digits, `-`
+    /// and `_`.
     private static func nameEnd(_ bytes: [UInt8], _ start: Int) -> Int {
         bytes[start...].firstIndex { byte in
             switch byte {

@@ -2,15 +2,15 @@
 
 import Yams
 
-/// The value of a scalar by YAML 1.2's core schema (YAML 1.2.2 §10.3.2).
+/// The value of a scalar in YAML 1.2's core schema (YAML 1.2.2 §10.3.2).
 enum YAMLScalar: Hashable {
     case text(String)
-    /// A number, boolean or null, as JSON writes it.
+    /// A number, Boolean or null, in JSON notation.
     case word(String)
 
     private static let textTags: Set = ["tag:yaml.org,2002:str", "!"]
 
-    /// Reads a scalar: only a plain one without a tag can be anything but text.
+    /// Reads a scalar: only a plain one without a tag can be other than text.
     init(_ scalar: Node.Scalar) {
         guard scalar.style == .plain, !Self.textTags.contains(scalar.tag.rawValue) else {
             self = .text(scalar.string)
@@ -25,7 +25,7 @@ enum YAMLScalar: Hashable {
         case "", "~", "null", "Null", "NULL": self = .word("null")
         case "true", "True", "TRUE": self = .word("true")
         case "false", "False", "FALSE": self = .word("false")
-        // Not JSON; the rules say so.
+        // Not valid in JSON, which the rules report.
         case ".nan", ".NaN", ".NAN": self = .word("NaN")
         case ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF": self = .word("Infinity")
         case "-.inf", "-.Inf", "-.INF": self = .word("-Infinity")
@@ -33,7 +33,7 @@ enum YAMLScalar: Hashable {
         }
     }
 
-    /// The value as JSON writes it.
+    /// The value in JSON notation.
     var literal: String.UTF8View {
         switch self {
         case .text(let text): JSONLiteral.string(text).utf8
@@ -41,8 +41,8 @@ enum YAMLScalar: Hashable {
         }
     }
 
-    /// A number as JSON writes it: the digits as they are, `+` and leading zeros taken away, a zero
-    /// put before a point without one; `nil` for what is no number.
+    /// A number in JSON notation: the same digits, without `+` and leading zeros, and with a zero
+    /// before a leading point; `nil` if the text is not a number.
     private static func number(_ text: String) -> String? {
         if text.hasPrefix("0x") { return UInt64(text.dropFirst(2), radix: 16).map { "\($0)" } }
         if text.hasPrefix("0o") { return UInt64(text.dropFirst(2), radix: 8).map { "\($0)" } }
@@ -65,14 +65,14 @@ enum YAMLScalar: Hashable {
         return number + String(Substring(exponent))
     }
 
-    /// Takes the digits that a text begins with.
+    /// Removes and returns the leading digits of a text.
     private static func digits(_ text: inout Substring.UTF8View) -> Substring.UTF8View {
         let digits = text.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         text = text[digits.endIndex...]
         return digits
     }
 
-    /// Whether a text is an exponent: `e`, a sign if need be, digits.
+    /// Whether a text is an exponent: `e`, an optional sign, digits.
     private static func isExponent(_ text: Substring.UTF8View) -> Bool {
         guard text.first == UInt8(ascii: "e") || text.first == UInt8(ascii: "E") else {
             return false

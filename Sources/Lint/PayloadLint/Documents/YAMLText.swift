@@ -2,7 +2,7 @@
 
 import Yams
 
-/// Why a YAML text cannot be read.
+/// The reason why a YAML text cannot be read.
 struct YAMLFault: Error {
     let fault: PushDocument.Fault
 
@@ -11,18 +11,18 @@ struct YAMLFault: Error {
     }
 }
 
-/// YAML text, and the JSON that it represents.
+/// Converts YAML to JSON.
 ///
-/// Plain scalars are read by YAML 1.2's core schema: `yes` and `1:30` are texts. A number keeps its
-/// digits, so that the rules see what was written.
+/// Plain scalars are read with YAML 1.2's core schema: `yes` and `1:30` are texts. A number keeps
+/// its digits, so that the rules check what was written.
 enum YAMLText {
-    /// JSON, and the places of its values in the YAML text.
+    /// JSON, with the places of its values in the YAML text.
     struct JSON {
         var bytes: [UInt8] = []
         var marks: [PlaceMap.Mark] = []
     }
 
-    /// Reads the one document of a text.
+    /// Reads the single document of a text.
     static func parse(_ text: String) throws(YAMLFault) -> Node {
         let start = FilePlace.position(line: 1, column: 1)
         guard text.utf8.count <= LintLimits.yamlBytes else {
@@ -62,7 +62,7 @@ enum YAMLText {
         }
     }
 
-    /// A payload: JSON for a mapping, the text itself for a text that holds JSON.
+    /// A payload: JSON for a mapping, or the value of a string that contains JSON.
     static func body(_ node: Node) throws(YAMLFault) -> JSON {
         if let scalar = node.scalar, case .text(let text) = YAMLScalar(scalar) {
             let mark = PlaceMap.Mark(
@@ -72,14 +72,14 @@ enum YAMLText {
         return try json(node)
     }
 
-    /// The JSON that a node represents.
+    /// The JSON for a node.
     static func json(_ node: Node) throws(YAMLFault) -> JSON {
         var json = JSON()
         try append(node, to: &json)
         return json
     }
 
-    /// How many aliases there may be: asterisks where one could begin.
+    /// The number of asterisks where an alias could start.
     private static func aliasCount(_ text: String) -> Int {
         var count = 0
         var before = UInt8(ascii: "\n")

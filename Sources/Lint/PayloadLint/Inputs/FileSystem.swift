@@ -8,14 +8,14 @@ import Musl
 import Darwin
 #endif
 
-/// What the operating system says of a path.
+/// The type of a file.
 enum PathKind: Hashable, Sendable {
     case file
     case folder
-    /// A pipe, a terminal, a device: read as it comes.
+    /// A pipe, a terminal or a device: can be read only once.
     case stream
 
-    /// The kind of file at a path, symbolic links followed; `nil` where there is none.
+    /// The type of the file at a path, following symbolic links; `nil` if there is none.
     init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -33,7 +33,7 @@ func isLink(_ path: String) -> Bool {
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
 }
 
-/// A path without symbolic links, from the root; `nil` where nothing is there.
+/// The absolute path without symbolic links; `nil` if there is no such file.
 package func realPath(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }

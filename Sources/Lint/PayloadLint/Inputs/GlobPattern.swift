@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A pattern of paths as in shells: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, and `**` for any number
-/// of folders.
+/// A glob pattern: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, and `**` for any number of folders.
 package struct GlobPattern: Hashable, Sendable {
-    /// One part of a path.
+    /// One component of a path.
     enum Component: Hashable, Sendable {
-        /// A name without anything special.
+        /// A literal name.
         case name(String)
         /// A name with wildcards.
         case wildcards([Unicode.Scalar])
-        /// `**`: any number of folders, none included.
+        /// `**`: any number of folders, including none.
         case anyFolders
 
         init(_ part: String) {
@@ -21,36 +20,36 @@ package struct GlobPattern: Hashable, Sendable {
         }
     }
 
-    /// The parts, once for each way to read the braces.
+    /// The components, for each expansion of the braces.
     let alternatives: [[Component]]
-    /// Whether the pattern begins at the root of the file system.
+    /// Whether the pattern is an absolute path.
     let isAbsolute: Bool
 
-    /// Whether a text has characters that make it a pattern.
+    /// Whether a text contains wildcards.
     static func isPattern(_ text: String) -> Bool {
         text.utf8.contains { "*?[{".utf8.contains($0) }
     }
 
-    /// Reads a pattern. Every text is one; a bracket or brace that is not closed is literal.
+    /// Parses a pattern. Every text is valid: an unclosed bracket or brace is literal.
     package init(_ text: String) {
         isAbsolute = text.hasPrefix("/")
         alternatives = Self.withoutBraces(text).map { alternative in
             let parts = alternative.split(separator: "/").filter { $0 != "." }
             return parts.reduce(into: []) { components, part in
-                // Two in a row say the same as one.
+                // Two in a row are equivalent to one.
                 if part == "**", components.last == .anyFolders { return }
                 components.append(Component(String(part)))
             }
         }
     }
 
-    /// Whether a path, from wherever the pattern begins, is one that the pattern means.
+    /// Whether a path, relative to the start of the pattern, matches.
     func matches(_ path: String) -> Bool {
         let names = Self.names(of: path)
         return alternatives.contains { Self.matches($0, names[...]) }
     }
 
-    /// Whether the pattern means a path, or a folder that it lies in.
+    /// Whether a path or one of its parent folders matches.
     package func covers(_ path: String) -> Bool {
         let names = Self.names(of: path)
         return alternatives.contains { alternative in
@@ -62,7 +61,7 @@ package struct GlobPattern: Hashable, Sendable {
         path.split(separator: "/").filter { $0 != "." }.map(String.init)
     }
 
-    /// Goes through the parts once, with all numbers of names that the previous parts can match.
+    /// Processes the components once, with the set of possible numbers of matched names.
     private static func matches(_ components: [Component], _ names: ArraySlice<String>) -> Bool {
         var reached = [Bool](repeating: false, count: names.count + 1)
         reached[0] = true
@@ -99,7 +98,7 @@ package struct GlobPattern: Hashable, Sendable {
         return finished
     }
 
-    /// The first braces with a comma in them that have no braces inside, and what they offer.
+    /// The innermost braces that contain a comma, and their alternatives.
     private static func firstBraces(
         in text: String
     ) -> (range: Range<String.Index>, choices: [Substring])? {
@@ -123,7 +122,7 @@ package struct GlobPattern: Hashable, Sendable {
 }
 
 extension GlobPattern.Component {
-    /// Whether this part matches a name. A wildcard does not match the leading dot of a hidden
+    /// Whether this component matches a name. Wildcards do not match the leading dot of a hidden
     /// file.
     func matches(_ name: String) -> Bool {
         switch self {
@@ -135,7 +134,7 @@ extension GlobPattern.Component {
         }
     }
 
-    /// Goes through both texts once; where a `*` took too little, it goes back to the last one.
+    /// Processes both texts once; after a mismatch, the last `*` matches one more character.
     private static func matches(_ pattern: [Unicode.Scalar], _ name: [Unicode.Scalar]) -> Bool {
         var (p, n) = (0, 0)
         var retry: (pattern: Int, name: Int)?
@@ -157,7 +156,7 @@ extension GlobPattern.Component {
         return pattern[p...].allSatisfy { $0 == "*" }
     }
 
-    /// The place in the pattern after the part that matches one character, or `nil`.
+    /// The index in the pattern after the element that matches one character, or `nil`.
     private static func step(
         _ pattern: [Unicode.Scalar], _ place: Int, _ character: Unicode.Scalar
     ) -> Int? {
@@ -173,8 +172,8 @@ extension GlobPattern.Component {
         }
     }
 
-    /// Whether the brackets that open at `place` hold a character, and the place behind them; `nil`
-    /// where they do not close.
+    /// Whether the bracket expression at `place` contains a character, and the index after it;
+    /// `nil` if it is not closed.
     private static func members(
         _ pattern: [Unicode.Scalar], _ place: Int, _ character: Unicode.Scalar
     ) -> (isMember: Bool, end: Int)? {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an input holds.
+/// The kind of an input.
 public enum InputKind: String, CaseIterable, Sendable {
-    /// One payload: the JSON body of a push.
+    /// A payload: the JSON body of a push.
     case payload
-    /// One payload with `Simulator Target Bundle`, as `xcrun simctl push` takes it.
+    /// A payload with `Simulator Target Bundle`, for `xcrun simctl push`.
     case apns
-    /// One request in JSON or YAML: `headers` and `payload` side by side.
+    /// A request in JSON or YAML, with the members `headers` and `payload`.
     case request
-    /// One payload or request a line (JSON lines).
+    /// One payload or request per line (JSON lines).
     case lines
-    /// One sent push a line, with its time and device: what `--log` reads.
+    /// One sent push per line, with its time and device, for `--log`.
     case log
 }

@@ -8,35 +8,36 @@ import Musl
 import Darwin
 #endif
 
-/// One file that is to be checked.
+/// A file to check.
 struct LintInput: Hashable, Sendable {
-    /// The path as reports show it: as it was named, or from the folder that was named. `-` is
-    /// standard input.
+    /// The path in reports: as given, or below the given folder. `-` is standard input.
     let path: String
-    /// Whether this file was given by name, rather than by a folder or a pattern.
+    /// Whether the file was given by name, not by a folder or a pattern.
     let isNamed: Bool
-    /// Whether it can be read only once: standard input, a pipe.
+    /// Whether it can be read only once: standard input or a pipe.
     var isStream = false
-    /// Its folder, from which its settings are searched.
+    /// The folder of the file, in which the search for its settings starts.
     var folder: String {
         guard path != "-", let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }
 
-/// The files that paths, folders and patterns expand to, in a stable order and each once.
+/// The files that paths, folders and patterns expand to, without duplicates, in a deterministic
+/// order.
 struct InputList {
-    /// The folder that is never looked into unless it is named: other people's files.
+    /// The folder that is skipped unless it is given by name, because it contains third-party
+    /// files.
     static let foreignFolder = "node_modules"
-    /// The endings of the files that are picked from folders.
+    /// The extensions of the files that are checked in folders.
     static let extensions: Set = ["json", "apns", "yaml", "yml", "jsonl", "ndjson"]
 
-    /// The files: in the order of the arguments, and inside a folder by name.
+    /// The files, in the order of the arguments, and by name in a folder.
     private(set) var files: [LintInput] = []
-    /// What was named but is not there, or cannot be listed.
+    /// Arguments that do not exist or cannot be listed.
     private(set) var problems: [LintProblem] = []
     private var seen: Set<String> = []
-    /// The folder that was named, or that a pattern begins in, without symbolic links.
+    /// The given folder, or the folder where a pattern starts, without symbolic links.
     private var boundary: String?
 
     /// Expands the arguments.
@@ -79,8 +80,8 @@ struct InputList {
         files.append(LintInput(path: path, isNamed: isNamed, isStream: isStream))
     }
 
-    /// Adds the files of a folder and of the folders in it. Symbolic links to folders are not
-    /// followed, so that the walk ends, nor are those to files outside of the named folder.
+    /// Adds the files of a folder and its subfolders. Symbolic links to folders are not followed,
+    /// so that the walk ends, nor are links to files outside the given folder.
     private mutating func walk(_ folder: String) {
         for name in list(folder) where !Self.isPassedOver(name) {
             let path = Self.join(folder, name)
@@ -90,7 +91,7 @@ struct InputList {
             case .file: if Self.isPicked(name) { add(file: path, isNamed: false) }
             case .stream: continue
             case nil:
-                // It was listed a moment ago.
+                // It was listed before, so the path may be too long for the system.
                 if path.utf8.count >= Int(PATH_MAX) {
                     problems.append(Self.tooDeep(path))
                 } else if Self.isPicked(name), Self.isRepaired(name) {
@@ -100,7 +101,7 @@ struct InputList {
         }
     }
 
-    /// What is not there, or cannot be named.
+    /// The problem of an argument that does not exist or is not valid.
     private static func missing(_ path: String) -> LintProblem {
         LintProblem(
             .missing,
@@ -109,7 +110,7 @@ struct InputList {
                 : "\(path) does not exist. Check the path.", path: path)
     }
 
-    /// What lies so deep that the system takes no path to it.
+    /// The problem of a path that is too long for the system.
     private static func tooDeep(_ path: String) -> LintProblem {
         LintProblem(
             .missing,
@@ -117,12 +118,12 @@ struct InputList {
                 + "system takes fewer than \(PATH_MAX). Run rouse in a folder further in.")
     }
 
-    /// Whether a name holds what stands for bytes that are not UTF-8.
+    /// Whether a name contains the replacement of bytes that are not UTF-8.
     private static func isRepaired(_ name: String) -> Bool { name.contains("\u{fffd}") }
 
     private mutating func expand(_ pattern: GlobPattern) {
         for components in pattern.alternatives {
-            // The last part is what is looked for, not where.
+            // The last component is matched, not a folder to search.
             let names = components.dropLast().prefix {
                 if case .name = $0 { true } else { false }
             }
@@ -167,8 +168,8 @@ struct InputList {
         }
     }
 
-    /// Whether a path is a symbolic link that leaves the named folder. What a stranger puts there
-    /// must not make a run read, or with `--fix` write, files elsewhere.
+    /// Whether a path is a symbolic link that leads out of the given folder. A link must not make a
+    /// run read, or write with `--fix`, files elsewhere.
     private func leadsOut(_ path: String) -> Bool {
         guard isLink(path) else { return false }
         guard let boundary, let target = realPath(path) else { return true }
@@ -184,7 +185,7 @@ struct InputList {
         }
     }
 
-    /// Whether a file found in a folder is one to check, by its ending.
+    /// Whether a file in a folder is checked, by its extension.
     static func isPicked(_ name: String) -> Bool {
         guard let dot = name.lastIndex(of: ".") else { return false }
         return extensions.contains(name[name.index(after: dot)...].lowercased())
@@ -199,7 +200,8 @@ struct InputList {
         return folder.hasSuffix("/") ? folder + name : folder + "/" + name
     }
 
-    /// Without `./` in front and without doubled slashes, so that one file has one path.
+    /// The path without a leading `./` and without duplicate slashes, so that each file has one
+    /// path.
     static func tidy(_ path: String) -> String {
         var tidied = ""
         for character in path where !(character == "/" && tidied.hasSuffix("/")) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads lines in blocks of many, so that only a few blocks are in memory at a time.
+/// Reads lines in blocks, so that only a few blocks are in memory at once.
 final class LineBlocks {
-    /// Some whole lines. Only the last block's last line may lack its end.
+    /// Complete lines. Only the last line of the last block may lack a line end.
     struct Block: Sendable {
         let bytes: [UInt8]
-        /// The number of the first line.
+        /// The number of the first line, from 1.
         let firstLine: Int
     }
 
@@ -14,13 +14,13 @@ final class LineBlocks {
     private var nextLine = 1
     private var isAtEnd = false
 
-    /// Reads what is left of a file, of which `head` was read before.
+    /// Reads the rest of a file whose first bytes, `head`, were read before.
     init(_ file: consuming OpenFile, head: [UInt8] = []) {
         self.file = file
         rest = head
     }
 
-    /// The next block; `nil` behind the last one. Fails for a line without end.
+    /// Returns the next block; `nil` at the end. Throws for a line that is too long.
     func next() throws(LintProblem) -> Block? {
         while !isAtEnd {
             if let end = rest.lastIndex(of: UInt8(ascii: "\n")) {

@@ -8,13 +8,13 @@ import Musl
 import Darwin
 #endif
 
-/// A file that is open for reading, and is closed with the value.
+/// A file that is open for reading. It is closed at the end of the value's lifetime.
 struct OpenFile: ~Copyable {
     private let descriptor: Int32
-    /// The path as it was named.
+    /// The path as given.
     let path: String
 
-    /// Opens a file, or standard input for `-`.
+    /// Opens a file, or standard input for `-`. Throws if it cannot be read.
     init(path: String) throws(LintProblem) {
         self.path = path
         descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
@@ -23,11 +23,11 @@ struct OpenFile: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// The next bytes, at most `count`; empty at the end. Waits until there are some.
+    /// Reads up to `count` bytes; empty at the end of the file. Blocks until there are some.
     func read(upTo count: Int) throws(LintProblem) -> [UInt8] {
         var failure: Int32 = 0
-        // SAFETY: read writes at most `count` bytes into the buffer, which has room for `count`,
-        // and says how many it has written; only those are declared initialised.
+        // SAFETY: read writes at most `count` bytes to the buffer, which has that capacity, and
+        // returns their number; only these are declared initialized.
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
             var received: Int
             repeat {
@@ -46,13 +46,13 @@ struct OpenFile: ~Copyable {
         return bytes
     }
 
-    /// All bytes that are left, but not many more than `limit`: more than `limit` bytes mean that
-    /// there are too many.
+    /// Reads the rest of the file. If it has more than `limit` bytes, the result has more than
+    /// `limit` bytes too, but not many more.
     func readAll(limit: Int) throws(LintProblem) -> [UInt8] {
         var size = 16_384
         var status = stat()
         if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
-            // One byte more, so that the end is seen without another buffer.
+            // One more byte, so that the end is detected without another buffer.
             size = max(1, min(Int(status.st_size) + 1, limit + 1))
         }
         var bytes = try read(upTo: size)

@@ -4,18 +4,18 @@ import PayloadRules
 import StrictJSON
 import WakeModel
 
-/// Reads lines of a log of sent pushes: objects with `time` (RFC 3339, or a number since 1970),
-/// `token`, `headers`, `payload` or `body`, and, for the rules about APNs' answers, `status` and
-/// `reason`, the `timestamp` of a 410, when the token was `registered`, and whether it was
-/// `deleted`.
+/// Reads the lines of a log of sent pushes. A line is an object with `time` (RFC 3339, or a number
+/// since 1970), `token`, `headers`, and `payload` or `body`. The rules about APNs' answers also use
+/// `status`, `reason`, the `timestamp` of a 410, the time when the token was `registered`, and
+/// whether it was `deleted`.
 struct LogReader: Sendable {
     let reader: DocumentReader
 
     /// A line of a log.
     struct Line {
-        /// The document in it.
+        /// The document in the line.
         var document: PushDocument
-        /// The push; `nil` where the document has faults.
+        /// The push; `nil` if the document has faults.
         var push: SentPush?
     }
 
@@ -59,7 +59,7 @@ struct LogReader: Sendable {
         }
         let care = SentPush.TokenCare(
             registeredAt: fields.registered, isDeleted: fields.isDeleted)
-        // A digest, so that no token is kept.
+        // A digest, so that no token is stored.
         let push = SentPush(
             at: time, device: Fingerprints.hash(token), draft: item.draft, answer: answer,
             token: care)
@@ -116,7 +116,7 @@ struct LogReader: Sendable {
 }
 
 extension JSONDocument {
-    /// The text of a string, or a number as it is written; `nil` for everything else.
+    /// The value of a string, or the literal of a number; `nil` for other values.
     func scalarText(_ node: Int) -> String? {
         switch kind(node) {
         case .string: String(decoding: text(node), as: UTF8.self)

@@ -3,8 +3,8 @@
 import PayloadRules
 
 extension Report {
-    /// Adds what the rules say of a log of sent pushes: one file, its lines in order, since each is
-    /// judged by those before it.
+    /// Checks a log of sent pushes. Its lines are processed in order, because findings depend on
+    /// earlier lines.
     func add(log path: String, _ configuration: LintConfiguration, _ checker: PushChecker) {
         var history = PushHistory(configuration: configuration.validator)
         let reader = LogReader(reader: checker.reader)

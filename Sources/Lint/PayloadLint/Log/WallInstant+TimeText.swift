@@ -3,12 +3,12 @@
 public import WakeModel
 
 extension WallInstant {
-    /// Numbers from here on are milliseconds, smaller ones seconds: 10^11 seconds are the year
-    /// 5138, 10^11 milliseconds are 1973.
+    /// Numbers from here on are milliseconds, smaller ones seconds: 10^11 seconds is the year 5138,
+    /// 10^11 milliseconds is 1973.
     private static let firstMilliseconds = 100_000_000_000.0
 
-    /// Reads a time: RFC 3339 (`2026-11-21T09:34:00Z`, with a fraction and an offset if need be),
-    /// or a number of seconds or milliseconds since 1970.
+    /// Parses a time: RFC 3339 (`2026-11-21T09:34:00Z`, with an optional fraction and offset), or a
+    /// number of seconds or milliseconds since 1970. Returns `nil` for other text.
     public init?(timeText text: String) {
         if let number = Double(text) {
             self.init(sinceEpoch: number)

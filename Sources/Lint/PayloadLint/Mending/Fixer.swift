@@ -2,32 +2,32 @@
 
 import PayloadRules
 
-/// The findings to fix.
+/// Selects the findings to fix.
 public enum FixMode: Hashable, Sendable {
-    /// Nothing.
+    /// None.
     case nothing
-    /// What has one right answer.
+    /// Findings whose fix does not change the meaning of the push.
     case safe
-    /// That, and what removes something or changes what a push does.
+    /// All, including fixes that remove something or change what the push does.
     case all
 }
 
-/// Fixes documents: applies the repairs of the reported findings, and changes no other byte.
+/// Applies the repairs of the reported findings to documents. Other bytes do not change.
 struct Fixer: Sendable {
     let checker: PushChecker
     let mode: FixMode
 
-    /// The text with its repairs made; the text itself where there are none.
+    /// Returns the text with repairs applied.
     func mended(_ bytes: [UInt8], name: String) -> [UInt8] {
         mended(bytes) { checker.reader.read($0, name: name) }
     }
 
-    /// One line of a file of lines with its repairs made.
+    /// Returns one line with repairs applied.
     func mendedLine(_ bytes: [UInt8]) -> [UInt8] {
         mended(bytes) { checker.reader.readLine($0) }
     }
 
-    /// Looks again after each round: a key that has got its right name may have a wrong value.
+    /// Checks again after each round: a renamed key may have an invalid value.
     private func mended(_ bytes: [UInt8], _ read: ([UInt8]) -> PushDocument) -> [UInt8] {
         guard mode != .nothing else { return bytes }
         var bytes = bytes

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How to get from one list of lines to another.
+/// Computes the differences of two lists of lines.
 enum LineDiff {
-    /// A line in one list, the other or both.
+    /// A line of one list, or of both.
     enum Step: Hashable {
         case keep(ArraySlice<UInt8>)
         case remove(ArraySlice<UInt8>)
         case add(ArraySlice<UInt8>)
     }
 
-    /// The lines of a text, each with its end.
+    /// The lines of a text, each with its line end.
     static func lines(_ text: [UInt8]) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []
         var start = 0
@@ -21,7 +21,7 @@ enum LineDiff {
         return lines
     }
 
-    /// The steps from `old` to `new`: few where the texts differ little, and right in any case.
+    /// Returns the steps from `old` to `new`. They are minimal if the texts differ little.
     static func steps(_ old: [ArraySlice<UInt8>], _ new: [ArraySlice<UInt8>]) -> [Step] {
         let shorter = min(old.count, new.count)
         let start = (0..<shorter).first { old[$0] != new[$0] } ?? shorter
@@ -43,12 +43,12 @@ enum LineDiff {
         return zip(old, new).flatMap { $0 == $1 ? [.keep($0)] : [.remove($0), .add($1)] }
     }
 
-    /// Eugene W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986); `nil` where more
-    /// than ``LintLimits/diffChanges`` steps would be needed.
+    /// The algorithm of Eugene W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986).
+    /// Returns `nil` if there are more than ``LintLimits/diffChanges`` changes.
     private static func shortestSteps(
         _ old: [ArraySlice<UInt8>], _ new: [ArraySlice<UInt8>]
     ) -> [Step]? {
-        // furthest[d][k + d]: how far into `old` d changes get on the diagonal k.
+        // furthest[d][k + d] is the furthest index in `old` on the diagonal k after d changes.
         var furthest: [[Int]] = []
         for changes in 0...min(LintLimits.diffChanges, old.count + new.count) {
             var row = [Int](repeating: 0, count: 2 * changes + 1)
@@ -70,9 +70,9 @@ enum LineDiff {
         isAddition(k, changes, before) ? before[k + changes] : before[k + changes - 2] + 1
     }
 
-    /// Whether the best way onto diagonal k comes from the one above, by a line of `new`.
+    /// Whether the best path to diagonal k comes from the one above, by adding a line of `new`.
     private static func isAddition(_ k: Int, _ changes: Int, _ before: [Int]) -> Bool {
-        // In the row of one change less, diagonal j has the index j + changes - 1.
+        // In the row with one change fewer, diagonal j has the index j + changes - 1.
         if k == -changes { return true }
         if k == changes { return false }
         return before[k + changes - 2] < before[k + changes]

@@ -8,18 +8,17 @@ import Musl
 import Darwin
 #endif
 
-/// A file that takes the place of another in one step: readers of the path see either the old text
-/// or the whole new one.
+/// Replaces a file atomically: readers of the path get either the old or the complete new text.
 ///
-/// The new file is beside the old one until ``commit()``, has its permissions and, where the system
-/// allows it, its owner. A symbolic link stays one: the file that it leads to is replaced. Without
-/// a commit the new file is removed with the object. Used by one task.
+/// The new file is in the same folder until ``commit()``, with the same permissions and, if
+/// allowed, the same owner. A symbolic link is kept; its target is replaced. Without a commit the
+/// new file is removed at the end of the object's lifetime. Must be used by one task.
 final class ReplacementFile {
     private let target: String
     private let temporary: String
     private let descriptor: Int32
 
-    /// Begins to replace a file, which must be there and be writable.
+    /// Creates the new file. Throws if the old one does not exist or is not writable.
     init(replacing path: String) throws(LintProblem) {
         guard let target = realPath(path) else { throw Self.problem(path, errno) }
         guard access(target, W_OK) == 0 else { throw Self.problem(path, errno) }
@@ -35,8 +34,8 @@ final class ReplacementFile {
         self.descriptor = descriptor
         temporary = String(
             decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        // The owner first: changing it may clear bits of the mode. It needs a right that most
-        // users lack, and then the file is theirs.
+        // The owner first, because changing it may clear mode bits. Most users lack the permission;
+        // the file then belongs to them.
         _ = fchown(descriptor, status.st_uid, status.st_gid)
         guard fchmod(descriptor, status.st_mode & 0o7777) == 0 else {
             throw Self.problem(path, errno)
@@ -45,16 +44,16 @@ final class ReplacementFile {
 
     deinit {
         close(descriptor)
-        // Gone after a commit; then there is nothing to remove.
+        // After a commit the file does not exist, and this has no effect.
         unlink(temporary)
     }
 
-    /// Appends to the new text.
+    /// Appends bytes to the new file.
     func write(_ bytes: [UInt8]) throws(LintProblem) {
         var written = 0
         while written < bytes.count {
-            // SAFETY: the span that write reads lies inside the array, which is not changed
-            // meanwhile.
+            // SAFETY: the range that write reads is inside the array, which does not change during
+            // the call.
             let count = bytes.withUnsafeBytes { buffer in
                 writeSome(buffer[written...])
             }
@@ -64,7 +63,7 @@ final class ReplacementFile {
         }
     }
 
-    /// Puts the new file into the place of the old one, durably.
+    /// Replaces the old file durably.
     func commit() throws(LintProblem) {
         guard fsync(descriptor) == 0, rename(temporary, target) == 0 else {
             throw Self.problem(target, errno)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Two texts as a unified diff (POSIX `diff -u`), which `patch -p0` understands.
+/// Formats a unified diff (POSIX `diff -u`), for `patch -p0`.
 enum UnifiedDiff {
-    /// How many lines around a change are shown.
+    /// The number of context lines around a change.
     private static let context = 3
 
-    /// The two lines that name the file.
+    /// The two lines with the name of the file.
     static func header(_ path: String) -> String {
         let name = quoted(path)
         return "--- \(name)\n+++ \(name)\n"
     }
 
-    /// A name with control characters, quotes or backslashes as `git` and GNU `patch` write and
-    /// read it: in quotes, with the escapes of C. Others stay as they are.
+    /// A name in the notation of `git` and GNU `patch`: quoted with the escapes of C if it contains
+    /// control characters, quotes or backslashes.
     private static func quoted(_ path: String) -> String {
         let isPlain = path.unicodeScalars.allSatisfy {
             $0.value >= 0x20 && !(0x7f..<0xa0).contains($0.value) && $0 != "\"" && $0 != "\\"
@@ -31,7 +31,7 @@ enum UnifiedDiff {
         return "\"\(String(decoding: name, as: UTF8.self))\""
     }
 
-    /// The hunks from one text to another, of which the first line has this number.
+    /// The hunks between two texts whose first line has the number `firstLine`.
     static func hunks(_ old: [UInt8], _ new: [UInt8], firstLine: Int = 1) -> String {
         let steps = LineDiff.steps(LineDiff.lines(old), LineDiff.lines(new))
         var text = ""
@@ -44,7 +44,7 @@ enum UnifiedDiff {
         return text
     }
 
-    /// The next change with the lines around it, and all changes that touch these.
+    /// The next change with its context lines, and all changes that overlap them.
     private static func nextHunk(in steps: [LineDiff.Step], from start: Int) -> Range<Int>? {
         guard let first = steps[start...].firstIndex(where: \.isChange) else { return nil }
         var last = first
@@ -81,7 +81,7 @@ enum UnifiedDiff {
         return text
     }
 
-    /// An empty range is named by the line before it.
+    /// An empty range has the number of the line before it.
     private static func range(_ line: Int, _ count: Int) -> String {
         switch count {
         case 0: "\(line - 1),0"
@@ -90,7 +90,7 @@ enum UnifiedDiff {
         }
     }
 
-    /// In each run of changes the removed lines first.
+    /// Puts the removed lines first in each run of changes.
     private static func ordered(_ steps: ArraySlice<LineDiff.Step>) -> [LineDiff.Step] {
         var ordered: [LineDiff.Step] = []
         var added: [LineDiff.Step] = []
@@ -113,7 +113,7 @@ enum UnifiedDiff {
 }
 
 extension LineDiff.Step {
-    /// Whether the line is not in both texts.
+    /// Whether the line is in only one of the texts.
     var isChange: Bool {
         if case .keep = self { return false }
         return true

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A part of a source line around a column, as a terminal shows it.
+/// A part of a source line around a column, for a terminal.
 struct Excerpt: Hashable {
-    /// The part. Tabs are spaces, and what would steer the terminal is U+FFFD.
+    /// The part. Tabs are replaced by spaces, and control characters by U+FFFD.
     let line: String
-    /// How many cells precede the column's character.
+    /// The number of cells before the column.
     let caretIndent: Int
 
-    /// Takes the part of a line that has a column, counted from 1 in Unicode scalars.
+    /// Creates the part of a line around a column, from 1 in Unicode scalars.
     init(_ source: [UInt8], column: Int, width: Int = LintLimits.excerptColumns) {
         let scalars = Array(String(decoding: source, as: UTF8.self).unicodeScalars)
         let target = min(max(0, column - 1), scalars.count)
-        // Two thirds of the width behind the caret, since what follows explains more.
+        // Two thirds of the width after the caret, because the text after it is more useful.
         var start = 0
         if scalars.count > width {
             start = min(max(0, target - width / 3), scalars.count - width)
@@ -29,8 +29,7 @@ struct Excerpt: Hashable {
         caretIndent = indent
     }
 
-    /// Whether a character steers the terminal, or the direction of the text, instead of being
-    /// shown.
+    /// Whether a character controls the terminal or the direction of the text.
     static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate: true
@@ -44,8 +43,8 @@ struct Excerpt: Hashable {
         return isControl(scalar) ? "\u{fffd}" : scalar
     }
 
-    /// How many cells a character takes: two for those that are wide in East Asian texts and for
-    /// most emoji, none for combining marks.
+    /// The number of cells of a character: two for wide East Asian characters and most emoji, none
+    /// for combining marks.
     private static func cells(_ scalar: Unicode.Scalar) -> Int {
         switch scalar.value {
         case 0x20..<0x300: return 1

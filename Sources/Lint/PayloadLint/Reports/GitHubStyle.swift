@@ -2,8 +2,8 @@
 
 import PayloadRules
 
-/// Workflow commands (GitHub Docs, "Workflow commands for GitHub Actions"): a line for each
-/// finding, which the runner shows at its place in a pull request.
+/// Workflow commands (GitHub Docs, "Workflow commands for GitHub Actions"): one line for each
+/// finding, which GitHub shows as an annotation in a pull request.
 struct GitHubStyle: ReportStyle {
     func texts(of findings: [Finding], in file: ReportedFile) -> [String] {
         findings.map { finding in
@@ -22,15 +22,15 @@ struct GitHubStyle: ReportStyle {
         return "::error \(place ?? "")title=Not read::\(Self.message(problem.message))\n"
     }
 
-    /// Lines of the job's log: an annotation would appear in every pull request.
+    /// Written to the job's log, because an annotation would appear in every pull request.
     func closing(_ totals: ReportTotals) -> String {
         totals.statements.map { Self.message($0) + "\n" }.joined()
     }
 
-    /// A message: percent signs and line ends are escaped.
+    /// Escapes a message: percent signs and line ends.
     static func message(_ text: String) -> String { escaped(text, also: "") }
 
-    /// A property's value: colons and commas too.
+    /// Escapes the value of a property: colons and commas too.
     static func property(_ text: String) -> String { escaped(text, also: ":,") }
 
     private static func escaped(_ text: String, also more: String) -> String {
@@ -42,7 +42,7 @@ struct GitHubStyle: ReportStyle {
             case "\n": escaped += "%0A"
             case ":" where more.unicodeScalars.contains(":"): escaped += "%3A"
             case "," where more.unicodeScalars.contains(","): escaped += "%2C"
-            // A name may hold what a terminal obeys, and the job's log is read in one.
+            // Control characters in a name would affect a terminal that shows the job's log.
             default: escaped.unicodeScalars.append(Excerpt.isControl(scalar) ? "\u{fffd}" : scalar)
             }
         }

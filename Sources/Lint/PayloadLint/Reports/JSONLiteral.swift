@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Texts as JSON writes them.
+/// JSON literals.
 enum JSONLiteral {
-    /// A text in quotes. Control characters are escaped, everything else is verbatim.
+    /// A string literal. Control characters are escaped.
     static func string(_ text: String) -> String {
         var literal = "\""
         literal.reserveCapacity(text.utf8.count + 2)

@@ -11,13 +11,13 @@ import PayloadRules
 ///  "summary":{"files","errors","warnings","notes"}}
 /// ```
 ///
-/// `target` and `configurations` are present where a target of an app's project shows the finding,
-/// `pushType` where the file is a push. `problems` are what could not be read, and `notJudged` says
-/// what was skipped and why.
+/// `target` and `configurations` are present if the finding is about a target of an app's project,
+/// `pushType` if the file is a push. `problems` lists what could not be read, and `notJudged` what
+/// was skipped and why.
 ///
-/// `pushType` is null where a file's pushes have several. Where it was inferred from the payload,
-/// `"pushTypeInferred":true` follows it. In a file of lines it follows the diagnostics, which are
-/// written before all lines are read.
+/// `pushType` is null if the pushes of a file have several types. If it was inferred from the
+/// payload, `"pushTypeInferred":true` follows it. In a file of lines it follows the diagnostics,
+/// which are written before all lines are read.
 struct JSONStyle: ReportStyle {
     var findingSeparator: String { "," }
     var fileSeparator: String { ",\n" }

@@ -3,16 +3,16 @@
 import PayloadRules
 import WakeModel
 
-/// JUnit XML, as the schemas of Apache Ant and of Jenkins' xUnit plugin have it: one suite, and a
-/// test case for each file, which fails where the file would fail the command.
+/// JUnit XML, valid for the schemas of Apache Ant and of Jenkins' xUnit plugin: one suite, and a
+/// test case for each file, which fails if the file would make the command fail.
 ///
-/// The counts come first, so the report is buffered until all files are checked.
+/// The counts precede the test cases, so the report is buffered until all files are checked.
 struct JUnitStyle: ReportStyle {
-    /// The command that the suite is called after.
+    /// The command, which is the name of the suite.
     let command: String
-    /// Whether warnings fail a file.
+    /// Whether warnings make a file fail.
     let isStrict: Bool
-    /// When the files were checked.
+    /// The time of the run.
     let now: WallInstant
 
     var heldFindings: Int? { LintLimits.junitFindingsPerFile }
@@ -20,7 +20,7 @@ struct JUnitStyle: ReportStyle {
     func opening(_ totals: ReportTotals) -> String {
         let summary = totals.summary
         let tests = summary.files + totals.problems.count
-        // RFC 3339 without fraction and zone: the schema of Ant has no place for them.
+        // RFC 3339 without fraction and zone, which the schema of Ant does not allow.
         let time = now.description.prefix(19)
         return """
             <?xml version="1.0" encoding="UTF-8"?>
@@ -71,12 +71,13 @@ struct JUnitStyle: ReportStyle {
     }
 }
 
-/// Texts as XML 1.0 writes them.
+/// Text in XML 1.0.
 enum XMLText {
-    /// The content of an element. What XML cannot say, or a terminal would obey, becomes U+FFFD.
+    /// Escapes the content of an element. Characters that XML does not allow, and control
+    /// characters, are replaced by U+FFFD.
     static func content(_ text: String) -> String { escaped(text) }
 
-    /// The value of an attribute in double quotes.
+    /// Escapes the value of an attribute in double quotes.
     static func attribute(_ text: String) -> String { escaped(text) }
 
     private static func escaped(_ text: String) -> String {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension String {
-    /// The text with U+FFFD in place of each character that a terminal would obey, line ends
-    /// included: keys, names and paths are other people's.
+    /// The text with control characters, including line ends, replaced by U+FFFD: keys, names and
+    /// paths are untrusted.
     var withoutControls: String {
         guard unicodeScalars.contains(where: Excerpt.isControl) else { return self }
         var visible = ""

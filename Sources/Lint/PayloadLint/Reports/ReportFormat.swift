@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How findings are written.
+/// The format of a report.
 public enum ReportFormat: String, CaseIterable, Sendable {
-    /// For people.
+    /// Text for a terminal.
     case text
     /// One JSON document.
     case json
-    /// Workflow commands of GitHub Actions, which show findings in a pull request.
+    /// Workflow commands of GitHub Actions, which GitHub shows in a pull request.
     case github
     /// SARIF 2.1.0 (OASIS).
     case sarif
-    /// JUnit XML, one test case a file.
+    /// JUnit XML with one test case per file.
     case junit
-    /// A Code Quality report of GitLab.
+    /// A Code Quality report for GitLab.
     case gitlab
 }

@@ -2,19 +2,19 @@
 
 package import WakeModel
 
-/// How a report is written.
+/// The settings of a report.
 package struct ReportSettings: Sendable {
     /// The format.
     package var format: ReportFormat
-    /// The rules that findings can be of.
+    /// The rules of the command.
     package var rules: RuleTable
-    /// Whether warnings count as errors do.
+    /// Whether warnings count as errors.
     package var isStrict: Bool
     /// Whether the text report has colours.
     package var usesColour: Bool
     /// The program's version, for SARIF.
     package var version: String
-    /// When the files were checked, for JUnit.
+    /// The time of the run, for JUnit.
     package var now: WallInstant
 
     /// Creates settings.
@@ -30,7 +30,7 @@ package struct ReportSettings: Sendable {
         self.now = now
     }
 
-    /// The writer of the format.
+    /// The implementation of the format.
     var style: any ReportStyle {
         switch format {
         case .text: TextStyle(usesColour: usesColour)

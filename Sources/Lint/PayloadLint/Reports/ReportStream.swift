@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Puts a report together from its parts, in order, and writes it as it grows.
+/// Writes a report piece by piece.
 package struct ReportStream {
     let style: any ReportStyle
     private let isStrict: Bool
     private let write: (String) -> Void
-    /// What is said behind the findings so far.
+    /// The totals so far, for the end of the report.
     package private(set) var totals = ReportTotals()
     private var isFirstFile = true
     private var isFirstFinding = true
-    /// The report so far, where it is held.
+    /// The report so far, if it is buffered.
     private var held = ""
-    /// The findings of the present file, where they are held.
+    /// The findings of the current file, if they are buffered.
     private var heldFindings = ""
     private var heldCount = 0
 
-    /// Begins a report, which `write` takes in pieces.
+    /// Starts a report; `write` receives it in pieces.
     package init(_ settings: ReportSettings, write: @escaping (String) -> Void) {
         style = settings.style
         isStrict = settings.isStrict
@@ -23,7 +23,7 @@ package struct ReportStream {
         if style.heldFindings == nil { write(style.opening(totals)) }
     }
 
-    /// Adds a whole file of an app.
+    /// Adds an app's file with its findings.
     package mutating func add(_ file: ReportedFile, _ findings: [Finding]) {
         var tally = FileTally()
         for finding in findings { tally.summary.count(finding.severity) }
@@ -32,17 +32,17 @@ package struct ReportStream {
         end(file, tally)
     }
 
-    /// Adds what could not be read. Not inside of a file.
+    /// Adds a problem. Must not be called between the start and the end of a file.
     package mutating func add(_ problem: ReportProblem) {
         totals.problems.append(problem)
         put(style.text(of: problem))
     }
 
-    /// Says what was not judged and why, in a sentence.
+    /// Adds a sentence about what was not checked and why.
     package mutating func say(notJudged sentence: String) { totals.notJudged.append(sentence) }
 
-    /// Counts files without findings that are not in the report, files that are passed over, and
-    /// findings that are not reported.
+    /// Counts files without findings that are not in the report, skipped files, and findings that
+    /// are not reported.
     package mutating func count(
         cleanFiles: Int = 0, foreignFiles: Int = 0, excludedFiles: Int = 0,
         ignoredFindings: Int = 0, knownFindings: Int = 0
@@ -54,7 +54,7 @@ package struct ReportStream {
         totals.summary.knownFindings += knownFindings
     }
 
-    /// Begins a file.
+    /// Starts a file.
     mutating func begin(_ file: ReportedFile) {
         if !isFirstFile { put(style.fileSeparator) }
         isFirstFile = false
@@ -64,7 +64,7 @@ package struct ReportStream {
         put(style.beginning(of: file))
     }
 
-    /// Adds findings of the present file, already written and joined.
+    /// Adds formatted and joined findings of the current file.
     mutating func add(_ text: String, count: Int) {
         guard !text.isEmpty else { return }
         if let limit = style.heldFindings {
@@ -99,7 +99,7 @@ package struct ReportStream {
 }
 
 extension ReportStyle {
-    /// Findings as one text, and how many there are in it.
+    /// Formats and joins findings; also returns their number.
     func joined(_ findings: [Finding], in file: ReportedFile) -> String {
         guard !findings.isEmpty else { return "" }
         let shown = heldFindings.map { Array(findings.prefix($0)) } ?? findings

@@ -22,29 +22,29 @@ enum PushTypeTally: Hashable, Sendable {
         }
     }
 
-    /// The type, if there is just one.
+    /// The type; `nil` if there are none or several.
     var single: String? {
         if case .one(let type) = self { return type }
         return nil
     }
 }
 
-/// A file as reports speak of it.
+/// A file in a report.
 package struct ReportedFile: Sendable {
-    /// The path, as it was named or found.
+    /// The path, as given or found.
     package let path: String
-    /// What the file is, in one word.
+    /// The kind of the file, in one word.
     package let kind: String
-    /// What it was judged as, where that is known before its findings are.
+    /// Its push types, if they are known before the findings.
     let types: PushTypeTally
     /// Whether ``types`` was inferred from the payload.
     let isInferred: Bool
-    /// Whether the file holds pushes.
+    /// Whether the file contains pushes.
     let isPush: Bool
-    /// Whether the file is many documents, each in a line.
+    /// Whether the file has one document per line.
     let isManyLines: Bool
 
-    /// A file that holds pushes.
+    /// Creates a file with pushes.
     init(path: String, kind: InputKind, types: PushTypeTally, isInferred: Bool) {
         self.path = path
         self.kind = kind.rawValue
@@ -54,7 +54,7 @@ package struct ReportedFile: Sendable {
         isManyLines = kind == .lines || kind == .log
     }
 
-    /// A file of an app.
+    /// Creates an app's file.
     package init(path: String, kind: String) {
         self.path = path
         self.kind = kind
@@ -65,8 +65,8 @@ package struct ReportedFile: Sendable {
     }
 }
 
-/// One way to write findings. All parts are texts, so that workers can write findings while the
-/// report is put together in order.
+/// The implementation of a report format. All parts are texts, so that workers can format findings
+/// while the report is written in order.
 protocol ReportStyle: Sendable {
     /// The text between two findings.
     var findingSeparator: String { get }
@@ -74,25 +74,25 @@ protocol ReportStyle: Sendable {
     var fileSeparator: String { get }
     /// Whether the findings of all files are in one list.
     var joinsFiles: Bool { get }
-    /// How many findings of a file are kept until the file's end, and the report until the summary
-    /// is known; `nil` where everything is written as it comes.
+    /// The maximum number of findings of a file that are buffered, together with the report, until
+    /// the totals are known; `nil` if the report is not buffered.
     var heldFindings: Int? { get }
 
-    /// The text before everything; gets the totals where the report is buffered.
+    /// The text at the beginning; gets the totals if the report is buffered.
     func opening(_ totals: ReportTotals) -> String
     /// The text before a file's findings.
     func beginning(of file: ReportedFile) -> String
     /// The findings of a file, or of some of its lines.
     func texts(of findings: [Finding], in file: ReportedFile) -> [String]
-    /// The text after a file's findings, which it gets where they are buffered.
+    /// The text after a file's findings, which are passed if they are buffered.
     func ending(of file: ReportedFile, _ tally: FileTally, held: String) -> String
-    /// What could not be read, between two files; empty where ``closing(_:)`` says it.
+    /// The text of a problem, between two files; empty if ``closing(_:)`` contains it.
     func text(of problem: ReportProblem) -> String
-    /// The text after everything.
+    /// The text at the end.
     func closing(_ totals: ReportTotals) -> String
 }
 
-/// What was counted in one file.
+/// The counts of one file.
 struct FileTally: Sendable {
     var summary = LintSummary()
     var types = PushTypeTally.none
@@ -102,7 +102,7 @@ struct FileTally: Sendable {
         types.add(other.types)
     }
 
-    /// Adds one document's result.
+    /// Adds the result of one document.
     mutating func add(_ result: PushChecker.Result) {
         let isEmpty = result.pushCount == 0 && result.findings.isEmpty
         summary.pushes += isEmpty ? 0 : max(1, result.pushCount)

@@ -2,13 +2,13 @@
 
 /// Unreadable input, as shown in reports.
 package struct ReportProblem: Hashable, Sendable {
-    /// The path; `nil` for a problem of no file.
+    /// The path; `nil` if the problem is not about a file.
     package let path: String?
-    /// From 1.
+    /// The line, from 1.
     package let line: Int
-    /// In Unicode scalars, from 1.
+    /// The column in Unicode scalars, from 1.
     package let column: Int
-    /// What is wrong, without a line end.
+    /// The message, without a line end.
     package let message: String
 
     /// Creates a problem.
@@ -20,17 +20,16 @@ package struct ReportProblem: Hashable, Sendable {
     }
 }
 
-/// What a report says behind its findings.
+/// The totals at the end of a report.
 package struct ReportTotals: Sendable {
-    /// What was counted.
+    /// The counts.
     package internal(set) var summary = LintSummary()
-    /// What could not be read.
+    /// The problems.
     package internal(set) var problems: [ReportProblem] = []
-    /// What was not judged and why, as sentences.
+    /// What was not checked and why, as sentences.
     package internal(set) var notJudged: [String] = []
 
-    /// All that was not judged, or is not reported, and why: the counts of the summary, then the
-    /// rest.
+    /// All that was not checked or is not reported, and why: first the counts of the summary.
     var statements: [String] {
         var statements: [String] = []
         let files = { (count: Int) in count == 1 ? "1 file" : "\(count) files" }

@@ -2,10 +2,10 @@
 
 import PayloadRules
 
-/// The rules that a command's findings can be of, and the command's name: all in which the reports
-/// of two commands differ.
+/// The rules and the name of a command: the only differences between the reports of the two
+/// commands.
 package struct RuleTable: Sendable {
-    /// A rule as reports describe it.
+    /// A rule in a report.
     package struct Entry: Sendable {
         let id: RuleID
         let severity: Severity

@@ -10,7 +10,7 @@ struct SARIFStyle: ReportStyle {
 
     /// The program's version.
     let version: String
-    /// The rules that findings can be of.
+    /// The rules of the command.
     let rules: RuleTable
 
     var findingSeparator: String { ",\n" }
@@ -80,7 +80,7 @@ struct SARIFStyle: ReportStyle {
             + "\"partialFingerprints\":{\"rouseFinding/v1\":\"\(fingerprint)\"}}"
     }
 
-    /// A path as a relative reference, or with the scheme `file` (RFC 3986, RFC 8089).
+    /// A path as a relative reference, or as a `file` URI (RFC 3986, RFC 8089).
     static func uri(_ path: String) -> String {
         var uri = path.hasPrefix("/") ? "file://" : ""
         for byte in path.utf8 {

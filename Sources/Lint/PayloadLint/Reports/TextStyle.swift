@@ -2,14 +2,14 @@
 
 import PayloadRules
 
-/// Findings for people: place, rule and message; the source line with a caret; what to do.
+/// Text for a terminal: place, rule and message; the source line with a caret; the fix.
 ///
-/// The source line is the only place in all reports where values of a payload are shown.
+/// No other format shows source lines, which may contain values of a payload.
 struct TextStyle: ReportStyle {
-    /// Whether the report goes to a terminal that shows colours.
+    /// Whether to use colours.
     let usesColour: Bool
 
-    /// The colours, as ECMA-48 has them.
+    /// The colours (ECMA-48).
     private enum Colour: String {
         case bold = "\u{1b}[1m"
         case red = "\u{1b}[31m"

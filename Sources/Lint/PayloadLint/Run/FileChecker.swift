@@ -2,30 +2,30 @@
 
 import PayloadRules
 
-/// Checks whole files: what a worker does.
+/// Checks whole files; runs in a worker.
 struct FileChecker: Sendable {
     let style: any ReportStyle
     let mode: FixMode
     let showsDiff: Bool
     let forcedKind: InputKind?
-    /// Where the findings of the run are to be written as a baseline; `nil` where they are not.
+    /// The baseline to write; `nil` if none is written.
     let recorder: Baseline?
 
-    /// What came of one file.
+    /// The result for one file.
     enum Outcome: Sendable {
         case checked(CheckedText)
-        /// A file of lines that is too long to be checked as a whole.
+        /// A file of lines that is too large to be checked as a whole.
         case long
-        /// Found in a folder, and without a sign of pushes; broken where it could not be read.
+        /// A file of a folder without a sign of pushes; `isBroken` if it could not be read.
         case foreign(isBroken: Bool)
         case failed(LintProblem)
     }
 
-    /// The bytes of an input as far as they are needed to determine its kind.
+    /// The bytes of an input that are needed to determine its kind.
     enum Reading: ~Copyable {
         case document([UInt8])
         case lines([UInt8])
-        /// Lines of which only the first bytes are read.
+        /// Lines of which only the first bytes were read.
         case longLines(head: [UInt8], OpenFile)
     }
 
@@ -68,12 +68,12 @@ struct FileChecker: Sendable {
         }
     }
 
-    /// Whether a file of lines that was not given by name has nothing to do with pushes.
+    /// Whether a file of lines that was not given by name is unrelated to pushes.
     private func isForeign(_ lines: [UInt8], _ input: LintInput) -> Bool {
         !input.isNamed && forcedKind == nil && !DocumentReader.mentionsPush(lines)
     }
 
-    /// Checks one document, unless it shows no sign of pushes and was not named.
+    /// Checks one document, unless it has no sign of pushes and was not given by name.
     func checkDocument(
         _ bytes: [UInt8], _ input: LintInput, _ checker: PushChecker
     ) -> Outcome {
@@ -149,9 +149,9 @@ struct Change: Sendable {
     var isMendable = false
     /// Whether the file was replaced.
     var isMade = false
-    /// The changes, where they are shown.
+    /// The diff, if it is shown.
     var diff = ""
-    /// Why the file could not be replaced.
+    /// The reason why the file could not be replaced.
     var problem: LintProblem?
 }
 
@@ -159,11 +159,11 @@ struct Change: Sendable {
 struct CheckedText: Sendable {
     let file: ReportedFile
     let tally: FileTally
-    /// The findings as the report has them.
+    /// The formatted findings.
     let text: String
-    /// How many findings are in the text.
+    /// The number of findings in the text.
     let count: Int
-    /// The findings as a baseline has them, where one is written.
+    /// The entries for a baseline, if one is written.
     let entries: [Baseline.Entry]
     let change: Change
 }

@@ -2,24 +2,24 @@
 
 import PayloadRules
 
-/// Checks blocks of a file of lines: each line is a document.
+/// Checks blocks of a file with one document per line.
 struct LineChecker: Sendable {
     let checker: PushChecker
     let style: any ReportStyle
     let mode: FixMode
     let recorder: Baseline?
 
-    /// What was found in some lines.
+    /// The result for some lines.
     struct Part: Sendable {
         var tally = FileTally()
-        /// The findings as the report has them.
+        /// The formatted findings.
         var text = ""
         var count = 0
-        /// The findings as a baseline has them, where one is written.
+        /// The entries for a baseline, if one is written.
         var entries: [Baseline.Entry] = []
     }
 
-    /// A file of lines as reports speak of it.
+    /// A file of lines, for reports.
     static func file(_ path: String) -> ReportedFile {
         ReportedFile(path: path, kind: .lines, types: .none, isInferred: false)
     }
@@ -44,7 +44,7 @@ struct LineChecker: Sendable {
         return part
     }
 
-    /// The same lines with their repairs made; line ends and empty lines stay as they are.
+    /// Returns the lines with repairs applied; line ends and empty lines do not change.
     func mended(_ bytes: [UInt8]) -> [UInt8] {
         let mender = Fixer(checker: checker, mode: mode)
         var mended: [UInt8] = []
@@ -59,7 +59,7 @@ struct LineChecker: Sendable {
         return mended
     }
 
-    /// Calls `body` with each line that is not empty, without its end, and its number from 0.
+    /// Calls `body` with each line that is not empty, without its line end, and its index from 0.
     static func forEachLine(of bytes: [UInt8], _ body: (ArraySlice<UInt8>, Int) -> Void) {
         var start = 0
         var number = 0

@@ -2,33 +2,33 @@
 
 import WakeModel
 
-/// What is to be checked, and how it is reported.
+/// The options of a run.
 public struct LintOptions: Sendable {
-    /// Files, folders, patterns, and `-` for standard input.
+    /// Files, folders, glob patterns, and `-` for standard input.
     public var paths: [String] = []
-    /// A log of sent pushes, for the rules that look at several.
+    /// A log of sent pushes, for rules about several pushes.
     public var log: String?
     /// The kind of every input; `nil` to determine it by its content.
     public var kind: InputKind?
-    /// What bare payloads will be sent as.
+    /// The headers of bare payloads.
     public var assumptions = PushAssumptions()
-    /// How findings are written.
+    /// The format of the report.
     public var format = ReportFormat.text
-    /// Whether warnings count as errors do.
+    /// Whether warnings count as errors.
     public var isStrict = false
-    /// The only rules to report; empty for all.
+    /// The only rules to report; `nil` for all.
     public var selected: RuleSelection?
     /// Rules not to report.
     public var ignored: RuleSelection?
-    /// Where severities, thresholds and further push types come from.
+    /// The source of severities, thresholds and additional push types.
     public var settings = SettingsSource.nearest
-    /// The file of the known findings, over those that settings name; `nil` for those.
+    /// The path of the baseline, which overrides that of the settings; `nil` to use theirs.
     public var baseline: String?
-    /// The file that the findings are to be written to as a baseline, which the caller does.
+    /// The path of a baseline that the caller writes with the findings; `nil` for none.
     public var newBaseline: String?
     /// The findings to fix.
     public var fixes = FixMode.nothing
-    /// Whether changes are shown as a diff instead of being made.
+    /// Whether to show a diff instead of changing files.
     public var showsDiff = false
     /// Whether the text report shows source lines.
     public var showsSource = true
@@ -36,13 +36,13 @@ public struct LintOptions: Sendable {
     public var usesColour = false
     /// The program's version, for SARIF.
     public var version = "0"
-    /// How many files or blocks are checked at a time.
+    /// The number of files or blocks that are checked in parallel.
     public var workers = 1
 
-    /// Nothing to check, and the defaults.
+    /// Creates default options without paths.
     public init() {}
 
-    /// How the report is written.
+    /// The settings of the report.
     var reportSettings: ReportSettings {
         ReportSettings(
             format: format, rules: .pushes, isStrict: isStrict, usesColour: usesColour,
@@ -50,16 +50,17 @@ public struct LintOptions: Sendable {
     }
 }
 
-/// Where a run writes.
+/// The outputs of a run.
 public struct LintOutput {
-    /// Takes the report, in pieces.
+    /// Receives the report in pieces.
     public var write: (String) -> Void
-    /// Takes a line about what could not be checked.
+    /// Receives a line about something that could not be checked.
     public var remark: (String) -> Void
-    /// Gets how many files are done, of how many, and how many bytes of lines; called often.
+    /// Receives the number of finished files, the number of all files, and the number of processed
+    /// bytes of lines; called often.
     public var progress: (_ files: Int, _ of: Int, _ lineBytes: Int) -> Void
 
-    /// Three takers.
+    /// Creates outputs.
     public init(
         write: @escaping (String) -> Void, remark: @escaping (String) -> Void,
         progress: @escaping (_ files: Int, _ of: Int, _ lineBytes: Int) -> Void = { _, _, _ in }
@@ -70,14 +71,14 @@ public struct LintOutput {
     }
 }
 
-/// What a run found.
+/// The result of a run.
 public struct LintResult: Sendable {
     /// The counts.
     public let summary: LintSummary
-    /// What could not be checked, or could not be written.
+    /// The problems that prevented checking or writing something.
     public let problems: [LintProblem]
-    /// Whether there are errors, or warnings where those count.
+    /// Whether there are errors, or warnings if those count.
     public let isFailure: Bool
-    /// The text of the baseline that was asked for.
+    /// The text of the requested baseline.
     public let baseline: String?
 }

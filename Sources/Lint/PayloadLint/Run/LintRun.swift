@@ -5,24 +5,24 @@ import WakeModel
 
 /// Checks files and writes a report: `rouse validate` without its command line.
 ///
-/// Files are checked by several tasks at a time and reported in the order of the arguments. Files
-/// of JSON lines that are longer than a megabyte are checked in blocks, so that memory stays the
-/// same however long they are.
+/// Several tasks check files in parallel; the report has the order of the arguments. Files of JSON
+/// lines that are larger than 1 MiB are checked in blocks, so that the memory does not depend on
+/// their size.
 public struct LintRun: Sendable {
     let options: LintOptions
     let style: any ReportStyle
-    /// Where the findings are to be written as a baseline; `nil` where they are not.
+    /// The baseline to write; `nil` if none is written.
     let recorder: Baseline?
     private let baseline: Baseline?
     private let filesChecker: FileChecker
 
-    /// One file with the index of its settings.
+    /// A file with the index of its settings.
     struct Unit: Sendable {
         let input: LintInput
         let settings: Int
     }
 
-    /// Prepares a run. Throws for options that do not go together.
+    /// Creates a run. Throws if the options contradict each other.
     public init(_ options: LintOptions) throws(LintProblem) {
         if options.fixes != .nothing, !options.showsDiff, options.paths.contains("-") {
             throw LintProblem(
@@ -42,8 +42,8 @@ public struct LintRun: Sendable {
             forcedKind: options.kind, recorder: recorder)
     }
 
-    /// Checks everything. Throws only for settings that cannot be read: before anything is written,
-    /// except for those of standard input and the log.
+    /// Checks everything. Throws only if settings cannot be read: before anything is written,
+    /// except for the settings of standard input and the log.
     public func run(_ output: LintOutput) async throws(LintProblem) -> LintResult {
         let list = InputList(options.paths)
         var search = SettingsSearch(
@@ -92,10 +92,10 @@ public struct LintRun: Sendable {
         }
     }
 
-    /// How many units of work may be under way.
+    /// The maximum number of units in progress.
     private var window: Int { max(1, options.workers) * LintLimits.unitsPerWorker }
 
-    /// Checks what can be read only once, or a file that turned out to be long.
+    /// Checks an input that can be read only once, or a large file.
     private func checkLong(_ unit: Unit, _ report: Report) async {
         let checker = report.checkers[unit.settings]
         do throws(LintProblem) {

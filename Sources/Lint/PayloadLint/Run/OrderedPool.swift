@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Work that is done by several tasks at a time and handed on in the order in which it was given.
+/// Runs work in parallel, and passes on the results in the order of the input.
 enum OrderedPool {
-    /// Runs `work` on each unit that `next` gives, and `emit` on the outcomes in the same order. At
-    /// most `window` units are under way or waiting for their turn, so that memory stays bounded
-    /// however many there are. Ends at the first error, when the work under way is done.
+    /// Runs `work` on each unit that `next` returns, and `emit` on the results in the same order.
+    /// At most `window` units are in progress or wait for their turn, so that the memory is
+    /// bounded. Ends at the first error, after the work in progress is done.
     static func run<Unit: Sendable, Outcome: Sendable>(
         window: Int, next: () throws(LintProblem) -> Unit?,
         work: @escaping @Sendable (Unit) -> Outcome,
@@ -33,7 +33,7 @@ enum OrderedPool {
         try result.get()
     }
 
-    /// Which units are under way, and the outcomes that wait for older ones.
+    /// The units in progress, and the results that wait for earlier ones.
     private struct Order<Outcome> {
         private var started = 0
         private var taken = 0
@@ -41,7 +41,7 @@ enum OrderedPool {
 
         func hasRoom(_ window: Int) -> Bool { started - taken < window }
 
-        /// Whether the oldest unit is still under way.
+        /// Whether the oldest unit is in progress.
         var awaitsOldest: Bool { taken < started && waiting[taken] == nil }
 
         mutating func start() -> Int {

@@ -2,8 +2,7 @@
 
 import PayloadRules
 
-/// The state of a run: the report as far as it is written, and what could not be checked. Used by
-/// one task.
+/// The state of a run: the report so far, and the problems. Must be used by one task.
 final class Report {
     let checkers: [PushChecker]
     let style: any ReportStyle
@@ -12,17 +11,17 @@ final class Report {
     private let fileCount: Int
     private var stream: ReportStream
     private var problems: [LintProblem] = []
-    /// Where the findings of the run are to be written as a baseline; `nil` where they are not.
+    /// The baseline to write; `nil` if none is written.
     let recorder: Baseline?
     private var entries: [Baseline.Entry] = []
-    /// The first file that was passed over and could not be read.
+    /// The first skipped file that could not be read.
     private var firstBroken: String?
     private var filesDone = 0
     private var lineBytesDone = 0
-    /// The file of lines that is being written, and what was counted in it.
+    /// The current file of lines, and its counts.
     private var file: ReportedFile?
     private var tally = FileTally()
-    /// Whether repairs were made in the present file of lines.
+    /// Whether repairs were applied in the current file of lines.
     private(set) var hasChanges = false
 
     init(run: LintRun, output: LintOutput, checkers: [PushChecker], fileCount: Int) {
@@ -31,7 +30,7 @@ final class Report {
         self.output = output
         self.checkers = checkers
         self.fileCount = fileCount
-        // With --diff, standard output is the diff and nothing else.
+        // With --diff, standard output contains only the diff.
         let write = run.options.showsDiff ? { _ in } : output.write
         stream = ReportStream(run.options.reportSettings, write: write)
         recorder = run.recorder
@@ -47,24 +46,24 @@ final class Report {
         if !text.change.diff.isEmpty { output.write(text.change.diff) }
     }
 
-    /// Notes what could not be checked.
+    /// Records a problem.
     func note(_ problem: LintProblem) {
         problems.append(problem)
         stream.add(ReportProblem(path: problem.path, message: problem.message))
         output.remark(problem.message)
     }
 
-    /// Notes files that the settings exclude.
+    /// Counts files that the settings exclude.
     func passOver(excludedCount: Int) { stream.count(excludedFiles: excludedCount) }
 
-    /// Notes a file of a folder that shows no sign of pushes.
+    /// Records a file of a folder without a sign of pushes.
     func passOver(_ input: LintInput, isBroken: Bool) {
         stream.count(foreignFiles: 1)
         if isBroken, firstBroken == nil { firstBroken = input.path }
     }
 
-    /// Notes it as a problem where folders held files and none was about pushes: a run that looked
-    /// at nothing is no success.
+    /// Records a problem if folders contained files and none was about pushes: a run that checked
+    /// nothing is not a success.
     func noteIfNothingWasChecked() {
         let count = stream.totals.summary.foreignFiles
         guard stream.totals.summary.files == 0, count > 0, problems.isEmpty, options.log == nil
@@ -86,13 +85,13 @@ final class Report {
                 path: firstBroken))
     }
 
-    /// Notes that one more file is done.
+    /// Counts a finished file.
     func advance() {
         filesDone += 1
         output.progress(filesDone, fileCount, lineBytesDone)
     }
 
-    /// Begins a file of lines.
+    /// Starts a file of lines.
     func begin(_ file: ReportedFile) {
         self.file = file
         tally = FileTally()
@@ -100,7 +99,7 @@ final class Report {
         stream.begin(file)
     }
 
-    /// Adds some lines of the present file.
+    /// Adds lines of the current file.
     func add(_ part: LineChecker.Part, byteCount: Int) {
         stream.add(part.text, count: part.count)
         tally.add(part.tally)
@@ -109,7 +108,7 @@ final class Report {
         output.progress(filesDone, fileCount, lineBytesDone)
     }
 
-    /// Notes repairs in some lines of the present file.
+    /// Records repairs in lines of the current file.
     func change(_ block: LineBlocks.Block, _ mended: [UInt8]) {
         if !hasChanges, options.showsDiff, let file {
             output.write(UnifiedDiff.header(file.path))
@@ -119,7 +118,7 @@ final class Report {
         output.write(UnifiedDiff.hunks(block.bytes, mended, firstLine: block.firstLine))
     }
 
-    /// Ends the present file of lines.
+    /// Ends the current file of lines.
     func endFile() {
         guard let file else { return }
         tally.summary.mendedFiles = hasChanges ? 1 : 0

@@ -2,26 +2,26 @@
 
 import PayloadRules
 
-/// A `curl` command, as far as it says what is sent: curl's manual page, "curl(1)".
+/// A `curl` command, as far as it determines the request (curl's manual page, "curl(1)").
 struct CurlCommand {
     /// A header of the command.
     struct Header {
         let name: String
         let value: String
-        /// Where it stands in the file.
+        /// The offset in the file.
         let offset: Int
     }
 
-    /// Where the command stands.
+    /// The offset of the command.
     let start: Int
     private(set) var url: (text: String, offset: Int)?
     private(set) var headers: [Header] = []
-    /// The body; `nil` where the command sends none, or one that is not in the script.
+    /// The body; `nil` if there is none, or if it is not in the script.
     private(set) var body: EmbeddedText?
     /// Whether there is a body, known or not.
     private(set) var hasBody = false
     private(set) var method: (text: String, offset: Int)?
-    /// The word that asks for an older HTTP.
+    /// The offset of the option that requests an older version of HTTP.
     private(set) var oldHTTP: Int?
 
     private static let short = "HdXEowmuAebFxTKCDPQYyzcrtU"
@@ -37,7 +37,7 @@ struct CurlCommand {
     ]
     private static let old: Set = ["--http1.1", "--http1.0", "-0", "--http0.9"]
 
-    /// Reads a command. `read` returns a file that the command sends, or `nil`.
+    /// Parses a command. `read` returns the content of a file that the command sends, or `nil`.
     init(_ command: ShellText.Command, read: (String) -> [UInt8]?) {
         start = command.words.first?.start ?? 0
         var words = command.words.dropFirst()
@@ -55,7 +55,7 @@ struct CurlCommand {
         }
     }
 
-    /// Takes short options, of which several may stand in one word: `-vH`.
+    /// Parses short options, several of which may be in one word: `-vH`.
     private mutating func takeShort(
         _ word: ShellText.Word, _ words: inout ArraySlice<ShellText.Word>,
         _ command: ShellText.Command, _ read: (String) -> [UInt8]?
@@ -97,7 +97,7 @@ struct CurlCommand {
         let value = word.string[word.string.index(after: colon)...]
         headers.append(
             Header(
-                // HTTP/2 has names in lower case, and curl writes them so.
+                // Header names of HTTP/2 are in lower case, which curl converts.
                 name: word.string[..<colon].lowercased(),
                 value: String(value.drop { $0 == " " || $0 == "\t" }), offset: word.start))
     }
@@ -125,8 +125,8 @@ struct CurlCommand {
         }
     }
 
-    /// The body with something in the places of what is not in the script: a letter inside of a
-    /// string, a digit elsewhere.
+    /// The body with placeholders for text that is not in the script: a letter inside a string, a
+    /// digit elsewhere.
     private static func filled(_ body: EmbeddedText) -> EmbeddedText {
         var isInString = false
         var isEscaped = false
@@ -138,12 +138,12 @@ struct CurlCommand {
         }
     }
 
-    /// Whether the command speaks to APNs, or to a server that hands its push on.
+    /// Whether the command sends to APNs, or to a server that forwards to APNs.
     var isForAPNs: Bool {
         namesAPNs || headers.contains { $0.name.hasPrefix("apns-") }
     }
 
-    /// Whether the command speaks to a server that hands its push on, and knows what is missing.
+    /// Whether the command sends to a server that forwards to APNs, and adds what is missing.
     var isForRelay: Bool {
         guard isForAPNs, !namesAPNs, let path else { return false }
         return !Placeholder.isIn(path)
@@ -154,14 +154,14 @@ struct CurlCommand {
         return url.text.contains("/3/device") || url.text.contains("push.apple.com")
     }
 
-    /// Whether the command speaks to Azure Notification Hubs, in Apple's format.
+    /// Whether the command sends to Azure Notification Hubs, in Apple's format.
     var isForAzure: Bool {
         headers.contains {
             $0.name == "servicebusnotification-format" && $0.value.hasPrefix("apple")
         }
     }
 
-    /// The request's path, with a placeholder for a device token that is not in the script.
+    /// The path of the request, with a placeholder for a device token that is not in the script.
     var path: String? {
         guard let url else { return nil }
         let start = url.text.firstRange(of: "://").map { $0.upperBound } ?? url.text.startIndex
@@ -175,16 +175,16 @@ struct CurlCommand {
     }
 }
 
-/// Text that stands for something that is put in later: a variable, `<token>`, `{{topic}}`.
+/// Placeholders in text: a variable, `<token>`, `{{topic}}`.
 enum Placeholder {
-    /// Whether a text is, or holds, a placeholder.
+    /// Whether a text is or contains a placeholder.
     static func isIn(_ text: String) -> Bool {
-        // Something was cut out, or crossed out: `eyJhbGci...`, `xxxx`.
+        // An abbreviated value: `eyJhbGci...`, `xxxx`.
         if text.contains("...") || text.contains("…") || text.uppercased().contains("XXXX") {
             return true
         }
         if ["x", "X", "*"].contains(where: { Set(text) == [$0] }) { return true }
-        // A device token as Data describes it is no placeholder, but a mistake.
+        // The description of a device token's Data is a mistake, not a placeholder.
         guard text.count < 32 || 2 * text.count(where: \.isHexDigit) < text.count else {
             return false
         }
@@ -196,13 +196,13 @@ enum Placeholder {
             || text.contains { "_- ".contains($0) } && text == text.uppercased()
     }
 
-    /// A header's value, as far as it is known: a placeholder in front of a topic's suffix is a
-    /// bundle id. `nil` for one of which nothing is known.
+    /// The known part of a header's value: a placeholder before a topic's suffix is replaced by a
+    /// bundle id. Returns `nil` if nothing is known.
     static func known(_ value: String, of name: String) -> String? {
         let scheme = "bearer "
         let isBearer = value.lowercased().hasPrefix(scheme)
         let isTopic = name.lowercased() == "apns-topic"
-        // No bundle id has letters of another script: it stands there for people.
+        // A bundle id contains only ASCII characters, so this is a placeholder.
         let isForeign = isTopic && !value.utf8.allSatisfy { $0 < 0x80 }
         guard isForeign || isIn(isBearer ? String(value.dropFirst(scheme.count)) : value) else {
             return value
@@ -213,7 +213,7 @@ enum Placeholder {
             return nil
         }
         var end = String(value.unicodeScalars[value.unicodeScalars.index(after: last)...])
-        // `$TOPIC.voip`: the name goes on to the point.
+        // `$TOPIC.voip`: the name of the variable ends before the point.
         if value.unicodeScalars[last] == "$" {
             end = String(end.drop { $0 != "." })
         }

@@ -3,10 +3,10 @@
 import PayloadRules
 import StrictJSON
 
-/// Pushes that are sent by `curl` in a script, or in a text with such commands.
+/// Reads pushes from the `curl` commands of a script, or of a text that contains such commands.
 extension DocumentReader {
-    /// Reads the `curl` commands of a text that speak to APNs, or to a service in front of it;
-    /// `nil` where there are none.
+    /// Reads the `curl` commands of a text that send to APNs or to a service that forwards to it.
+    /// Returns `nil` if there are none.
     func readCurl(_ bytes: [UInt8], name: String) -> PushDocument? {
         guard forcedKind == nil || forcedKind == .request, bytes.contains(text: "curl"),
             bytes.contains(text: "-H") || bytes.contains(text: "--header")
@@ -15,7 +15,7 @@ extension DocumentReader {
         return read(ShellText(bytes).commands, besideFile: name)
     }
 
-    /// Reads the pushes of a text in the form of HTTP; `nil` when there is none.
+    /// Reads the pushes of a text in HTTP notation. Returns `nil` if there are none.
     func readHTTP(_ bytes: [UInt8], name: String) -> PushDocument? {
         guard forcedKind == nil || forcedKind == .request, HTTPRequests.isOne(bytes, name: name)
         else { return nil }
@@ -90,7 +90,7 @@ extension DocumentReader {
         return PushItem(draft: draft, places: places, isInScript: true)
     }
 
-    /// Whether something was left out of a body for the sake of brevity: `{"aps":{…}}`.
+    /// Whether a body is abbreviated: `{"aps":{…}}`.
     private static func isCut(_ body: EmbeddedText) -> Bool {
         do throws(JSONSyntaxError) {
             _ = try JSONScanner.scan(body.bytes)
@@ -106,8 +106,8 @@ extension DocumentReader {
         "x-apns-topic": "apns-topic", "x-apns-collapse-id": "apns-collapse-id",
     ]
 
-    /// A file that a script sends, if it is in the script's folder or below: files elsewhere are
-    /// not read.
+    /// The content of a file that a script sends; `nil` if it is not in or below the folder of the
+    /// script.
     private static func file(_ path: String, besideScript name: String) -> [UInt8]? {
         let folder = LintInput(path: name, isNamed: true).folder
         guard !path.isEmpty, path.utf8.allSatisfy({ $0 >= 0x20 }),

@@ -2,16 +2,16 @@
 
 import PayloadRules
 
-/// Requests as HTTP writes them, and as editors keep them in `.http` and `.rest` files: each as the
-/// `curl` command that would send it.
+/// Requests in HTTP notation, as in `.http` and `.rest` files, converted to the `curl` commands
+/// that would send them.
 struct HTTPRequests {
-    /// The requests, in their order.
+    /// The commands, in the order of the requests.
     private(set) var commands: [ShellText.Command] = []
 
     private let file: EmbeddedText
-    /// The request that is being read.
+    /// The current request.
     private var command: ShellText.Command?
-    /// The body as far as it was read; `nil` in front of it.
+    /// The range of the current body so far; `nil` before the body.
     private var body: Range<Int>?
 
     /// Reads a text.
@@ -27,7 +27,7 @@ struct HTTPRequests {
         finish()
     }
 
-    /// Whether a text begins with a request, behind comments and variables of an editor.
+    /// Whether a text starts with a request, after comments and variables.
     static func isOne(_ bytes: [UInt8], name: String) -> Bool {
         if [".http", ".rest"].contains(where: { name.lowercased().hasSuffix($0) }) { return true }
         let first = bytes.prefix(LintLimits.headBytes).split(separator: 0x0a).lazy
@@ -40,8 +40,8 @@ struct HTTPRequests {
         line.hasPrefix("#") || line.hasPrefix("//") || line.hasPrefix("@")
     }
 
-    /// The method and the target of a request line (RFC 9112, section 3), whose version editors
-    /// let people leave out.
+    /// The method and the target of a request line (RFC 9112 §3). The version is optional in
+    /// editors.
     private static func requestLine(_ line: Substring) -> (method: String, target: Substring)? {
         var words = line.split(whereSeparator: { " \t\r".contains($0) })
         if words.count > 2, words.last?.hasPrefix("HTTP/") == true { words.removeLast() }
@@ -53,7 +53,7 @@ struct HTTPRequests {
         return hasBlanksInBracketsOnly(target) ? (String(words[0]), target) : nil
     }
 
-    /// Whether blanks stand only in what people put in: `/3/device/<the device's token>`.
+    /// Whether blanks are only inside placeholders: `/3/device/<the device's token>`.
     private static func hasBlanksInBracketsOnly(_ target: Substring) -> Bool {
         var depth = 0
         for character in target {
@@ -69,7 +69,7 @@ struct HTTPRequests {
         if text.hasPrefix("###") {
             finish()
         } else if let body {
-            // What an editor does with the answer, and the end of an example in a page.
+            // Instructions for the response, and the end of an example in a page.
             if ["> ", "<> ", "```"].contains(where: { text.hasPrefix($0) }) {
                 finish()
             } else {
@@ -115,7 +115,7 @@ struct HTTPRequests {
         body = nil
     }
 
-    /// A body in which what an editor puts in, `{{name}}`, is unknown, and so is a whole file.
+    /// A body in which placeholders `{{name}}` of an editor are unknown, as is an included file.
     private func filled(_ range: Range<Int>) -> EmbeddedText {
         let unknown = String(decoding: [ShellText.unknown], as: UTF8.self)
         var text = EmbeddedText()
@@ -136,7 +136,7 @@ struct HTTPRequests {
         return text
     }
 
-    /// The place of the first two equal bytes in a row.
+    /// The position of the first two consecutive bytes of this value.
     private func pair(_ byte: UInt8, in range: Range<Int>) -> Int? {
         range.dropLast().first { file.bytes[$0] == byte && file.bytes[$0 + 1] == byte }
     }

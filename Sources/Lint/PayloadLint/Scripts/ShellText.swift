@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A shell script, as far as the words of its `curl` commands need it: quotes, escapes, variables
-/// that the script sets, here-documents and `$(cat …)`. Nothing is run.
+/// Parses a shell script as far as its `curl` commands need it: quotes, escapes, variables that the
+/// script sets, here-documents and `$(cat …)`. Nothing is executed.
 struct ShellText {
-    /// What stands for text that is not in the script: a variable's value, a command's output.
+    /// Replaces text that is not in the script: the value of a variable, the output of a command.
     static let unknown: UInt8 = 0x1a
 
     /// One word of a command.
     struct Word {
         var text = EmbeddedText()
-        /// Where it begins.
+        /// The offset of its start.
         let start: Int
 
-        /// The word as a text.
+        /// The word as a string.
         var string: String { String(decoding: text.bytes, as: UTF8.self) }
     }
 
-    /// A command, and what it gets on standard input.
+    /// A command with its standard input.
     struct Command {
         var words: [Word] = []
         var input: EmbeddedText?
-        /// The file that its output goes to, and whether that is added to what the file holds.
+        /// The file for its output, and whether the output is appended.
         var output: (name: String, isAdded: Bool)?
-        /// Whether its output goes to the next command.
+        /// Whether its output is piped to the next command.
         var isPiped = false
-        /// What the script has written to files before.
+        /// The files that the script has written before.
         var files: [String: EmbeddedText] = [:]
     }
 
     private let file: EmbeddedText
     private var index = 0
     private var variables: [String: EmbeddedText] = [:]
-    /// The files that here-documents and `echo` are written to, by the name in the script.
+    /// The files that here-documents and `echo` are written to, by name.
     private var files: [String: EmbeddedText] = [:]
-    /// What the command in front of a pipe writes, where that is known.
+    /// The output of the command before a pipe, if it is known.
     private var piped: EmbeddedText?
-    /// The `curl` commands, in their order.
+    /// The `curl` commands, in order.
     private(set) var commands: [Command] = []
-    /// The here-documents whose bodies follow the line: delimiter and whether it was quoted.
+    /// The here-documents after the current line: the delimiter, and whether it was quoted.
     private var waiting: [(delimiter: String, isQuoted: Bool)] = []
 
     private var bytes: [UInt8] { file.bytes }
@@ -48,7 +48,7 @@ struct ShellText {
         while index < bytes.count { readLine() }
     }
 
-    /// Reads from the beginning of a line: an assignment, a `curl` command, or nothing.
+    /// Parses a line: an assignment, a `curl` command, or nothing.
     private mutating func readLine() {
         let lineEnd = bytes[index...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
         guard let start = commandStart(in: index..<lineEnd) else {
@@ -60,16 +60,16 @@ struct ShellText {
         if index == start { index = lineEnd + 1 }
     }
 
-    /// Where in a line an assignment or `curl` begins.
+    /// The offset in a line where an assignment or `curl` starts.
     private func commandStart(in line: Range<Int>) -> Int? {
         var start = line.lowerBound
         while start < line.upperBound, " \t$".utf8.contains(bytes[start]) { start += 1 }
-        // A command that is commented out is not sent.
+        // A comment.
         if start < line.upperBound, bytes[start] == UInt8(ascii: "#") { return nil }
         for prefix in ["export ", "local ", "readonly "] where matches(prefix, at: start) {
             start += prefix.utf8.count
         }
-        // What reads a here-document into a variable, or may write a body to a file.
+        // Commands that read a here-document into a variable, or may write a body to a file.
         if ["read ", "IFS= read ", "cat ", "echo ", "printf "]
             .contains(where: { matches($0, at: start) }),
             bytes[start..<line.upperBound].contains(where: { "<{".utf8.contains($0) })
@@ -85,7 +85,7 @@ struct ShellText {
                 place == line.lowerBound || " \t|;&(`$/".utf8.contains(bytes[place - 1]),
                 place + 4 == line.upperBound || " \t\\".utf8.contains(bytes[place + 4])
             {
-                // A here-document in front of a pipe is what curl reads.
+                // A here-document before a pipe is the input of curl.
                 let isFed = Array(bytes[line.lowerBound..<place]).contains(text: "<<")
                 return isFed ? line.lowerBound : place
             }
@@ -124,7 +124,7 @@ struct ShellText {
         piped = command.isPiped ? text(writtenBy: command) : nil
     }
 
-    /// The variable that `read` sets, by the words behind it.
+    /// The variable that `read` sets, given its arguments.
     private static func variable(ofRead words: ArraySlice<Word>) -> String? {
         var words = words
         while let word = words.popFirst()?.string {
@@ -135,7 +135,7 @@ struct ShellText {
         return nil
     }
 
-    /// What `cat`, `echo` or `printf` writes; `nil` for another command, or where it is not known.
+    /// The output of `cat`, `echo` or `printf`; `nil` for other commands, or if it is unknown.
     private func text(writtenBy command: Command) -> EmbeddedText? {
         var words = command.words[...]
         switch words.popFirst()?.string {
@@ -152,7 +152,7 @@ struct ShellText {
         return words.first?.text
     }
 
-    /// Reads words up to the end of a command: a line end, a separator, or `close`.
+    /// Parses words until the end of a command: a line end, a separator, or `close`.
     private mutating func readCommand(until close: UInt8?) -> Command {
         var command = Command()
         while index < bytes.count {
@@ -184,8 +184,8 @@ struct ShellText {
         return command
     }
 
-    /// Whether a name in angle brackets stands for something that people put in:
-    /// `/3/device/<token>`. A shell would take it for files to read and to write.
+    /// Whether a name in angle brackets is a placeholder: `/3/device/<token>`. A shell would parse
+    /// it as redirections.
     private func isPlaceholder(at place: Int, isInWord: Bool) -> Bool {
         var end = place + 1
         while end < bytes.count, isLetter(end) || "-. ".utf8.contains(bytes[end]) { end += 1 }
@@ -195,7 +195,7 @@ struct ShellText {
         return isInWord || end + 1 == bytes.count || !Self.isName(bytes[end + 1])
     }
 
-    /// Whether a byte can be of a name in angle brackets, in any language.
+    /// Whether a byte can be part of a name in angle brackets, in any language.
     private func isLetter(_ place: Int) -> Bool {
         Self.isName(bytes[place]) || bytes[place] >= 0x80
     }
@@ -213,7 +213,7 @@ struct ShellText {
         if isWritten { command.output = (Self.fileName(word.string), isAdded) }
     }
 
-    /// The name of a file in the current folder, however it is written.
+    /// The name of a file in the current folder, in a uniform notation.
     static func fileName(_ name: String) -> String {
         name.hasPrefix("./") ? String(name.dropFirst(2)) : name
     }
@@ -231,7 +231,7 @@ struct ShellText {
                 index = min(lineEnd + 1, bytes.count)
                 if isEnd { break }
             }
-            // One that does not end is none: a page for people has such lines.
+            // A here-document without an end is none: pages contain such lines.
             guard let end else {
                 index = start
                 continue
@@ -244,7 +244,7 @@ struct ShellText {
         return last
     }
 
-    /// A range with its variables replaced.
+    /// Returns a range with its variables replaced.
     private mutating func expanded(_ range: Range<Int>) -> EmbeddedText {
         var text = EmbeddedText()
         index = range.lowerBound
@@ -299,7 +299,7 @@ struct ShellText {
         return word
     }
 
-    /// Reads `"…"`, in which a backslash quotes only some characters.
+    /// Parses `"…"`, in which a backslash quotes only some characters.
     private mutating func readQuoted(into word: inout Word) {
         index += 1
         while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
@@ -323,7 +323,7 @@ struct ShellText {
         index = min(index + 1, bytes.count)
     }
 
-    /// Reads `$'…'`, with the escapes of C.
+    /// Parses `$'…'`, with the escapes of C.
     private mutating func readEscaped(into word: inout Word) {
         index += 1
         while index < bytes.count, bytes[index] != UInt8(ascii: "'") {
@@ -345,7 +345,7 @@ struct ShellText {
         index = min(index + 1, bytes.count)
     }
 
-    /// Reads `$name`, `${name}`, `${name:-word}`, `$(command)` and a command in backquotes.
+    /// Parses `$name`, `${name}`, `${name:-word}`, `$(command)` and a command in backquotes.
     private mutating func readExpansion() -> EmbeddedText {
         let start = index
         var unknown = EmbeddedText()
@@ -370,7 +370,7 @@ struct ShellText {
             if inside.dropFirst(name.count).first == "/", let value = variables[String(name)] {
                 return replaced(value, inside.dropFirst(name.count + 1), at: start) ?? unknown
             }
-            // Of a part of the value, nothing is known.
+            // A part of the value is unknown.
             let rest = inside.dropFirst(name.count).drop { $0 == ":" }
             guard inside.count == name.count || rest.first.map({ "-=?".contains($0) }) == true
             else { return unknown }
@@ -387,8 +387,7 @@ struct ShellText {
         }
     }
 
-    /// The value of `${name/text/other}` or `${name//text/other}`; `nil` where the text is a
-    /// pattern.
+    /// The value of `${name/text/other}` or `${name//text/other}`; `nil` if the text is a pattern.
     private func replaced(
         _ value: EmbeddedText, _ change: Substring, at start: Int
     ) -> EmbeddedText? {
@@ -415,7 +414,7 @@ struct ShellText {
         return result
     }
 
-    /// The end of `{…}`, in which expansions may stand.
+    /// The end of `{…}`, which may contain expansions.
     private func closingBrace() -> Int {
         var depth = 1
         for place in bytes.indices.suffix(from: index + 1) {
@@ -426,7 +425,7 @@ struct ShellText {
         return bytes.count
     }
 
-    /// Passes over `((…))`.
+    /// Skips `((…))`.
     private mutating func skipArithmetic() {
         var depth = 0
         repeat {
@@ -436,7 +435,7 @@ struct ShellText {
         } while depth > 0 && index < bytes.count
     }
 
-    /// Reads `$(…)`: the text of `cat` with a here-document, or `nil`.
+    /// Parses `$(…)`: the output of `cat` with a here-document, or `nil`.
     private mutating func readSubstitution() -> EmbeddedText? {
         let outer = waiting
         waiting = []
@@ -454,7 +453,7 @@ struct ShellText {
         return commands.count == 1 ? text(writtenBy: commands[0]) : nil
     }
 
-    /// Whether a backslash continues a line; a page may show it with one of its own.
+    /// Whether a backslash continues a line; a page may show it with another backslash.
     private func isContinuation(at place: Int) -> Bool {
         isLineEnd(at: place + 1) || matches("\\\\", at: place) && isLineEnd(at: place + 2)
     }

@@ -3,13 +3,12 @@
 import PayloadRules
 import StrictJSON
 
-/// The findings that a team has deferred, in a committed file: only findings not listed there are
-/// reported.
+/// The known findings of a project, in a committed file: only other findings are reported.
 ///
-/// The file is JSON: `version` 1 and `findings`, each with `path`, `rule` and `fingerprint` in a
-/// line. Paths begin in the file's folder, so that it does not matter where a command runs.
+/// The file is JSON: `version` 1 and `findings`, each with `path`, `rule` and `fingerprint` on one
+/// line. Paths are relative to the file's folder, so that the working directory does not matter.
 package struct Baseline: Sendable {
-    /// One finding of the file.
+    /// A finding in the file.
     package struct Entry: Hashable, Sendable {
         let path: String
         let rule: String
@@ -18,11 +17,11 @@ package struct Baseline: Sendable {
 
     private static let version = "1"
 
-    /// The file's folder from the root, without symbolic links.
+    /// The absolute path of the file's folder, without symbolic links.
     private let folder: String
     private var known: Set<Entry> = []
 
-    /// A baseline for a file that is to be written at `path`, with what it holds now, if anything.
+    /// Creates a baseline for a file to write at `path`, with its present content, if there is any.
     package init(at path: String) {
         self.init(inFolderOf: path)
         known = (try? Baseline(readingFrom: path))?.known ?? []
@@ -34,7 +33,7 @@ package struct Baseline: Sendable {
         self.folder = realPath(folder) ?? folder
     }
 
-    /// Reads a file.
+    /// Reads a file. Throws if it cannot be read or is invalid.
     package init(readingFrom path: String) throws(LintProblem) {
         self.init(inFolderOf: path)
         let file = try OpenFile(path: path)
@@ -66,7 +65,7 @@ package struct Baseline: Sendable {
         }
     }
 
-    /// The findings of a file as entries, in their order.
+    /// The entries for the findings of a file, in order.
     package func entries(
         of findings: [Finding], at path: String, isManyLines: Bool = false
     ) -> [Entry] {
@@ -78,7 +77,7 @@ package struct Baseline: Sendable {
         }
     }
 
-    /// Whether the file holds a finding.
+    /// Whether the file contains a finding.
     package func knows(_ entry: Entry) -> Bool { known.contains(entry) }
 
     /// The findings of a file that are not in the baseline.
@@ -90,8 +89,8 @@ package struct Baseline: Sendable {
             .compactMap { known.contains($1) ? nil : $0 }
     }
 
-    /// The text of a file with these findings of a command's rules, and with those of other rules
-    /// that the file holds already.
+    /// The text of a file with these findings of a command's rules, and with the present entries of
+    /// other rules.
     package func text(with entries: [Entry], of rules: RuleTable) -> String {
         let others = known.filter { rules.indices[RuleID(rawValue: $0.rule)] == nil }
         let lines = others.union(entries).map { entry in
@@ -102,7 +101,7 @@ package struct Baseline: Sendable {
             + lines.sorted().joined(separator: ",\n") + "\n]}\n"
     }
 
-    /// A path from the baseline's folder, or else from the root.
+    /// A path relative to the baseline's folder, or an absolute path.
     private func own(_ path: String) -> String {
         guard path != "-", let real = realPath(path) else { return path }
         let start = folder.hasSuffix("/") ? folder : folder + "/"

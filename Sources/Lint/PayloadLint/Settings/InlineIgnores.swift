@@ -2,19 +2,19 @@
 
 package import PayloadRules
 
-/// Comments that exempt a line from rules: `// rouse:ignore CF026 reason`, or behind `#`, `/*` and
+/// Comments that ignore rules for a line: `// rouse:ignore CF026 reason`, or after `#`, `/*` and
 /// `<!--`.
 ///
-/// After code such a comment applies to its own line; alone in a line, to the next line that is not
-/// blank and no such comment. Several rules are separated by commas or blanks; what follows the
-/// rules is the reason, for people.
+/// After code, such a comment applies to its own line; alone on a line, to the next line that is
+/// not blank and not such a comment. Several rules are separated by commas or blanks; the text
+/// after the rules is the reason.
 package struct InlineIgnores: Sendable {
     private static let mark = Array("rouse:ignore".utf8)
     private static let openings = ["//", "#", "/*", "<!--", "--", ";"].map { Array($0.utf8) }
 
     private var rules: [Int: RuleSelection] = [:]
 
-    /// No comments.
+    /// Creates an empty set of comments.
     package init() {}
 
     /// Reads the comments of a text.
@@ -23,7 +23,7 @@ package struct InlineIgnores: Sendable {
         var waiting = RuleSelection()
         var number = 0
         var start = text.startIndex
-        // Line by line: a file may have as many lines as bytes.
+        // Line by line, because a file can have as many lines as bytes.
         while start <= text.endIndex {
             let end = text[start...].firstIndex(of: UInt8(ascii: "\n")) ?? text.endIndex
             let line = text[start..<end]
@@ -41,12 +41,12 @@ package struct InlineIgnores: Sendable {
         }
     }
 
-    /// Whether a comment exempts a line, counted from 1, from a rule.
+    /// Whether a comment ignores a rule for a line, from 1.
     package func cover(_ rule: RuleID, line: Int) -> Bool {
         rules[line]?.contains(rule) ?? false
     }
 
-    /// The rules that a line's comment names, and whether the comment is alone in its line.
+    /// The rules in a line's comment, and whether the comment is alone on its line.
     private static func rules(
         in line: ArraySlice<UInt8>
     ) -> (rules: RuleSelection, isAlone: Bool)? {
@@ -71,7 +71,7 @@ package struct InlineIgnores: Sendable {
         var isListed = true
         for word in words {
             let names = word.split(separator: ",").map(String.init)
-            // A reason may begin with a word that is a family's name.
+            // A reason may start with a word that is the name of a family.
             let isID = word.last.map { $0.isNumber || $0 == "," } == true
             guard isListed || isID, !names.isEmpty, let rules = try? RuleSelection(names) else {
                 break

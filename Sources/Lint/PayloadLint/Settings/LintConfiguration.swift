@@ -3,25 +3,25 @@
 package import PayloadRules
 import Yams
 
-/// What a `.rouse-lint.yaml` says.
+/// The settings of a `.rouse-lint.yaml`.
 ///
 /// | Key | Value |
 /// |---|---|
 /// | `select` | a list of the only rules or families to report |
 /// | `ignore` | a list of rules or families not to report |
 /// | `severity` | a mapping of rule ids to `error`, `warning`, `note` or `off` |
-/// | `baseline` | the file of the findings that are known, from this folder |
+/// | `baseline` | the file of the known findings, relative to this folder |
 /// | `sends` | what the server sends: a list, or a mapping of an app's targets to lists |
-/// | `push-types` | a list of further values of `apns-push-type` that are fine |
-/// | `call-id-keys` | a list of keys that name a call, the preferred one first (VO003) |
-/// | `reserved-keys` | a list of keys that another push service keeps for itself (G016) |
+/// | `push-types` | a list of additional valid values of `apns-push-type` |
+/// | `call-id-keys` | a list of keys that identify a call, the preferred one first (VO003) |
+/// | `reserved-keys` | a list of keys that another push service reserves (G016) |
 /// | `authentication` | `token` or `certificate`: how the pushes are sent (H019, LO001) |
-/// | `thresholds` | a mapping of names to whole numbers, see ``Threshold`` |
-/// | `exclude` | a list of patterns of files and folders that are passed over, from this folder |
+/// | `thresholds` | a mapping of names to integers, see ``Threshold`` |
+/// | `exclude` | a list of patterns of files and folders to skip, relative to this folder |
 ///
 /// A key that is not listed is an error.
 package struct LintConfiguration: Sendable {
-    /// The file's name.
+    /// The name of the file.
     package static let fileName = ".rouse-lint.yaml"
     private static let keys = [
         "select", "ignore", "severity", "push-types", "call-id-keys", "reserved-keys",
@@ -32,25 +32,25 @@ package struct LintConfiguration: Sendable {
     package var selected: RuleSelection?
     /// The rules not to report.
     package var ignored = RuleSelection()
-    /// The file of the known findings, from the configuration's folder.
+    /// The path of the baseline, relative to the configuration's folder.
     package var baseline: String?
-    /// What is said of rules.
+    /// The settings of rules.
     package var weights: [RuleID: RulePolicy.Weight] = [:]
-    /// What the rules compare with.
+    /// The settings of the validator.
     var validator = WakeValidator.Configuration()
-    /// The values of `apns-push-type` that are fine beside those that are known.
+    /// Additional valid values of `apns-push-type`.
     package var extraPushTypes: Set<String> { validator.extraPushTypes }
-    /// The files that are passed over.
+    /// The patterns of files to skip.
     package var excluded: [GlobPattern] = []
-    /// What the server sends.
+    /// The kinds of pushes that the server sends.
     package var sends: Set<ServerPush> = []
-    /// What the server sends to single targets.
+    /// The kinds of pushes that the server sends to single targets.
     package var sendsByTarget: [String: Set<ServerPush>] = [:]
 
-    /// Nothing said.
+    /// Creates an empty configuration.
     package init() {}
 
-    /// Reads a file.
+    /// Reads a file. Throws if it cannot be read or is invalid.
     init(path: String) throws(LintProblem) {
         let file = try OpenFile(path: path)
         let bytes = try file.readAll(limit: LintLimits.configurationBytes)
@@ -64,9 +64,9 @@ package struct LintConfiguration: Sendable {
         try self.init(yaml: text, file: path)
     }
 
-    /// Reads YAML text that was in `file`.
+    /// Parses the YAML text of `file`.
     init(yaml: String, file: String) throws(LintProblem) {
-        // A file of comments says nothing, which is fine.
+        // A file of comments only is valid.
         guard let node = try Self.compose(yaml, file: file), !Self.isNull(node) else { return }
         let root = try SettingsMapping(node, file: file, known: Self.keys)
         try readSelections(root)
@@ -98,7 +98,7 @@ package struct LintConfiguration: Sendable {
         let ids = RuleTable.all.map(\.rawValue)
         guard let mapping = try root.mapping("severity", known: ids, noun: "rules") else { return }
         for (id, word) in try mapping.scalars {
-            // YAML 1.1 readers take `off` for false, YAML 1.2 and this one do not.
+            // `off` is false in YAML 1.1, but not in YAML 1.2 and this parser.
             if word == "off" {
                 weights[RuleID(rawValue: id)] = .off
             } else if let severity = Severity(rawValue: word) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the name that was probably meant.
+/// Finds the known name that is most similar to a misspelt one.
 package enum Nearest {
-    /// The most changes between a misspelt name and the one that is suggested.
+    /// The maximum edit distance of a suggestion.
     private static let maximumDistance = 3
 
-    /// A sentence that names what was probably meant, or else everything that is known.
+    /// A sentence that suggests the most similar name, or lists all known names.
     package static func remedy(
         for name: String, among known: [String], called noun: String
     ) -> String {
@@ -15,7 +15,7 @@ package enum Nearest {
         return "Did you mean \(meant)?"
     }
 
-    /// The known name with the fewest changes from `name`; `nil` when none is near.
+    /// The known name with the smallest edit distance from `name`; `nil` if none is similar.
     package static func name(to name: String, among known: [String]) -> String? {
         let folded = folded(name)
         let ranked = known.map { ($0, distance(folded, self.folded($0))) }
@@ -23,12 +23,12 @@ package enum Nearest {
         return best.1 <= min(maximumDistance, max(1, name.count / 2)) ? best.0 : nil
     }
 
-    /// Without case and separators, so that `keyFile` and `key_file` are `key-file`.
+    /// The name without case and separators, so that `keyFile` and `key_file` equal `key-file`.
     private static func folded(_ name: String) -> [UInt8] {
         name.lowercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
     }
 
-    /// Levenshtein's distance: insertions, removals and replacements.
+    /// The Levenshtein distance: insertions, deletions and substitutions.
     private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var previous = Array(0...right.count)
         for (row, letter) in left.enumerated() {

@@ -2,10 +2,10 @@
 
 package import PayloadRules
 
-/// Which findings are reported, and how much they weigh: the command line's selection over the
-/// configuration's severities.
+/// Determines which findings are reported and their severity: the command line's selection
+/// overrides the configuration.
 package struct RulePolicy: Sendable {
-    /// What a configuration says of a rule.
+    /// A configuration's setting of a rule.
     package enum Weight: Hashable, Sendable {
         case off
         case severity(Severity)
@@ -15,15 +15,15 @@ package struct RulePolicy: Sendable {
     var ignored = RuleSelection()
     var weights: [RuleID: Weight] = [:]
 
-    /// Reports everything as the rules weigh it.
+    /// Creates a policy that reports everything with the severity of the rules.
     package init() {}
 
-    /// What the command line selects, over what the settings say.
+    /// Creates a policy from the command line's selection and the settings.
     package init(
         selected: RuleSelection?, ignored: RuleSelection?, settings: LintConfiguration,
         rules: RuleTable
     ) {
-        // Settings are for both commands: the rules of one select nothing among the other's.
+        // Settings are for both commands: rules of the other one do not restrict this one.
         let own = settings.selected?.intersection(rules)
         self.selected = selected ?? own.flatMap { $0.isEmpty ? nil : $0 }
         self.ignored = settings.ignored
@@ -31,7 +31,7 @@ package struct RulePolicy: Sendable {
         weights = settings.weights
     }
 
-    /// The weight that a finding has here; `nil` where it is not reported.
+    /// The severity of a finding; `nil` if it is not reported.
     package func severity(of rule: RuleID, _ severity: Severity) -> Severity? {
         if let selected, !selected.isEmpty, !selected.contains(rule) { return nil }
         if ignored.contains(rule) { return nil }

@@ -2,15 +2,15 @@
 
 public import PayloadRules
 
-/// Some of the rules, named by id (`BG004`) or by family (`BG`).
+/// A set of rules, selected by id (`BG004`) or by family (`BG`).
 public struct RuleSelection: Hashable, Sendable {
     private var rules: Set<RuleID> = []
 
-    /// Names nothing.
+    /// Creates an empty selection.
     package init() {}
 
-    /// Reads names, of which one text may hold several with commas between them. Case makes no
-    /// difference. Throws for a name that no rule and no family has.
+    /// Parses names; each text may contain several, separated by commas. Case-insensitive. Throws
+    /// for a name that is neither a rule nor a family.
     public init(_ texts: [String]) throws(LintProblem) {
         for name in texts.flatMap({ $0.split { $0 == "," || $0 == " " } }) {
             let named = Self.rules(named: name.uppercased())
@@ -21,7 +21,7 @@ public struct RuleSelection: Hashable, Sendable {
         }
     }
 
-    /// Reads names of rules that a command asks. Throws for those of the other command too.
+    /// Parses names of a command's rules. Throws for rules of other commands too.
     package init(_ texts: [String], of table: RuleTable) throws(LintProblem) {
         try self.init(texts)
         for name in texts.flatMap({ $0.split { $0 == "," || $0 == " " } }) {
@@ -34,10 +34,10 @@ public struct RuleSelection: Hashable, Sendable {
         }
     }
 
-    /// Whether nothing is named.
+    /// Whether the selection is empty.
     public var isEmpty: Bool { rules.isEmpty }
 
-    /// Whether a rule is among them.
+    /// Whether the selection contains a rule.
     public func contains(_ rule: RuleID) -> Bool { rules.contains(rule) }
 
     /// Adds the rules of another selection.

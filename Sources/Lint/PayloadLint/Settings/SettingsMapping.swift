@@ -3,14 +3,14 @@
 import PayloadRules
 import Yams
 
-/// One mapping of a configuration file: lookups whose errors name line, key, problem and fix.
+/// A mapping of a configuration file. Errors name the line, the key, the problem and the fix.
 struct SettingsMapping {
     private let file: String
     private let path: String
     private let mapping: Node.Mapping
 
-    /// Wraps a node. Throws for anything but a mapping, and for a key that is not `known`; `noun`
-    /// says what the keys are.
+    /// Creates a mapping from a node. Throws if the node is not a mapping, or for a key that is not
+    /// in `known`; `noun` names the keys in messages.
     init(
         _ node: Node, file: String, path: String = "", known: [String], noun: String = "keys here"
     ) throws(LintProblem) {
@@ -46,14 +46,14 @@ struct SettingsMapping {
         }
     }
 
-    /// What is wrong with the value of a key.
+    /// The problem for the value of a key.
     func problem(_ key: String, _ problem: String, _ remedy: String) -> LintProblem {
         Self.problem(
             file, mapping[key] ?? .mapping(mapping), path.isEmpty ? key : "\(path).\(key)",
             problem, remedy)
     }
 
-    /// A text; `nil` when the key is absent.
+    /// A string; `nil` if the key is absent.
     func string(_ key: String) throws(LintProblem) -> String? {
         guard let node = mapping[key] else { return nil }
         guard let text = node.scalar?.string, !text.isEmpty else {
@@ -62,7 +62,7 @@ struct SettingsMapping {
         return text
     }
 
-    /// A list of texts; `nil` when the key is absent.
+    /// A list of strings; `nil` if the key is absent.
     func strings(_ key: String) throws(LintProblem) -> [String]? {
         guard let node = mapping[key] else { return nil }
         let texts = node.sequence?.map { $0.scalar?.string ?? "" }
@@ -72,7 +72,8 @@ struct SettingsMapping {
         return texts
     }
 
-    /// Kinds of push, as a list or as words in one text, for all or for each name of a mapping.
+    /// Kinds of pushes, as a list or as words in one string, for all targets or for each one in a
+    /// mapping.
     func pushes(
         _ key: String
     ) throws(LintProblem) -> (all: Set<ServerPush>, byName: [String: Set<ServerPush>]) {
@@ -101,7 +102,7 @@ struct SettingsMapping {
         return pushes
     }
 
-    /// A mapping inside this one; `nil` when the key is absent.
+    /// A nested mapping; `nil` if the key is absent.
     func mapping(
         _ key: String, known: [String], noun: String
     ) throws(LintProblem) -> SettingsMapping? {

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where settings come from.
+/// The source of settings.
 public enum SettingsSource: Hashable, Sendable {
-    /// The nearest `.rouse-lint.yaml` above each file.
+    /// The `.rouse-lint.yaml` in the nearest parent folder of each file.
     case nearest
-    /// One file for everything.
+    /// One file for all inputs.
     case file(String)
     /// No file.
     case none
 }
 
-/// Finds the settings of each file's folder, and reads each configuration file once.
+/// Finds the settings of each file's folder. Reads each configuration file once.
 package struct SettingsSearch {
-    /// A configuration and the folder that its patterns begin in.
+    /// A configuration with the folder of its patterns.
     package struct Found: Sendable {
-        /// What the file says.
+        /// The settings of the file.
         package var configuration = LintConfiguration()
         /// The known findings.
         package var baseline: Baseline?
-        /// From the root, without symbolic links; empty for settings that no file gives.
+        /// The absolute path, without symbolic links; empty if there is no file.
         var folder = ""
-        /// The folder that patterns begin in too, where the file was named and may lie anywhere:
-        /// the one that the command runs in.
+        /// The working directory, to which patterns are relative too if the file was given by name,
+        /// because it may be in another folder.
         var currentFolder: String?
 
-        /// No settings.
+        /// Creates empty settings.
         package init() {}
 
-        /// Whether a path from the root is one that the configuration passes over.
+        /// Whether the configuration excludes an absolute path.
         package func excludes(_ path: String) -> Bool {
             guard !configuration.excluded.isEmpty else { return false }
             return [folder, currentFolder].contains { folder in
@@ -40,25 +40,28 @@ package struct SettingsSearch {
 
     private let source: SettingsSource
     private let readsBaselines: Bool
-    /// All settings that were found, each once.
+    /// All settings that were found, without duplicates.
     package private(set) var found: [Found] = []
     private var indexByFolder: [String: Int] = [:]
     private var indexByFile: [String: Int] = [:]
 
-    /// Looks nowhere yet. A run that writes a baseline reads none: it may not be there yet.
+    /// Creates a search. A run that writes a baseline does not read one, because it may not exist
+    /// yet.
     package init(_ source: SettingsSource, readsBaselines: Bool = true) {
         self.source = source
         self.readsBaselines = readsBaselines
     }
 
-    /// The index in ``found`` of the settings for a folder, or for the folder of a file.
+    /// The index in ``found`` of the settings for a folder, or for the folder of a file. Throws if
+    /// they cannot be read.
     package mutating func index(forPath path: String) throws(LintProblem) -> Int {
         let isFolder = PathKind(path: path) == .folder
         return try index(
             forFolder: isFolder ? path : LintInput(path: path, isNamed: true).folder)
     }
 
-    /// The index in ``found`` of the settings for a folder's files.
+    /// The index in ``found`` of the settings for the files of a folder. Throws if they cannot be
+    /// read.
     package mutating func index(forFolder folder: String) throws(LintProblem) -> Int {
         if let index = indexByFolder[folder] { return index }
         let index: Int

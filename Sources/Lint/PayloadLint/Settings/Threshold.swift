@@ -2,15 +2,15 @@
 
 import PayloadRules
 
-/// A number that a rule compares with, by the name that it has in a configuration file.
+/// A threshold of a rule, with its name in a configuration file.
 struct Threshold: Sendable {
-    /// The values that a threshold can have.
+    /// The valid values of a threshold.
     static let range = 0...1_000_000_000
 
     let name: String
     let set: @Sendable (inout WakeValidator.Configuration, Int) -> Void
 
-    /// All of them; what each means is said where the rules keep it.
+    /// All thresholds; their meaning is documented in the rules' configuration.
     static let all: [Threshold] = [
         seconds("voip-expiration-seconds", \.voipExpirationLimitSeconds),
         count("background-per-hour", \.thresholds.backgroundPerHour),

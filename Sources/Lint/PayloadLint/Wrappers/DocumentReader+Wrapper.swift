@@ -3,22 +3,22 @@
 import PayloadRules
 import StrictJSON
 
-/// Requests of services in front of APNs, judged by what reaches APNs.
+/// Reads requests to services that forward to APNs, and checks what reaches APNs.
 extension DocumentReader {
-    /// Reads a text as such a request; `nil` where it is none.
+    /// Reads a text as such a request. Returns `nil` if it is not one.
     func wrapped(_ text: EmbeddedText) -> PushDocument? {
         guard let document = try? JSONScanner.scan(text.bytes) else { return nil }
         return wrapped(document, text)
     }
 
-    /// Reads a document as such a request; `nil` where it is none.
+    /// Reads a document as such a request. Returns `nil` if it is not one.
     func wrapped(_ document: JSONDocument, _ text: EmbeddedText) -> PushDocument? {
         guard forcedKind == nil || forcedKind == .request, document.kind(0) == .object else {
             return nil
         }
         var request = WrapperRequest(document: document, text: text, node: 0, pointer: "")
-        // `message` of Firebase, `Message` of Amazon SNS, which is a text; what is unmistakable
-        // around them has a message of its own.
+        // `message` of Firebase, and `Message` of Amazon SNS, whose value is a string. An
+        // unmistakable outer request has its own member `message`.
         let around = request.names
         let isOther = Wrapper.all.contains { $0.isUnmistakable && $0.fits(around) }
         for name in isOther ? [] : ["message", "Message"] {
@@ -39,7 +39,7 @@ extension DocumentReader {
         let names = request.names
         guard !names.contains("aps") else { return nil }
         for wrapper in Wrapper.all where wrapper.fits(names) {
-            // Of a push whose type is given, only what cannot be anything else is unwrapped.
+            // If the push type is given, only unmistakable requests are unwrapped.
             guard wrapper.isUnmistakable || assumptions.pushType == nil,
                 let pushes = request.pushes(of: wrapper.form)
             else { continue }
@@ -57,8 +57,8 @@ extension DocumentReader {
 }
 
 extension DocumentReader {
-    /// Reads headers and a payload as the configuration of one of Firebase's libraries; `nil`
-    /// where they are a request to APNs.
+    /// Reads headers and a payload as the configuration of one of Firebase's libraries. Returns
+    /// `nil` if they are a request to APNs.
     func libraryConfiguration(_ document: JSONDocument) -> PushDocument? {
         guard assumptions.pushType == nil else { return nil }
         let request = WrapperRequest(
@@ -69,7 +69,7 @@ extension DocumentReader {
         return result
     }
 
-    /// Reads a list of payloads, or of requests; `nil` where there are none in it.
+    /// Reads a list of payloads or requests. Returns `nil` if it contains none.
     func listed(_ document: JSONDocument) -> PushDocument? {
         guard forcedKind == nil, assumptions.pushType == nil, document.kind(0) == .array else {
             return nil
@@ -77,7 +77,7 @@ extension DocumentReader {
         let list = WrapperRequest(
             document: document, text: EmbeddedText(file: document.bytes), node: 0, pointer: "")
         let pushes = list.elements.flatMap { $0.nested() ?? [] }
-        // Requests of a service that makes the payloads itself.
+        // Requests of a service that creates the payloads itself.
         let isAddressed = list.elements.contains { Self.isAddressed($0.node, in: document) }
         guard !pushes.isEmpty || isAddressed else { return nil }
         var result = PushDocument(kind: .request)

@@ -3,35 +3,35 @@
 import PayloadRules
 import StrictJSON
 
-/// A push that a service in front of APNs makes of a request of its own: what reaches APNs, put
-/// together from pieces of the request.
+/// A push that a service creates from a request: what reaches APNs, composed of pieces of the
+/// request.
 struct WrappedPush {
-    /// Something that the service adds to the payload.
+    /// A member that the service adds to the payload.
     struct Member {
         let name: String
         /// The value as JSON.
         let value: EmbeddedText
-        /// Its place in the request, as a JSON pointer.
+        /// The JSON pointer of its value in the request.
         let pointer: String
     }
 
-    /// The payload in the request, or what there is of it.
+    /// The payload in the request; `nil` if there is none.
     var base: (text: EmbeddedText, document: JSONDocument, node: Int)?
-    /// The base's JSON pointer.
+    /// The JSON pointer of that payload.
     var pointer = ""
-    /// The members that the service adds to `aps` unless they are there.
+    /// The members that the service adds to `aps` if they are absent.
     var aps: [Member] = []
-    /// The members that the service adds beside `aps` unless they are there.
+    /// The members that the service adds to the root object if they are absent.
     var root: [Member] = []
-    /// The headers that the request gives.
+    /// The headers in the request.
     var headers: [(name: String, value: String, offset: Int, pointer: String)] = []
-    /// Where the request begins.
+    /// The offset of the request.
     var start = 0
     /// Whether the service is Firebase.
     var isForFirebase = false
-    /// Whether the service is not known, and may add what the push shows.
+    /// Whether the service is unknown, and may add visible content.
     var isPart = false
-    /// The places of the members that ``useLibraryNames()`` has named.
+    /// The places of the members that ``useLibraryNames()`` has renamed.
     private var libraryOrigins: [String: String] = [:]
 
     /// Whether the payload in the request is one for APNs.
@@ -40,7 +40,7 @@ struct WrappedPush {
         return base.document.last("aps", of: base.node) != nil
     }
 
-    /// The push, where the request gives anything that can be judged.
+    /// Returns the push.
     func item(_ assumptions: PushAssumptions) -> PushItem {
         var places = PlaceMap()
         places.pointer = pointer
@@ -62,21 +62,20 @@ struct WrappedPush {
         return PushItem(draft: draft, places: places, isPart: isPart)
     }
 
-    /// The names that Firebase's libraries have for members of `aps`, and Apple's.
+    /// The names of `aps` members in Firebase's libraries, and Apple's names.
     private static let libraryNames = [
         "contentAvailable": "content-available", "mutableContent": "mutable-content",
         "threadId": "thread-id",
     ]
 
-    /// Whether members of `aps` are as Firebase's libraries have them: by their names, or true for
-    /// 1.
+    /// Whether `aps` has names of Firebase's libraries, or true instead of 1.
     static func hasLibraryValues(_ aps: Int, in document: JSONDocument) -> Bool {
         libraryNames.keys.contains { name in
             document.last(name, of: aps).map { document.kind($0.value) } == .trueLiteral
         } || librarySound(aps, in: document) != nil
     }
 
-    /// The value of `critical` in the sound, if that is true.
+    /// The value of `critical` in the sound, if it is true.
     private static func librarySound(_ aps: Int, in document: JSONDocument) -> Int? {
         guard let sound = document.last("sound", of: aps),
             let critical = document.last("critical", of: sound.value),
@@ -85,7 +84,7 @@ struct WrappedPush {
         return critical.value
     }
 
-    /// Writes the names and values that Firebase's libraries make of their own into the base.
+    /// Replaces names and values of Firebase's libraries in the base by Apple's.
     mutating func useLibraryNames() {
         guard let base, let aps = base.document.last("aps", of: base.node)?.value,
             base.document.kind(aps) == .object
@@ -166,7 +165,7 @@ struct WrappedPush {
         return text
     }
 
-    /// A payload no part of which is verbatim in the request.
+    /// A payload of which no part is verbatim in the request.
     private func made(_ places: inout PlaceMap) -> EmbeddedText {
         for member in aps { places.origins["/aps/" + member.name] = member.pointer }
         for member in root { places.origins["/" + member.name] = member.pointer }

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A service in front of APNs that takes requests of its own, by the names in them: data for
-/// ``DocumentReader``, which makes of a request what reaches APNs.
+/// A service that forwards to APNs, identified by the member names of its requests.
+/// ``DocumentReader`` converts such a request to the push that reaches APNs.
 struct Wrapper: Sendable {
-    /// How a service's request becomes pushes.
+    /// The conversion of a request to pushes.
     enum Form: Sendable {
-        /// Firebase Cloud Messaging, HTTP v1: `apns.payload` and `apns.headers`, the notification
-        /// and the data merged into the payload.
+        /// Firebase Cloud Messaging, HTTP v1: `apns.payload` and `apns.headers`, with the
+        /// notification and the data merged into the payload.
         case firebase
-        /// The requests of Firebase's former HTTP API.
+        /// Firebase's former HTTP API.
         case formerFirebase
-        /// One member for each platform, whose value is a payload, mostly as the text of a string.
+        /// One member per platform, whose value is a payload, usually in a string.
         case platforms([String: String?])
         /// Templates of Azure Notification Hubs, each with a body.
         case templates
         /// PubNub: the payload with the headers in `pn_push` beside `aps`.
         case pubNub
-        /// OneSignal: names of its own for everything.
+        /// OneSignal: other names for all members.
         case oneSignal
-        /// A request to Rouse's gateway, which adds the headers.
+        /// A request to a Rouse gateway, which adds the headers.
         case gateway
-        /// A payload by itself, in a member.
+        /// A payload in a member.
         case fragment
     }
 
-    /// Names of members of which each has to be there.
+    /// The names of members all of which must be present.
     let all: [String]
-    /// Names of members of which one has to be there.
+    /// The names of members one of which must be present.
     let any: [String]
     let form: Form
-    /// Whether a request that nobody named is judged too.
+    /// Whether a request in a file that was not given by name is checked too.
     let isUnmistakable: Bool
 
     /// Whether an object with these names can be such a request.
@@ -37,7 +37,7 @@ struct Wrapper: Sendable {
         all.allSatisfy(names.contains) && any.contains(where: names.contains)
     }
 
-    /// All services, the most particular one first.
+    /// All services, the most specific first.
     static let all: [Wrapper] = [
         Wrapper(
             all: ["app", "kind", "payload"], any: ["device_token", "device_tokens", "user"],
@@ -69,13 +69,13 @@ struct Wrapper: Sendable {
         Wrapper(all: ["payload"], any: ["payload"], form: .fragment, isUnmistakable: false),
     ]
 
-    /// The members of Amazon SNS's messages that go to APNs, and the push type that each implies.
+    /// The members for APNs of an Amazon SNS message, and the push type of each.
     private static let platformTypes: [String: String?] = [
         "APNS": nil, "APNS_SANDBOX": nil, "APNS_VOIP": "voip", "APNS_VOIP_SANDBOX": "voip",
         "MACOS": nil, "MACOS_SANDBOX": nil,
     ]
 
-    /// OneSignal's names for what stands in `aps`, and whether the value has languages.
+    /// OneSignal's names for members of `aps`, and whether the value is an object of languages.
     static let oneSignalKeys: [(name: String, key: String)] = [
         ("ios_sound", "sound"), ("ios_category", "category"), ("thread_id", "thread-id"),
         ("ios_interruption_level", "interruption-level"),
@@ -83,8 +83,8 @@ struct Wrapper: Sendable {
         ("target_content_identifier", "target-content-id"),
     ]
 
-    /// Names by which requests of many services say to whom or what they send. What such a service
-    /// makes of its request is not known here.
+    /// Member names for the recipient in requests of many services. The conversion by an unknown
+    /// service is unknown.
     static let addresses: Set<String> = [
         "to", "channels", "where", "notification", "messages", "tokens", "device_tokens",
         "deviceTokens", "registration_ids", "recipient", "recipients", "audience", "interests",
@@ -96,26 +96,25 @@ struct Wrapper: Sendable {
         "registrationIds", "registrationTokens",
     ]
 
-    /// Values, and names of members, by which requests of services that send to several platforms
-    /// name one.
+    /// Values and member names for a platform, in requests of services for several platforms.
     static let platforms: Set<String> = [
         "apns", "apn", "fcm", "gcm", "ios", "android", "hms", "huawei", "xiaomi", "oppo", "vivo",
         "webpush",
     ]
 
-    /// Apple's keys by which a payload without `aps` is recognised, in small letters alone.
+    /// Apple's keys by which a payload without `aps` is recognised, in lower case only.
     static let appleKeys: Set<String> = [
         "alert", "badge", "sound", "contentavailable", "mutablecontent", "interruptionlevel",
         "relevancescore",
     ]
 
-    /// Names of objects that services which send to several platforms put beside the texts.
+    /// Member names for data in requests of services for several platforms.
     static let bodies: Set<String> = ["data", "payload", "extra", "extras"]
 
-    /// Names of texts that services which send to several platforms put beside ``bodies``.
+    /// Member names for texts beside ``bodies`` in such requests.
     static let texts: Set<String> = ["title", "message", "body", "alert"]
 
-    /// The names of Amazon SNS's message attributes for headers, without their beginning.
+    /// The names of Amazon SNS message attributes for headers, without their prefix.
     static let attributes = [
         ("PUSH_TYPE", "apns-push-type"), ("PRIORITY", "apns-priority"), ("TOPIC", "apns-topic"),
         ("COLLAPSE_ID", "apns-collapse-id"),

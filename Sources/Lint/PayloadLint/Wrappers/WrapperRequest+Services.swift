@@ -4,7 +4,7 @@ import PayloadRules
 import StrictJSON
 import WakeModel
 
-/// The services that have forms of their own.
+/// Services with special forms of requests.
 extension WrapperRequest {
     /// Amazon SNS, "Publishing Amazon SNS notifications with platform-specific payload".
     func platforms(_ types: [String: String?]) -> [WrappedPush]? {
@@ -23,7 +23,7 @@ extension WrapperRequest {
         return pushes.isEmpty ? nil : pushes
     }
 
-    /// A payload that is a value, or the text of one.
+    /// A payload that is a value, or in a string.
     func payload(
         _ value: Int, pointer: String, change: (EmbeddedText) -> EmbeddedText = { $0 }
     ) -> WrappedPush? {
@@ -62,8 +62,8 @@ extension WrapperRequest {
         }
     }
 
-    /// Azure Notification Hubs, REST reference of installations: `#(name)` in quotes becomes a
-    /// number.
+    /// Azure Notification Hubs, REST reference of installations: `#(name)` in quotes is replaced by
+    /// a number.
     func templates() -> [WrappedPush]? {
         guard let platform = member("platform"), let templates = member("templates"),
             document.scalarText(platform.value)?.lowercased().hasPrefix("apns") == true,
@@ -80,7 +80,7 @@ extension WrapperRequest {
         }
     }
 
-    /// A template with a number in the place of each `"#(name)"`.
+    /// A template with each `"#(name)"` replaced by a number.
     static func withNumbers(_ template: EmbeddedText) -> EmbeddedText {
         guard let document = try? JSONScanner.scan(template.bytes) else { return template }
         var text = EmbeddedText()
@@ -99,7 +99,7 @@ extension WrapperRequest {
         return text
     }
 
-    /// PubNub, "Mobile push payloads": `pn_push` says how the push is sent, and is taken out.
+    /// PubNub, "Mobile push payloads": `pn_push` contains the headers and is removed.
     func pubNub() -> [WrappedPush]? {
         guard let payload = member("pn_apns"), document.kind(payload.value) == .object else {
             return nil
@@ -128,8 +128,8 @@ extension WrapperRequest {
         return [push]
     }
 
-    /// A wake, an item of a batch, or a multicast: `kind` is the push type. What the request leaves
-    /// out, the gateway adds: topic, priority and expiration.
+    /// A wake, an item of a batch, or a multicast: `kind` is the push type. The gateway adds
+    /// missing headers: topic, priority and expiration.
     func gateway() -> [WrappedPush]? {
         guard let kind = member("kind"), let name = document.scalarText(kind.value),
             WakeKind(rawValue: name) != nil, let payload = member("payload"),
@@ -147,7 +147,7 @@ extension WrapperRequest {
         return [push]
     }
 
-    /// Takes members of an object for the headers that the service makes of them.
+    /// Converts members of an object to the headers that the service sends.
     private func addHeaders(
         _ names: [(member: String, header: String)], of object: Int, at pointer: String,
         to push: inout WrappedPush

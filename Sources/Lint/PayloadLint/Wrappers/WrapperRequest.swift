@@ -3,15 +3,15 @@
 import PayloadRules
 import StrictJSON
 
-/// A request of a service in front of APNs.
+/// A request to a service that forwards to APNs.
 struct WrapperRequest {
     var document: JSONDocument
     var text: EmbeddedText
-    /// The object with the service's names.
+    /// The object with the members of the service.
     var node: Int
     /// Its JSON pointer.
     var pointer: String
-    /// The document around it.
+    /// The document that contains it, if it is in a string.
     var outer: (document: JSONDocument, text: EmbeddedText)?
 
     init(document: JSONDocument, text: EmbeddedText, node: Int, pointer: String) {
@@ -21,7 +21,7 @@ struct WrapperRequest {
         self.pointer = pointer
     }
 
-    /// The names in the object.
+    /// The member names of the object.
     var names: Set<String> {
         Set(
             document.members(of: node).map {
@@ -29,7 +29,7 @@ struct WrapperRequest {
             })
     }
 
-    /// The pushes that reach APNs; `nil` where the request is not of this form after all.
+    /// The pushes that reach APNs; `nil` if the request does not have this form.
     func pushes(of form: Wrapper.Form) -> [WrappedPush]? {
         switch form {
         case .firebase: firebase()
@@ -58,7 +58,7 @@ struct WrapperRequest {
 
     func literal(_ node: Int) -> EmbeddedText { text.slice(document.range(of: node)) }
 
-    /// An alert of the texts in some members.
+    /// An alert with the texts of some members.
     func alert(
         _ parts: [(key: String, node: Int?)], pointer: String
     ) -> WrappedPush.Member? {
@@ -98,8 +98,8 @@ struct WrapperRequest {
         }
     }
 
-    /// Firebase Cloud Messaging, REST reference of `ApnsConfig`: without `apns-priority`, a push is
-    /// sent at 10.
+    /// Firebase Cloud Messaging, REST reference of `ApnsConfig`: without `apns-priority`, a push
+    /// has priority 10.
     func firebase() -> [WrappedPush]? {
         let apns = member("apns")
         let notification = member("notification")
@@ -107,15 +107,14 @@ struct WrapperRequest {
         let payload = apns.flatMap { member("payload", of: $0.value) }
         let given = apns.flatMap { member("headers", of: $0.value) }
         guard payload != nil || given != nil || notification != nil else {
-            // What is for other platforms alone, or the data of a `message` without more, brings
-            // nothing to APNs.
+            // The parts for other platforms, or a `message` with data only, send nothing to APNs.
             let others = ["android", "webpush"] + (pointer.isEmpty ? [] : ["data"])
             return others.contains { member($0) != nil } ? [] : nil
         }
-        // Without `message` around it, a message is one of Firebase's libraries.
+        // Without an enclosing `message`, it is a message of one of Firebase's libraries.
         var push = firebase(
             given?.value, payload?.value, at: pointer + "/apns", isOfLibrary: pointer.isEmpty)
-        // What says neither to whom it goes nor what is shown is merged with what does.
+        // A message without recipient and content is merged with another one that has them.
         let rest = ["token", "tokens", "topic", "condition", "notification", "to"]
         push.isPart = pointer.isEmpty && !rest.contains { member($0) != nil }
         let text = notification?.value
@@ -131,7 +130,7 @@ struct WrapperRequest {
         return [push]
     }
 
-    /// What Firebase makes of the headers and the payload of `apns`.
+    /// The push that Firebase creates from the headers and the payload of `apns`.
     private func firebase(
         _ given: Int?, _ payload: Int?, at pointer: String, isOfLibrary: Bool
     ) -> WrappedPush {
@@ -154,9 +153,9 @@ struct WrapperRequest {
         return push
     }
 
-    /// Headers and a payload in the names of Firebase's libraries, whose flags are true or false:
-    /// a value of `apns` by itself. `nil` where they are Apple's names, or there is a topic, which
-    /// Firebase adds.
+    /// Headers and a payload with names of Firebase's libraries and Boolean flags: the value of
+    /// `apns` without the message. Returns `nil` if they have Apple's names, or if there is a
+    /// topic, which Firebase adds.
     func libraryConfiguration() -> [WrappedPush]? {
         guard let given = member("headers"), let payload = member("payload"),
             member("apns-topic", of: given.value) == nil,
@@ -187,7 +186,7 @@ struct WrapperRequest {
         return push.aps.isEmpty ? nil : [push]
     }
 
-    /// The payload of a request that says no more.
+    /// The payload of a request without other content.
     func fragment() -> [WrappedPush]? {
         guard let payload = member("payload"), member("aps", of: payload.value) != nil else {
             return nil
@@ -195,11 +194,11 @@ struct WrapperRequest {
         return self.payload(payload.value, pointer: pointer + "/payload").map { [$0] }
     }
 
-    /// How deep a payload may lie in a request of a service that is not known.
+    /// The maximum depth of a payload in a request to an unknown service.
     static let maximumDepth = 4
 
-    /// The payloads that lie anywhere in a request: what a service that is not known takes for
-    /// Firebase, or hands on as it stands. `nil` where there are none.
+    /// The payloads at any depth of a request: an unknown service passes them to Firebase or to
+    /// APNs unchanged. Returns `nil` if there are none.
     func nested() -> [WrappedPush]? {
         var pushes: [WrappedPush] = []
         var pending = [(self, depth: 0)]
@@ -246,7 +245,7 @@ struct WrapperRequest {
         return pushes.isEmpty ? nil : pushes
     }
 
-    /// A request of a Postman collection: the body is a text, and the headers are a list.
+    /// A request of a Postman collection: the body is a string, and the headers are a list.
     func collected() -> WrappedPush? {
         guard let list = member("header"), document.kind(list.value) == .array,
             let body = member("body"), document.kind(body.value) == .object,
@@ -266,7 +265,7 @@ struct WrapperRequest {
         return push
     }
 
-    /// The objects in a list.
+    /// The objects of a list.
     var elements: [WrapperRequest] {
         document.elements(of: node).enumerated().compactMap { index, element in
             guard document.kind(element) == .object else { return nil }

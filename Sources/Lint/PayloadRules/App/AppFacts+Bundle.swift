@@ -1,47 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AppFacts {
-    /// An app, or something embedded in one. Whatever is not known is `nil`, and the rules that
-    /// need it have nothing to say then.
+    /// An app, or a bundle embedded in one. Unknown values are `nil`; rules that need them are
+    /// skipped.
     public struct Bundle: Hashable, Sendable {
-        /// What a bundle is.
+        /// The type of a bundle.
         public enum Role: Hashable, Sendable {
             case app
             case appExtension
-            /// A framework, or a kind that cannot be determined.
+            /// A framework, or a bundle of unknown type.
             case other
         }
 
-        /// The target's name, or another that identifies the bundle to a reader.
+        /// The name of the target, or another name that identifies the bundle.
         public var name: String?
-        /// What the bundle is.
+        /// The type of the bundle.
         public var role: Role
-        /// What it runs on.
+        /// The platform of the bundle.
         public var platform: AppPlatform?
-        /// Its identifier, with all build settings put in.
+        /// The bundle identifier, with build settings resolved.
         public var identifier: Located<String>?
-        /// The oldest system that it runs on.
+        /// The minimum version of the operating system.
         public var deploymentTarget: Located<SystemVersion>?
-        /// Its Info.plist, with the keys that Xcode generates.
+        /// The Info.plist, with the keys that Xcode generates.
         public var info: AppProperties?
-        /// Its entitlements.
+        /// The entitlements.
         public var entitlements: Entitlements
-        /// The name of the bundle that it is embedded in.
+        /// The name of the bundle that contains it.
         public var host: String?
-        /// Whether it is signed for users (App Store, TestFlight, Ad Hoc) and not for a debugger.
+        /// Whether it is signed for distribution (App Store, TestFlight, Ad Hoc), not for
+        /// development.
         public var isExported: Bool
-        /// What its source text says.
+        /// The observations in its source text.
         public var sources: Sources?
-        /// What the server sends to it, where that was said of it; otherwise what is said of all.
+        /// The pushes that the server sends to this bundle; `nil` for those that it sends to all.
         public var sends: Set<ServerPush>?
-        /// Whether that is taken from the bundle being the only app, which shows no sign of pushes.
-        /// What rests on it is at most a warning.
+        /// Whether ``sends`` is assumed because the bundle is the only app and shows no sign of
+        /// pushes. Findings that depend on it are at most warnings.
         public var isOnlyAssumed = false
-        /// Whether a generator that was not read may add to the bundle's files. What is found is at
-        /// most a warning then.
+        /// Whether a generator that was not read may add to the bundle's files. Findings are at
+        /// most warnings then.
         public var mayBeIncomplete = false
 
-        /// Spells out what is known of a bundle.
+        /// Creates a bundle.
         public init(
             name: String? = nil, role: Role = .app, platform: AppPlatform? = nil,
             identifier: Located<String>? = nil, deploymentTarget: Located<SystemVersion>? = nil,
@@ -61,25 +62,25 @@ extension AppFacts {
         }
     }
 
-    /// A bundle's entitlements, as far as they are known.
+    /// The entitlements of a bundle.
     public enum Entitlements: Hashable, Sendable {
         /// They were not found.
         case unknown
-        /// The bundle has none: its target, whose place this is, names no file.
+        /// The bundle has none: its target, at this place, has no entitlements file.
         case none(AppPlace)
         /// They were read.
         case known(AppProperties)
     }
 
-    /// What source text says.
+    /// The observations in source text.
     public struct Sources: Hashable, Sendable {
-        /// What was seen, in the order of files and places.
+        /// The observations, in the order of files and places.
         public var observations: [SourceObservation]
-        /// Whether all of the bundle's source text was read and understood. Without that, nothing
-        /// is made of what was not seen.
+        /// Whether all source text of the bundle was read and understood. Otherwise the absence of
+        /// an observation has no meaning.
         public var isComplete: Bool
 
-        /// Collects what was seen.
+        /// Creates observations.
         public init(_ observations: [SourceObservation], isComplete: Bool = true) {
             self.observations = observations
             self.isComplete = isComplete
@@ -91,12 +92,12 @@ extension AppFacts.Bundle {
     /// The background modes.
     var modes: [Located<String>] { info?["UIBackgroundModes"]?.strings ?? [] }
 
-    /// A background mode, if the bundle has it.
+    /// The background mode with its place; `nil` if the bundle does not have it.
     func mode(_ mode: BackgroundMode) -> Located<String>? {
         modes.first { $0.value == mode.rawValue }
     }
 
-    /// The place of the modes, or where they belong.
+    /// The place of the modes, or the place where they belong.
     var modesPlace: AppPlace? { info?["UIBackgroundModes"]?.place ?? info?.place }
 
     /// The task identifiers that `BGTaskScheduler` may schedule.
@@ -112,27 +113,26 @@ extension AppFacts.Bundle {
         return Located(text, at: point.place)
     }
 
-    /// What was seen in source text.
+    /// The observations in source text.
     var observations: [SourceObservation] { sources?.observations ?? [] }
 
-    /// Whether something that was seen is compiled in a build for devices, whatever `#if` is around
-    /// it.
+    /// Whether an observed line is compiled for devices, regardless of `#if`.
     func builds(_ seen: SourceObservation) -> Bool {
         !seen.isConditional || (platform == .iOS && seen.isBuiltForIOS)
     }
 
-    /// Whether something was seen in source text.
+    /// Whether there is such an observation.
     func shows(_ isMeant: (SourceObservation.Subject) -> Bool) -> Bool {
         observations.contains { isMeant($0.subject) }
     }
 
-    /// Whether all source text was read and something was not seen in it.
+    /// Whether all source text was read and there is no such observation.
     func lacks(_ isMeant: (SourceObservation.Subject) -> Bool) -> Bool {
         guard let sources, sources.isComplete else { return false }
         return !sources.observations.contains { isMeant($0.subject) }
     }
 
-    /// An entitlement, as far as it can be determined.
+    /// The state of an entitlement.
     func entitlement(_ key: String) -> Entitlement {
         switch entitlements {
         case .unknown: .unknown
@@ -146,7 +146,7 @@ extension AppFacts.Bundle {
         platform == .macOS ? "com.apple.developer.aps-environment" : "aps-environment"
     }
 
-    /// The entitlement to push. Where the platform is not known, either name will do.
+    /// The push entitlement. If the platform is unknown, either name is accepted.
     var pushEntitlement: Entitlement {
         let own = entitlement(pushEntitlementName)
         guard platform == nil, case .missing = own else { return own }
@@ -159,11 +159,11 @@ extension AppFacts.Bundle {
 /// One entitlement of a bundle.
 enum Entitlement {
     case unknown
-    /// It is not there; this is where it should be.
+    /// Absent; the place is where it should be.
     case missing(AppPlace)
     case present(AppProperty)
 
-    /// Where it should be, when it is certainly not granted: absent, or not true.
+    /// The place where it should be if it is certainly not granted: absent or not true.
     var placeIfNotTrue: AppPlace? {
         switch self {
         case .unknown: nil

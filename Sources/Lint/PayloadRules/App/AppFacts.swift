@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The facts about an app and its extensions in one build configuration, and about the server that
-/// pushes to it. ``AppRules`` evaluate it; a reader of the files fills it in.
+/// The facts about an app and its extensions in one build configuration, and about the pushes of
+/// the server. ``AppRules`` evaluates them.
 public struct AppFacts: Hashable, Sendable {
     /// The server's pushes; empty if not specified.
     public var sends: Set<ServerPush>
     /// The storefronts that the app is offered in, by ISO 3166-1 alpha-3 code; empty if not
     /// specified.
     public var storefronts: Set<String>
-    /// The build configuration, such as `Release`; `nil` where there is none.
+    /// The name of the build configuration, such as `Release`; `nil` if there is none.
     public var configuration: String?
-    /// The app, and whatever is embedded in it.
+    /// The app and its embedded bundles.
     public var bundles: [Bundle]
 
-    /// Collects what was found.
+    /// Creates facts.
     public init(
         sends: Set<ServerPush> = [], storefronts: Set<String> = [], configuration: String? = nil,
         bundles: [Bundle]
@@ -24,8 +24,8 @@ public struct AppFacts: Hashable, Sendable {
         self.bundles = bundles
     }
 
-    /// What the server sends to a bundle. An app inside of another one, such as a watch's or a
-    /// clip, gets nothing unless that was said; an extension gets what its app does.
+    /// The pushes that the server sends to a bundle. An app inside another one, such as a watch app
+    /// or an App Clip, gets none unless specified; an extension gets those of its app.
     func pushes(to bundle: Bundle) -> Set<ServerPush> {
         if let own = bundle.sends { return own }
         if bundle.role == .app { return bundle.host == nil ? sends : [] }
@@ -35,27 +35,28 @@ public struct AppFacts: Hashable, Sendable {
     /// Whether the server sends such pushes to this app.
     func sends(_ push: ServerPush, to app: Bundle) -> Bool { pushes(to: app).contains(push) }
 
-    /// Whether silent pushes are meant to wake an app: the server sends them, or its modes say so.
+    /// Whether silent pushes are intended for an app: the server sends them, or its modes include
+    /// them.
     func wantsSilentPushes(_ app: Bundle) -> Bool {
         sends(.background, to: app) || app.mode(.remoteNotification) != nil
     }
 
-    /// The apps; extensions and the rest left out.
+    /// The apps, without extensions and other bundles.
     var apps: [Bundle] { bundles.filter { $0.role == .app } }
 
-    /// The bundle that another one is embedded in, if it is known.
+    /// The bundle that contains another one, if it is known.
     func host(of bundle: Bundle) -> Bundle? {
         guard let host = bundle.host else { return nil }
         return bundles.first { $0.name == host }
     }
 
-    /// What is embedded in an app. Where hosts are not known, everything is.
+    /// The bundles embedded in an app. If hosts are unknown, all are.
     func extensions(of app: Bundle) -> [Bundle] {
         bundles.filter { $0.role == .appExtension && ($0.host == nil || $0.host == app.name) }
     }
 }
 
-/// What a bundle can run on.
+/// A platform of a bundle.
 public enum AppPlatform: String, Hashable, Sendable, CaseIterable {
     case iOS
     case macOS
@@ -64,20 +65,20 @@ public enum AppPlatform: String, Hashable, Sendable, CaseIterable {
     case visionOS
 }
 
-/// A version of an operating system, as a deployment target names it.
+/// A version of an operating system, as in a deployment target.
 public struct SystemVersion: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// The first number.
+    /// The major version.
     public var major: Int
-    /// The second number; 0 where it is left out.
+    /// The minor version; 0 if it is omitted.
     public var minor: Int
 
-    /// Spells out a version.
+    /// Creates a version.
     public init(_ major: Int, _ minor: Int = 0) {
         self.major = major
         self.minor = minor
     }
 
-    /// Reads `26`, `26.4` or `26.4.1`; `nil` for anything else.
+    /// Parses `26`, `26.4` or `26.4.1`; `nil` for other text.
     public init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         let numbers = parts.map { Int($0) }
@@ -92,6 +93,6 @@ public struct SystemVersion: Hashable, Sendable, Comparable, CustomStringConvert
         (left.major, left.minor) < (right.major, right.minor)
     }
 
-    /// As a deployment target writes it.
+    /// The version as in a deployment target.
     public var description: String { "\(major).\(minor)" }
 }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One finding of an app rule: a diagnostic, the file it is about, and the builds that show it.
+/// A finding of an app rule: a diagnostic, its file, and the targets and configurations that have
+/// it.
 public struct AppFinding: Hashable, Sendable {
     /// The file's path.
     public var file: String
-    /// The targets that show it, in their order; empty where there are none.
+    /// The targets with this finding, in order; empty if there are none.
     public var targets: [String]
-    /// The build configurations that show it, in their order; empty where there are none.
+    /// The build configurations with this finding, in order; empty if there are none.
     public var configurations: [String]
     /// The finding.
     public var diagnostic: Diagnostic
-    /// The rule that says it already, of the same app, where it is asked; `nil` for none.
+    /// The rule that covers this finding in the same app, if that rule is enabled; `nil` for none.
     public var isSaidBy: RuleID?
 
-    /// The targets as one text; `nil` where there are none.
+    /// The targets as text; `nil` if there are none.
     public var target: String? { targets.isEmpty ? nil : targets.joined(separator: ", ") }
 
     /// Creates a finding.
@@ -26,10 +27,10 @@ public struct AppFinding: Hashable, Sendable {
         self.diagnostic = diagnostic
     }
 
-    /// Makes one finding of those that have one cause, and orders them by file, weight and place.
+    /// Merges findings with the same cause, and sorts them by file, severity and place.
     ///
-    /// One cause have findings that say the same of one place, whatever the targets that share the
-    /// file; and those that say the same of one target in different build configurations.
+    /// Findings have the same cause if they are equal at the same place, regardless of the targets
+    /// that share the file, or if they are equal for one target in different build configurations.
     public static func merged(_ findings: [AppFinding]) -> [AppFinding] {
         var merged: [AppFinding] = []
         var byPlace: [AppFinding: Int] = [:]
@@ -38,7 +39,7 @@ public struct AppFinding: Hashable, Sendable {
             var place = finding
             place.configurations = []
             place.targets = []
-            // Other projects may have targets of the same name.
+            // Other projects may have targets with the same name.
             let folder = String(finding.file.prefix(upTo: finding.file.lastSlash))
             let message =
                 finding.targets
@@ -68,8 +69,7 @@ public struct AppFinding: Hashable, Sendable {
         return merged.inOrder
     }
 
-    /// A rule and a place: what is said there of one target as an error is not said again of
-    /// another as a warning.
+    /// A rule and a place: an error for one target is not repeated as a warning for another.
     private struct Cause: Hashable {
         let file: String
         let rule: RuleID
@@ -84,7 +84,7 @@ public struct AppFinding: Hashable, Sendable {
         }
     }
 
-    /// Takes the targets and configurations of a finding of the same cause.
+    /// Adds the targets and configurations of a finding with the same cause.
     private mutating func add(_ other: AppFinding) {
         targets += other.targets.filter { !targets.contains($0) }
         configurations += other.configurations.filter { !configurations.contains($0) }
@@ -92,7 +92,7 @@ public struct AppFinding: Hashable, Sendable {
 }
 
 extension [AppFinding] {
-    /// The findings by file, weight and place.
+    /// The findings, sorted by file, severity and place.
     public var inOrder: [AppFinding] {
         sorted { left, right in
             if left.file != right.file { return left.file < right.file }
@@ -106,11 +106,11 @@ extension [AppFinding] {
 }
 
 extension String {
-    /// Where the name of a file begins in its path.
+    /// The start of the file name in a path.
     fileprivate var lastSlash: Index { lastIndex(of: "/") ?? startIndex }
 }
 
-/// What the app rules have found so far.
+/// The findings of the app rules so far.
 struct AppFindings {
     private let configuration: String?
     private(set) var found: [AppFinding] = []
@@ -121,10 +121,10 @@ struct AppFindings {
         self.configuration = configuration
     }
 
-    /// Lets another rule look.
+    /// Sets the current rule.
     mutating func begin(_ rule: AppRule) { current = rule }
 
-    /// Reports a finding of the rule that is looking now. What is left out is taken from the rule.
+    /// Reports a finding of the current rule. Omitted values are those of the rule.
     mutating func report(
         _ bundle: AppFacts.Bundle, at place: AppPlace, _ message: String? = nil,
         fix: String? = nil, severity: Severity? = nil, isSaidBy: RuleID? = nil
@@ -141,7 +141,7 @@ struct AppFindings {
         found.append(finding)
     }
 
-    /// Reports a finding that rests on what the server sends to an app.
+    /// Reports a finding that depends on what the server sends to an app.
     mutating func reportSent(
         _ app: AppFacts.Bundle, at place: AppPlace, _ message: String? = nil, fix: String? = nil
     ) {
@@ -149,8 +149,8 @@ struct AppFindings {
         report(app, at: place, message, fix: fix, severity: severity)
     }
 
-    /// Reports a finding that rests on source text, which is at most a warning: text is read, not
-    /// compiled.
+    /// Reports a finding that depends on source text. It is at most a warning, because the text is
+    /// not compiled.
     mutating func suspect(
         _ bundle: AppFacts.Bundle, at place: AppPlace, _ message: String? = nil,
         fix: String? = nil

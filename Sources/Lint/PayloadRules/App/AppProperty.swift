@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value of a property list (an Info.plist, an entitlements file, a build setting), and its
+/// A value of a property list (an Info.plist, an entitlements file, a build setting) with its
 /// place.
 public struct AppProperty: Hashable, Sendable {
-    /// What a property list can hold.
+    /// The value of a property.
     public indirect enum Value: Hashable, Sendable {
         case string(String)
         case boolean(Bool)
@@ -11,7 +11,7 @@ public struct AppProperty: Hashable, Sendable {
         case real(Double)
         case array([AppProperty])
         case dictionary([String: AppProperty])
-        /// A date, data, or another value that no rule examines.
+        /// A date, data, or another value that no rule checks.
         case opaque
     }
 
@@ -20,19 +20,19 @@ public struct AppProperty: Hashable, Sendable {
     /// The place of the value.
     public var place: AppPlace
 
-    /// Pairs a value with its place.
+    /// Creates a value with a place.
     public init(_ value: Value, at place: AppPlace) {
         self.value = value
         self.place = place
     }
 
-    /// The text, if this is a text.
+    /// The string; `nil` for other values.
     public var string: String? {
         if case .string(let text) = value { text } else { nil }
     }
 
-    /// Whether the text of a bundle id, a mode or an environment names a build setting that is not
-    /// known, so that it can become anything.
+    /// Whether the text of a bundle id, a mode or an environment contains an unknown build setting,
+    /// so that it can be any.
     public static func namesBuildSetting(_ text: String) -> Bool {
         var rest = text[...]
         while let dollar = rest.firstIndex(of: "$") {
@@ -47,7 +47,7 @@ public struct AppProperty: Hashable, Sendable {
         return false
     }
 
-    /// Whether this is true: a Boolean, or its text in a build setting.
+    /// Whether the value is true: a Boolean, or its text in a build setting.
     public var isTrue: Bool {
         switch value {
         case .boolean(let flag): flag
@@ -57,7 +57,7 @@ public struct AppProperty: Hashable, Sendable {
         }
     }
 
-    /// The texts of an array. What is no text is left out.
+    /// The strings of an array; other elements are omitted.
     public var strings: [Located<String>] {
         guard case .array(let elements) = value else { return [] }
         return elements.compactMap { element in
@@ -65,25 +65,25 @@ public struct AppProperty: Hashable, Sendable {
         }
     }
 
-    /// A member, if this is a dictionary.
+    /// A member of a dictionary; `nil` for other values.
     public subscript(key: String) -> AppProperty? {
         if case .dictionary(let members) = value { members[key] } else { nil }
     }
 }
 
-/// A property list's outermost dictionary.
+/// The root dictionary of a property list.
 public struct AppProperties: Hashable, Sendable {
-    /// Where the list begins; where something is missing, this is the place that is named.
+    /// The start of the list, which is the place of findings about missing members.
     public var place: AppPlace
     /// The members.
     public var members: [String: AppProperty]
 
-    /// Pairs the members with their list's place.
+    /// Creates a dictionary with a place.
     public init(_ members: [String: AppProperty], at place: AppPlace) {
         self.members = members
         self.place = place
     }
 
-    /// A member.
+    /// The member with this key.
     public subscript(key: String) -> AppProperty? { members[key] }
 }

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A rule about an app's configuration: its name, its reason, its sources, and how to fix what it
-/// finds.
+/// A rule about an app's configuration: its name, its rationale, its sources, and its fix.
 ///
-/// The texts are the rule's manual page; a ``Diagnostic`` describes one finding. All rules are in
-/// ``AppRules/table``.
+/// The texts are the documentation of the rule; a ``Diagnostic`` describes one finding. All rules
+/// are in ``AppRules/table``.
 public struct AppRule: Sendable, Identifiable {
-    /// The stable name, `CF` and a number.
+    /// The stable id, `CF` and a number.
     public let id: RuleID
-    /// How much a finding weighs as a rule. What rests on source text alone weighs at most as a
-    /// warning, except for rule CF020; the diagnostic says so.
+    /// The default severity. Findings that depend only on source text are at most warnings, except
+    /// for rule CF020; the diagnostic has their severity.
     public let severity: Severity
-    /// What was found, as a clause without a full stop.
+    /// The fault, as a clause without a full stop.
     public let title: String
-    /// Why that matters, in a sentence.
+    /// The rationale, as a sentence.
     public let rationale: String
-    /// What the rule rests on.
+    /// The sources of the rule.
     public let evidence: [Evidence]
-    /// What to do, as an imperative sentence.
+    /// The fix, as an imperative sentence.
     public let fix: String
-    /// Whether the rule reports the absence of something: it is skipped where not all source text
-    /// of a target was read.
+    /// Whether the rule reports the absence of something: it is skipped if not all source text of a
+    /// target was read.
     public var needsAllSources: Bool {
         ["CF002", "CF008", "CF009", "CF011", "CF014", "CF019", "CF030", "CF045", "CF046"]
             .contains(id.rawValue)

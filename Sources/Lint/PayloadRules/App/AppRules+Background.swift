@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rules about handlers and background work, each of which one source file proves.
+/// Rules about handlers and background work that one source file is sufficient to check.
 extension AppRules {
     static let background: [AppRule] = handlers + tasks + transfers
 
@@ -17,7 +17,7 @@ extension AppRules {
                 once if there is none.
                 """
         ) { facts, findings in
-            // Where nothing in the app can report a call, rule CF009 says so.
+            // If nothing in the app can report a call, rule CF009 covers it.
             faults(facts, &findings, .voipPathWithoutReport) { bundle in
                 bundle.lacks { $0 == .callInterface } ? "CF009" : nil
             }
@@ -186,7 +186,7 @@ extension AppRules {
                 facts, &findings, .closureInBackgroundSession,
                 "a task of a background URLSession has a completion handler")
             for app in facts.apps where app.platform == .iOS {
-                // A session without a delegate would get its events in vain.
+                // A session without a delegate gets no events.
                 let hopeless = Set(
                     app.observations.filter { $0.subject == .fault(.sessionWithoutDelegate) }
                         .map(\.place.file))
@@ -206,7 +206,7 @@ extension AppRules {
             fix: "Use a BGAppRefreshTask, a silent push, or beginBackgroundTask for a short rest."
         ) { facts, findings in
             eachObservation(in: facts) { bundle, seen in
-                // An app that plays, or follows the location, is not suspended.
+                // An app that plays audio or tracks the location is not suspended.
                 guard seen.subject == .fault(.timerInBackground), bundle.platform != .macOS,
                     !bundle.modes.contains(where: { BackgroundMode.running.contains($0.value) })
                 else { return }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rules about app extensions that pushes reach, and about Live Activities.
+/// Rules about app extensions for pushes, and about Live Activities.
 extension AppRules {
     static let extensions: [AppRule] = [
         AppRule(
@@ -71,7 +71,7 @@ extension AppRules {
         for bundle in facts.bundles where bundle.role == .appExtension {
             if let point = bundle.extensionPoint, point.value != serviceExtensionPoint {
                 let isMisspelt = NearMiss.isNear(point.value, serviceExtensionPoint)
-                // A library that is built into it may have such a class as well.
+                // A library in the extension may contain such a class too.
                 let isKnown = point.value.hasPrefix("com.apple.")
                 let shows = bundle.shows { $0 == .serviceExtension }
                 guard isMisspelt || (!isKnown && shows) else { continue }
@@ -114,7 +114,7 @@ extension AppRules {
             fix: "Begin the extension's bundle id with `\(app.value).`.")
     }
 
-    /// Whether a text can be a bundle id, and is no build setting or placeholder.
+    /// Whether a text can be a bundle id, not a build setting or a placeholder.
     private static func isBundleID(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
@@ -146,7 +146,7 @@ extension AppRules {
         for app in facts.apps where app.platform == .iOS || app.platform == nil {
             let sends =
                 facts.sends(.liveActivity, to: app) || facts.sends(.broadcast, to: app)
-            // A package may have them for other apps.
+            // A package may contain them for other apps.
             let pushes = app.observations.contains {
                 $0.subject == .pushedLiveActivity && !$0.isShared
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rules about background modes and the features that justify them.
+/// Rules about background modes and the features that require them.
 extension AppRules {
     static let modes: [AppRule] = [
         AppRule(
@@ -47,7 +47,7 @@ extension AppRules {
         // A build setting that only Xcode can resolve.
         guard !AppProperty.namesBuildSetting(listed.value) else { return }
         let meant = BackgroundMode.near(listed.value)
-        // Rules CF001 and CF008 speak of these.
+        // Rules CF001 and CF008 cover these.
         if meant == .remoteNotification, sends.contains(.background) { return }
         findings.report(
             app, at: listed.place, "`\(listed.value)` is no background mode",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rules about entitlements to push and to be noticed.
+/// Rules about the entitlements for pushes and notifications.
 extension AppRules {
     static let pushEntitlements: [AppRule] = [
         AppRule(
@@ -92,7 +92,7 @@ extension AppRules {
 
     private static let unrestrictedVoIP = "com.apple.developer.pushkit.unrestricted-voip"
 
-    /// The entitlements about pushes, which mean nothing in an Info.plist.
+    /// The entitlements for pushes, which have no effect in an Info.plist.
     private static let misplacedKeys = [
         "aps-environment", "com.apple.developer.aps-environment", unrestrictedVoIP,
         "com.apple.developer.usernotifications.time-sensitive",
@@ -111,12 +111,12 @@ extension AppRules {
             let requests = app.observations.filter { seen in
                 !seen.isShared
                     && (seen.subject.isRegistration || seen.subject == .voipRegistration)
-                    // An app for iOS and the Mac may ask on one of them alone.
+                    // An app for iOS and macOS may request it on one of them only.
                     && (app.platform != .macOS || app.builds(seen))
             }
             let asksForToken = !requests.isEmpty
             let hasMode = app.mode(.remoteNotification) != nil && app.platform != .watchOS
-            // Code in `#if` may be for the simulator alone.
+            // Code in `#if` may be for the simulator only.
             let isCertain = hasMode && requests.contains(where: app.builds)
             if !facts.pushes(to: app).isEmpty || isCertain {
                 findings.reportSent(app, at: place, message)
@@ -137,12 +137,12 @@ extension AppRules {
                 findings.report(bundle, at: value.place, "the push environment is not a text")
                 continue
             }
-            // What is left of a build setting that only Xcode can resolve.
+            // An unresolved build setting.
             guard !AppProperty.namesBuildSetting(text) else { continue }
             guard text != "development", text != "production" else { continue }
             let known = ["development", "production"]
             if let meant = known.first(where: { $0 == text.lowercased() }) {
-                // Xcode replaces it when it signs, so that such apps reach their users.
+                // Xcode replaces the value at signing, so that distributed apps are correct.
                 findings.report(
                     bundle, at: value.place, "the push environment is `\(text)`: case counts",
                     fix: "Write `\(meant)`.", severity: .warning)
@@ -175,7 +175,7 @@ extension AppRules {
 }
 
 extension AppFacts.Bundle {
-    /// A place for the bundle as a whole.
+    /// A place for findings about the whole bundle.
     var anyPlace: AppPlace? {
         if let info { return info.place }
         switch entitlements {

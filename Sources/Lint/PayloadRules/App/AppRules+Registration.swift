@@ -28,7 +28,7 @@ extension AppRules {
                         "registering for remote notifications depends on whether it was done before"
                     )
                 }
-                // Once for each file: a further one is a further store.
+                // Once per file, because another file has another store.
                 var files: Set<String> = []
                 for stored in bundle.observations
                 where stored.subject == .storedDeviceToken
@@ -62,7 +62,7 @@ extension AppRules {
                     $0.subject == .remoteNotificationRegistration(.permission)
                 })
             else { continue }
-            // The others are the same fault: one call on each launch cures it.
+            // The others are the same fault, which one call at each launch fixes.
             findings.suspect(bundle, at: first.place)
         }
     }

@@ -75,7 +75,7 @@ extension AppRules {
                         """)
             } else if let mode = app.mode(.processing),
                 app.lacks({
-                    // Apple does not say whether continued processing needs the mode.
+                    // Apple does not document whether continued processing requires the mode.
                     $0 == .backgroundWork(.processing) || $0 == .backgroundWork(.healthResearch)
                         || $0 == .backgroundWork(.continued)
                 })
@@ -87,8 +87,8 @@ extension AppRules {
         }
     }
 
-    /// Whether no code, of whatever package, could schedule a processing task, since Info.plist
-    /// permits no identifier. Where the app asks for one that is known, rule CF020 says so.
+    /// Whether no code, of any package, can schedule a processing task, because Info.plist permits
+    /// no identifier. If the app requests one with a known identifier, rule CF020 covers it.
     private static func mayProcessNothing(_ app: AppFacts.Bundle) -> Bool {
         guard app.platform == .iOS, !app.mayBeIncomplete, let info = app.info,
             info["BGTaskSchedulerPermittedIdentifiers"] == nil
@@ -96,8 +96,7 @@ extension AppRules {
         return !app.observations.contains { scheduledIdentifier($0.subject, in: app) != nil }
     }
 
-    /// An identifier that resolves to one text, in an app whose Info.plist is known, is certain
-    /// enough for an error.
+    /// A resolved identifier in an app with a known Info.plist is certain enough for an error.
     private static func unpermittedIdentifiers(
         _ facts: AppFacts, _ findings: inout AppFindings
     ) {
@@ -130,7 +129,7 @@ extension AppRules {
     ) -> ScheduledIdentifier? {
         switch subject {
         case .registeredTask(let identifier?, _):
-            // What is registered does not say its kind; the request does.
+            // A registration does not contain the kind of task; the request does.
             let requests = bundle.observations.compactMap { seen in
                 if case .requestedTask(_, let work) = seen.subject { work } else { nil }
             }
@@ -143,8 +142,8 @@ extension AppRules {
         }
     }
 
-    /// What is wrong with an identifier, as the beginning of a message, and the permitted one that
-    /// was probably meant; `nil` if it is permitted.
+    /// The problem of an identifier, as the start of a message, and the permitted one that was
+    /// probably meant; `nil` if it is permitted.
     private static func problem(
         with use: ScheduledIdentifier, permitted: [Located<String>]
     ) -> (text: String, meant: String?)? {
@@ -162,7 +161,7 @@ extension AppRules {
         if let near = texts.first(where: { NearMiss.isNear(use.identifier, $0) }) {
             return ("`\(use.identifier)` is missing, and `\(near)` is there,", near)
         }
-        // A name that a build setting completes can be any.
+        // An identifier with an unresolved build setting can be any.
         if texts.contains(where: AppProperty.namesBuildSetting) { return nil }
         return ("`\(use.identifier)` is missing", nil)
     }
@@ -177,7 +176,7 @@ extension AppRules {
     ) {
         for bundle in facts.bundles {
             var first: [String: (place: AppPlace, occasion: SourceObservation.Occasion)] = [:]
-            // Rule CF044 speaks of these.
+            // Rule CF044 covers these.
             let scenes = Set(
                 bundle.observations.compactMap { seen in
                     if case .sceneTask = seen.subject { seen.place } else { nil }
@@ -197,7 +196,7 @@ extension AppRules {
                 }
                 if let identifier {
                     if let earlier = first[identifier] {
-                        // Nothing may call what no other function of the file does.
+                        // A function that is called from nowhere in its file may never run.
                         let isCertain = ![occasion, earlier.occasion].contains(.elsewhere)
                         findings.report(
                             bundle, at: seen.place,
@@ -208,7 +207,7 @@ extension AppRules {
                         first[identifier] = (seen.place, occasion)
                     }
                 }
-                // Tasks of continued processing are registered when they are needed.
+                // Tasks of continued processing are registered on demand.
                 if let identifier, continued.contains(identifier) { continue }
                 if [.view, .scene, .afterLaunch].contains(occasion) {
                     findings.suspect(

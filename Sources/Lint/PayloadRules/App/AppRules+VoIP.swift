@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rules about apps that take VoIP pushes, and about Push to Talk.
+/// Rules about apps with VoIP pushes, and about Push to Talk.
 extension AppRules {
     static let voip: [AppRule] = [
         AppRule(
@@ -130,7 +130,7 @@ extension AppRules {
                     "VoIP pushes are taken, and neither CallKit nor LiveCommunicationKit is used")
                 continue
             }
-            // One in the form of iOS 8 that does nothing may stand beside that which iOS calls.
+            // An empty handler in the form of iOS 8 may exist beside the one that iOS calls.
             let isOnly = bundle.observations.filter(\.subject.isVoIPHandler).count == 1
             for seen in bundle.observations
             where seen.subject == .voipHandlerWithoutReport

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rules about apps that silent pushes wake.
+/// Rules about apps with silent pushes.
 extension AppRules {
     static let waking: [AppRule] = [
         AppRule(
@@ -37,7 +37,7 @@ extension AppRules {
             fix: "Call the completion handler exactly once on every path, or use the async form."
         ) { facts, findings in
             eachObservation(in: facts) { bundle, seen in
-                // Without its mode nothing calls the older fetch.
+                // Without its mode the older fetch is never called.
                 let isFetched =
                     seen.subject == .fault(.fetchPathWithoutCompletion)
                     && (bundle.info == nil || bundle.mode(.fetch) != nil)
@@ -61,8 +61,8 @@ extension AppRules {
         }
     }
 
-    /// Whether the system's own stores take the app's pushes: those of Core Data, SwiftData and
-    /// CKSyncEngine do, with a container in iCloud.
+    /// Whether the system handles the app's pushes for a store with an iCloud container: Core Data,
+    /// SwiftData or CKSyncEngine.
     private static func syncsWithCloud(_ app: AppFacts.Bundle) -> Bool {
         guard app.shows({ $0 == .cloudSync }) else { return false }
         if case .missing = app.entitlement("com.apple.developer.icloud-services") { return false }
@@ -113,7 +113,7 @@ extension AppRules {
                         bundle, at: seen.place,
                         "the app registers for remote notifications only when a view appears",
                         fix: "Register when the app launches.")
-                    // The others are the same fault: one call at launch cures it.
+                    // The others are the same fault, which one call at launch fixes.
                     registersElsewhere = true
                 default: continue
                 }
@@ -123,17 +123,17 @@ extension AppRules {
 }
 
 extension SourceObservation.Subject {
-    /// Whether this handles pushes that wake the app.
+    /// Whether this is a handler of pushes that wake the app.
     var isHandler: Bool {
         if case .remoteNotificationHandler = self { true } else { false }
     }
 
-    /// Whether this registers for remote notifications, whenever.
+    /// Whether this registers for remote notifications, at any time.
     var isRegistration: Bool {
         if case .remoteNotificationRegistration = self { true } else { false }
     }
 
-    /// Whether this handles VoIP pushes.
+    /// Whether this is a handler of VoIP pushes.
     var isVoIPHandler: Bool {
         if case .voipHandler = self { true } else { false }
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// All rules about an app's configuration, in one table. Each subject has a file of its own.
+/// The rules about an app's configuration. Each subject has its own file.
 public enum AppRules {
-    /// Every rule, by id (facts §8.2).
+    /// All rules, by id (facts §8.2).
     public static let table: [AppRule] =
         (waking + registration + deviceToken + pushEntitlements + voip + extensions + scheduling
         + modes + background).sorted { $0.id < $1.id }
 
-    /// The rule with this id.
+    /// The rule with this id; `nil` for an unknown one.
     public static func rule(_ id: RuleID) -> AppRule? { table.first { $0.id == id } }
 
-    /// All findings in one build configuration, in the order of the rules. To put several
-    /// configurations together, use ``AppFinding/merged(_:)``.
+    /// Returns all findings in one build configuration, in the order of the rules.
+    /// ``AppFinding/merged(_:)`` merges those of several configurations.
     public static func findings(in facts: AppFacts) -> [AppFinding] {
         guard let first = table.first else { return [] }
         var findings = AppFindings(of: first, configuration: facts.configuration)

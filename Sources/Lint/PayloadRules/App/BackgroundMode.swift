@@ -15,8 +15,8 @@ public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
     case nearbyInteraction = "nearby-interaction"
     case pushToTalk = "push-to-talk"
 
-    /// Names from Apple's frameworks one of which source text has to say where the mode has a
-    /// purpose. Empty for the modes that rules of their own look at.
+    /// Names of Apple's frameworks, one of which source text must contain if the app needs the
+    /// mode. Empty for modes with their own rules.
     public var featureNames: [String] {
         switch self {
         case .audio:
@@ -40,7 +40,7 @@ public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The modes in which an app goes on in the background for as long as their work lasts.
+    /// The modes in which an app runs in the background as long as their work lasts.
     static let running: Set<String> = Set(
         [
             audio, location, voip, externalAccessory, bluetoothCentral, bluetoothPeripheral,
@@ -48,14 +48,14 @@ public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
         ]
         .map(\.rawValue))
 
-    /// The mode that a misspelt one was meant to be.
+    /// The mode that a misspelt one probably means.
     static func near(_ text: String) -> BackgroundMode? {
         allCases.first { NearMiss.isNear(text, $0.rawValue) }
     }
 }
 
 extension NearMiss {
-    /// Whether a text is not the known one but was probably meant to be.
+    /// Whether a text differs from the known one, but probably means it.
     static func isNear(_ text: String, _ known: String) -> Bool {
         guard text != known, text.utf8.count <= 2 * known.utf8.count else { return false }
         let limit = known.utf8.count <= 6 ? 1 : 2

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an app's server sends, as far as the app has to be configured for it.
+/// A kind of push that a server sends, as far as the app's configuration depends on it.
 public enum ServerPush: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// Visible pushes.
     case alert
-    /// Silent pushes, and visible ones that wake the app as well.
+    /// Silent pushes, and visible ones that also wake the app.
     case background
     /// Calls.
     case voip
@@ -14,7 +14,7 @@ public enum ServerPush: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case broadcast
     /// Requests for the device's location.
     case location
-    /// Invitations to talk.
+    /// Push to Talk invitations.
     case pushToTalk = "pushtotalk"
     /// Reloads of widgets.
     case widgets
@@ -25,6 +25,6 @@ public enum ServerPush: String, Hashable, Sendable, CaseIterable, CustomStringCo
     /// Alerts that the app shows as messages or calls from a person.
     case communication
 
-    /// The name, as `--sends` takes it.
+    /// The name as an argument of `--sends`.
     public var description: String { rawValue }
 }

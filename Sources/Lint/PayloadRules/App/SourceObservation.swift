@@ -2,43 +2,43 @@
 
 /// An observation in an app's source text that a rule depends on.
 ///
-/// Source text is read, not compiled: an observation is what the words say.
+/// Source text is not compiled: an observation depends on its tokens only.
 public struct SourceObservation: Hashable, Sendable {
-    /// What was seen.
+    /// The observation.
     public var subject: Subject
-    /// Where.
+    /// Its place.
     public var place: AppPlace
-    /// Whether it is between `#if` and `#endif`, so that it may not be compiled at all.
+    /// Whether it is in `#if`, so that it may not be compiled.
     public var isConditional: Bool
-    /// Whether a release build for iOS devices compiles it, whatever `#if` is around it.
+    /// Whether a release build for iOS devices compiles it, regardless of `#if`.
     public var isBuiltForIOS = false
-    /// Whether it is in a package or a framework, which may serve other targets alone.
+    /// Whether it is in a package or a framework, which may be for other targets only.
     public var isShared = false
 
-    /// Notes one observation.
+    /// Creates an observation.
     public init(_ subject: Subject, at place: AppPlace, isConditional: Bool = false) {
         self.subject = subject
         self.place = place
         self.isConditional = isConditional
     }
 
-    /// When a piece of code runs, as far as its surroundings show.
+    /// The time at which code runs, as far as its context shows.
     public enum Occasion: Hashable, Sendable {
         /// While the app launches.
         case launch
-        /// In a closure that the launch leaves for later.
+        /// In a closure that the launch schedules for later.
         case afterLaunch
         /// In a scene's delegate.
         case scene
         /// When a view appears.
         case view
-        /// Only once the user has allowed alerts.
+        /// Only after the user has allowed alerts.
         case permission
-        /// Only if a flag says that it was not done before.
+        /// Only if a flag is not set.
         case flag
-        /// In a function that nothing in its file calls.
+        /// In a function that is not called in its file.
         case elsewhere
-        /// In a function that says nothing about it.
+        /// In a function without information about it.
         case unknown
     }
 
@@ -50,80 +50,80 @@ public struct SourceObservation: Hashable, Sendable {
         case healthResearch = "BGHealthResearchTask"
     }
 
-    /// What can be seen.
+    /// The subject of an observation.
     public enum Subject: Hashable, Sendable {
         /// A handler for pushes that wake the app.
         case remoteNotificationHandler(inSceneDelegate: Bool)
-        /// A path through such a handler on which its completion handler is not called.
+        /// A path through such a handler without a call of its completion handler.
         case pathWithoutCompletion
-        /// A store that keeps itself in step with iCloud, and takes the pushes for that by itself.
+        /// A store that synchronizes with iCloud and handles the pushes for it.
         case cloudSync
         /// `registerForRemoteNotifications()`.
         case remoteNotificationRegistration(Occasion)
-        /// A device token that is kept in the user defaults.
+        /// A device token that is stored in the user defaults.
         case storedDeviceToken
-        /// A device token that becomes text through its description.
+        /// A device token that is converted to text by its description.
         case describedDeviceToken
-        /// A device token's length compared with a number, or in a pattern.
+        /// A device token whose length is compared with a number or a pattern.
         case fixedTokenLength
 
-        /// `PKPushRegistry` asked for VoIP pushes.
+        /// `PKPushRegistry` with VoIP pushes.
         case voipRegistration
-        /// A handler for VoIP pushes, and whether it takes `PKVoIPPushMetadata`.
+        /// A handler for VoIP pushes, and whether it has a `PKVoIPPushMetadata` parameter.
         case voipHandler(takesMetadata: Bool)
-        /// A handler for VoIP pushes that reports no call, and passes nothing on that could.
+        /// A handler for VoIP pushes that reports no call, and calls nothing that could.
         case voipHandlerWithoutReport
-        /// A handler for VoIP pushes in the form of iOS 8 that does nothing.
+        /// An empty handler for VoIP pushes in the form of iOS 8.
         case emptyVoIPHandler
-        /// A report of a call that follows something that takes time, in a handler for VoIP pushes.
+        /// A call that a handler for VoIP pushes reports only after an operation that takes time.
         case lateReport
         /// CallKit or LiveCommunicationKit.
         case callInterface
-        /// A look at the storefront or the region.
+        /// A query of the storefront or the region.
         case regionSwitch
 
-        /// A task that is registered with the scheduler under this identifier; `nil` where the
-        /// identifier could not be resolved.
+        /// A task registered with the scheduler; the identifier is `nil` if it could not be
+        /// resolved.
         case registeredTask(String?, Occasion)
-        /// A task's request with this identifier.
+        /// A request for a task with this identifier.
         case requestedTask(String?, BackgroundWork)
         /// A kind of background work that the source text names.
         case backgroundWork(BackgroundWork)
-        /// The way of fetching before `BGTaskScheduler`.
+        /// Background fetch before `BGTaskScheduler`.
         case legacyFetch
 
         /// `allowsBackgroundLocationUpdates` is set to true.
         case backgroundLocation
-        /// Location pushes are asked for.
+        /// A request for location pushes.
         case locationPushes
-        /// A Live Activity is started or updated by pushes.
+        /// A Live Activity that pushes start or update.
         case pushedLiveActivity
-        /// A widget's handler of pushes.
+        /// A widget's push handler.
         case widgetPushHandler
-        /// A notification service extension's class.
+        /// The class of a notification service extension.
         case serviceExtension
-        /// A notification service extension that hands empty content on, to show nothing.
+        /// A notification service extension that passes on empty content to show nothing.
         case hiddenNotification
-        /// A notification is shown as a message or a call of a person.
+        /// A notification that is shown as a message or a call from a person.
         case communicationStyle
-        /// A name from a framework that gives this mode a purpose.
+        /// A name of a framework that requires this mode.
         case feature(BackgroundMode)
 
         /// A task that SwiftUI registers with `.backgroundTask`.
         case sceneTask(String?)
-        /// Time asked for after the app has left the foreground.
+        /// Background time requested after the app has left the foreground.
         case backgroundAssertion
-        /// The end of such time.
+        /// The end of such background time.
         case backgroundAssertionEnd
-        /// A session whose transfers go on without the app.
+        /// A background session.
         case backgroundSession
-        /// The app delegate's function for the events of such sessions.
+        /// The app delegate's function for events of background sessions.
         case backgroundSessionEvents
-        /// A fault that the source text shows by itself.
+        /// A fault that the source text itself shows.
         case fault(Fault)
     }
 
-    /// Whether one file's text proves it, whatever app the file is built into.
+    /// Whether the text of one file proves it, regardless of the app.
     public var isProvenByFile: Bool {
         switch subject {
         case .fault, .pathWithoutCompletion, .lateReport, .storedDeviceToken,
@@ -133,53 +133,53 @@ public struct SourceObservation: Hashable, Sendable {
         }
     }
 
-    /// The faults in background work that one file's text shows.
+    /// Faults in background work that the text of one file shows.
     public enum Fault: String, Hashable, Sendable, CaseIterable {
-        /// A path through a handler of VoIP pushes that returns and reports no call.
+        /// A path through a handler of VoIP pushes without a reported call.
         case voipPathWithoutReport
-        /// A path through such a handler that does not call its completion handler.
+        /// A path through such a handler without a call of its completion handler.
         case voipPathWithoutCompletion
-        /// A path through the older fetch in the background that does not complete it.
+        /// A path through a background fetch without completion.
         case fetchPathWithoutCompletion
-        /// A path on which a handler completes a second time.
+        /// A path on which a handler completes twice.
         case completedTwice
-        /// A path through a task's handler that does not end the task.
+        /// A path through a task's handler without ending the task.
         case taskPathWithoutEnd
-        /// A task's handler that works and sets no expiration handler.
+        /// A task's handler without an expiration handler.
         case taskWithoutExpiration
-        /// An expiration handler that is set only after something was waited for.
+        /// An expiration handler that is set only after a wait.
         case lateExpiration
         /// An expiration handler that stops nothing.
         case idleExpiration
-        /// An expiration handler that ends its task, and leaves the work running.
+        /// An expiration handler that ends its task but not the work.
         case bareExpiration
-        /// A handler of a refresh task that asks for no further one.
+        /// A handler of a refresh task that requests no further one.
         case refreshWithoutNext
-        /// The errors of `submit` are thrown away.
+        /// The errors of `submit` are ignored.
         case ignoredSubmitError
-        /// An earliest begin date that is more than a week ahead.
+        /// An earliest begin date more than a week in the future.
         case distantBeginDate
-        /// A request that is submitted each time the app comes to the foreground.
+        /// A request that is submitted each time the app enters the foreground.
         case repeatedSubmission
-        /// The closure of a registration keeps `self`.
+        /// The closure of a registration captures `self` strongly.
         case taskHandlerKeepsSelf
-        /// A task that is cast by force.
+        /// A forced cast of a task.
         case forcedTaskCast
         /// `beginBackgroundTask` without an expiration handler.
         case assertionWithoutExpiration
         /// An expiration handler of `beginBackgroundTask` that calls nothing.
         case assertionExpirationWithoutEnd
-        /// A path on which `endBackgroundTask` is not called.
+        /// A path without a call of `endBackgroundTask`.
         case assertionPathWithoutEnd
-        /// A session for the background without a delegate.
+        /// A background session without a delegate.
         case sessionWithoutDelegate
-        /// A transfer with a closure in such a session.
+        /// A transfer with a completion closure in a background session.
         case closureInBackgroundSession
-        /// A timer that begins when the app leaves the foreground.
+        /// A timer that starts when the app leaves the foreground.
         case timerInBackground
-        /// A handler of silent pushes that starts more than it has time for.
+        /// A handler of silent pushes that starts more work than it has time for.
         case longHandler
-        /// A handler of silent pushes that always says that there is new data.
+        /// A handler of silent pushes that always reports new data.
         case alwaysNewData
     }
 }

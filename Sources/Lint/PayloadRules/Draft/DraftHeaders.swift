@@ -2,9 +2,9 @@
 
 import WakeModel
 
-/// The headers of a draft with their names in lower case, and what several rules need of them.
+/// The headers of a draft with lower-case names, and values that several rules need.
 struct DraftHeaders: Sendable {
-    /// The fields as they are written.
+    /// The fields as written.
     let fields: [PushDraft.Header]
     /// Their names in lower case, in the same order.
     let names: [String]
@@ -18,7 +18,7 @@ struct DraftHeaders: Sendable {
     let pushType: String?
     /// The value of `apns-topic`; `nil` if absent.
     let topic: String?
-    /// The request path; `nil` if the draft does not say.
+    /// The request path; `nil` if the draft has none.
     let path: String?
 
     init(_ draft: PushDraft) {
@@ -38,24 +38,24 @@ struct DraftHeaders: Sendable {
         path = find(":path")
     }
 
-    /// The value of the first field with this name (in lower case), without blanks around it.
+    /// The value of the first field with this name (in lower case), without surrounding blanks.
     subscript(_ name: String) -> String? {
         names.firstIndex(of: name).map { Self.trimmed(fields[$0].value) }
     }
 
-    /// Whether the draft says that a header is not sent.
+    /// Whether the draft certainly does not send a header.
     func lacks(_ name: String) -> Bool {
         isComplete && !names.contains(name) && !opaque.contains(name)
     }
 
-    /// Whether this is a request to broadcast to a channel, not to one device: its path says so, or
-    /// it names a channel and neither a path nor a topic (facts §2.2).
+    /// Whether this is a broadcast to a channel, not a push to a device: by its path, or because it
+    /// has a channel and neither a path nor a topic (facts §2.2).
     var isBroadcast: Bool {
         if let path { return path.hasPrefix("/4/broadcasts/") }
         return topic == nil && !opaque.contains("apns-topic") && names.contains("apns-channel-id")
     }
 
-    /// A whole number in decimal digits; `nil` for anything else, also beyond 64 bits.
+    /// Parses a decimal integer; `nil` for other text, and beyond 64 bits.
     static func integer(_ text: String) -> Int64? {
         guard let first = text.utf8.first, first != UInt8(ascii: "+") else { return nil }
         return Int64(text)

@@ -2,41 +2,41 @@
 
 import StrictJSON
 
-/// What the value of `authorization` says, as far as it can be read (facts §4.1). The signature
-/// is not verified: that needs the key.
+/// The readable contents of `authorization` (facts §4.1). The signature is not verified, because
+/// that requires the key.
 struct ProviderTokenReading: Sendable {
     /// The form of the time of issue.
     enum IssueTime: Hashable, Sendable {
         case missing
-        /// Not a whole number, or none at all.
+        /// Not an integer, or absent.
         case notInteger
         /// Above 10^11 (the year 5138): milliseconds.
         case milliseconds
         case seconds(Int64)
     }
 
-    /// The `alg` of the header, if it is text.
+    /// The `alg` of the header, if it is a string.
     let algorithm: String?
-    /// The `kid` of the header, if it is text.
+    /// The `kid` of the header, if it is a string.
     let keyID: String?
-    /// The `iss` of the claims, if it is text.
+    /// The `iss` of the claims, if it is a string.
     let issuer: String?
     /// The `iat` of the claims.
     let issuedAt: IssueTime
-    /// Whether the `iat` is in quotes.
+    /// Whether the `iat` is a string.
     let isIssueTimeText: Bool
-    /// The length of the signature in bytes.
+    /// The length of the signature, in bytes.
     let signatureByteCount: Int
     /// Whether the signature looks like DER: a sequence of two integers of P-256's size.
     let hasDERSignature: Bool
 
-    /// A longer token is not read, in characters: APNs' own are some 200 long.
+    /// The maximum length of a token that is read, in characters. Tokens for APNs have about 200.
     private static let maximumCharacters = 8192
-    /// Above this a number is no number of seconds: the year 5138.
+    /// A larger number is not in seconds: the year 5138.
     private static let latestSecond: Int64 = 100_000_000_000
 
-    /// Reads the value after the scheme; `nil` if that is not three parts in Base64url, the first
-    /// two of them JSON objects (RFC 7515 §3.1).
+    /// Reads the value after the scheme. Returns `nil` if it is not three parts in Base64url, the
+    /// first two of them JSON objects (RFC 7515 §3.1).
     init?(_ text: Substring) {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard text.utf8.count <= Self.maximumCharacters, parts.count == 3,
@@ -53,7 +53,7 @@ struct ProviderTokenReading: Sendable {
 
     private static func isDER(_ signature: [UInt8]) -> Bool {
         var rest = signature[...]
-        /// Takes a tag with its length, which is below 128 here, from the front.
+        /// Removes a tag and its length, which is below 128 here, and returns the length.
         func element(_ tag: UInt8) -> Int? {
             guard rest.popFirst() == tag, let length = rest.popFirst(), length < 0x80 else {
                 return nil
@@ -95,7 +95,8 @@ struct ProviderTokenReading: Sendable {
         return document
     }
 
-    /// Base64url without padding (RFC 4648 §5); `nil` for other characters and impossible lengths.
+    /// Decodes Base64url without padding (RFC 4648 §5); `nil` for other characters and invalid
+    /// lengths.
     static func decoded(_ text: Substring.UTF8View) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []

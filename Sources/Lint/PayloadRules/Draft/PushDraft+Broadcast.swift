@@ -3,8 +3,8 @@
 public import WakeModel
 
 extension PushDraft {
-    /// A broadcast as it will be sent, with all headers that the rules look at. How its sender
-    /// authenticates is not among them.
+    /// Creates the draft of a broadcast, with all headers that the rules check, except for the
+    /// authentication.
     public init(
         broadcast payload: [UInt8], to channel: ChannelID, of bundleID: BundleID,
         priority: Priority, expiration: Expiration, now: WallInstant

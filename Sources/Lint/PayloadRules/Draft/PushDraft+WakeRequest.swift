@@ -3,8 +3,8 @@
 import WakeModel
 
 extension PushDraft {
-    /// The push that a request will be sent as, with all headers that the rules look at. How its
-    /// sender authenticates is not among them.
+    /// Creates the draft of the push that a request is sent as, with all headers that the rules
+    /// check, except for the authentication.
     init(_ request: WakeRequest, expiration: Expiration, now: WallInstant) {
         let type = request.kind.pushType
         var headers = [

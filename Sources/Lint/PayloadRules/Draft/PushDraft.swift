@@ -2,13 +2,13 @@
 
 public import WakeModel
 
-/// A push as a file or a person describes it: everything is raw, and nothing is valid yet.
+/// A push as described in a file or by a person, without validation.
 ///
-/// ``PushValidator`` says what is wrong with it. Its description shows neither payload nor headers.
+/// ``PushValidator`` checks it. Its description shows neither payload nor headers.
 public struct PushDraft: Sendable {
-    /// A header field as it is written.
+    /// A header field.
     public struct Header: Sendable, Hashable {
-        /// The name, in the case that it is written in (rule H018).
+        /// The name, in its original case (rule H018).
         public var name: String
         /// The value.
         public var value: String
@@ -20,34 +20,34 @@ public struct PushDraft: Sendable {
         }
     }
 
-    /// The platform that the push is for, as far as the rules differ (rule H004).
+    /// The platform of the push, as far as the rules differ (rule H004).
     public enum Target: Sendable, Hashable, CaseIterable {
-        /// Any platform but the watch.
+        /// Any platform except watchOS.
         case phone
         /// watchOS 6 and later, where `apns-push-type` is required.
         case watchOS
     }
 
-    /// The header fields as written, duplicates included. The pseudo-header fields `:method`,
-    /// `:path` and `:authority` may be among them: the rules about path, device token and host need
-    /// them. `:version` is the version of HTTP, as `HTTP/1.1`.
+    /// The header fields as written, including duplicates. They may include the pseudo-header
+    /// fields `:method`, `:path` and `:authority`, which the rules about path, device token and
+    /// host need. `:version` is the HTTP version, such as `HTTP/1.1`.
     public var headers: [Header]
-    /// The names, in lower case, of headers that are sent with unknown values, such as a variable
-    /// of a script: no rule applies to them.
+    /// The lower-case names of headers that are sent with unknown values, such as a variable of a
+    /// script; rules about them are skipped.
     public var opaqueHeaders: Set<String> = []
     /// The JSON body, byte for byte.
     public var payload: [UInt8]
     /// The platform.
     public var target: Target
-    /// Whether the push goes through Firebase Cloud Messaging, which sends no VoIP pushes.
+    /// Whether the push is sent through Firebase Cloud Messaging, which sends no VoIP pushes.
     public var isForFirebase = false
-    /// When the push is sent. Without it, the rules that need a clock stay out.
+    /// The time at which the push is sent; `nil` to skip the rules about time.
     public var now: WallInstant?
-    /// Whether ``headers`` are all that will be sent. Where they are not, as with a bare payload,
-    /// the rules about missing headers stay out.
+    /// Whether ``headers`` is complete. If not, as for a bare payload, the rules about missing
+    /// headers are skipped.
     public var headersAreComplete: Bool
 
-    /// Describes a push, or a bare payload.
+    /// Creates a push, or a bare payload.
     public init(
         payload: [UInt8], headers: [Header] = [], target: Target = .phone, now: WallInstant? = nil,
         headersAreComplete: Bool = false
@@ -61,12 +61,12 @@ public struct PushDraft: Sendable {
 }
 
 extension PushDraft: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The sizes; neither the payload nor a header's value, which may be a token.
+    /// The sizes. Neither the payload nor a header's value, which may be a token.
     public var description: String {
         "push draft (\(headers.count) headers, \(payload.count) bytes)"
     }
-    /// The same as ``description``: a debugger's output ends in logs too.
+    /// The same as ``description``, because a debugger's output may be logged.
     public var debugDescription: String { description }
-    /// No children, so that a dump does not show the payload.
+    /// Empty, so that a dump does not show the payload.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

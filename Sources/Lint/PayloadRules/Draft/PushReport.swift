@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the rules say of a ``PushDraft``.
+/// The findings about a ``PushDraft``.
 public struct PushReport: Sendable, Hashable {
-    /// The push type that the draft was judged by: the one that it gives, as it is written, or the
-    /// one that it looks like.
+    /// The push type by which the draft was checked: the value of its header, or the inferred one.
     public let pushType: String
-    /// Whether the draft gives no push type, so that ``pushType`` was inferred from its content.
+    /// Whether the draft has no push type, so that ``pushType`` was inferred from its content.
     public let pushTypeIsInferred: Bool
-    /// All findings, in the order of their places; those about headers come first.
+    /// All findings, in the order of their places; those about headers are first.
     public let diagnostics: [Diagnostic]
 }

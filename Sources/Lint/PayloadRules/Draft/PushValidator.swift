@@ -2,10 +2,10 @@
 
 import WakeModel
 
-/// Checks drafts of pushes of every type against Apple's rules: what a lint tool calls.
+/// Checks drafts of pushes of every type against Apple's rules.
 ///
-/// It is a pure function of the draft and the configuration. Every rule for which the draft has
-/// enough data checks it, so that all faults are found together.
+/// A pure function of the draft and the configuration. Every rule for which the draft has enough
+/// data is checked, so that all faults are found at once.
 ///
 /// ```swift
 /// let draft = PushDraft(payload: bytes, headers: [.init("apns-push-type", "background")])
@@ -14,24 +14,24 @@ import WakeModel
 public struct PushValidator: Sendable {
     private let settings: WakeValidator.Settings
 
-    /// How often ``repaired(_:includingUnsafe:)`` checks again at most. One round is nearly always
-    /// enough; repairs that touch each other take one more each.
+    /// The maximum number of rounds of ``repaired(_:includingUnsafe:)``. One round is nearly always
+    /// sufficient; overlapping repairs need one more each.
     public static let maximumRepairRounds = 32
 
-    /// Whether the reserved keys are Firebase's defaults, and not configured ones.
+    /// Whether the reserved keys are the default (Firebase's), not configured ones.
     package var reservesDefaultKeys: Bool { settings.reservesDefaultKeys }
 
-    /// A validator with these settings.
+    /// Creates a validator with these settings.
     public init(configuration: WakeValidator.Configuration = .init()) {
         settings = WakeValidator.Settings(configuration)
     }
 
-    /// All findings about a draft, and the push type that it was judged by.
+    /// Returns all findings about a draft, and the push type by which it was checked.
     ///
-    /// A draft without `apns-push-type` is judged by its topic's suffix, else by what it holds: as
-    /// `background` where it has `content-available` and nothing visible, as `liveactivity`,
-    /// `widgets`, `mdm` and so on by their keys, as `voip` where it names a call and has no `aps`
-    /// or an empty one, otherwise as `alert`.
+    /// The type of a draft without `apns-push-type` is inferred from the suffix of its topic,
+    /// otherwise from its payload: `background` with `content-available` and nothing visible;
+    /// `liveactivity`, `widgets`, `mdm` and others by their keys; `voip` if it names a call and has
+    /// no `aps` or an empty one; otherwise `alert`.
     public func report(on draft: PushDraft) -> PushReport {
         let context = ValidationContext(draft, settings: settings)
         let diagnostics = Findings.of(Rules.forDraft(of: context.type), on: context)
@@ -42,8 +42,8 @@ public struct PushValidator: Sendable {
             pushTypeIsInferred: given == nil, diagnostics: diagnostics)
     }
 
-    /// The payload of a draft with its repairs made: the safe ones, or all. Checks again after each
-    /// round, since one repair can enable another; ends when nothing is left to fix.
+    /// Returns the payload of a draft with the safe repairs, or all, applied. Checks again after
+    /// each round, because one repair can enable another.
     public func repaired(_ draft: PushDraft, includingUnsafe: Bool = false) -> [UInt8] {
         var draft = draft
         for _ in 0..<Self.maximumRepairRounds {

@@ -3,15 +3,15 @@
 import StrictJSON
 import WakeModel
 
-/// What type a push without `apns-push-type` probably is.
+/// Infers the type of a push without `apns-push-type`.
 extension ValidationContext {
-    /// The type of the topic's suffix, or else the one that the payload looks like; an alert if it
-    /// looks like none: APNs treated such pushes so before there were types.
+    /// The type of the topic's suffix, or the one that the payload suggests; `alert` if there is
+    /// none: APNs treated such pushes as alerts before there were types.
     var judgedType: PushType {
         typeOfTopic ?? typeOfKeys ?? .alert
     }
 
-    /// Keys that reach the user.
+    /// Keys with a visible or audible effect.
     static let visibleKeys: APSKeySet = [
         APSKeySet(.alert), APSKeySet(.badge), APSKeySet(.sound),
     ]
@@ -35,13 +35,13 @@ extension ValidationContext {
         }
         if wantsBackground(document) { return hasVisibleKeys ? .alert : .background }
         if hasVisibleKeys { return .alert }
-        // An empty `aps` shows nothing; servers of calls send one all the same.
+        // An empty `aps` shows nothing, and call servers send one.
         let hasNoAPS = aps == nil || apsObject.map { document.childCount(of: $0) == 0 } == true
         return hasNoAPS && callID != nil ? .voip : nil
     }
 
-    /// Whether `aps` has keys of a Live Activity. Beside what shows or wakes, one alone is rather
-    /// the app's own data, unless it is an event by Apple's name.
+    /// Whether `aps` has keys of a Live Activity. A single one beside visible or background keys is
+    /// probably custom data, unless it is an event with one of Apple's names.
     private var looksLikeLiveActivity: Bool {
         let keys = apsKeys.intersection(Self.liveActivityKeys)
         if apsKeys.contains(.contentState) || keys.rawValue.nonzeroBitCount > 1 { return true }
@@ -56,7 +56,7 @@ extension ValidationContext {
         APSKeySet(.dismissalDate),
     ]
 
-    /// Whether `content-available` is in `aps` or beside it, in any spelling.
+    /// Whether `content-available` is in `aps` or in the root object, in any spelling.
     private func wantsBackground(_ document: JSONDocument) -> Bool {
         if apsKeys.contains(.contentAvailable) { return true }
         return [0, apsObject].contains { object in
@@ -73,7 +73,7 @@ extension ValidationContext {
         return document.childCount(of: apsObject) == 0 && document.childCount(of: 0) > 1
     }
 
-    /// The member of the root object with this key; the last one, as most parsers see it.
+    /// The member of the root object with this key; the last one, as for most parsers.
     func rootMember(_ key: StaticString) -> (key: Int, value: Int)? {
         hasRootObject ? document?.member(key, of: 0) : nil
     }

@@ -3,50 +3,49 @@
 import StrictJSON
 import WakeModel
 
-/// One quick look at the payload of a wake, which says whether the rules about its content can have
-/// anything to say.
+/// A fast check that detects most payloads without findings about their content.
 ///
-/// Nearly every payload that a gateway is given is clean. The fast path reads it once, keeps no
-/// tape and allocates nothing; anything unusual (an escape, a character outside ASCII, `null`, a
-/// fraction, a name that some rule depends on) makes it stop, and then the rules check the payload.
-/// So it never reports a fault, and a test verifies that what it calls clean has no finding.
+/// Nearly all payloads of a gateway have none. The fast path reads a payload once, builds no tape
+/// and allocates nothing. It stops at anything unusual (an escape, a character outside ASCII,
+/// `null`, a fraction, a name that a rule depends on), and then the rules check the payload. So it
+/// never reports a fault; a test verifies that payloads that it accepts have no findings.
 struct PayloadFastPath {
-    /// A payload with more containers inside each other is not looked at: rule G008 begins above.
+    /// The maximum depth; rule G008 applies to greater ones.
     private static let maximumDepth = 16
-    /// How many keys of all open objects together are kept, as hashes.
+    /// The maximum number of stored keys of all open objects, as hashes.
     private static let maximumOpenKeys = 96
 
     // SAFETY: `text` points to `count` bytes, and `scratch` to `maximumDepth + 1 + maximumOpenKeys`
-    // integers. Both outlive this value, which exists only inside `read`; each read of `text` is
-    // behind a comparison with `count`, and each index into `scratch` behind one with the limits.
+    // integers. Both outlive this value, which exists only inside `read`; each read of `text`
+    // follows a comparison with `count`, and each index of `scratch` one with the limits.
     private let text: UnsafePointer<UInt8>
     private let count: Int
     private let scratch: UnsafeMutablePointer<UInt64>
     private let settings: WakeValidator.Settings
-    /// Whether the push is for a call, and not a background push.
+    /// Whether the push is for a call, not a background push.
     private let isCall: Bool
     private var position = 0
-    /// How many containers are open.
+    /// The number of open containers.
     private var depth = 0
-    /// A bit for each open container, the innermost lowest: 1 for an object.
+    /// One bit per open container, the innermost lowest: 1 for an object.
     private var objects: UInt32 = 0
-    /// How many keys of the open objects are kept.
+    /// The number of stored keys of open objects.
     private var keyCount = 0
     private var hasAPS = false
-    /// The roles of all keys outside `aps` together.
+    /// The roles of all keys outside `aps`.
     private var customRoles: NameRole = []
-    /// The value of the preferred key of the root object that names the call, and that key's place
-    /// among the identifiers.
+    /// The value of the preferred key of the root object that identifies the call, and the rank of
+    /// that key.
     private var call: (value: Range<Int>, rank: Int)?
 
-    /// What a clean payload says.
+    /// The result for a payload without findings.
     struct Reading {
-        /// VoIP: the call that it names.
+        /// VoIP: the id of the call.
         let callID: String?
     }
 
-    /// Reads a payload in which no rule about the content of a push of this kind finds anything.
-    /// `nil` says nothing. Rules about size and headers are not answered for.
+    /// Reads a payload. Returns `nil` if a rule about the content of this kind of push may have a
+    /// finding. Rules about size and headers are not considered.
     static func read(
         _ payload: [UInt8], as kind: WakeKind, settings: WakeValidator.Settings
     ) -> Reading? {
@@ -85,12 +84,12 @@ struct PayloadFastPath {
         self.isCall = isCall
     }
 
-    /// The byte at the position; 0 at the end, which nothing takes.
+    /// The byte at the position; 0 at the end, which no grammar rule accepts.
     private var current: UInt8 {
         @inline(__always) get { position < count ? text[position] : 0 }
     }
 
-    /// Reads the whole text and says whether it is clean.
+    /// Reads the whole text. Returns whether no rule can have a finding.
     private mutating func reads() -> Bool {
         skipBlanks()
         guard current == UInt8(ascii: "{") else { return false }
@@ -123,7 +122,7 @@ struct PayloadFastPath {
         isFirst = true
     }
 
-    /// Whether the container that was opened last has had no member yet.
+    /// Whether no member of the innermost container has been read.
     private var isFirst = true
 
     private mutating func close() {
@@ -134,7 +133,7 @@ struct PayloadFastPath {
         isFirst = false
     }
 
-    /// Reads the comma before a member or element, if one has to be there.
+    /// Reads the comma before a member or element, if one is required.
     @inline(__always)
     private mutating func readsSeparator() -> Bool {
         guard !isFirst else {
@@ -186,8 +185,8 @@ struct PayloadFastPath {
         return readsValue(without: key.roles.contains(.discriminator) ? .urgent : [])
     }
 
-    /// Reads the value of a member of a VoIP push. Words in texts that a person would read are for
-    /// the rules, and so are keys that speak of something else than a call.
+    /// Reads the value of a member of a VoIP push. Fails for words in texts that a person would
+    /// read, and for keys about something other than a call, because rules depend on them.
     private mutating func readsCallMember(_ key: Key) -> Bool {
         guard !key.roles.contains(.notCall), depth > 1 || !isShown(key) else { return false }
         let saysMore = !key.roles.isDisjoint(with: [.discriminator, .callEventKey])
@@ -209,14 +208,14 @@ struct PayloadFastPath {
         .laterCallEvent, .maybeLaterCallEvent, .notCall,
     ]
 
-    /// Whether a key of the root object is called as one whose text a person reads.
+    /// Whether a key of the root object has the name of a visible text.
     private func isShown(_ key: Key) -> Bool {
         key.roles.contains(.prose) || key.head == Self.alert || key.head == Self.title
             || key.head == Self.messageContent
     }
 
-    /// Keeps the value of a key of the root object if the key names the call, and no preferred one
-    /// does so already.
+    /// Stores the value of a key of the root object if the key identifies the call, unless a
+    /// preferred one was stored.
     private mutating func noteIdentifier(_ key: Key, _ value: Range<Int>) {
         guard depth == 1, settings.mayBeCallIdentifier(startingWith: text[key.start]) else {
             return
@@ -228,7 +227,7 @@ struct PayloadFastPath {
         }
     }
 
-    /// Whether a key is this name, whatever its case and separators.
+    /// Whether a key has this name, regardless of case and separators.
     private func isNamed(_ key: Key, _ letters: [UInt8]) -> Bool {
         guard key.count >= letters.count else { return false }
         var matched = 0
@@ -245,23 +244,23 @@ struct PayloadFastPath {
         let start: Int
         let count: Int
         let roles: NameRole
-        /// The first eight bytes, the first one lowest.
+        /// The first eight bytes, the first one in the lowest bits.
         let head: UInt64
     }
 
-    /// Reads a key with its quotes; `nil` for one that another rule should look at, or that its
-    /// object seems to have already.
+    /// Reads a key with its quotes. Returns `nil` for a key that a rule depends on, or that may be
+    /// a duplicate.
     @inline(__always)
     private mutating func readKey() -> Key? {
         readShortKey() ?? readLongKey()
     }
 
-    /// Reads a key of up to seven small letters and digits, all together.
+    /// Reads a key of up to seven lower-case letters and digits with one load.
     @inline(__always)
     private mutating func readShortKey() -> Key? {
         let start = position + 1
         guard start + 8 <= count else { return nil }
-        // SAFETY: eight bytes are left; unaligned loads are allowed for.
+        // SAFETY: at least eight bytes are left; unaligned loads are allowed.
         let word = UnsafeRawPointer(text).loadUnaligned(fromByteOffset: start, as: UInt64.self)
         let difference = word ^ (Self.ones &* 0x22)
         // The lowest marked byte is the first quote (Warren, Hacker's Delight, 6-1).
@@ -280,7 +279,7 @@ struct PayloadFastPath {
         return Key(start: start, count: length, roles: roles, head: head)
     }
 
-    /// The high bit of each byte that is at least `least`, for bytes of ASCII.
+    /// Sets the high bit of each byte that is at least `least`, for ASCII bytes.
     @inline(__always)
     private static func atLeast(_ least: UInt64, _ word: UInt64) -> UInt64 {
         ((word | highs) &- (ones &* least)) & highs
@@ -307,8 +306,8 @@ struct PayloadFastPath {
         return Key(start: start, count: index - start, roles: roles, head: head)
     }
 
-    /// Keeps a key's hash, or the key itself if it is short, and says whether its object has none
-    /// like it yet.
+    /// Stores the hash of a key, or the key itself if it is short. Returns whether it is unique in
+    /// its object.
     @inline(__always)
     private mutating func notesKey(_ hash: UInt64) -> Bool {
         guard keyCount < Self.maximumOpenKeys else { return false }
@@ -348,7 +347,7 @@ struct PayloadFastPath {
     private static let title = WakeValidator.ReservedHead("title").head
     private static let messageContent = WakeValidator.ReservedHead("msg_content").head
 
-    /// Reads `{"content-available":1}`, blanks allowed.
+    /// Reads `{"content-available":1}`, with optional blanks.
     private mutating func readsCleanAPS() -> Bool {
         guard takes("{"), takes("\"content-available\""), takes(":"), takes("1"), takes("}") else {
             return false
@@ -356,7 +355,7 @@ struct PayloadFastPath {
         return true
     }
 
-    /// Reads these bytes and the blanks behind them.
+    /// Reads these bytes and the blanks after them.
     @inline(__always)
     private mutating func takes(_ word: StaticString) -> Bool {
         let length = word.utf8CodeUnitCount
@@ -370,7 +369,7 @@ struct PayloadFastPath {
 }
 
 extension PayloadFastPath {
-    /// Reads a value; that of a container is left open. A text must have no word of these roles.
+    /// Reads a value; a container is left open. Fails for a string with a word of these roles.
     private mutating func readsValue(without roles: NameRole) -> Bool {
         switch current {
         case UInt8(ascii: "\""): return readsText(without: roles)
@@ -385,7 +384,7 @@ extension PayloadFastPath {
         }
     }
 
-    /// Reads an integer that every parser holds exactly and that is no card number.
+    /// Reads an integer that all parsers represent exactly, and that is not a card number.
     private mutating func readsInteger() -> Bool {
         if current == UInt8(ascii: "-") { position += 1 }
         let first = current
@@ -400,7 +399,7 @@ extension PayloadFastPath {
         return !mayBeCard && next != UInt8(ascii: ".") && next | 0x20 != UInt8(ascii: "e")
     }
 
-    /// Reads a text in which nothing looks like a secret (rule G017), and no word has these roles.
+    /// Reads a string that does not resemble a secret (rule G017), and has no word of these roles.
     private mutating func readsText(without roles: NameRole) -> Bool {
         let start = position + 1
         guard let end = endOfPlainText(from: start) else { return false }
@@ -419,12 +418,12 @@ extension PayloadFastPath {
         return roles.isEmpty || isHarmless(start..<end, without: roles)
     }
 
-    /// The place of the closing quote of a text that is plain ASCII without `@`, found eight bytes
-    /// at a time.
+    /// The position of the closing quote of a plain ASCII string without `@`, found eight bytes at
+    /// a time.
     @inline(__always)
     private func endOfPlainText(from start: Int) -> Int? {
         var index = start
-        // SAFETY: eight bytes are read only where eight are left; unaligned loads are allowed for.
+        // SAFETY: eight bytes are read only if eight are left; unaligned loads are allowed.
         let bytes = UnsafeRawPointer(text)
         while index + 8 <= count {
             let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
@@ -442,7 +441,7 @@ extension PayloadFastPath {
     }
 
     /// Whether none of eight bytes is a quote, a backslash, an `@`, a control character or outside
-    /// ASCII. It may say no too often, never yes.
+    /// ASCII. The result may be falsely false, but never falsely true.
     @inline(__always)
     private static func isPlain(_ word: UInt64) -> Bool {
         // A byte below n borrows into its high bit (Warren, Hacker's Delight, 6-1).
@@ -463,7 +462,7 @@ extension PayloadFastPath {
         return true
     }
 
-    /// Whether no word of a text, and not the text as a whole, has one of these roles; see
+    /// Whether no word of a text, nor the whole text, has one of these roles; see
     /// `JSONDocument.wordRoles`.
     private func isHarmless(_ range: Range<Int>, without roles: NameRole) -> Bool {
         var reader = NameReader()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Detects that the same payload goes to very many devices together (rule BG025).
+/// Detects the same payload for very many devices at once (rule BG025).
 struct BurstDetector: Sendable {
     private struct Burst {
         let payload: UInt64
@@ -9,13 +9,13 @@ struct BurstDetector: Sendable {
         var isReported: Bool
     }
 
-    /// How many payloads are followed at a time; the one that began first is dropped.
+    /// The maximum number of payloads that are tracked; the oldest one is dropped.
     private static let maximumBursts = 64
 
     private var bursts: [Burst] = []
 
-    /// Counts a push and says whether it makes its burst too large, once for each burst. `isNew`
-    /// says whether the device got another payload before.
+    /// Counts a push. Returns whether it makes its burst too large, once per burst. `isNew` is
+    /// whether the device's previous payload was different.
     mutating func add(
         _ payload: UInt64, isNew: Bool, _ now: Int64,
         _ limits: WakeValidator.Thresholds

@@ -2,10 +2,10 @@
 
 import WakeModel
 
-/// What follows from APNs' answers (rules SQ001 to SQ004).
+/// Checks pushes after answers of APNs (rules SQ001 to SQ004).
 extension PushHistory {
-    /// Reasons after which Apple asks never to try again (facts §3.3), without those of a 410,
-    /// which are for SQ001.
+    /// Reasons after which Apple says not to retry (facts §3.3), except those of a 410, which rule
+    /// SQ001 covers.
     private static let finalReasons: Set<String> = [
         "BadDeviceToken", "DeviceTokenNotForTopic", "Forbidden", "PayloadTooLarge",
     ]
@@ -31,7 +31,7 @@ extension PushHistory {
         device.inactiveSince = answer.status == 410 ? inactiveAt : nil
         switch answer.status {
         case 500... where answer.reason != "Shutdown":
-            // A server that shuts down says so; another one accepts the push immediately.
+            // A server that shuts down; another one accepts the push immediately.
             device.refusal = .init(payload: payload, at: now, isForGood: false)
         case 400..<500 where answer.reason.map(Self.finalReasons.contains) == true:
             device.refusal = .init(payload: payload, at: now, isForGood: true)
@@ -40,7 +40,7 @@ extension PushHistory {
         }
     }
 
-    /// Whether deleting the device token was right, where the sender did that on this answer.
+    /// Checks the deletion of a device token after this answer.
     func examineDeletion(
         _ push: SentPush, _ environment: APNsEnvironment?, _ device: inout DeviceHistory,
         _ findings: inout HistoryFindings
@@ -63,11 +63,11 @@ extension PushHistory {
     }
 }
 
-/// What is found about one push of a history.
+/// The findings about one push of a history.
 struct HistoryFindings {
     private(set) var diagnostics: [Diagnostic] = []
 
-    /// Reports a finding; what is left out is taken from the rule.
+    /// Reports a finding; omitted values are those of the rule.
     mutating func report(
         _ id: RuleID, _ message: String? = nil, fix: String? = nil, severity: Severity? = nil,
         header: String? = nil

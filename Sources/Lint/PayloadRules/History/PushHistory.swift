@@ -3,21 +3,21 @@
 import StrictJSON
 import WakeModel
 
-/// The rules over several pushes: BG020, BG021, BG025, VO011 to VO014, LA006, LO002, PT002, AU004,
-/// AU005, AU008 and SQ001 to SQ004.
+/// Checks rules about several pushes: BG020, BG021, BG025, VO011 to VO014, LA006, LO002, PT002,
+/// AU004, AU005, AU008 and SQ001 to SQ004.
 ///
-/// Feed it a log of sent pushes, or a plan, in the order of time. It keeps a bounded memory for
-/// each device, whatever the number of pushes, and forgets devices that had no push for a day. Of
-/// payloads, call ids and tokens it keeps hashes and times only.
+/// The input is a log of sent pushes, or a plan, in order of time. The memory per device is
+/// bounded, regardless of the number of pushes; devices without a push for a day are removed. Only
+/// hashes and times of payloads, call ids and tokens are stored.
 public struct PushHistory: Sendable {
-    /// How long a device is remembered after its last push, in milliseconds: one day.
+    /// The time for which a device is stored after its last push, in milliseconds: one day.
     static let memoryMilliseconds: Int64 = 86_400_000
-    /// The number of devices at which the forgotten ones are looked for first.
+    /// The number of devices at which expired ones are first removed.
     static let firstSweep = 65_536
-    /// Times are held within this many milliseconds of the epoch, 36 million years, so that no
-    /// difference of two of them overflows.
+    /// Times are clamped to this many milliseconds from the epoch, 36 million years, so that
+    /// differences do not overflow.
     private static let farthestMilliseconds: Int64 = 1 << 60
-    /// The window of rules that count per hour, in milliseconds.
+    /// The window of rules with hourly limits, in milliseconds.
     static let hour: Int64 = 3_600_000
 
     let settings: WakeValidator.Settings
@@ -27,13 +27,13 @@ public struct PushHistory: Sendable {
     private var bursts = BurstDetector()
     private var tokens = TokenHistory()
 
-    /// A history that has seen nothing, with these settings.
+    /// Creates an empty history with these settings.
     public init(configuration: WakeValidator.Configuration = .init()) {
         settings = WakeValidator.Settings(configuration)
     }
 
-    /// What the rules say of this push after those before it. A push that is older than the one
-    /// before it counts as sent at the same time.
+    /// Returns the findings about a push after the previous ones. A push that is older than the
+    /// previous one counts as sent at the same time.
     public mutating func examine(_ push: SentPush) -> [Diagnostic] {
         let limit = Self.farthestMilliseconds
         let now = max(latest, min(max(push.at.millisecondsSinceEpoch, -limit), limit))
@@ -42,7 +42,7 @@ public struct PushHistory: Sendable {
         let context = ValidationContext(push.draft, settings: settings)
         let payload = FNV1a.hash(push.draft.payload)
         var findings = HistoryFindings()
-        // Taken out while it changes, so that its arrays are not copied.
+        // Removed while it changes, so that its arrays are not copied.
         var device = devices.removeValue(forKey: push.device) ?? DeviceHistory()
         examineAnswers(push, payload, now, &device, &findings)
         examineDeletion(push, Rules.environmentOfHost(context), &device, &findings)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The newest few times of something, as milliseconds since the epoch, oldest first: as many as it
-/// takes to see whether a limit is passed.
+/// The latest times of an event, in milliseconds since the epoch, the oldest first: as many as a
+/// limit requires.
 struct RecentTimes: Sendable {
-    /// The most times that are kept, whatever the limit: a limit above counts as this one.
+    /// The maximum number of stored times; a higher limit counts as this one.
     static let maximumCount = 10_000
 
     private var times: [Int64] = []
 
-    /// Adds a time and says how many there were within the window that ends with it, at most one
-    /// more than `limit`.
+    /// Adds a time. Returns the number of times within the window that ends with it, at most
+    /// `limit` + 1.
     mutating func add(_ time: Int64, window: Int64, limit: Int) -> Int {
         let (start, overflow) = time.subtractingReportingOverflow(window)
         if !overflow, let kept = times.firstIndex(where: { $0 > start }) {

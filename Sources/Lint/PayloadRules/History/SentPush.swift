@@ -2,18 +2,19 @@
 
 public import WakeModel
 
-/// One push of a log or a plan, as ``PushHistory`` checks it.
+/// A push of a log or a plan, for ``PushHistory``.
 public struct SentPush: Sendable {
-    /// What APNs answered.
+    /// The answer of APNs.
     public struct Answer: Hashable, Sendable {
         /// The HTTP status.
         public var status: Int
         /// The `reason` of the body, such as `Unregistered`; `nil` for a 200.
         public var reason: String?
-        /// The `timestamp` of a 410: when APNs saw that the device token was no longer active.
+        /// The `timestamp` of a 410: the time at which APNs confirmed that the device token was
+        /// inactive.
         public var inactiveAt: WallInstant?
 
-        /// Spells out an answer.
+        /// Creates an answer.
         public init(status: Int, reason: String? = nil, inactiveAt: WallInstant? = nil) {
             self.status = status
             self.reason = reason
@@ -21,11 +22,11 @@ public struct SentPush: Sendable {
         }
     }
 
-    /// What the sender did with the device token.
+    /// The handling of the device token by the sender.
     public struct TokenCare: Hashable, Sendable {
-        /// When the app last registered the token, if known.
+        /// The time of the app's last registration of the token, if known.
         public var registeredAt: WallInstant?
-        /// Whether the sender deleted the token on the answer to this push.
+        /// Whether the sender deleted the token because of the answer to this push.
         public var isDeleted: Bool
 
         /// Creates the state of a token.
@@ -35,18 +36,18 @@ public struct SentPush: Sendable {
         }
     }
 
-    /// When it was sent.
+    /// The time at which the push was sent.
     public var at: WallInstant
-    /// Any stable name of the device token, such as a digest; it is never shown.
+    /// A stable identifier of the device token, such as a digest; it is never shown.
     public var device: String
-    /// What was sent. Its ``PushDraft/now`` is not used.
+    /// The push. Its ``PushDraft/now`` is not used.
     public var draft: PushDraft
-    /// What APNs answered, where the log has it; the rules SQ001 to SQ004 need it.
+    /// The answer of APNs; `nil` if it is unknown. The rules SQ001 to SQ004 need it.
     public var answer: Answer?
-    /// What the sender did with the token, where the log has it; SQ001 and SQ002 look at it.
+    /// The handling of the token, if it is known. The rules SQ001 and SQ002 use it.
     public var token: TokenCare
 
-    /// Describes one push of a log.
+    /// Creates a push of a log.
     public init(
         at: WallInstant, device: String, draft: PushDraft, answer: Answer? = nil,
         token: TokenCare = .init()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The provider tokens of a history (rules AU004, AU005 and AU008).
+/// The provider tokens in a history (rules AU004, AU005 and AU008).
 struct TokenHistory: Sendable {
     private struct Key {
         let id: String
@@ -9,7 +9,7 @@ struct TokenHistory: Sendable {
         var issuedAt: Int64
     }
 
-    /// The most keys that are followed.
+    /// The maximum number of tracked keys.
     private static let maximumKeys = 64
 
     private var keys: [Key] = []

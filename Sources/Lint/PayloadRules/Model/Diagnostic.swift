@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One finding: the rule, the fault, its place, and how to fix it.
+/// A finding: the rule, the fault, its place, and its fix.
 ///
-/// A diagnostic names keys, because its reader has to find them, and never a value of the payload.
+/// A diagnostic contains names of keys, but never a value of the payload.
 public struct Diagnostic: Hashable, Sendable {
-    /// The rule that found it.
+    /// The rule.
     public var rule: RuleID
-    /// How much this finding weighs; mostly the rule's own severity.
+    /// The severity of this finding; usually that of the rule.
     public var severity: Severity
-    /// What was found, as a clause without a full stop.
+    /// The fault, as a clause without a full stop.
     public var message: String
-    /// What to do, as an imperative sentence.
+    /// The fix, as an imperative sentence.
     public var fix: String
     /// The line, from 1.
     public var line: Int
@@ -18,12 +18,12 @@ public struct Diagnostic: Hashable, Sendable {
     public var column: Int
     /// The offset in bytes, from 0 to the payload's length.
     public var offset: Int
-    /// The JSON pointer (RFC 6901) of the offending key or value; empty for the whole payload.
+    /// The JSON pointer (RFC 6901) of the faulty key or value; empty for the whole payload.
     public var pointer: String
-    /// The header that the finding is about, such as `apns-expiration`; `nil` where it is about the
+    /// The header that the finding is about, such as `apns-expiration`; `nil` if it is about the
     /// payload. A finding about a header has line 1, column 1 and an empty pointer.
     public var header: String?
-    /// The edit of the payload that fixes this, where there is one right answer; see ``Repairs``.
+    /// The edit that fixes the payload; `nil` if there is no single one. See ``Repairs``.
     public var repair: Repair?
 
     /// Creates a finding.
@@ -46,7 +46,8 @@ public struct Diagnostic: Hashable, Sendable {
 }
 
 extension Diagnostic: CustomStringConvertible {
-    /// One line in the manner of a compiler: `1:24: error BG004 /aps/badge: message. Fix`.
+    /// The finding on one line, as compilers print it: `1:24: error BG004 /aps/badge: message.
+    /// Fix`.
     public var description: String {
         let place = header ?? "\(line):\(column)"
         let target = pointer.isEmpty ? "" : " \(pointer)"

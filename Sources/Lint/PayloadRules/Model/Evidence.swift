@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a rule rests on: a source, and how far it can be trusted.
+/// A source of a rule, with its confidence.
 public struct Evidence: Hashable, Sendable, CustomStringConvertible {
-    /// How a fact is known (facts §0).
+    /// The confidence of a fact (facts §0).
     public enum Confidence: String, Hashable, Sendable, CaseIterable {
-        /// Apple or a standard documents it.
+        /// Documented by Apple or a standard.
         case documented
-        /// An Apple engineer said so.
+        /// Stated by an Apple engineer.
         case engineer
-        /// Third parties observed it.
+        /// Observed by third parties.
         case observed
-        /// Found by reverse engineering the system's code; it may change with any release.
+        /// Reverse-engineered from the system's code; it may change with any release.
         case reverseEngineered = "reverse-engineered"
-        /// Proposed by this project.
+        /// Assumed by this project.
         case assumed
     }
 
-    /// The source: the title of a page, a standard's section, a forum thread.
+    /// The source: the title of a page, a section of a standard, a forum thread.
     public let reference: String
-    /// How the fact is known.
+    /// The confidence.
     public let confidence: Confidence
 
-    /// Names one source.
+    /// Creates a source.
     public init(_ reference: String, _ confidence: Confidence) {
         self.reference = reference
         self.confidence = confidence
     }
 
-    /// Both in one line: "Apple, … (documented)".
+    /// The source and the confidence: "Apple, … (documented)".
     public var description: String { "\(reference) (\(confidence.rawValue))" }
 }
 

@@ -2,16 +2,16 @@
 
 import StrictJSON
 
-/// What the rules have found so far. Places stay raw until ``diagnostics(of:)``: lines, columns and
-/// pointers are worked out only for what is reported.
+/// The findings of the rules so far. ``diagnostics(of:)`` computes lines, columns and pointers,
+/// only for reported findings.
 struct Findings {
-    /// Where a finding belongs.
+    /// The place of a finding.
     enum Place {
-        /// The payload as a whole.
+        /// The whole payload.
         case whole
         /// A key or a value.
         case node(Int)
-        /// A place in text that has no tape.
+        /// An offset in text that has no tape.
         case offset(Int, pointer: String)
         /// A header.
         case header(String)
@@ -27,16 +27,15 @@ struct Findings {
     }
 
     private let rules: [Rule]
-    /// The index in `rules` of the rule that is looking now.
+    /// The index in `rules` of the current rule.
     private var current = 0
     private var found: [Finding] = []
 
     private init(rules: [Rule]) { self.rules = rules }
 
-    /// Runs all rules over one push.
+    /// Runs all rules on one push.
     static func of(_ rules: [Rule], on context: ValidationContext) -> Findings {
-        // The loop reads the list from outside the value that the rules change, so that nothing has
-        // to be kept alive anew for each of them.
+        // A local copy of the list avoids a retain and release for each rule.
         var findings = Findings(rules: rules)
         for index in rules.indices {
             findings.current = index
@@ -45,8 +44,8 @@ struct Findings {
         return findings
     }
 
-    /// Reports a finding of the rule that is looking now. What is left out is taken from the rule:
-    /// its title, its fix, its severity.
+    /// Reports a finding of the current rule. Omitted values are those of the rule: title, fix and
+    /// severity.
     mutating func report(
         _ place: Place, _ message: String? = nil, fix: String? = nil, severity: Severity? = nil,
         repair: Repair? = nil
@@ -58,8 +57,8 @@ struct Findings {
                 place: place, repair: repair))
     }
 
-    /// The findings with their places, by offset; at one offset the gravest first, then by id. At
-    /// most so many: where there are more, errors come before the rest.
+    /// Returns at most `count` findings with their places, sorted by offset; at the same offset by
+    /// severity, then by id. If there are more, errors are preferred.
     func diagnostics(of context: ValidationContext, most count: Int = .max) -> [Diagnostic] {
         var diagnostics = told(most: count).map { diagnostic($0, context) }
         if diagnostics.count > 1 {

@@ -2,8 +2,7 @@
 
 import WakeModel
 
-/// Some push types, one bit each: the types a rule applies to, or the one type of a push. The bits
-/// are in the order of `PushType.all`.
+/// A set of push types, one bit each, in the order of `PushType.all`.
 struct PushTypeSet: OptionSet, Hashable, Sendable {
     let rawValue: UInt16
 
@@ -18,21 +17,21 @@ struct PushTypeSet: OptionSet, Hashable, Sendable {
     static let pushtotalk = PushTypeSet(rawValue: 1 << 8)
     static let widgets = PushTypeSet(rawValue: 1 << 9)
     static let controls = PushTypeSet(rawValue: 1 << 10)
-    /// A type that Apple's documentation does not list.
+    /// A type that is not in Apple's documentation.
     static let unlisted = PushTypeSet(rawValue: 1 << 11)
 
     static let every = PushTypeSet(rawValue: 0xfff)
-    /// How many bits there are.
+    /// The number of bits.
     static let bitCount = 12
 
     init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The bit of one type.
+    /// Creates a set of one type.
     init(_ type: PushType) {
         rawValue = 1 << UInt16(PushType.all.firstIndex(of: type) ?? Self.bitCount - 1)
     }
 
-    /// The bit of one kind, without comparing text.
+    /// Creates a set of one kind, without comparing strings.
     init(_ kind: WakeKind) {
         self =
             switch kind {
@@ -50,7 +49,7 @@ struct PushTypeSet: OptionSet, Hashable, Sendable {
             }
     }
 
-    /// The types with a bit of their own, in the order of `PushType.all`.
+    /// The types with their own bit, in the order of `PushType.all`.
     var types: [PushType] {
         PushType.all.enumerated().filter { rawValue & (1 << UInt16($0.offset)) != 0 }.map(\.element)
     }

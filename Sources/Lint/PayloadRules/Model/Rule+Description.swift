@@ -3,9 +3,9 @@
 public import WakeModel
 
 extension Rule {
-    /// The letters before a rule's number, and their meaning (facts §5.9).
+    /// A family of rules: the letters before the number (facts §5.9).
     public enum Family: String, Hashable, Sendable, CaseIterable {
-        /// The body as a text, and keys and values of every push.
+        /// The body as text, and keys and values of every push.
         case generic = "G"
         /// Request headers and path.
         case headers = "H"
@@ -31,7 +31,7 @@ extension Rule {
         case deviceManagement = "MD"
         /// Provider tokens and keys.
         case authentication = "AU"
-        /// What follows from APNs' answers.
+        /// Conclusions from APNs' answers.
         case sequence = "SQ"
 
         /// The family as a heading: "Background pushes".
@@ -55,13 +55,13 @@ extension Rule {
         }
     }
 
-    /// What a rule has to be shown before it can judge.
+    /// The input that a rule requires.
     public enum Requirement: String, Hashable, Sendable, CaseIterable {
         /// A payload and its push type.
         case payload
-        /// Headers too.
+        /// A payload and headers.
         case headers
-        /// Pushes in the order of time: a log or a plan.
+        /// Pushes in order of time: a log or a plan.
         case history
     }
 
@@ -75,10 +75,10 @@ extension Rule {
     }
 
     /// The push types that the rule applies to, in the order of `PushType.all`; empty for a rule
-    /// that applies to pushes of every type, also of types that Apple may add.
+    /// that applies to all types, including future ones.
     public var pushTypes: [PushType] { scope == .every ? [] : scope.types }
 
-    /// What the rule has to be shown.
+    /// The input that the rule requires.
     public var requirement: Requirement {
         switch sight {
         case .size, .payload: .payload

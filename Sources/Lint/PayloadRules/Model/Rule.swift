@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One rule: its name, its reason, its sources, and how to fix what it finds.
+/// A rule: its id, its rationale, its sources, and its fix.
 ///
-/// The texts are the rule's manual page; a ``Diagnostic`` describes one finding. All rules are in
-/// ``Rules/table``.
+/// The texts are the documentation of the rule; a ``Diagnostic`` describes one finding. All rules
+/// are in ``Rules/table``.
 public struct Rule: Sendable, Identifiable {
-    /// The stable name.
+    /// The stable id.
     public let id: RuleID
-    /// How much a finding weighs as a rule. Where a finding differs, its diagnostic says so.
+    /// The default severity. A diagnostic may have another.
     public let severity: Severity
-    /// What was found, as a clause without a full stop.
+    /// The fault, as a clause without a full stop.
     public let title: String
-    /// Why that matters, in a sentence.
+    /// The rationale, as a sentence.
     public let rationale: String
-    /// What the rule rests on.
+    /// The sources of the rule.
     public let evidence: [Evidence]
-    /// What to do, as an imperative sentence.
+    /// The fix, as an imperative sentence.
     public let fix: String
-    /// The pushes that the rule applies to.
+    /// The push types that the rule applies to.
     let scope: PushTypeSet
-    /// What the rule needs to see.
+    /// The input that the rule requires.
     let sight: Sight
     let check: @Sendable (ValidationContext, inout Findings) -> Void
 
-    /// What a rule needs to see before it can judge.
+    /// The input that a rule requires.
     enum Sight: Hashable, Sendable {
-        /// How many bytes the payload has, and the push type.
+        /// The size of the payload, and the push type.
         case size
         /// The payload and the push type.
         case payload
-        /// Also the headers that every wake has.
+        /// Also the headers of every wake.
         case headers
-        /// Also what only a draft can get wrong: types uphold it for a wake.
+        /// Also faults that only a draft can have, because types prevent them in a wake.
         case draft
-        /// Several pushes, in the order of time: see ``PushHistory``.
+        /// Several pushes in order of time; see ``PushHistory``.
         case history
     }
 

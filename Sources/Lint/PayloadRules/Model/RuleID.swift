@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A rule's stable name, such as `BG004`: its family and a number (facts §5.9).
+/// The stable id of a rule, such as `BG004`: its family and a number (facts §5.9).
 public struct RuleID: RawRepresentable, Hashable, Sendable, Comparable,
     ExpressibleByStringLiteral, CustomStringConvertible
 {
-    /// The name.
+    /// The id.
     public let rawValue: String
 
-    /// Makes an id from its text. Nothing is checked; ``Rules/rule(_:)`` says whether it exists.
+    /// Creates an id without validation; ``Rules/rule(_:)`` returns whether it exists.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Makes an id from a literal.
+    /// Creates an id from a literal.
     public init(stringLiteral value: String) { self.init(rawValue: value) }
 
-    /// Orders by text.
+    /// Orders ids as text.
     public static func < (left: RuleID, right: RuleID) -> Bool { left.rawValue < right.rawValue }
 
-    /// The name.
+    /// The id.
     public var description: String { rawValue }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much a finding weighs. Only errors make a wake invalid.
+/// The severity of a finding. Only errors make a wake invalid.
 public enum Severity: String, Hashable, Sendable, CaseIterable, Comparable, CustomStringConvertible
 {
-    /// For information.
+    /// Information.
     case note
     /// Probably wrong, degraded or risky.
     case warning
-    /// Refused or ignored by APNs or the device, or against a documented must.
+    /// Rejected or ignored by APNs or the device, or contrary to a documented requirement.
     case error
 
-    /// Orders by weight: a note is less than a warning, and a warning less than an error.
+    /// Orders by severity: a note is less than a warning, and a warning less than an error.
     public static func < (left: Severity, right: Severity) -> Bool { left.weight < right.weight }
 
     /// The name, in lower case.

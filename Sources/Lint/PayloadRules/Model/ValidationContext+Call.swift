@@ -2,18 +2,19 @@
 
 import StrictJSON
 
-/// The call that a VoIP payload names (rule VO003).
+/// The call of a VoIP payload (rule VO003).
 extension ValidationContext {
-    /// The call's id of a value's text. The letters of a UUID are in lower case, because their case
-    /// does not count (RFC 9562 §4): phones treat it as the same call.
+    /// The call's id for the text of a value. Letters are converted to lower case, because the case
+    /// of a UUID has no meaning (RFC 9562 §4) and phones treat it as the same call.
     static func callID(_ text: some Collection<UInt8>) -> String {
         guard JSONDocument.isUUID(text) else { return String(decoding: text, as: UTF8.self) }
-        // The bit by which small letters differ from capitals; digits and hyphens have it already.
+        // The bit that distinguishes lower case from upper case; digits and hyphens have it
+        // already.
         return String(decoding: text.map { $0 | 0x20 }, as: UTF8.self)
     }
 
-    /// The value of the preferred identifier key that has a usable one: text that is not empty, or
-    /// an integer in its literal form.
+    /// The value of the preferred identifier key with a usable value: a string that is not empty,
+    /// or the literal of an integer.
     var callID: String? {
         guard let document else { return nil }
         return firstCallIdentifier { isUsable($0, in: document) }.map { member in
@@ -24,16 +25,16 @@ extension ValidationContext {
         }
     }
 
-    /// Whether something in the payload identifies the call: what ``callID`` finds, a name that
-    /// calling services use for it, inside `aps` too, or a value in the form of a UUID. Two pushes
-    /// with such a thing need not be the same call; see ``callID`` for that.
+    /// Whether something in the payload identifies the call: ``callID``, a name that calling
+    /// services use, including in `aps`, or a UUID. Two pushes with it are not necessarily the same
+    /// call; see ``callID``.
     var tellsCallsApart: Bool {
         guard let document else { return false }
         return callID != nil || tellsCallsApart(document, depth: 0) || hasIDOfCaller
     }
 
-    /// Whether an object names the call by `id` beside `nameCaller`, as flutter_callkit_incoming
-    /// has it. Elsewhere an `id` can be that of anything.
+    /// Whether an object has `id` and `nameCaller`, as in flutter_callkit_incoming. Elsewhere an
+    /// `id` may identify anything.
     private var hasIDOfCaller: Bool {
         guard let document else { return false }
         return document.nodes.indices.contains { object in
@@ -47,7 +48,7 @@ extension ValidationContext {
         }
     }
 
-    /// `depth` counts the texts that hold JSON of their own.
+    /// `depth` is the number of enclosing strings that contain JSON.
     private func tellsCallsApart(_ document: JSONDocument, depth: Int) -> Bool {
         var found = false
         forEachMember(of: document) { key, value in
@@ -66,8 +67,8 @@ extension ValidationContext {
         return found
     }
 
-    /// Whether a value can only be read by the app, in which a call and its caller may well be
-    /// named: it is long and without blanks as an encrypted or encoded body is, or its key says so.
+    /// Whether only the app can read a value, which may then contain a call and its caller: the
+    /// value is long and without blanks, like an encrypted or encoded body, or its key says so.
     var isOpaque: Bool {
         guard let document else { return false }
         var found = false
@@ -84,7 +85,7 @@ extension ValidationContext {
         return found
     }
 
-    /// Two blocks of a cipher, a nonce and a tag in Base64 are no shorter.
+    /// The length in Base64 of two cipher blocks, a nonce and a tag.
     private static let opaqueByteCount = 64
 
     private func forEachMember(
@@ -146,13 +147,13 @@ extension ValidationContext {
 }
 
 extension JSONDocument {
-    /// Whether a key has a name that services use for a call's identity.
+    /// Whether a key has a name that services use for the identity of a call.
     func namesCallIdentity(_ key: Int) -> Bool {
         let letters = NearMiss.letters(text(key))
         return CallService.endings.contains { letters.ends(with: $0) }
     }
 
-    /// Whether a key is that of an encrypted text: `ciphertext`, `encrypted_payload`.
+    /// Whether a key is the name of an encrypted text: `ciphertext`, `encrypted_payload`.
     fileprivate func namesCipher(_ key: Int) -> Bool {
         let letters = String(decoding: NearMiss.letters(text(key)), as: UTF8.self)
         return letters.hasPrefix("encrypted") || letters.contains("ciphertext")

@@ -3,13 +3,13 @@
 import WakeModel
 
 extension ValidationContext {
-    /// What the rules ask of the headers that a wake and a draft both have.
+    /// The headers that both wakes and drafts have.
     struct Headers {
         let expiration: ExpirationReading
         let hasCollapseID: Bool
 
-        /// Whether no rule has anything to say of these headers of a wake: they have a time that is
-        /// usual for its kind, and nothing else.
+        /// Whether no rule can have a finding about these headers of a wake: they have a usual
+        /// expiration for its kind, and nothing else.
         func areUnremarkable(for kind: WakeKind, _ settings: WakeValidator.Settings) -> Bool {
             guard !hasCollapseID else { return false }
             switch (kind, expiration) {
@@ -22,8 +22,8 @@ extension ValidationContext {
             }
         }
 
-        /// The headers of a wake, which are complete: what it does not ask for is absent. A call
-        /// that does not say is sent with 0, as the rules ask for.
+        /// Creates the headers of a wake, which are complete. A call without an expiration is sent
+        /// with 0, as the rules require.
         init(_ request: WakeRequest, now: WallInstant) {
             expiration =
                 switch request.expiration {
@@ -34,7 +34,7 @@ extension ValidationContext {
             hasCollapseID = request.collapseID != nil
         }
 
-        /// The headers of a draft, as far as they can be read.
+        /// Creates the readable headers of a draft.
         init(_ draft: DraftHeaders) {
             hasCollapseID = draft["apns-collapse-id"] != nil
             guard let text = draft["apns-expiration"] else {
@@ -52,9 +52,9 @@ extension ValidationContext {
     }
 }
 
-/// What the value of `apns-expiration` says.
+/// The meaning of a value of `apns-expiration`.
 enum ExpirationReading {
-    /// Nothing is known about the header.
+    /// The header is unknown.
     case unstated
     case absent
     /// 0: one attempt.
@@ -65,17 +65,17 @@ enum ExpirationReading {
     case relative
     /// Above 10^11: the year 5138 and later, so milliseconds.
     case milliseconds
-    /// A time, so many seconds ahead of now.
+    /// A time, in seconds from now.
     case ahead(seconds: Int64)
-    /// A time, where the current time is not given.
+    /// A time; the current time is unknown.
     case withoutClock
 
-    /// Below this, in seconds since the epoch, a value is a span of time: 9 September 2001.
+    /// A smaller value, in seconds since the epoch, is a duration: 9 September 2001.
     private static let earliestTime: Int64 = 1_000_000_000
-    /// Above this, in seconds since the epoch, a value is in milliseconds: the year 5138.
+    /// A larger value, in seconds since the epoch, is in milliseconds: the year 5138.
     private static let latestTime: Int64 = 100_000_000_000
 
-    /// Reads a value other than 0.
+    /// Interprets a value other than 0.
     init(_ seconds: Int64, now: WallInstant?) {
         if seconds < Self.earliestTime {
             self = .relative
@@ -90,7 +90,7 @@ enum ExpirationReading {
 }
 
 extension ValidationContext {
-    /// Whether this notifies a pass of Wallet that it has changed, by an empty payload (Apple,
-    /// Adding a web service to update passes).
+    /// Whether this is the update of a Wallet pass, which has an empty payload (Apple, Adding a web
+    /// service to update passes).
     var isForPass: Bool { draft?.topic?.hasPrefix("pass.") == true }
 }

@@ -3,43 +3,43 @@
 import StrictJSON
 import WakeModel
 
-/// One push as the rules see it: what was asked for, and what the scanner made of the payload.
+/// The input of the rules: one push, and the scanned payload.
 ///
-/// What several rules need is worked out once, here: where `aps` is, which of Apple's keys it has,
-/// and which roles the names of the custom keys play. Most rules then see at a glance that they
-/// have nothing to say.
+/// Values that several rules need are computed once here: the member `aps`, the set of Apple's keys
+/// in it, and the roles of custom keys' names. With them most rules detect quickly that they have
+/// no finding.
 struct ValidationContext {
-    /// The one type that the push has, or is judged to have.
+    /// The type of the push, as given or inferred.
     private(set) var type: PushTypeSet
     let payload: [UInt8]
-    /// `nil` where a payload is checked by itself.
+    /// `nil` if a payload is checked without headers.
     let headers: Headers?
-    /// Everything that a draft says beside its payload; `nil` for a wake.
+    /// The other properties of a draft; `nil` for a wake.
     let draft: DraftHeaders?
     let settings: WakeValidator.Settings
-    /// `nil` where the payload is empty, too large to be read, compressed or not JSON.
+    /// `nil` if the payload is empty, too large, compressed or not JSON.
     let document: JSONDocument?
-    /// The document's; as of an empty text without one.
+    /// The summary of the document; that of an empty text if there is none.
     let summary: JSONDocument.Summary
     let syntaxError: JSONSyntaxError?
-    /// The member `aps` of the root object; the last one, as most parsers see it.
+    /// The member `aps` of the root object; the last one, as for most parsers.
     private(set) var aps: (key: Int, value: Int)?
     /// Whether the root is an object.
     private(set) var hasRootObject = false
-    /// The value of `aps`, if that is an object.
+    /// The value of `aps`, if it is an object.
     private(set) var apsObject: Int?
-    /// Apple's keys inside `aps`.
+    /// Apple's keys in `aps`.
     private(set) var apsKeys: APSKeySet = []
-    /// The member `content-available` of `aps`; the last one, as most parsers see it.
+    /// The member `content-available` of `aps`; the last one, as for most parsers.
     private(set) var contentAvailable: (key: Int, value: Int)?
-    /// Whether `aps` has keys that are none of Apple's.
+    /// Whether `aps` has keys that are not Apple's.
     private(set) var hasForeignAPSKeys = false
-    /// What the keys of the root object look like together.
+    /// A summary of the keys of the root object.
     private(set) var rootKeys = KeyGlance()
-    /// The roles of all keys outside `aps` together.
+    /// The roles of all keys outside `aps`.
     private(set) var customRoles: NameRole = []
 
-    /// A push of this type.
+    /// Creates the input for a push of this type.
     init(
         type: PushTypeSet, payload: [UInt8], headers: Headers?, settings: WakeValidator.Settings
     ) {
@@ -47,8 +47,8 @@ struct ValidationContext {
             type: type, payload: payload, headers: headers, draft: nil, settings: settings)
     }
 
-    /// A push whose content has been found clean, without its document: for the rules about size
-    /// and headers.
+    /// Creates the input for a push whose content has no findings, without its document: for the
+    /// rules about size and headers.
     init(
         clean type: PushTypeSet, payload: [UInt8], headers: Headers,
         settings: WakeValidator.Settings
@@ -63,7 +63,7 @@ struct ValidationContext {
         syntaxError = nil
     }
 
-    /// A draft, whose type is judged by what it holds if it does not say.
+    /// Creates the input for a draft. Its type is inferred from its content if it has none.
     init(_ push: PushDraft, settings: WakeValidator.Settings) {
         let draft = DraftHeaders(push)
         self.init(
@@ -103,18 +103,18 @@ struct ValidationContext {
         }
     }
 
-    /// The largest body that APNs takes for this push, in bytes: 5120 for VoIP and for a broadcast,
+    /// The maximum size of the body for this push, in bytes: 5120 for VoIP and for a broadcast,
     /// otherwise 4096 (facts §5.1).
     var maximumPayloadBytes: Int {
         type == .voip || draft?.isBroadcast == true
             ? Self.maximumCallBytes : Self.maximumBytes
     }
 
-    /// The limit of most types, in bytes.
+    /// The maximum size for most types, in bytes.
     static let maximumBytes = PushType.background.maximumPayloadBytes
     private static let maximumCallBytes = PushType.voip.maximumPayloadBytes
 
-    /// The member of `aps` with this key; the last one, as most parsers see it.
+    /// The member of `aps` with this key; the last one, as for most parsers.
     func member(_ key: APSKey) -> (key: Int, value: Int)? {
         guard apsKeys.contains(key), let document, let apsObject else { return nil }
         var found: (key: Int, value: Int)?
@@ -124,7 +124,7 @@ struct ValidationContext {
         return found
     }
 
-    /// Calls `body` with the key and value of each member outside `aps`, at any depth.
+    /// Calls `body` with the key and the value of each member outside `aps`, at any depth.
     func forEachCustomMember(_ body: (_ key: Int, _ value: Int) -> Void) {
         guard hasRootObject, let document else { return }
         forEachCustomMember(of: document, body)
@@ -170,7 +170,7 @@ struct ValidationContext {
 }
 
 extension JSONDocument {
-    /// The roles that a key's name plays, as a whole and by its last word.
+    /// The roles of a key's name, as a whole and by its last word.
     func keyRoles(_ key: Int) -> NameRole {
         var reader = NameReader()
         forEachByte(of: key) { reader.read($0) }
@@ -181,7 +181,7 @@ extension JSONDocument {
         return roles
     }
 
-    /// How many words a string has, with blanks between them.
+    /// The number of words in a string, separated by blanks.
     func wordCount(_ string: Int) -> Int {
         text(string).split { $0 == 0x20 || $0 == 0x0a || $0 == 0x09 }.count
     }
@@ -193,7 +193,7 @@ extension JSONDocument {
         return reader.hasSeveralWords
     }
 
-    /// The roles that a string's words play, and the string as a whole.
+    /// The roles of a string's words, and of the whole string.
     func wordRoles(_ string: Int) -> NameRole {
         guard kind(string) == .string || kind(string) == .key else { return [] }
         var reader = NameReader()

@@ -2,16 +2,16 @@
 
 import StrictJSON
 
-/// Edits of a text that leave the bytes around them alone.
+/// Edits of a text that do not change other bytes.
 extension JSONDocument {
-    /// Puts a text in the place of a value, or of a key with its quotes.
+    /// Replaces a value, or a key with its quotes.
     func replacing(_ node: Int, with text: String) -> Repair.Edit {
         Repair.Edit(
             range: Int(nodes[node].start)..<Int(nodes[node].end), replacement: Array(text.utf8))
     }
 
-    /// Takes out a member of an object, with the comma that belongs to it: the one before it, for
-    /// the first member the one behind.
+    /// Removes a member of an object with its comma: the one before it, or the one after the first
+    /// member.
     func removing(memberWithKey key: Int, of object: Int) -> Repair.Edit {
         var previous: Int?
         var next: Int?
@@ -32,8 +32,7 @@ extension JSONDocument {
         return Repair.Edit(range: range, replacement: [])
     }
 
-    /// Puts a member at the end of an object, with the space between members that its first one has
-    /// before it.
+    /// Adds a member at the end of an object, with the same white space as before its first member.
     func inserting(_ member: [UInt8], intoObject object: Int) -> Repair.Edit {
         let start = Int(nodes[object].start) + 1
         var place = start
@@ -55,7 +54,7 @@ extension JSONDocument {
         bytes[Int(nodes[key].start)..<Int(nodes[key + 1].end)]
     }
 
-    /// The edits that write each avoidable `\u` escape of a string as the character itself.
+    /// The edits that replace each avoidable `\u` escape of a string by the character.
     func replacingEscapes(of string: Int) -> [Repair.Edit] {
         let content = content(string)
         var edits: [Repair.Edit] = []
@@ -88,8 +87,8 @@ extension JSONDocument {
 }
 
 extension JSONText {
-    /// Whether one character may be in a string verbatim: no control character, quote, backslash or
-    /// half of a surrogate pair.
+    /// Whether a character may be in a string unescaped: not a control character, quote, backslash
+    /// or surrogate.
     fileprivate static func canStandUnescaped(_ character: [UInt8]) -> Bool {
         guard let first = character.first else { return false }
         guard first >= 0x80 else {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fix of one finding: edits of the payload that belong together.
+/// The fix of a finding: edits of the payload that belong together.
 public struct Repair: Hashable, Sendable {
-    /// One replacement of bytes.
+    /// A replacement of bytes.
     public struct Edit: Hashable, Sendable {
-        /// The offsets in bytes of what is replaced; empty where something is put in.
+        /// The range of the replaced bytes; empty for an insertion.
         public var range: Range<Int>
-        /// What takes its place; empty where something is taken out.
+        /// The new bytes; empty for a removal.
         public var replacement: [UInt8]
 
         /// Creates a replacement.
@@ -16,11 +16,11 @@ public struct Repair: Hashable, Sendable {
         }
     }
 
-    /// The edits, in the order of their places, without overlaps.
+    /// The edits, in order of place, without overlaps.
     public var edits: [Edit]
-    /// Whether the payload then says what it was meant to say. `false` where the edit removes
-    /// something or changes what the push does, such as visible keys taken out of a background
-    /// push: a person should look.
+    /// Whether the edit does not change the intended meaning of the payload. `false` if it removes
+    /// something or changes what the push does, such as the removal of visible keys from a
+    /// background push: a person should review it.
     public var isSafe: Bool
 
     /// Creates a repair.

@@ -2,13 +2,11 @@
 
 /// Applies repairs.
 public enum Repairs {
-    /// The bytes with the repairs made, in the order given. Every byte outside the edits stays as
-    /// it is.
+    /// Returns the bytes with the repairs applied in order. Bytes outside the edits do not change.
     ///
-    /// A repair that touches the same bytes as an earlier one is left out as a whole, and so is one
-    /// that inserts at the same place: check the result again, and fix what is left (or call
-    /// ``PushValidator/repaired(_:includingUnsafe:)``, which does). Equal repairs count once. A
-    /// repair with a range outside the bytes is left out.
+    /// A repair that overlaps an earlier one, or inserts at the same place, is skipped as a whole:
+    /// check the result again and repeat (as ``PushValidator/repaired(_:includingUnsafe:)`` does).
+    /// Equal repairs are applied once. A repair with a range outside the bytes is skipped.
     public static func apply(_ repairs: [Repair], to bytes: [UInt8]) -> [UInt8] {
         var edits: [Repair.Edit] = []
         for repair in repairs {
@@ -32,8 +30,8 @@ public enum Repairs {
         return mended
     }
 
-    /// Whether two edits cannot both be made: they share a byte, or one puts something in at an end
-    /// of the other, so that the order would matter.
+    /// Whether two edits conflict: they overlap, or one is an insertion at an end of the other, so
+    /// that the order would matter.
     private static func touches(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
         if left.isEmpty || right.isEmpty {
             return left.lowerBound <= right.upperBound && right.lowerBound <= left.upperBound

@@ -14,7 +14,7 @@ extension Rules {
         ) { push, findings in
             guard push.hasRootObject, !push.isForPass else { return }
             guard push.hasVisibleKeys else {
-                // An empty `aps` beside data is rather of a push that PushKit hands to the app.
+                // An empty `aps` beside data is probably a push that PushKit passes to the app.
                 let isGuess = push.draft?.pushType == nil && push.hasEmptyAPSBesideData
                 findings.report(
                     push.aps.map { .node($0.value) } ?? .whole,
@@ -104,13 +104,13 @@ extension Rules {
         ("critical", "com.apple.developer.usernotifications.critical-alerts"),
     ]
 
-    /// Keys that make up for an empty alert, and the one beside which rule BG016 speaks of it.
+    /// Keys that make an empty alert valid, and the one for which rule BG016 applies.
     private static let besideAlert: APSKeySet = [
         APSKeySet(.badge), APSKeySet(.sound), APSKeySet(.contentAvailable),
     ]
 
-    /// Whether an alert is empty, or has only keys of Apple's that show no text. A key in another
-    /// spelling may be meant for one that does.
+    /// Whether an alert is empty, or has only keys of Apple's without visible text. A key in
+    /// another spelling may be a visible one.
     private static func isBlank(
         _ alert: Int, _ push: ValidationContext, _ document: JSONDocument
     ) -> Bool {
@@ -126,7 +126,7 @@ extension Rules {
             }
     }
 
-    /// Whether the push has an alert with something in it.
+    /// Whether the push has an alert that is not empty.
     private static func showsAlert(_ push: ValidationContext, _ document: JSONDocument) -> Bool {
         guard let alert = push.member(.alert) else { return false }
         switch document.kind(alert.value) {
@@ -187,7 +187,7 @@ extension Rules {
         }
     }
 
-    /// The keys of arguments, and those of the texts that they belong to.
+    /// The keys of arguments, and the keys of their texts.
     private static let argumentKeys: [(arguments: StaticString, text: StaticString)] = [
         ("title-loc-args", "title-loc-key"), ("subtitle-loc-args", "subtitle-loc-key"),
         ("loc-args", "loc-key"),
@@ -227,7 +227,7 @@ extension Rules {
             guard document.kind(text.value) == .string else { continue }
             let expected = placeholderCount(document.text(text.value))
             let given = document.childCount(of: arguments.value)
-            // A key that names a text in the app's bundle does not show its placeholders.
+            // The key of a text in the app's bundle does not show the placeholders.
             if expected > 0, expected != given {
                 findings.report(
                     .node(arguments.key),
@@ -236,7 +236,7 @@ extension Rules {
         }
     }
 
-    /// How many arguments a format takes: its `%@`, or the highest number in `%1$@`.
+    /// The number of arguments of a format: its `%@`, or the highest number in `%1$@`.
     private static func placeholderCount(_ text: ArraySlice<UInt8>) -> Int {
         var sequential = 0
         var highest = 0
@@ -255,7 +255,7 @@ extension Rules {
             } else if digits.isEmpty, rest.first == UInt8(ascii: "@") {
                 sequential += 1
             }
-            // A doubled percent sign is one character of the text.
+            // A doubled percent sign is a literal character.
             index += rest.first == UInt8(ascii: "%") && digits.isEmpty ? 2 : 1
         }
         return max(sequential, highest)

@@ -2,8 +2,8 @@
 
 import WakeModel
 
-/// Rules about the provider token in `authorization` and the keys behind it. What they report never
-/// shows the token.
+/// Rules about the provider token in `authorization` and its key. Their messages never contain the
+/// token.
 extension Rules {
     static let authentication: [Rule] = [
         Rule(
@@ -108,17 +108,17 @@ extension Rules {
     ]
 
     static let authorizationHeader = "authorization"
-    /// The length of the ids that Apple gives to keys and teams, in characters.
+    /// The length of Apple's key ids and team ids, in characters.
     private static let idLength = 10
     /// The length of an ES256 signature, in bytes (RFC 7518 §3.4).
     private static let signatureLength = 64
 
-    /// The provider token of a draft, if there is one that can be read.
+    /// The provider token of a draft, if it is readable.
     static func token(of push: ValidationContext) -> ProviderTokenReading? {
         push.draft?[authorizationHeader].flatMap(bearer).flatMap { ProviderTokenReading($0) }
     }
 
-    /// What follows the scheme `bearer`, in whatever case it is written (RFC 9110 §11.1).
+    /// The token after the scheme `bearer`, which is case-insensitive (RFC 9110 §11.1).
     private static func bearer(of value: String) -> Substring? {
         guard let space = value.utf8.firstIndex(of: 0x20),
             value[..<space].lowercased() == "bearer"
@@ -131,7 +131,7 @@ extension Rules {
         return token(of: push)?.keyID.flatMap { push.settings.signingKeys[$0] }
     }
 
-    /// The environment whose host a draft names, if it names one of Apple's.
+    /// The environment of the draft's host, if it is one of Apple's.
     static func environmentOfHost(_ push: ValidationContext) -> APNsEnvironment? {
         guard let draft = push.draft, let authority = draft[":authority"] ?? draft["host"] else {
             return nil
@@ -192,7 +192,7 @@ extension Rules {
         }
     }
 
-    /// Where the PEM label of a private key begins; `nil` if there is none.
+    /// The offset of the PEM label of a private key; `nil` if there is none.
     private static func privateKeyOffset(_ bytes: [UInt8]) -> Int? {
         let dash = UInt8(ascii: "-")
         var index = 0

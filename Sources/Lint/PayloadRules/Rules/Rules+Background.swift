@@ -2,7 +2,7 @@
 
 import StrictJSON
 
-/// Rules about background pushes: what `aps` may hold, and the headers.
+/// Rules about background pushes: the contents of `aps`, and the headers.
 extension Rules {
     static let background: [Rule] = [
         Rule(
@@ -67,7 +67,7 @@ extension Rules {
         Rule(
             "BG016", .warning, "an empty text beside `content-available`",
             why: "An empty alert or sound makes a push neither silent nor visible.",
-            // In a background push BG002 and BG003 refuse the key, empty or not.
+            // In a background push, BG002 and BG003 apply to the key, empty or not.
             from: [.practice], fix: "Remove the key.", for: .alert, check: emptyVisibleKeys),
         Rule(
             "BG017", .warning, "`mutable-content` in a silent push",
@@ -123,14 +123,15 @@ extension Rules {
         }
     }
 
-    /// Writes the number 1 in the place of a value.
+    /// Replaces a value by the number 1.
     private static func writingOne(
         _ value: Int, _ document: JSONDocument, isSafe: Bool = true
     ) -> Repair {
         Repair(edits: [document.replacing(value, with: "1")], isSafe: isSafe)
     }
 
-    /// Takes a key out of `aps`. The push then says less than it did, so that a person should look.
+    /// Removes a key of `aps`. This changes the meaning of the push, so that a person should review
+    /// it.
     static func removing(_ key: Int, _ push: ValidationContext) -> Repair? {
         guard let document = push.document, let aps = push.apsObject else { return nil }
         return Repair(edits: [document.removing(memberWithKey: key, of: aps)], isSafe: false)
@@ -153,7 +154,8 @@ extension Rules {
         }
     }
 
-    /// Puts the key into `aps`, unless it seems to be there or beside it in another spelling.
+    /// Adds the key to `aps`, unless it seems to be there or in the root object in another
+    /// spelling.
     private static func addingContentAvailable(
         _ push: ValidationContext, _ document: JSONDocument
     ) -> Repair? {
@@ -171,7 +173,7 @@ extension Rules {
     private static func otherKeys(_ push: ValidationContext, _ findings: inout Findings) {
         let ruled: APSKeySet = [
             APSKeySet(.contentAvailable), APSKeySet(.alert), APSKeySet(.sound), APSKeySet(.badge),
-            // Rule BG017 speaks of it.
+            // Rule BG017 covers it.
             APSKeySet(.mutableContent),
         ]
         guard !push.apsKeys.isSubset(of: ruled), let document = push.document,
@@ -202,7 +204,7 @@ extension Rules {
             default: false
             }
         }
-        // One that is not empty makes the push visible.
+        // A key that is not empty makes the push visible.
         guard members.allSatisfy({ isEmpty($0.value) }) else { return }
         for member in members {
             findings.report(

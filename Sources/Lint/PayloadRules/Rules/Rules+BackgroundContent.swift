@@ -2,7 +2,7 @@
 
 import StrictJSON
 
-/// Rules about what a background push is used for, by the names in its custom data.
+/// Rules about the purpose of a background push, by the names in its custom data.
 extension Rules {
     static let backgroundContent: [Rule] = [
         Rule(
@@ -52,7 +52,7 @@ extension Rules {
             return
         }
         push.forEachCustomMember { key, value in
-            // What ends a call or takes a message back only has to reach an app that runs.
+            // The end of a call, or the deletion of a message, needs to reach only a running app.
             let words = document.wordRoles(value)
             guard words.contains(.urgent), words.isDisjoint(with: [.laterCallEvent, .upkeep]),
                 document.keyRoles(key).contains(.discriminator)
@@ -72,7 +72,7 @@ extension Rules {
         }
     }
 
-    /// Whether an object says only from where on to fetch: `"delta": {"since": 7}`.
+    /// Whether an object only says from where to fetch: `"delta": {"since": 7}`.
     private static func isCursor(_ value: Int, _ document: JSONDocument) -> Bool {
         document.kind(value) == .object
             && document.members(of: value).allSatisfy {
@@ -81,8 +81,8 @@ extension Rules {
             }
     }
 
-    /// A text of at least two words, or a container with one: a single word is rather a name or an
-    /// id.
+    /// Whether a value is a text of several words, or contains one: a single word is probably a
+    /// name or an id.
     private static func isProse(_ value: Int, _ document: JSONDocument) -> Bool {
         (value..<max(value + 1, Int(document.nodes[value].next))).contains { node in
             guard document.kind(node) == .string else { return false }

@@ -3,7 +3,7 @@
 import StrictJSON
 import WakeModel
 
-/// Rules about headers that only a draft can get wrong: for a wake, types uphold them.
+/// Rules about headers that only a draft can violate; types prevent that for a wake.
 extension Rules {
     static let draftHeaders: [Rule] = [
         Rule(
@@ -61,8 +61,8 @@ extension Rules {
         ) { push, findings in
             guard let draft = push.draft, !draft.isBroadcast else { return }
             if draft.lacks("apns-topic") || draft.topic?.isEmpty == true {
-                // With a certificate for one app, and as a part that a service completes, a request
-                // does without.
+                // A request with a certificate for one app, or a part that a service completes,
+                // does not need it.
                 let isWhole = draft["authorization"] != nil || draft.topic != nil
                 findings.report(
                     .header("apns-topic"), severity: isWhole ? nil : .warning)
@@ -200,7 +200,7 @@ extension Rules {
 
     static let priorityHeader = "apns-priority"
 
-    /// A header's value or name as a message shows it: short, and without control characters.
+    /// A header's value or name for a message: shortened, and without control characters.
     static func shown(_ text: String) -> String {
         let limit = 48
         let characters = text.unicodeScalars.prefix(limit).map { scalar in
@@ -211,7 +211,7 @@ extension Rules {
         return shown + (text.unicodeScalars.count > limit ? "…`" : "`")
     }
 
-    /// The priority that a draft gives; `nil` if none or a wrong one.
+    /// The priority of a draft; `nil` if it is absent or invalid.
     static func priority(of push: ValidationContext) -> Priority? {
         guard let text = push.draft?["apns-priority"], let value = UInt8(text),
             let priority = Priority(rawValue: value), priority.description == text
@@ -219,12 +219,12 @@ extension Rules {
         return priority
     }
 
-    /// Whether the push is sent at priority 10, which is so without the header too.
+    /// Whether the push has priority 10, which is the default.
     static func isSentAtOnce(_ push: ValidationContext) -> Bool {
         priority(of: push) == .immediate || push.draft?.lacks("apns-priority") == true
     }
 
-    /// Whether the sender authenticates with a certificate, as far as that can be determined.
+    /// Whether the sender authenticates with a certificate, as far as it is known.
     static func usesCertificate(_ push: ValidationContext) -> Bool {
         switch push.settings.authentication {
         case .certificate: true
@@ -233,7 +233,7 @@ extension Rules {
         }
     }
 
-    /// The text in the place of the device token; `nil` if the draft gives no path to a device.
+    /// The device token in the path; `nil` if the draft has no path to a device.
     private static func deviceToken(of push: ValidationContext) -> String? {
         let start = "/3/device/"
         guard let path = push.draft?.path, path.hasPrefix(start) else { return nil }
@@ -286,7 +286,7 @@ extension Rules {
         }
     }
 
-    /// The push type's suffix that a topic ends in, if any.
+    /// The suffix of a push type at the end of a topic, if there is one.
     static func typeSuffix(of topic: String) -> String? {
         PushType.all.map(\.topicSuffix).first { !$0.isEmpty && topic.hasSuffix($0) }
     }
@@ -296,11 +296,11 @@ extension Rules {
         "apns-collapse-id", "apns-channel-id", "apns-request-id", "apns-unique-id",
     ]
 
-    /// Apple's keys of the payload that no header is called like.
+    /// Apple's payload keys that are not also header names.
     private static let keysOfPayload = Set(
         APSKey.allCases.map { "\($0.name)" }.filter { $0.contains("-") })
 
-    /// Names that people give to one of Apple's headers, without their hyphens.
+    /// Common wrong names for Apple's headers, without hyphens.
     private static let otherNames = [
         "apnsalerttype": "apns-push-type", "apnstype": "apns-push-type",
         "apnsnotificationtype": "apns-push-type", "apnsttl": "apns-expiration",
@@ -308,7 +308,7 @@ extension Rules {
         "apnscollapsekey": "apns-collapse-id", "apnsmessageid": "apns-id",
     ]
 
-    /// Reports headers that are in the payload, by themselves or as `headers`.
+    /// Reports headers in the payload, as members or in `headers`.
     private static func headersInPayload(_ push: ValidationContext, _ findings: inout Findings) {
         guard push.hasRootObject, let document = push.document else { return }
         func look(at object: Int) {

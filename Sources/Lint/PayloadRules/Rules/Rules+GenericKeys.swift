@@ -2,7 +2,7 @@
 
 import StrictJSON
 
-/// Rules about Apple's keys and names that others keep for themselves.
+/// Rules about Apple's keys and the reserved names of other services.
 extension Rules {
     static let genericKeys: [Rule] = [
         Rule(
@@ -14,7 +14,7 @@ extension Rules {
             "G011", .warning, "a key inside `aps` is none of Apple's",
             why: "Custom keys inside `aps` are ignored; they belong beside it.",
             from: [.generating], fix: "Move it out of `aps` to the top level.",
-            // PushKit passes the whole payload to the app, whatever `aps` contains.
+            // PushKit passes the whole payload to the app, regardless of `aps`.
             for: .every.subtracting(.voip)
         ) { push, findings in
             forEachForeignKey(push) { key, nearMiss in
@@ -48,7 +48,7 @@ extension Rules {
             check: misspeltSimulatorKey),
     ]
 
-    /// How Xcode's `.apns` files name the simulated app.
+    /// The key of Xcode's `.apns` files for the simulated app.
     private static let simulatorKey: StaticString = "Simulator Target Bundle"
 
     private static func misspeltSimulatorKey(_ push: ValidationContext, _ findings: inout Findings)
@@ -101,7 +101,7 @@ extension Rules {
         guard push.hasForeignAPSKeys, let document = push.document, let aps = push.apsObject else {
             return
         }
-        // Each rule that asks begins anew, so that all of them get the same answers.
+        // Each rule starts a new search, so that all get the same results.
         var search = NearMissSearch()
         for member in document.members(of: aps) {
             if APSKey.named(member.key, in: document) == nil {
@@ -134,8 +134,8 @@ extension Rules {
         }
     }
 
-    /// A key in another spelling is the same key; so is a long one with a slip of the hand. A short
-    /// one may be another word.
+    /// Renames a key in another spelling, or a long one with a typing error. A short one may be
+    /// another word.
     private static func renaming(
         _ key: Int, to name: StaticString, in document: JSONDocument
     ) -> Repair {
@@ -144,7 +144,7 @@ extension Rules {
         return Repair(edits: [document.replacing(key, with: "\"\(name)\"")], isSafe: isSafe)
     }
 
-    /// Calls `body` with the members of an alert dictionary and the names that they may have.
+    /// Calls `body` with the members of an alert dictionary and their valid names.
     static func forEachAlertPart(
         _ push: ValidationContext,
         _ body: (_ key: Int, _ value: Int, _ parts: [StaticString]) -> Void
@@ -189,8 +189,8 @@ extension Rules {
         }
     }
 
-    /// The keys that are seen at the top level. The two that no app would choose for itself are
-    /// recognised in other spellings too.
+    /// Reports keys at the top level. The two that an app is unlikely to choose are recognised in
+    /// other spellings too.
     private static func keysBesideAPS(_ push: ValidationContext, _ findings: inout Findings) {
         guard push.rootKeys.lengths & lengthsOfMistakes != 0, let document = push.document else {
             return
@@ -210,7 +210,7 @@ extension Rules {
         }
     }
 
-    /// Whether a value can be meant for an alert: an object with none of its keys is custom data.
+    /// Whether a value may be an alert: an object without its keys is custom data.
     private static func mayBeAlert(
         _ value: Int, _ type: PushTypeSet, _ document: JSONDocument
     ) -> Bool {
@@ -224,8 +224,8 @@ extension Rules {
         }
     }
 
-    /// Moves a member of the root object into `aps`, or puts `aps` around it if there is none. That
-    /// changes what the push does, so that a person should look.
+    /// Moves a member of the root object into `aps`, which is added if it is absent. This changes
+    /// what the push does, so that a person should review it.
     private static func movingIntoAPS(
         _ key: Int, as name: APSKey, _ push: ValidationContext, _ document: JSONDocument
     ) -> Repair? {
@@ -250,7 +250,7 @@ extension Rules {
         APSKeySet(.mutableContent), APSKeySet(.interruptionLevel), APSKeySet(.relevanceScore),
     ]
 
-    /// The lengths that those keys have in any of their spellings.
+    /// The possible lengths of these keys in all spellings.
     private static let lengthsOfMistakes: UInt64 = ([5] + Array(14...63)).reduce(0) {
         $0 | KeyGlance.bit(ofLength: $1)
     }
@@ -268,7 +268,7 @@ extension Rules {
 
     private static func reservedKeys(_ push: ValidationContext, _ findings: inout Findings) {
         let firstBytes = push.settings.reservedFirstBytes
-        // Firebase, whose keys the default is, sends no VoIP pushes.
+        // Firebase, whose keys are the default, sends no VoIP pushes.
         guard push.type != .voip || !push.settings.reservesDefaultKeys,
             push.rootKeys.firstBytes & firstBytes != 0,
             let document = push.document,

@@ -3,7 +3,7 @@
 import StrictJSON
 import WakeModel
 
-/// Rules about the body as a text: size, encoding, grammar.
+/// Rules about the body as text: size, encoding, grammar.
 extension Rules {
     static let genericText: [Rule] = [
         Rule(
@@ -79,12 +79,12 @@ extension Rules {
         findings.report(.whole, "the body is JSON, but not an object")
     }
 
-    /// VoIP has a limit of its own, which rule VO002 checks in the same way.
+    /// VoIP has another limit, which rule VO002 checks in the same way.
     static func overLimit(_ push: ValidationContext, _ findings: inout Findings) {
         let limit = push.maximumPayloadBytes
         guard push.payload.count > limit else { return }
         let count = push.payload.count
-        // A reader of files stops behind the longest text that the scanner takes.
+        // A file is read only up to the scanner's limit.
         let most = JSONScanner.maximumByteCount
         let size = count > most ? "more than \(most)" : "\(count)"
         let rest =
@@ -141,7 +141,7 @@ extension Rules {
         return Repair(edits: [.init(range: 0..<3, replacement: [])], isSafe: true)
     }
 
-    /// Takes out the comma before a closing bracket at which the scanner stopped.
+    /// Removes the comma before a closing bracket at which the scanner stopped.
     private static func withoutTrailingComma(_ push: ValidationContext) -> Repair? {
         guard let error = push.syntaxError, error.offset < push.payload.count else { return nil }
         let isClosing =

@@ -52,7 +52,7 @@ extension Rules {
     ) {
         let intended = shape.intended(by: value, in: document)
         let kind = document.kind(value)
-        // Only what cannot have been taken from the payload is written out.
+        // Only text that cannot be from the payload is included.
         let isLiteral = kind == .trueLiteral || kind == .falseLiteral
         let fix =
             switch intended {
@@ -60,8 +60,7 @@ extension Rules {
             case .some(let literal) where isLiteral: "Write \(literal)."
             case .some: "Give \(shape.noun)."
             }
-        // A bridge between languages writes 1 as true and 0 as false, and devices are seen to take
-        // them (BG011).
+        // A language bridge converts 1 to true and 0 to false, and devices accept them (BG011).
         findings.report(
             .node(value), "`\(name)` is \(kind.noun), and must be \(shape.noun)", fix: fix,
             severity: isLiteral && shape.isFlag ? .warning : nil,
@@ -70,9 +69,9 @@ extension Rules {
             })
     }
 
-    /// `content-available` of a background push is for BG010 to BG012, the ranges of an alert's
-    /// numbers for AL005, and the keys that make a Live Activity or widget push for LA001, LA002
-    /// and WG001. `null` is for G015.
+    /// Whether another rule checks the value: BG010 to BG012 for `content-available` of a
+    /// background push, AL005 for the ranges of an alert's numbers, LA001, LA002 and WG001 for the
+    /// keys of a Live Activity or widget push, and G015 for `null`.
     private static func hasRuleOfItsOwn(
         _ key: APSKey, _ value: Int, _ push: ValidationContext
     ) -> Bool {

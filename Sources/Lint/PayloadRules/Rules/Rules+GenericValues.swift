@@ -4,7 +4,7 @@ import StrictJSON
 
 /// Rules about values and strings anywhere in the body.
 extension Rules {
-    /// From how many avoidable `\u` escapes on rule G018 speaks: fewer cost little.
+    /// The number of avoidable `\u` escapes from which rule G018 applies; fewer cost little.
     static let avoidableEscapeLimit = 4
 
     static let genericValues: [Rule] = [
@@ -57,18 +57,18 @@ extension Rules {
         guard let document = push.document else { return }
         for index in document.nodes.indices {
             guard let kind = Sensitive.kind(ofNode: index, in: document) else { continue }
-            // One in ten numbers that name something passes the check of cards by chance.
+            // One in ten numeric identifiers passes the check of card numbers by chance.
             if kind == .cardNumber, namesSomething(index, in: document) { continue }
             let key = index > 0 && document.kind(index - 1) == .key ? index - 1 : nil
             let name = key.map { String(decoding: document.text($0), as: UTF8.self).lowercased() }
-            // The address of a call or a chat has the form of one for mail.
+            // The address of a call or a chat has the same form as a mail address.
             if kind == .emailAddress, let name,
                 ["uri", "jid", "sip"].contains(where: name.hasSuffix)
             {
                 continue
             }
-            // A calling service hands the app a short-lived token for the one call, and the app
-            // has to show who calls.
+            // A calling service passes a short-lived token for one call to the app, and the app
+            // must show the caller.
             let isForCall =
                 push.type == .voip
                 && (kind == .jsonWebToken
@@ -80,7 +80,7 @@ extension Rules {
         }
     }
 
-    /// Whether a member's key ends as those of identifiers do: `id`, `orderId`, `message_id`.
+    /// Whether the member's key ends like that of an identifier: `id`, `orderId`, `message_id`.
     private static func namesSomething(_ value: Int, in document: JSONDocument) -> Bool {
         guard value > 0, document.kind(value - 1) == .key else { return false }
         let key = String(decoding: document.text(value - 1), as: UTF8.self)

@@ -2,8 +2,8 @@
 
 import WakeModel
 
-/// Rules about header values that a request can still get wrong. The others are upheld by types:
-/// see ``upheldByConstruction``.
+/// Rules about header values that a request can violate. Types prevent other faults; see
+/// ``upheldByConstruction``.
 extension Rules {
     static let headers: [Rule] = [
         Rule(
@@ -46,10 +46,10 @@ extension Rules {
     static let expirationHeader = "apns-expiration"
     static let collapseIDHeader = "apns-collapse-id"
 
-    /// How long APNs keeps a push at most, in seconds: 30 days (rule H014).
+    /// The maximum time for which APNs stores a push, in seconds: 30 days (rule H014).
     private static let storageLimitSeconds: Int64 = 30 * 86_400
 
-    /// The expiration as it would be sent. A payload by itself says nothing about it.
+    /// The expiration that would be sent; unknown for a payload without headers.
     static func expiration(of push: ValidationContext) -> ExpirationReading {
         push.headers?.expiration ?? .unstated
     }

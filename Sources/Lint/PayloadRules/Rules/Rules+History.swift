@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rules that need several pushes in the order of time. ``PushHistory`` checks them.
+/// Rules about several pushes in order of time. ``PushHistory`` checks them.
 extension Rules {
     static let history: [Rule] = [
         historyRule(
@@ -86,7 +86,7 @@ extension Rules {
         _ id: RuleID, _ severity: Severity, _ title: String, why rationale: String,
         from evidence: [Evidence], fix: String, for scope: PushTypeSet = .every
     ) -> Rule {
-        // No look at a single push finds anything.
+        // A single push has no findings.
         Rule(
             id, severity, title, why: rationale, from: evidence, fix: fix, for: scope, in: .history,
             check: { _, _ in })

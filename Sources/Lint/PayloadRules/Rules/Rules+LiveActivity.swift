@@ -79,7 +79,8 @@ extension Rules {
             for: .liveactivity, check: customEncoding),
     ]
 
-    /// Faults that the five rules above do not cover: keys of a visible push, and a time long past.
+    /// Faults that the other rules do not cover: keys of a visible push, and a time in the distant
+    /// past.
     static let liveActivityContent: [Rule] = [
         Rule(
             "LA009", .warning, "a Live Activity push has keys of a visible push",
@@ -115,10 +116,10 @@ extension Rules {
         },
     ]
 
-    /// Two years: no example in a repository is refreshed every day.
+    /// Two years, so that examples in repositories need no daily update.
     private static let longAgoSeconds = 2.0 * 365 * 86_400
 
-    /// What a Live Activity push does.
+    /// The event of a Live Activity push.
     enum ActivityEvent {
         case start
         case update
@@ -155,7 +156,7 @@ extension Rules {
         }
     }
 
-    /// From this on a number of seconds would be the year 5138: it is in milliseconds.
+    /// From here on a number of seconds is the year 5138, so that it is in milliseconds.
     static let latestSecond = 100_000_000_000.0
 
     private static func wrongTimes(_ push: ValidationContext, _ findings: inout Findings) {
@@ -182,7 +183,7 @@ extension Rules {
         }
     }
 
-    /// Takes the last three digits off a whole number of milliseconds.
+    /// Converts an integer in milliseconds to seconds, by removing its last three digits.
     private static func inSeconds(_ value: Int, _ document: JSONDocument) -> Repair? {
         let literal = document.literal(value)
         guard literal.count == 13, !document.nodes[value].traits.contains(.notInteger) else {
@@ -200,7 +201,7 @@ extension Rules {
         for node in (state.value + 1)..<Int(document.nodes[state.value].next) {
             switch document.kind(node) {
             case .key where !hasSnakeCase && isSnakeCase(document.text(node)):
-                // The app's CodingKeys may spell it like this.
+                // The app's CodingKeys may have this spelling.
                 hasSnakeCase = true
                 findings.report(
                     .node(node), "a key of `content-state` is in snake case",
@@ -215,7 +216,7 @@ extension Rules {
         }
     }
 
-    /// Small letters and digits with an underscore between them.
+    /// Lower-case letters and digits with an underscore between them.
     private static func isSnakeCase(_ text: ArraySlice<UInt8>) -> Bool {
         guard let underscore = text.firstIndex(of: UInt8(ascii: "_")) else { return false }
         let isInside = underscore > text.startIndex && text.last != UInt8(ascii: "_")
@@ -226,7 +227,7 @@ extension Rules {
             }
     }
 
-    /// `2026-11-21T09:34:00` and what may follow (RFC 3339).
+    /// Whether a text starts like `2026-11-21T09:34:00` (RFC 3339).
     private static func isISODate(_ text: ArraySlice<UInt8>) -> Bool {
         let pattern = "dddd-dd-ddTdd:dd".utf8
         guard text.count >= pattern.count else { return false }

@@ -2,8 +2,8 @@
 
 import WakeModel
 
-/// Rules about what the headers of background and VoIP pushes must say, and about what a push says
-/// of itself by its type. For a wake, its kind upholds them.
+/// Rules about the required headers of background and VoIP pushes, and about the consistency of
+/// type and content. The kind of a wake prevents these faults.
 extension Rules {
     static let backgroundHeaders: [Rule] = [
         Rule(
@@ -117,7 +117,7 @@ extension Rules {
             in: .draft
         ) { push, findings in
             guard let draft = push.draft, draft.isForFirebase else { return }
-            // Without either, the data only looks like that of a call.
+            // Without either, the data only resembles that of a call.
             if draft.pushType != nil {
                 findings.report(.header("apns-push-type"))
             } else if draft.topic != nil {

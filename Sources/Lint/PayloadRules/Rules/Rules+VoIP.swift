@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rules about VoIP pushes: size, the call's identity, headers.
+/// Rules about VoIP pushes: size, identity of the call, headers.
 extension Rules {
     static let voip: [Rule] = [
         Rule(
@@ -22,7 +22,7 @@ extension Rules {
             from: [.pushKit], fix: "Add the caller's handle or name, for example as \"handle\".",
             for: .voip
         ) { push, findings in
-            // What is no incoming call needs no caller: rules VO007 and VO008 speak then.
+            // A push that is not an incoming call needs no caller: rules VO007 and VO008 apply.
             guard push.hasRootObject, !push.customRoles.contains(.caller), !namesCallerInAPS(push),
                 !saysLaterCallEvent(push), !saysOtherThanCall(push), !push.isOpaque
             else { return }

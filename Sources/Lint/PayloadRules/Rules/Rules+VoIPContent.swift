@@ -2,7 +2,7 @@
 
 import StrictJSON
 
-/// Rules about what a VoIP push is used for, by the names and words in its data (facts §7.6).
+/// Rules about the purpose of a VoIP push, by the names and words in its data (facts §7.6).
 extension Rules {
     static let voipContent: [Rule] = [
         Rule(
@@ -26,23 +26,23 @@ extension Rules {
             check: notACall),
     ]
 
-    /// Whether a value says cancel, end, update and the like.
+    /// Whether a value means cancel, end, update or similar.
     static func saysLaterCallEvent(_ push: ValidationContext) -> Bool {
         var found = false
         forEachLaterCallEvent(push) { _, _ in found = true }
         return found
     }
 
-    /// Whether a discriminator's value says chat, sync, location and the like, and nothing says
-    /// that the push is a call all the same.
+    /// Whether the value of a discriminator means chat, sync, location or similar, and nothing
+    /// indicates a call.
     static func saysOtherThanCall(_ push: ValidationContext) -> Bool {
         var found = false
         forEachOtherContent(push) { _ in found = true }
         return found
     }
 
-    /// Calls `body` with what says that a call is over: the value of a key such as `type`, an error
-    /// where the word is unmistakable, or a key such as `isCancelled` that is true.
+    /// Calls `body` with values that mean the end of a call: the value of a key such as `type`, an
+    /// error if the word is unmistakable, or a key such as `isCancelled` that is true.
     private static func forEachLaterCallEvent(
         _ push: ValidationContext, _ body: (_ node: Int, _ severity: Severity) -> Void
     ) {
@@ -74,8 +74,8 @@ extension Rules {
         }
     }
 
-    /// Calls `body` with the texts that a person would read: the alert, or its parts, and `title`
-    /// and the like beside `aps`.
+    /// Calls `body` with visible texts: the alert or its parts, and `title` and similar keys in the
+    /// root object.
     private static func forEachShownText(
         _ push: ValidationContext, _ document: JSONDocument, _ body: (_ node: Int) -> Void
     ) {
@@ -103,7 +103,7 @@ extension Rules {
         }
     }
 
-    /// Whether a key or a short value speaks of a call: `"sub_type": "calls"`.
+    /// Whether a key or a short value means a call: `"sub_type": "calls"`.
     private static func saysCall(_ push: ValidationContext, _ document: JSONDocument) -> Bool {
         var found = false
         push.forEachCustomMember { key, value in
@@ -115,8 +115,8 @@ extension Rules {
         return found
     }
 
-    /// A discriminator decides. A key such as `message` alone speaks only where the payload names
-    /// no call, since a call may well carry a text.
+    /// A discriminator is decisive. A key such as `message` counts only if the payload names no
+    /// call, because a call may have a text.
     private static func notACall(_ push: ValidationContext, _ findings: inout Findings) {
         var isSaid = false
         forEachOtherContent(push) {

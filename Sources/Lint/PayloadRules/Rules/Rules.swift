@@ -2,9 +2,9 @@
 
 import WakeModel
 
-/// All rules, in one table. Each family has a file of its own.
+/// The rules. Each family has its own file.
 public enum Rules {
-    /// Every rule, by id.
+    /// All rules, by id.
     public static let table: [Rule] =
         families.flatMap(\.self).sorted { $0.id < $1.id }
 
@@ -18,8 +18,8 @@ public enum Rules {
     /// The rule with this id; `nil` for an unknown one.
     public static func rule(_ id: RuleID) -> Rule? { table.first { $0.id == id } }
 
-    /// The rules that no `WakeRequest` can break, and the type or property that upholds each. A
-    /// ``PushDraft`` can break them.
+    /// The rules that no `WakeRequest` can violate, and the type or property that prevents it. A
+    /// ``PushDraft`` can violate them.
     public static let upheldByConstruction: [(rule: RuleID, by: String)] = [
         ("BG006", "WakeKind.allowedPriorities"),
         ("BG007", "WakeKind.allowedPriorities"),
@@ -39,12 +39,12 @@ public enum Rules {
         ("VO006", "WakeKind.allowedPriorities"),
     ]
 
-    /// The rules for a whole background wake or call. A plain push is judged as a draft.
+    /// The rules for a complete background wake or call. A plain push is checked as a draft.
     static func forRequest(of type: PushTypeSet) -> [Rule] {
         requestRules[type.rawValue.trailingZeroBitCount]
     }
 
-    /// The rules for a payload by itself.
+    /// The rules for a payload without headers.
     static func forPayload(of type: PushTypeSet) -> [Rule] {
         payloadRules[type.rawValue.trailingZeroBitCount]
     }
@@ -54,7 +54,7 @@ public enum Rules {
         draftRules[type.rawValue.trailingZeroBitCount]
     }
 
-    /// The rules for a call, or else a background wake, whose content is clean; see
+    /// The rules for a call or background wake whose content has no findings; see
     /// ``PayloadFastPath``.
     static func forCleanRequest(of kind: WakeKind) -> [Rule] {
         kind == .voip ? cleanVoIP : cleanBackground
@@ -66,7 +66,7 @@ public enum Rules {
     private static let payloadRules = rulesOfTypes([.size, .payload])
     private static let draftRules = rulesOfTypes([.size, .payload, .headers, .draft])
 
-    /// The rules of each type, at the place of its bit.
+    /// The rules of each type, at the index of its bit.
     private static func rulesOfTypes(_ sights: Set<Rule.Sight>) -> [[Rule]] {
         (0..<PushTypeSet.bitCount).map {
             rules(of: PushTypeSet(rawValue: 1 << UInt16($0)), sights)

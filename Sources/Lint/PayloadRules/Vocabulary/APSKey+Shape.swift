@@ -3,7 +3,7 @@
 import StrictJSON
 
 extension APSKey {
-    /// What the value of a key must be.
+    /// The type and range of a value.
     enum Shape {
         case text
         case dictionary
@@ -15,14 +15,14 @@ extension APSKey {
         case badge
         case unitInterval
         case flag
-        /// A number, and 1 where `true` was written.
+        /// A number, or `true` instead of 1.
         case numberForTrue
         case one
         case oneOf([StaticString])
     }
 
-    /// What Apple's table asks of this key's value (facts §5.3). A Live Activity's relevance
-    /// score may be any number.
+    /// The shape that Apple requires for this key's value (facts §5.3). The relevance score of a
+    /// Live Activity may be any number.
     func shape(in type: PushTypeSet) -> Shape {
         switch self {
         case .alert: .textOrDictionary
@@ -43,8 +43,8 @@ extension APSKey {
     }
 
     /// Whether the system ignores this key for this push type, so that no rule checks its value:
-    /// PushKit ignores what makes another push visible or silent (rule VO009), and other
-    /// pushes may have data of the app's own by the names that Live Activities use.
+    /// PushKit ignores the keys that make other pushes visible or silent (rule VO009), and other
+    /// pushes may have custom data with the names of Live Activity keys.
     func isIgnored(in type: PushTypeSet) -> Bool {
         switch self {
         case .contentAvailable, .alert, .badge, .sound, .mutableContent: type == .voip
@@ -55,7 +55,7 @@ extension APSKey {
         }
     }
 
-    /// What the members of this key's value must be, if that is an object of Apple's: the alert
+    /// The shapes of the members of this key's value, if it is one of Apple's objects: the alert
     /// dictionary (facts §5.4) and the sound dictionary.
     func parts(in type: PushTypeSet) -> [(name: StaticString, shape: Shape)] {
         switch self {
@@ -73,12 +73,12 @@ extension APSKey {
         ("title-loc-key", .text), ("subtitle-loc-key", .text), ("loc-key", .text),
         ("title-loc-args", .list), ("subtitle-loc-args", .list), ("loc-args", .list),
     ]
-    /// Here title and body may be dictionaries with a `loc-key`, and the sound is inside.
+    /// Here title and body may be dictionaries with a `loc-key`, and the sound is a member.
     private static let activityAlertParts: [(name: StaticString, shape: Shape)] =
         [("title", .textOrDictionary), ("body", .textOrDictionary), ("sound", .sound)]
         + alertParts.dropFirst().filter { $0.name.description != "body" }
 
-    /// Members of an alert dictionary that Apple documented once and does not list any more.
+    /// Members of an alert dictionary that Apple documented in the past.
     static let retiredAlertParts: [StaticString] = [
         "action-loc-key", "action", "summary-arg", "summary-arg-count", "url-args",
     ]
@@ -104,7 +104,7 @@ extension APSKey.Shape {
         }
     }
 
-    /// Whether a value fits. The contents of objects and arrays are not checked.
+    /// Whether a value has this shape. The contents of objects and arrays are not checked.
     func fits(_ value: Int, in document: JSONDocument) -> Bool {
         let kind = document.kind(value)
         switch self {
@@ -117,7 +117,7 @@ extension APSKey.Shape {
         case .badge:
             return document.double(value).map { $0 >= 0 && $0 == $0.rounded() } ?? false
         case .unitInterval: return document.double(value).map((0.0...1.0).contains) ?? false
-        // By value, as JSON Schema has it: 1.0 is 1.
+        // By value, as in JSON Schema: 1.0 equals 1.
         case .flag: return document.double(value).map { $0 == 0 || $0 == 1 } ?? false
         case .one: return document.double(value) == 1
         case .oneOf(let choices):
@@ -125,8 +125,8 @@ extension APSKey.Shape {
         }
     }
 
-    /// The literal that was probably meant by a value that does not fit, where only one can have
-    /// been: the number in quotes, 1 for true, the right spelling of a word.
+    /// The literal that was probably meant by an invalid value, if there is only one: the number in
+    /// quotes, 1 for true, the correct spelling of a word.
     func intended(by value: Int, in document: JSONDocument) -> String? {
         let kind = document.kind(value)
         switch self {
@@ -159,7 +159,7 @@ extension APSKey.Shape {
         }
     }
 
-    /// The text of a string, if it is a number that fits.
+    /// The content of a string, if it is a number of this shape.
     private func number(inText text: ArraySlice<UInt8>) -> String? {
         guard let scanned = try? JSONScanner.scan(Array(text)), scanned.kind(0) == .number,
             scanned.literal(0) == text, fits(0, in: scanned)

@@ -2,8 +2,8 @@
 
 import StrictJSON
 
-/// The keys that Apple defines inside `aps` (facts §5.3; Apple, "Generating a remote
-/// notification" and the pages of the push types).
+/// The keys that Apple defines in `aps` (facts §5.3; Apple, "Generating a remote notification" and
+/// the pages of the push types).
 enum APSKey: UInt8, CaseIterable, Sendable {
     case alert
     case badge
@@ -28,7 +28,7 @@ enum APSKey: UInt8, CaseIterable, Sendable {
     case contentChanged
     case pttPushType
 
-    /// The key as it is written.
+    /// The name of the key.
     var name: StaticString {
         switch self {
         case .alert: "alert"
@@ -56,7 +56,7 @@ enum APSKey: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The key that is written exactly like this one of a document.
+    /// The key with exactly this name.
     static func named(_ key: Int, in document: JSONDocument) -> APSKey? {
         guard !document.isEscaped(key) else {
             return allCases.first { document.hasText(key, $0.name) }
@@ -75,14 +75,14 @@ enum APSKey: UInt8, CaseIterable, Sendable {
         $0.name.utf8CodeUnitCount < $1.name.utf8CodeUnitCount
     }
 
-    /// For each length in bytes, how many keys are shorter; one more entry closes the last length.
+    /// For each length in bytes, the number of shorter keys; a last entry ends the greatest length.
     private static let firstOfLength: [Int] = {
         let lengths = byLength.map(\.name.utf8CodeUnitCount)
         return (0...(lengths.max() ?? 0) + 1).map { length in lengths.count { $0 < length } }
     }()
 }
 
-/// Some of the keys inside `aps`.
+/// A set of keys in `aps`.
 struct APSKeySet: OptionSet, Sendable {
     let rawValue: UInt32
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A calling service, and how its VoIP payloads name a call's identity: data for rule VO003, from
-/// the services' documentation and sources.
+/// A calling service, and the names by which its VoIP payloads identify a call, from its
+/// documentation and source code; for rule VO003.
 struct CallService: Sendable {
-    /// The service; `nil` for the habits of many.
+    /// The service; `nil` for common names.
     let name: String?
-    /// The ends of names of keys, at any depth. Case and separators make no difference, so that
-    /// `call_id` is also the end of `twiCallId`.
+    /// The ends of key names, at any depth. Case and separators are ignored, so that `call_id` is
+    /// also the end of `twiCallId`.
     let identities: [String]
 
-    /// All of them.
+    /// All services.
     static let all: [CallService] = [
         CallService(
             name: nil,
@@ -37,12 +37,12 @@ struct CallService: Sendable {
             ]),
     ]
 
-    /// The letters of all ends, each once.
+    /// The letters of all ends, without duplicates.
     static let endings: [[UInt8]] = {
         var endings: Set<[UInt8]> = []
         for service in all {
             for identity in service.identities {
-                // The part before a point is the object around the key.
+                // The part before a point is the key of the enclosing object.
                 let key = identity.split(separator: ".").last ?? ""
                 endings.insert(NearMiss.letters(Array(key.utf8)[...]))
             }

@@ -1,47 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a name can mean in a payload. All of it is convention, so that the rules that rest on it
-/// are warnings and notes, or errors only where Apple's rule is plain and the word unmistakable.
+/// The possible meanings of a name in a payload. They are conventions, so that the rules that
+/// depend on them are warnings and notes, or errors only if Apple's rule is clear and the word
+/// unmistakable.
 struct NameRole: OptionSet, Hashable, Sendable {
     let rawValue: UInt16
 
-    /// A key that lets the app tell whether it missed something: version, cursor, event id.
+    /// A key by which the app can detect missed updates: version, cursor, event id.
     static let version = NameRole(rawValue: 1 << 0)
-    /// A key that says who calls.
+    /// A key for the caller.
     static let caller = NameRole(rawValue: 1 << 1)
-    /// A key that says when the push was made.
+    /// A key for the time at which the push was created.
     static let creationTime = NameRole(rawValue: 1 << 2)
-    /// A key whose value says what the push is about: type, event, action.
+    /// A key whose value is the subject of the push: type, event, action.
     static let discriminator = NameRole(rawValue: 1 << 3)
-    /// A key that holds changes to apply, each of which counts.
+    /// A key with changes to apply, none of which may be lost.
     static let change = NameRole(rawValue: 1 << 4)
-    /// A key that holds a one-time code.
+    /// A key with a one-time code.
     static let oneTimeCode = NameRole(rawValue: 1 << 5)
-    /// A key that may hold what somebody wrote.
+    /// A key that may contain text written by a person.
     static let prose = NameRole(rawValue: 1 << 6)
-    /// A word for what follows the first push of a call: cancel, end, update.
+    /// A word for an event after the first push of a call: cancel, end, update.
     static let laterCallEvent = NameRole(rawValue: 1 << 7)
-    /// A word for what is not a call: chat, sync, location.
+    /// A word for something other than a call: chat, sync, location.
     static let notCall = NameRole(rawValue: 1 << 8)
     /// A word for a call.
     static let call = NameRole(rawValue: 1 << 9)
-    /// A word for what a person should see or hear at once.
+    /// A word for something that a person should see or hear immediately.
     static let urgent = NameRole(rawValue: 1 << 10)
-    /// A word that may be for what follows the first push of a call, and for much else: update.
+    /// A word that may be an event after the first push of a call, or something else: update.
     static let maybeLaterCallEvent = NameRole(rawValue: 1 << 11)
-    /// The last word of a key whose value may say what happens to a call: `message_type`.
+    /// The last word of a key whose value may be an event of a call: `message_type`.
     static let callEventKey = NameRole(rawValue: 1 << 12)
-    /// A word for what only brings the app up to date: read, deleted, sync.
+    /// A word for an update of the app's state only: read, deleted, sync.
     static let upkeep = NameRole(rawValue: 1 << 13)
 }
 
 /// Names and their roles, in a hash table with open addressing.
 struct Lexicon: Sendable {
-    /// A power of two of slots, more than half of them empty: `bits` 0, which no name has.
+    /// The slots, a power of two, more than half of them empty: `bits` 0, which no name has.
     private let slots: [(bits: UInt128, roles: NameRole)]
     private let mask: Int
 
-    /// Builds a lexicon from lists of names, each separated by spaces. A name may stand in several.
+    /// Creates a lexicon from lists of names, separated by spaces. A name may be in several lists.
     init(_ lists: [(NameRole, String)]) {
         var roles: [UInt128: NameRole] = [:]
         for (role, names) in lists {
@@ -63,7 +64,7 @@ struct Lexicon: Sendable {
         mask = capacity - 1
     }
 
-    /// The roles of a name; none if it is unknown.
+    /// The roles of a name; empty if it is unknown.
     @inline(__always)
     func roles(of name: PackedName) -> NameRole {
         let bits = name.bits
@@ -86,7 +87,7 @@ struct Lexicon: Sendable {
 }
 
 extension Lexicon {
-    /// Keys by their whole name.
+    /// Keys by their complete name.
     static let keys = Lexicon([
         (
             .version,
@@ -142,7 +143,7 @@ extension Lexicon {
         (.callEventKey, "type event action status state reason"),
     ])
 
-    /// Words of a discriminator's value, and such values as a whole.
+    /// Words in the value of a discriminator, and complete values.
     static let values = Lexicon([
         (
             .laterCallEvent,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Recognises a key that was probably meant to be one of Apple's.
+/// Recognises misspelt keys of Apple's.
 enum NearMiss {
-    /// A key longer than this is not compared: it is no slip of the hand.
+    /// The maximum length of a key that is compared, in bytes; a longer one is not a typing error.
     static let maximumByteCount = 32
 
-    /// What is left of a key when its spelling is set aside: no capitals, no separators.
+    /// The letters of a key in lower case, without separators.
     static func letters(_ text: ArraySlice<UInt8>) -> [UInt8] { text.compactMap(letter) }
 
     /// The letters of a name.
@@ -22,8 +22,7 @@ enum NearMiss {
         }
     }
 
-    /// Whether a key is another spelling of `content-available`, or up to two slips of the hand
-    /// away from it.
+    /// Whether a key is another spelling of `content-available`, or has up to two typing errors.
     static func isNearContentAvailable(_ text: ArraySlice<UInt8>) -> Bool {
         guard !text.isEmpty, text.count <= maximumByteCount else { return false }
         return contentAvailable.distance(to: Letters(text)) != nil
@@ -31,11 +30,11 @@ enum NearMiss {
 
     private static let contentAvailable = KnownName(.contentAvailable)
 
-    /// How many letters must be put in, left out, replaced or swapped with their neighbour to get
-    /// from one text to the other (optimal string alignment); `nil` for more than `limit`.
+    /// The number of letters to insert, delete, replace or swap with their neighbour to change one
+    /// text to the other (optimal string alignment distance); `nil` if it is more than `limit`.
     static func distance(_ left: [UInt8], _ right: [UInt8], limit: Int) -> Int? {
         guard abs(left.count - right.count) <= limit else { return nil }
-        // Of two texts with one slip of the hand between them this leaves a letter or two.
+        // For two texts with one typing error, this leaves one or two letters.
         let shorter = min(left.count, right.count)
         var start = 0
         while start < shorter, left[start] == right[start] { start += 1 }
@@ -62,7 +61,7 @@ enum NearMiss {
                 row.append(best)
                 least = min(least, best)
             }
-            // A later row is no smaller, except for one swap, which uses the row before the last.
+            // Later rows are not smaller, except for one swap, which uses the row before the last.
             if least > limit + 1 { return nil }
             beforeLast = last
             last = row
@@ -71,10 +70,10 @@ enum NearMiss {
     }
 }
 
-/// The letters of a key, and which ones they are.
+/// The letters of a key.
 private struct Letters {
     let bytes: [UInt8]
-    /// A bit for each letter; letters that differ by 64 share one.
+    /// One bit per letter; letters that differ by 64 share one.
     let present: UInt64
 
     init(_ text: ArraySlice<UInt8>) {
@@ -83,11 +82,11 @@ private struct Letters {
     }
 }
 
-/// One of Apple's keys, as a key of a document is compared with it.
+/// One of Apple's keys, prepared for comparisons.
 private struct KnownName {
     let key: APSKey
     let letters: Letters
-    /// How many slips of the hand are forgiven: one for keys of up to six letters, else two.
+    /// The number of allowed typing errors: one for keys of up to six letters, else two.
     let limit: Int
 
     init(_ key: APSKey) {
@@ -96,39 +95,39 @@ private struct KnownName {
         limit = letters.bytes.count <= 6 ? 1 : 2
     }
 
-    /// Whether the keys can be near each other, by their lengths and by which letters they have: a
-    /// slip of the hand changes the length by at most one, and takes away and adds one letter.
+    /// Whether the keys can be similar, by their lengths and letters: a typing error changes the
+    /// length by at most one, and removes and adds one letter.
     func isPossible(_ other: Letters) -> Bool {
         abs(other.bytes.count - letters.bytes.count) <= limit
             && (other.present ^ letters.present).nonzeroBitCount <= 2 * limit
     }
 
-    /// How many slips of the hand away a key is; `nil` for too many.
+    /// The number of typing errors in a key; `nil` if there are too many.
     func distance(to other: Letters) -> Int? {
         guard isPossible(other) else { return nil }
         return NearMiss.distance(other.bytes, letters.bytes, limit: limit)
     }
 }
 
-/// Looks for what the unknown keys of one document were meant to be, within a bound on its work.
+/// Searches for the keys that the unknown keys of one document were meant to be, with bounded work.
 ///
-/// Most keys are distinguished from Apple's by their lengths and letters alone. The others are
-/// compared letter by letter; a document gets ``comparisonCount`` such comparisons, and after them
-/// only other spellings of Apple's keys are recognised.
+/// Most keys differ from Apple's by their lengths and letters. Others are compared letter by
+/// letter, at most ``comparisonCount`` times per document; after that only other spellings of
+/// Apple's keys are recognised.
 struct NearMissSearch {
-    /// The most comparisons letter by letter: enough for a payload of the largest size that APNs
-    /// takes with a slip of the hand in each of its keys.
+    /// The maximum number of comparisons: enough for a payload of the maximum size with a typing
+    /// error in each key.
     static let comparisonCount = 512
 
     private static let known = APSKey.allCases.map(KnownName.init)
     private static let spellings = Dictionary(
         uniqueKeysWithValues: known.map { ($0.letters.bytes, $0.key) })
 
-    /// How many comparisons are left.
+    /// The number of remaining comparisons.
     private(set) var remaining = comparisonCount
 
-    /// The key that `text` nearly is: the same letters in another spelling (`content_available`,
-    /// `contentAvailable`), or up to two slips of the hand away, one for keys of up to six letters.
+    /// The key that `text` resembles: the same letters in another spelling (`content_available`,
+    /// `contentAvailable`), or up to two typing errors, one for keys of up to six letters.
     mutating func key(near text: ArraySlice<UInt8>) -> APSKey? {
         guard !text.isEmpty, text.count <= NearMiss.maximumByteCount else { return nil }
         let letters = Letters(text)

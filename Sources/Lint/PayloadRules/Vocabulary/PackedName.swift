@@ -2,20 +2,20 @@
 
 /// A short name in lower-case ASCII letters and digits, packed into one integer.
 struct PackedName: Hashable, Sendable {
-    /// The longest name that can be packed, in bytes. No name of a ``Lexicon`` is longer.
+    /// The maximum length of a name, in bytes. No name of a ``Lexicon`` is longer.
     static let maximumByteCount = 16
 
-    /// The bytes, the last one lowest. 0 for an empty name, and for one that is too long: neither
-    /// is in any lexicon.
+    /// The bytes, the last one in the lowest bits. 0 for an empty name, and for one that is too
+    /// long: no lexicon contains them.
     let bits: UInt128
 
-    /// Packs a whole name, which is in lower case already.
+    /// Packs a name, which must be in lower case.
     init(_ name: String) {
         let bits = name.utf8.reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
         self.init(lastBytes: bits, count: name.utf8.count)
     }
 
-    /// Takes the last `count` of the bytes in `lastBytes`.
+    /// Creates a name from the last `count` bytes of `lastBytes`.
     init(lastBytes: UInt128, count: Int) {
         switch count {
         case 1..<Self.maximumByteCount: bits = lastBytes & (1 &<< UInt128(8 * count) - 1)
@@ -26,7 +26,7 @@ struct PackedName: Hashable, Sendable {
 }
 
 /// Reads a key or a short text as a name: `callUUID`, `call_uuid` and `CALL-UUID` are all
-/// `calluuid`, made of the words `call` and `uuid`.
+/// `calluuid`, with the words `call` and `uuid`.
 struct NameReader {
     /// The last 16 letters and digits in lower case.
     private var lastBytes: UInt128 = 0
@@ -35,18 +35,18 @@ struct NameReader {
     private var isWordOver = false
     private var wasSmall = false
 
-    /// The word before the one that the last byte began.
+    /// The last completed word.
     private(set) var finishedWord = PackedName(lastBytes: 0, count: 0)
 
     /// All letters and digits.
     var whole: PackedName { PackedName(lastBytes: lastBytes, count: count) }
-    /// The word that was read last.
+    /// The current word.
     var word: PackedName { PackedName(lastBytes: lastBytes, count: count - wordStart) }
     /// Whether there are several words.
     var hasSeveralWords: Bool { wordStart > 0 }
 
-    /// Reads one byte and says whether it began another word, so that ``finishedWord`` is a new
-    /// one. Separators end words; so does the step from a small letter to a capital.
+    /// Reads one byte. Returns whether it started another word, so that ``finishedWord`` has
+    /// changed. Separators end words; so does a change from lower case to upper case.
     @discardableResult
     mutating func read(_ byte: UInt8) -> Bool {
         var letter = byte

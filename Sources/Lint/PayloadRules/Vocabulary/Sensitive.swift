@@ -2,7 +2,7 @@
 
 import StrictJSON
 
-/// Recognises values that should not stand in clear in a push (rule G017).
+/// Recognises sensitive values, which a push should not contain in plain text (rule G017).
 enum Sensitive: Hashable, CaseIterable {
     case privateKey
     case bearerToken
@@ -10,7 +10,7 @@ enum Sensitive: Hashable, CaseIterable {
     case emailAddress
     case cardNumber
 
-    /// The shortest text, quotes included, that can be any of these: `"a@b.de"`.
+    /// The minimum length of such a text, including quotes: `"a@b.de"`.
     static let minimumByteCount = 8
 
     /// The kind as a noun for a message.
@@ -24,7 +24,7 @@ enum Sensitive: Hashable, CaseIterable {
         }
     }
 
-    /// What a value looks like, if anything.
+    /// The kind of sensitive value; `nil` for none.
     static func kind(ofNode node: Int, in document: JSONDocument) -> Sensitive? {
         let entry = document.nodes[node]
         guard entry.end - entry.start >= minimumByteCount else { return nil }
@@ -38,7 +38,7 @@ enum Sensitive: Hashable, CaseIterable {
         }
     }
 
-    /// A quick look that lets nearly all harmless texts go: it costs a few operations a byte.
+    /// A fast check that excludes nearly all harmless texts, with a few operations per byte.
     private static func mayBeSensitive(_ node: Int, in document: JSONDocument) -> Bool {
         let content = document.content(node)
         switch document.bytes[content.lowerBound] {
@@ -80,7 +80,7 @@ enum Sensitive: Hashable, CaseIterable {
             && !text.dropFirst(scheme.count).contains(0x20)
     }
 
-    /// Three parts in Base64url, the first of which begins like `{"` in Base64 (RFC 7515 §7.1).
+    /// Three parts in Base64url, the first of which starts like `{"` in Base64 (RFC 7515 §7.1).
     private static func isJSONWebToken(_ text: ArraySlice<UInt8>) -> Bool {
         guard text.count >= 20, text.starts(with: "eyJ".utf8) else { return false }
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -88,9 +88,9 @@ enum Sensitive: Hashable, CaseIterable {
             && parts.joined().allSatisfy { isWordCharacter($0) || $0 == UInt8(ascii: "-") }
     }
 
-    /// A local part, `@`, and a domain with a dot. Behind a colon stands the address of a call,
-    /// such as `sip:ann@example.com`, which has to be there, and so have the addresses of
-    /// conferences and chats, by the names of their servers.
+    /// A local part, `@`, and a domain with a dot. Addresses of calls, such as
+    /// `sip:ann@example.com`, are needed in a push and do not count, nor do addresses of
+    /// conferences and chats, which are recognised by their server names.
     private static func hasEmailAddress(_ text: ArraySlice<UInt8>) -> Bool {
         for at in text.indices where text[at] == UInt8(ascii: "@") {
             let local = text[..<at].reversed().prefix(while: isAddressCharacter)
@@ -109,14 +109,14 @@ enum Sensitive: Hashable, CaseIterable {
         return false
     }
 
-    /// Whether a label of a domain is one that servers of calls and chats have, and none of mail.
+    /// Whether a label of a domain is typical for servers of calls and chats, and not of mail.
     private static func isOfCallServer(_ label: ArraySlice<UInt8>) -> Bool {
         ["sip", "pbx", "voip", "xmpp", "jabber", "conference", "muc", "chat", "rooms"]
             .contains { label.elementsEqual($0.utf8) }
     }
 
-    /// 13 to 19 digits, alone or in groups, that begin as the large networks' cards do and pass the
-    /// check of Luhn (ISO/IEC 7812-1, annex B). Times in milliseconds begin with a 1.
+    /// 13 to 19 digits, alone or in groups, that start like the cards of large networks and pass
+    /// the Luhn check (ISO/IEC 7812-1, annex B). Times in milliseconds start with 1.
     private static func isCardNumber(_ text: ArraySlice<UInt8>) -> Bool {
         var digits: [Int] = []
         for byte in text {

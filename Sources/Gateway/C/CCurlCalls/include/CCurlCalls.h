@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Typed shims over libcurl's easy interface, for CurlHTTP alone: one ordinary HTTP request at a
-// time, which blocks the calling thread. Why C: see CCurlShims.h; no Swift code runs inside a
-// libcurl frame here either.
+// Typed shims over libcurl's easy interface, for CurlHTTP only: one HTTP request at a time, which
+// blocks the calling thread. For the reasons for C see CCurlShims.h; here too, no Swift code runs
+// inside a libcurl frame.
 
 #ifndef CCURLCALLS_H
 #define CCURLCALLS_H
@@ -13,16 +13,17 @@
 
 #pragma clang assume_nonnull begin
 
-/// One easy handle with its connection, which is used again. Belongs to one thread at a time.
+/// An easy handle with its connection, which is reused. Must not be used by two threads at once.
 typedef struct CCurlCaller CCurlCaller;
 
-/// NULL when memory ran out. CCurl_global_init must have been called.
+/// Creates a caller. Returns NULL if memory is exhausted. CCurl_global_init must have been called.
 CCurlCaller *_Nullable CCurlCaller_create(void);
 void CCurlCaller_destroy(CCurlCaller *caller);
 
-/// Adds a line `name: value`, copied, to the next requests. False when memory ran out.
+/// Adds a header field `name: value`, which is copied, to the next requests. Returns false if
+/// memory is exhausted.
 bool CCurlCaller_append_header(CCurlCaller *caller, const char *line);
-/// Forgets all lines.
+/// Removes all header fields.
 void CCurlCaller_clear_headers(CCurlCaller *caller);
 
 typedef struct CCurlCall {
@@ -33,30 +34,30 @@ typedef struct CCurlCall {
     const char *_Nullable unixSocket;             // instead of the URL's host
     const char *_Nullable certificateAuthorityFile;  // NULL for the system's
     int64_t connectTimeoutMilliseconds;
-    int64_t timeoutMilliseconds;                  // of the whole request
-    size_t answerLimit;                           // the most bytes of an answer's body
+    int64_t timeoutMilliseconds;                  // for the whole request
+    size_t answerLimit;                           // the maximum size of an answer's body, in bytes
 } CCurlCall;
 
-/// What is known of a finished call. The pointers live until the next call or destroy.
+/// The result of a call. The pointers are valid until the next call or the destruction.
 typedef struct CCurlAnswer {
-    int32_t code;                 // libcurl's CURLcode; 0 when an answer came
+    int32_t code;                 // libcurl's CURLcode; 0 if there is an answer
     int64_t status;
-    int64_t retryAfterSeconds;    // of the header Retry-After; 0 without it
-    const char *_Nullable redirectURL;  // the whole URL that a redirect leads to; else NULL
+    int64_t retryAfterSeconds;    // from the header Retry-After; 0 without it
+    const char *_Nullable redirectURL;  // the absolute URL of a redirect; else NULL
     bool isTooLarge;
-    bool isSent;                  // some of the request went out, or of one to a proxy
-    const char *error;            // libcurl's words, possibly empty
+    bool isSent;                  // a part of the request was sent, to the host or to a proxy
+    const char *error;            // libcurl's error message; may be empty
     const uint8_t *_Nullable body;
     size_t bodyLength;
 } CCurlAnswer;
 
-/// Performs one request and waits for its answer. Redirects are not followed; the environment's
-/// proxies count as libcurl reads them, but not for this machine's own addresses: a proxy elsewhere
-/// cannot reach them, and must not see what was meant for them.
+/// Performs one request and waits for its answer. Redirects are not followed. The proxies of the
+/// environment are used as libcurl reads them, except for addresses of this machine: a proxy
+/// elsewhere cannot reach them and must not see their requests.
 CCurlAnswer CCurlCaller_call(CCurlCaller *caller, const CCurlCall *call);
 
-/// Whether the host of a URL, as libcurl reads it, is this machine: a loopback address in any
-/// notation, `localhost` or a name below it (RFC 6761 §6.3). False for what is no URL.
+/// Whether the host of a URL, as libcurl parses it, is this machine: a loopback address in any
+/// notation, `localhost`, or a subdomain of it (RFC 6761 §6.3). False for an invalid URL.
 bool CCurl_is_loopback(const char *url);
 
 #pragma clang assume_nonnull end

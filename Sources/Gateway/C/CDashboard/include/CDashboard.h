@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files of the dashboard, as they were when the program was built.
+// The files of the dashboard, as of the build.
 //
-// Why C: `#embed` puts a file into the program verbatim, without a folder of resources beside
-// the program and without a compiler that reads an array of a hundred thousand literals.
+// Why C: `#embed` copies a file into the program, without a resource folder beside the program and
+// without an array of a hundred thousand literals in Swift.
 
 #ifndef CDASHBOARD_H
 #define CDASHBOARD_H
@@ -13,17 +13,17 @@
 
 #pragma clang assume_nonnull begin
 
-/// One file. Name and bytes are constants of the program, so any thread may read them at any time.
+/// A file. Its name and bytes are constants, which any thread may read at any time.
 typedef struct CDashboardFile {
     const char *name;
     const uint8_t *bytes;
     size_t length;
 } CDashboardFile;
 
-/// How many files there are.
+/// The number of files.
 size_t CDashboard_file_count(void);
 
-/// The file at `index`, which must be below the count.
+/// The file at `index`, which must be less than the count.
 CDashboardFile CDashboard_file(size_t index);
 
 #pragma clang assume_nonnull end
