@@ -126,8 +126,9 @@ typedef struct CHTTP2Channel CHTTP2Channel;
 typedef struct CHTTP2Session CHTTP2Session;
 
 /// Takes over the descriptor of a connected socket, also when it returns NULL. `name` is what the
-/// certificate must carry: a host's name, sent as SNI, or an IP address.
-CHTTP2Channel *_Nullable CHTTP2Channel_create(const CHTTP2TLSContext *context, int32_t descriptor,
+/// certificate must carry: a host's name, sent as SNI, or an IP address; the same for all channels of
+/// a context, which outlives them, because each resumes the latest TLS session of the others.
+CHTTP2Channel *_Nullable CHTTP2Channel_create(CHTTP2TLSContext *context, int32_t descriptor,
                                               const char *name, bool isAddress);
 /// Says farewell as far as that goes without waiting, and closes the descriptor.
 void CHTTP2Channel_destroy(CHTTP2Channel *channel);
