@@ -10,7 +10,7 @@ internal import PushTransport
 /// each connection, one can be filled, drained and closed. Confined to the loop's thread.
 final class CurlConnection {
     private var pointer: OpaquePointer?
-    private var idle: [CurlExchange] = []
+    private let idle: IdleExchanges
     /// Transfers on this connection.
     private(set) var transfers: [TransportRequest.ID: Transfer] = [:]
     var window: StreamWindow
@@ -21,19 +21,22 @@ final class CurlConnection {
     private(set) var answers = 0
     /// The time of the last answer, in monotonic milliseconds.
     var lastAnswerAt: Int64
-    /// The number of requests that may still be started on it; see `CurlLoop.resetRation`.
-    private var startsLeft: Int
+    /// The number of requests that were started and not taken back.
+    private(set) var starts = 0
+    /// The number that may be; see `CurlLoop.resetRation`.
+    let maximumStarts: Int
 
     init?(
-        reactor: OpaquePointer, settings: CurlSettings, window: StreamWindow, maximumStarts: Int,
-        now: Int64
+        reactor: OpaquePointer, settings: CurlSettings, idle: IdleExchanges, window: StreamWindow,
+        maximumStarts: Int, now: Int64
     ) {
         guard let made = CCurlConnection_create(reactor, settings.pointer) else { return nil }
         pointer = made
+        self.idle = idle
         self.window = window
         openedAt = now
         lastAnswerAt = now
-        startsLeft = maximumStarts
+        self.maximumStarts = maximumStarts
         LiveObjects.count(.connection, by: 1)
     }
 
@@ -45,7 +48,7 @@ final class CurlConnection {
     }
 
     /// Whether it has started all that it may.
-    var isSpent: Bool { startsLeft <= 0 }
+    var isSpent: Bool { starts >= maximumStarts }
 
     /// Whether it gets no new requests any more.
     var isDraining: Bool { isRetired || isSpent }
@@ -55,7 +58,7 @@ final class CurlConnection {
     /// The number of requests that may be started now.
     var room: Int {
         guard !isDraining else { return 0 }
-        return min(window.limit - inFlight, startsLeft)
+        return min(window.limit - inFlight, maximumStarts - starts)
     }
 
     /// The number of started requests that libcurl has given no stream yet.
@@ -69,15 +72,14 @@ final class CurlConnection {
 
     /// Starts a transfer. Returns libcurl's error message, `nil` on success.
     func start(_ transfer: Transfer, block: HeaderBlock) -> String? {
-        guard let exchange = idle.popLast() ?? CurlExchange(on: handle) else {
+        guard let exchange = idle.take(for: handle) else {
             return "memory ran out"
         }
         if let complaint = exchange.start(transfer.request, tag: transfer.id, block: block) {
-            exchange.recycle()
-            idle.append(exchange)
+            exchange.close()
             return complaint
         }
-        startsLeft -= 1
+        starts += 1
         transfer.stage = .started(self, exchange)
         transfers[transfer.id] = transfer
         return nil
@@ -96,16 +98,17 @@ final class CurlConnection {
         }
     }
 
-    /// Removes a transfer from the connection and keeps its exchange for the next one.
-    func remove(_ transfer: Transfer, exchange: CurlExchange) {
+    /// Removes a transfer from the connection, and keeps its exchange for the next one if it ended
+    /// well. After a failure libcurl leaves state in it that the next transfer would suffer from,
+    /// such as the intention to send a request again.
+    func remove(_ transfer: Transfer, exchange: CurlExchange, endedWell: Bool = false) {
         transfers[transfer.id] = nil
         exchange.remove()
-        exchange.recycle()
-        idle.append(exchange)
+        if endedWell { idle.put(exchange) } else { exchange.close() }
     }
 
     /// Records that a started request was taken back and had no stream.
-    func didTakeBack() { startsLeft += 1 }
+    func didTakeBack() { starts -= 1 }
 
     /// Records an answer.
     func didReceiveAnswer(isValid: Bool, now: Int64) {
@@ -120,8 +123,6 @@ final class CurlConnection {
     /// Closes everything. No transfer may be on it.
     func close() {
         precondition(transfers.isEmpty, "A connection was closed under its transfers.")
-        for exchange in idle { exchange.close() }
-        idle = []
         CCurlConnection_destroy(handle)
         LiveObjects.count(.connection, by: -1)
         pointer = nil

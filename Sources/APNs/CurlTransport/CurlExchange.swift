@@ -14,7 +14,7 @@ final class CurlExchange {
     private var block: HeaderBlock?
 
     init?(on connection: OpaquePointer) {
-        pointer = CCurlExchange_create(connection, 0)
+        pointer = CCurlExchange_create(connection)
         if pointer == nil { return nil }
         LiveObjects.count(.exchange, by: 1)
     }
@@ -25,6 +25,9 @@ final class CurlExchange {
         guard let pointer else { preconditionFailure("A closed CurlExchange was used.") }
         return pointer
     }
+
+    /// Moves it to another connection while it has no transfer.
+    func attach(to connection: OpaquePointer) { CCurlExchange_attach(handle, connection) }
 
     /// Passes a request to libcurl. Returns libcurl's error message, `nil` on success.
     func start(_ request: WireRequest, tag: UInt64, block: HeaderBlock) -> String? {
@@ -86,6 +89,30 @@ final class CurlExchange {
         LiveObjects.count(.exchange, by: -1)
         pointer = nil
         block = nil
+    }
+}
+
+/// Exchanges without a transfer, for any connection of the loop. Confined to its thread.
+final class IdleExchanges {
+    private var exchanges: [CurlExchange] = []
+
+    /// An exchange for that connection. `nil` when memory ran out.
+    func take(for connection: OpaquePointer) -> CurlExchange? {
+        guard let exchange = exchanges.popLast() else { return CurlExchange(on: connection) }
+        exchange.attach(to: connection)
+        return exchange
+    }
+
+    /// Keeps one for the next transfer.
+    func put(_ exchange: CurlExchange) {
+        exchange.recycle()
+        exchanges.append(exchange)
+    }
+
+    /// Frees all.
+    func close() {
+        for exchange in exchanges { exchange.close() }
+        exchanges = []
     }
 }
 

@@ -59,17 +59,16 @@ extension CurlLoop {
 
     /// Opens one more connection, if there is none to wait for and the back-off allows it.
     private func openConnection(now: Int64) -> CurlConnection? {
-        // A connection that has started all it may counts until it ends. Otherwise each push to a
-        // server that accepts few on a connection would open one.
-        let underWay = connections.filter { !$0.isRetired }
-        guard underWay.count < configuration.maximumConnections,
-            underWay.allSatisfy(\.window.isValidated),
+        let maximum = configuration.maximumConnections
+        let underWay = connections.filter { !$0.isRetired && !isReplaceable($0) }
+        guard underWay.count < maximum, underWay.allSatisfy(\.window.isValidated),
+            connections.count(where: { !$0.isRetired && isReplaceable($0) }) <= maximum,
             now >= backoff.notBefore(isUrgent: hasUrgent)
         else { return nil }
         let window = StreamWindow(maximum: settings.maximumStreams)
         guard
             let connection = CurlConnection(
-                reactor: reactor, settings: settings, window: window,
+                reactor: reactor, settings: settings, idle: idleExchanges, window: window,
                 maximumStarts: min(maximumStarts, requestLimit.value(now: now)), now: now)
         else {
             lastConnectFailure = TransportFailure(
@@ -81,6 +80,12 @@ extension CurlLoop {
         connectionsOpened += 1
         backoff.didOpen(now: now)
         return connection
+    }
+
+    /// Whether a connection has started all it may, so that another is opened before it ends. Where
+    /// that is few requests, it counts until it ends: otherwise each push would open one.
+    private func isReplaceable(_ connection: CurlConnection) -> Bool {
+        connection.isSpent && connection.maximumStarts >= ConnectBackoff.answersForNoWait
     }
 
     private func start(_ transfer: Transfer, on connection: CurlConnection, now: Int64) {
@@ -121,7 +126,7 @@ extension CurlLoop {
         guard case .started(_, let exchange) = transfer.stage else { return }
         // The report points into the exchange, so it is read before the exchange is recycled.
         let result = outcome(code: code, report: exchange.report, of: connection, now: now)
-        connection.remove(transfer, exchange: exchange)
+        connection.remove(transfer, exchange: exchange, endedWell: code == 0)
         if case .failure(let failure) = result, mayGoAgain(transfer, failure, on: connection) {
             requeue(transfer)
         } else {
@@ -153,6 +158,7 @@ extension CurlLoop {
         // stream (facts §1.3).
         connection.didReceiveAnswer(isValid: status != 403, now: now)
         lastConnectFailure = nil
+        if now - connection.openedAt < Self.openingPatienceMilliseconds { silentOpenings = 0 }
         if now - connection.openedAt >= Self.shortLifeMilliseconds { backoff.didSucceed() }
     }
 
@@ -210,8 +216,10 @@ extension CurlLoop {
             let last = Int(connection.goAway.lastStream)
             // The first step of a graceful shutdown allows all stream ids, and carries no
             // information.
-            if last < Int(Int32.max) { requestLimit.didEnd(after: (last + 1) / 2, now: now) }
-            backoff.didEndInOrder(answers: connection.answers)
+            let accepted = last < Int(Int32.max) ? min((last + 1) / 2, connection.starts) : 0
+            requestLimit.didEnd(after: accepted, now: now)
+            // Those that it accepted and has not answered yet will be answered.
+            backoff.didEndInOrder(answers: max(accepted, connection.answers))
             return
         }
         let isShortLived = now - connection.openedAt < Self.shortLifeMilliseconds
@@ -258,24 +266,29 @@ extension CurlLoop {
         return now - probe.startedAt >= Self.probePatienceMilliseconds
     }
 
-    /// When a connection that is not up must be, in monotonic milliseconds; `Int64.max` if nobody
-    /// waits for it. A call waits for a connection as long as its time lasts, so that one opening
-    /// takes at most a third of it, though not less than a second, which a slow handshake may need.
-    /// libcurl cannot open another one beside it for the same request.
+    /// When a connection that is not up must be, in monotonic milliseconds; `Int64.max` if no call
+    /// waits for it, be it the connection's first request or one behind that. libcurl cannot open
+    /// another one beside it for the same request.
     func openingDue(of connection: CurlConnection) -> Int64 {
         guard configuration.urgentWaitsForConnection, !connection.window.isValidated,
             !connection.isRetired, connection.held > 0,
-            let probe = connection.transfers.values.first, probe.request.isUrgent
+            let probe = connection.transfers.values.first, probe.request.isUrgent || hasUrgent
         else { return .max }
-        return probe.startedAt + max(1000, probe.timeout.wholeMilliseconds / 3)
+        return probe.startedAt + openingPatience
     }
 
-    /// Ends an opening that takes too long, so that its request goes over the next connection.
+    private var openingPatience: Int64 {
+        Self.openingPatienceMilliseconds << min(silentOpenings / 2, 3)
+    }
+
+    /// Ends an opening that takes too long, so that its request goes over the next connection. That
+    /// is opened immediately, because the time that this one had was a wait already.
     private func giveUpOpening(_ connection: CurlConnection) {
         lastConnectFailure = TransportFailure(
             .timedOut, certainty: .notSent,
-            detail: "no connection within a third of the time that the push has")
-        retire(connection)
+            detail: "no connection within \(Duration.milliseconds(openingPatience))")
+        silentOpenings += 1
+        connection.drain()
         takeBackHeld(from: connection)
     }
 

@@ -23,6 +23,11 @@ final class CurlLoop {
     /// a connection that starts nothing more: 5 s, much longer than APNs takes, and a small part of
     /// the default timeout of 30 s.
     static let probePatienceMilliseconds: Int64 = 5000
+    /// The duration of an opening for which a call waits: 1.5 s, more than the second after which a
+    /// lost SYN is sent again (RFC 6298 §2.1). It doubles with every second opening that is given
+    /// up, for networks where a handshake takes longer. A call with a deadline of 10 s then goes
+    /// out also when three servers in a row accept a connection and stay silent.
+    static let openingPatienceMilliseconds: Int64 = 1500
     /// The most times that a submission that was certainly not sent moves to another connection,
     /// unless it waits for a connection until its timeout.
     static let maximumRequeues = 3
@@ -36,7 +41,10 @@ final class CurlLoop {
     let maximumStarts: Int
 
     var requestLimit = RequestLimit()
+    /// The number of openings that were given up since one was quick.
+    var silentOpenings = 0
     var connections: [CurlConnection] = []
+    let idleExchanges = IdleExchanges()
     var transfers: [TransportRequest.ID: Transfer] = [:]
     var urgentQueue = Deque<Transfer>()
     var ordinaryQueue = Deque<Transfer>()
@@ -255,6 +263,7 @@ final class CurlLoop {
         }
         for connection in connections { connection.close() }
         connections = []
+        idleExchanges.close()
         let late = mailbox.close(gauges: gauges)
         completions += late.submissions.map(Completion.refusedByShutdown)
         refusals.deliver(completions)

@@ -17,7 +17,7 @@ internal import WakeModel
 /// - A refused stream, or one excluded by a GOAWAY, is reported by 7.88 only if it was the first
 ///   request of its connection, which is then sent again; any other looks like one on a connection
 ///   that was lost. If a server repeatedly closes connections after the same number of requests, no
-///   more are started on one; see ``RequestLimit``.
+///   more are started on one; see `RequestLimit`.
 /// - 7.88 loses an answer that is received before the body was sent, if the server closes the
 ///   stream with it and libcurl finds the stream closed when it writes the body: the outcome is
 ///   `unknown`. No option and no callback returns the answer.

@@ -47,16 +47,22 @@ final class HTTP2Connection {
     private(set) var isSuspect = false
     /// Requests on it whose outcome is not reported yet.
     var inFlight = 0
+    /// The number of requests that were started.
+    private(set) var starts = 0
+    /// The number that the server accepts, as far as that is known.
+    private let maximumStarts: Int
     private var flood: FloodBudget
     private var controlFramesSeen: UInt32 = 0
     private var pingAnswersSeen: UInt32 = 0
     private let reactor: Reactor
 
     init(
-        serial: UInt32, opening: ConnectionOpening, reactor: Reactor, connectDue: Int64, now: Int64
+        serial: UInt32, opening: ConnectionOpening, reactor: Reactor, maximumStarts: Int,
+        connectDue: Int64, now: Int64
     ) {
         self.serial = serial
         self.reactor = reactor
+        self.maximumStarts = maximumStarts
         self.connectDue = connectDue
         phase = .opening(opening)
         openedAt = now
@@ -80,8 +86,21 @@ final class HTTP2Connection {
     /// the connection without them certainly received no push, and they have the limit of streams.
     var hasSettings: Bool { session.map { CHTTP2Session_state($0).hasSettings } ?? false }
 
+    /// Whether it has started all requests that the server accepts on one connection.
+    var isSpent: Bool { starts >= maximumStarts }
+
     /// Whether it carries requests, or soon can again.
     var isServing: Bool { hasSettings && !isDraining }
+
+    /// The number of requests that the server had accepted when it began to end the connection in
+    /// order; `nil` without a GOAWAY that states it.
+    var acceptedStarts: Int? {
+        guard let session else { return nil }
+        let state = CHTTP2Session_state(session)
+        // The first step of a graceful shutdown allows all stream ids, and carries no information.
+        guard state.goAwayReceived, state.goAwayLastStream < Int32.max else { return nil }
+        return min(starts, (Int(state.goAwayLastStream) + 1) / 2)
+    }
 
     // MARK: Room
 
@@ -93,7 +112,7 @@ final class HTTP2Connection {
         let state = CHTTP2Session_state(session)
         guard state.hasSettings else { return 0 }
         let limit = min(isValidated ? maximum : 1, Int(state.peerStreamLimit))
-        return limit - Int(state.openStreams)
+        return min(limit - Int(state.openStreams), maximumStarts - starts)
     }
 
     /// The open streams, cancelled ones included whose reset is not written yet.
@@ -130,6 +149,7 @@ final class HTTP2Connection {
     /// Records the start of a request.
     func didStart(now: Int64) {
         inFlight += 1
+        starts += 1
         lastStartAt = now
         flood.didStartRequest()
     }

@@ -25,14 +25,17 @@ extension HTTP2Loop {
     }
 
     /// Opens one more connection, if none is being opened and the back-off allows it. Connections
-    /// that are aged, suspect or late do not count: this one replaces them.
+    /// that are aged, suspect, late or spent do not count: this one replaces them. There are at
+    /// most as many spent ones as connections are configured.
     func openConnection(now: Int64) {
         let live = connections.filter { connection in
             !connection.isDraining && !connection.isSuspect && !isAged(connection, now: now)
-                && !isLate(connection, now: now)
+                && !isLate(connection, now: now) && !connection.isSpent
         }
-        guard live.count < configuration.maximumConnections, live.allSatisfy(\.isValidated),
-            connections.count(where: { !$0.hasSettings }) <= configuration.maximumConnections,
+        let maximum = configuration.maximumConnections
+        guard live.count < maximum, live.allSatisfy(\.isValidated),
+            connections.count(where: { !$0.hasSettings }) < max(maximum + 1, Self.maximumOpenings),
+            connections.count(where: { $0.isSpent && !$0.isDraining }) <= maximum,
             now >= backoff.notBefore(isUrgent: urgentQueue.count > 0)
         else { return }
         switch route {
@@ -64,9 +67,18 @@ extension HTTP2Loop {
             reactor: reactor, serial: serial)
         let connection = HTTP2Connection(
             serial: serial, opening: opening, reactor: reactor,
+            maximumStarts: maximumStarts(now: now),
             connectDue: now + configuration.connectTimeout.wholeMilliseconds, now: now)
         connections.append(connection)
         proceed(connection, opening.start(ringing: mailbox, now: now), now: now)
+    }
+
+    /// The number of requests to start on a connection that is opened now. A limit of the server is
+    /// used where its end requires no wait; the next connection is then opened as soon as the limit
+    /// is reached, before the server ends the connection.
+    private func maximumStarts(now: Int64) -> Int {
+        let limit = requestLimit.value(now: now)
+        return limit < ConnectBackoff.answersForNoWait ? .max : limit
     }
 
     private func proceed(
@@ -203,7 +215,10 @@ extension HTTP2Loop {
         guard !connection.isDraining else { return }
         connection.drain()
         if isInOrder, connection.isValidated {
-            backoff.didEndInOrder(answers: connection.answers)
+            // Those that it accepted and has not answered yet will be answered.
+            let accepted = connection.acceptedStarts ?? 0
+            requestLimit.didEnd(after: accepted, now: now)
+            backoff.didEndInOrder(answers: max(accepted, connection.answers))
             return
         }
         let isShortLived = now - connection.openedAt < Self.shortLifeMilliseconds
@@ -272,6 +287,8 @@ extension HTTP2Loop {
         if !connection.hasSettings { due = min(due, connection.connectDue) }
         if connection.inFlight == 0 {
             due = min(due, idleSince(connection) + terms.maximumIdleTime)
+        } else if connection.isSpent, !connection.isDraining {
+            due = min(due, silentSince(connection) + Self.probePatienceMilliseconds)
         } else if !connection.isValidated, !connection.isDraining {
             due = min(due, connection.lastStartAt + Self.probePatienceMilliseconds)
         }
@@ -280,6 +297,11 @@ extension HTTP2Loop {
 
     private func idleSince(_ connection: HTTP2Connection) -> Int64 {
         max(connection.lastStartAt, connection.openedAt)
+    }
+
+    /// The time since which requests wait for an answer.
+    private func silentSince(_ connection: HTTP2Connection) -> Int64 {
+        max(connection.lastStartAt, connection.lastAnswerAt)
     }
 
     /// Checks each connection's opening, silence, idle time and end.
@@ -315,7 +337,7 @@ extension HTTP2Loop {
 
     private func reviewOpen(_ connection: HTTP2Connection, now: Int64) {
         if connection.inFlight == 0,
-            connection.isDraining
+            connection.isDraining || connection.isSpent
                 || now - idleSince(connection) >= terms.maximumIdleTime
         {
             connection.close()
@@ -332,6 +354,10 @@ extension HTTP2Loop {
         {
             // The request keeps its own time for an answer; the others go over another connection.
             retire(connection, now: now)
+        }
+        if connection.isSpent, now - silentSince(connection) >= Self.probePatienceMilliseconds {
+            // Its requests keep their time for an answer; it no longer counts.
+            connection.drain()
         }
         guard let silence = terms.silence else { return }
         if let pingSentAt = connection.pingSentAt {

@@ -22,9 +22,12 @@ final class HTTP2Loop {
     /// The time without an answer after which a connection is suspect when a request on it times
     /// out: a second, longer than any round trip.
     static let suspiciousWaitMilliseconds: Int64 = 1000
-    /// The duration of an opening after which another is started in parallel: 3 s, the time of one
-    /// lost SYN and of a handshake over a slow network.
-    static let openingPatienceMilliseconds: Int64 = 3000
+    /// The duration of an opening after which another is started in parallel: 1.5 s, more than the
+    /// second after which a lost SYN is sent again (RFC 6298 §2.1). A push with a deadline of 10 s
+    /// then goes out also when three servers in a row accept a connection and stay silent.
+    static let openingPatienceMilliseconds: Int64 = 1500
+    /// The most openings in parallel, if the configured number of connections is not larger.
+    static let maximumOpenings = 4
     /// The most times that a submission that was certainly not sent moves to another connection.
     static let maximumMoves: UInt8 = 3
     /// The default limit of streams of one connection: what APNs announces (facts §1.3). A stream
@@ -58,6 +61,7 @@ final class HTTP2Loop {
     let ordinaryQueue = TransferQueue()
     let deadlines = DeadlineQueue()
     var backoff = ConnectBackoff()
+    var requestLimit = RequestLimit()
     let blocks = HeaderBlockCache()
     var answerFields = AnswerFields()
     var tlsContext: TLSContext?

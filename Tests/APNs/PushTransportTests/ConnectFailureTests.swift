@@ -177,6 +177,55 @@ extension ServerTests {
             }
         }
 
+        /// Guards calls with a deadline of 10 s, which expired behind two or three such servers.
+        @Test(
+            "a call goes out although three connections in a row were accepted in silence",
+            arguments: TransportMaker.all)
+        func silentHandshakes(maker: TransportMaker) async throws {
+            try await withSilentServer(maker, silentConnections: 3) { transport, inbox in
+                transport.submit([
+                    TestPush.submission(1, timeout: .seconds(10), isUrgent: true)
+                ])
+                #expect(await inbox.outcome(of: 1).label == "200")
+            }
+        }
+
+        /// Guards calls behind a push whose connection is being opened: they waited for as long as
+        /// that may take.
+        @Test(
+            "a call does not wait for the connection of an ordinary push",
+            arguments: TransportMaker.all)
+        func callBehindOrdinaryPush(maker: TransportMaker) async throws {
+            try await withSilentServer(maker, silentConnections: 1) { transport, inbox in
+                transport.submit([TestPush.submission(1, timeout: .seconds(20))])
+                transport.submit([TestPush.submission(2, timeout: .seconds(5), isUrgent: true)])
+                #expect(await inbox.outcome(of: 2).label == "200")
+                #expect(await inbox.outcome(of: 1).label == "200")
+            }
+        }
+
+        private func withSilentServer(
+            _ maker: TransportMaker, silentConnections: Int,
+            _ body: (any PushTransport, Inbox) async throws -> Void
+        ) async throws {
+            let server = try await HostileServer(silentConnections: silentConnections) { peer in
+                peer.acceptAll()
+            }
+            defer { server.close() }
+            var reach = TransportConfiguration(host: "127.0.0.1")
+            reach.port = server.port
+            reach.trust = .pem(try server.certificate.pem)
+            reach.proxy = .none
+            reach.maximumConnections = 1
+            reach.urgentWaitsForConnection = true
+            reach.connectTimeout = .seconds(60)
+            let inbox = Inbox()
+            let transport = try maker.make(reach, inbox.sink)
+            try await body(transport, inbox)
+            #expect(transport.gauges.connectionsOpened == silentConnections + 1)
+            await transport.shutDown(gracePeriod: .zero)
+        }
+
         @Test("a server that comes back is found again", arguments: TransportMaker.all)
         func comesBack(maker: TransportMaker) async throws {
             try await withBench(maker) { bench in

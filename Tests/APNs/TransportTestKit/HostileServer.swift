@@ -20,6 +20,14 @@ package final class HostileServer: Sendable {
             SSL_get_servername(tls, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) }
         }
 
+        /// Whether the TLS session is that of an earlier connection.
+        package var isResumed: Bool { SSL_session_reused(tls) == 1 }
+
+        /// Whether the client sent, or tried to send, anything before the handshake was done.
+        package var hasEarlyData: Bool {
+            SSL_get_early_data_status(tls) != SSL_EARLY_DATA_NOT_SENT
+        }
+
         /// False once the client is gone.
         package func send(_ bytes: [UInt8]) -> Bool {
             SSL_write(tls, bytes, Int32(bytes.count)) == Int32(bytes.count)
@@ -45,18 +53,33 @@ package final class HostileServer: Sendable {
         package func listen() { while receive() != nil {} }
     }
 
+    /// What the TLS tickets of one connection are to another.
+    package enum Tickets: Sendable {
+        /// Unreadable; the handshake is a full one.
+        case foreign
+        /// Good: the session is resumed.
+        case shared
+        /// A reason to end the handshake. OpenSSL does so where clients are verified and the server
+        /// has no session id context.
+        case fatal
+    }
+
     package let port: Int
     package let certificate: MadeCertificate
     private let directory: TemporaryDirectory
     private let listener: Int32
     private let isOld: Bool
+    private let tickets: Tickets
+    private let silentConnections: Int
     private let accepted = Atomic(0)
     private let ended = Atomic(0)
     private let script: @Sendable (Peer) -> Void
 
-    /// Listens on 127.0.0.1, unless another listener is given; `isOld` keeps it to TLS 1.1.
+    /// Listens on 127.0.0.1, unless another listener is given; `isOld` keeps it to TLS 1.1. The
+    /// first `silentConnections` connections are accepted and get no byte.
     package init(
-        on listener: Int32 = Socket.listening(), isOld: Bool = false,
+        on listener: Int32 = Socket.listening(), isOld: Bool = false, tickets: Tickets = .foreign,
+        silentConnections: Int = 0,
         _ script: @escaping @Sendable (Peer) -> Void
     ) async throws {
         // A client that closes under a script must not end the tests.
@@ -66,6 +89,8 @@ package final class HostileServer: Sendable {
             for: "IP:127.0.0.1,IP:::1,DNS:localhost", in: directory)
         self.listener = listener
         self.isOld = isOld
+        self.tickets = tickets
+        self.silentConnections = silentConnections
         port = Socket.port(of: listener)
         self.script = script
         Thread.detachNewThread { [self] in acceptAll() }
@@ -95,6 +120,11 @@ package final class HostileServer: Sendable {
     }
 
     private func serve(_ client: Int32, _ number: Int) {
+        if number <= silentConnections {
+            var byte: UInt8 = 0
+            while recv(client, &byte, 1, 0) > 0 {}
+            return
+        }
         // One for each connection: then no thread has another's.
         guard let context = makeContext() else { return }
         let tls = SSL_new(context)
@@ -114,6 +144,15 @@ package final class HostileServer: Sendable {
         }
         SSL_CTX_use_certificate_file(context, certificate.certificatePath, SSL_FILETYPE_PEM)
         SSL_CTX_use_PrivateKey_file(context, certificate.keyPath, SSL_FILETYPE_PEM)
+        if tickets != .foreign {
+            var key = [UInt8](repeating: 7, count: 80)
+            SSL_CTX_ctrl(context, SSL_CTRL_SET_TLSEXT_TICKET_KEYS, key.count, &key)
+            // So that early data would be seen; without SSL_OP_NO_ANTI_REPLAY, bit 24, OpenSSL then
+            // wants the tickets' sessions in a cache.
+            SSL_CTX_set_max_early_data(context, 16_384)
+            SSL_CTX_set_options(context, 1 << 24)
+        }
+        if tickets == .fatal { SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil) }
         SSL_CTX_set_alpn_select_cb(
             context,
             { _, out, length, offered, _, _ in

@@ -665,9 +665,7 @@ static void set_security(CURL *easy, const CCurlSettings *settings) {
         curl_easy_setopt(easy, CURLOPT_KEYPASSWD, settings->clientKeyPassword);
 }
 
-static void set_connection(CURL *easy, CCurlConnection *connection) {
-    const CCurlSettings *settings = connection->settings;
-    curl_easy_setopt(easy, CURLOPT_CURLU, connection->url);
+static void set_transfer(CURL *easy, const CCurlSettings *settings) {
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     // While the connection is being established, further exchanges wait for it.
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
@@ -691,9 +689,14 @@ static void set_connection(CURL *easy, CCurlConnection *connection) {
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(easy, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, connection);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
-    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, connection);
+}
+
+void CCurlExchange_attach(CCurlExchange *exchange, CCurlConnection *connection) {
+    exchange->connection = connection;
+    curl_easy_setopt(exchange->easy, CURLOPT_CURLU, connection->url);
+    curl_easy_setopt(exchange->easy, CURLOPT_OPENSOCKETDATA, connection);
+    curl_easy_setopt(exchange->easy, CURLOPT_CLOSESOCKETDATA, connection);
 }
 
 static void set_callbacks(CCurlExchange *exchange) {
@@ -717,7 +720,7 @@ static void set_callbacks(CCurlExchange *exchange) {
     curl_easy_setopt(easy, CURLOPT_DEBUGDATA, exchange);
 }
 
-CCurlExchange *CCurlExchange_create(CCurlConnection *connection, uint64_t tag) {
+CCurlExchange *CCurlExchange_create(CCurlConnection *connection) {
     CCurlExchange *exchange = calloc(1, sizeof *exchange);
     if (!exchange) return NULL;
     exchange->easy = curl_easy_init();
@@ -725,10 +728,9 @@ CCurlExchange *CCurlExchange_create(CCurlConnection *connection, uint64_t tag) {
         free(exchange);
         return NULL;
     }
-    exchange->connection = connection;
-    exchange->tag = tag;
+    CCurlExchange_attach(exchange, connection);
     set_security(exchange->easy, connection->settings);
-    set_connection(exchange->easy, connection);
+    set_transfer(exchange->easy, connection->settings);
     curl_easy_setopt(exchange->easy, CURLOPT_USERAGENT, connection->settings->userAgent);
     set_callbacks(exchange);
     return exchange;

@@ -22,10 +22,12 @@ enum { GATHERED_MAX = (CHTTP2_WRITE_THRESHOLD / RECORD_MAX + 1) * (RECORD_MAX + 
 
 struct CHTTP2Channel {
     SSL *tls;
+    CHTTP2TLSContext *context;
     int32_t descriptor;
     int32_t failure;     // the errno of the socket's last failure; 0 for none
     bool isDrained;      // the last read emptied the socket
     bool hasHandshaken;
+    bool isResuming;     // the handshake is to resume a session
     bool isGathering;    // records are buffered before they are written to the socket
     char error[CHTTP2_ERROR_MAX];
     // Records that the socket has not accepted yet: from `gatheredStart` to `gatheredEnd`.
@@ -139,7 +141,7 @@ static bool set_name(SSL *tls, const char *name, bool isAddress) {
            SSL_set_tlsext_host_name(tls, name) == 1;
 }
 
-CHTTP2Channel *CHTTP2Channel_create(const CHTTP2TLSContext *context, int32_t descriptor,
+CHTTP2Channel *CHTTP2Channel_create(CHTTP2TLSContext *context, int32_t descriptor,
                                     const char *name, bool isAddress) {
     CHTTP2Channel *channel = calloc(1, sizeof *channel);
     if (!channel) {
@@ -147,6 +149,7 @@ CHTTP2Channel *CHTTP2Channel_create(const CHTTP2TLSContext *context, int32_t des
         return NULL;
     }
     channel->descriptor = descriptor;
+    channel->context = context;
     channel->tls = SSL_new(context->context);
     BIO *bio = channel->tls ? make_bio(channel) : NULL;
     if (!bio || !set_name(channel->tls, name, isAddress)) {
@@ -160,6 +163,7 @@ CHTTP2Channel *CHTTP2Channel_create(const CHTTP2TLSContext *context, int32_t des
     // One BIO for both directions: OpenSSL takes over one reference.
     SSL_set_bio(channel->tls, bio, bio);
     SSL_set_connect_state(channel->tls);
+    channel->isResuming = CHTTP2TLSContext_resume(context, channel->tls);
     return channel;
 }
 
@@ -196,6 +200,7 @@ static CHTTP2Progress fail(CHTTP2Channel *channel, CHTTP2Progress progress, cons
 }
 
 static CHTTP2Progress fail_handshake(CHTTP2Channel *channel) {
+    if (channel->isResuming) CHTTP2TLSContext_did_fail_to_resume(channel->context);
     const unsigned long code = ERR_peek_error();
     if (ERR_GET_LIB(code) == ERR_LIB_SSL &&
         ERR_GET_REASON(code) == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL) {
@@ -220,6 +225,7 @@ static CHTTP2Progress finish_handshake(CHTTP2Channel *channel) {
         return CHTTP2ProgressNotHTTP2;
     }
     channel->hasHandshaken = true;
+    CHTTP2TLSContext_did_connect(channel->context, channel->tls);
     return CHTTP2ProgressDone;
 }
 

@@ -146,6 +146,42 @@ static bool set_certificate(SSL_CTX *context, const CHTTP2TLSSettings *settings,
     return false;
 }
 
+// MARK: - Resumption
+
+// A resumed session stands for a certificate that was verified before, and each connection gives
+// sessions for the next. So that a server is verified again all the same, none is resumed later
+// than this after the last verification.
+enum { RESUMPTION_MILLISECONDS = 3600 * 1000 };
+
+// Takes the session over.
+static int keep_session(SSL *tls, SSL_SESSION *session) {
+    CHTTP2TLSContext *context = SSL_CTX_get_app_data(SSL_get_SSL_CTX(tls));
+    SSL_SESSION_free(context->session);
+    context->session = session;
+    return 1;
+}
+
+bool CHTTP2TLSContext_resume(CHTTP2TLSContext *context, SSL *tls) {
+    SSL_SESSION *session = context->session;
+    if (!session || context->neverResumes ||
+        CHTTP2_monotonic_milliseconds() - context->verifiedAt >= RESUMPTION_MILLISECONDS ||
+        !SSL_SESSION_is_resumable(session))
+        return false;
+    const bool isSet = SSL_set_session(tls, session) == 1;
+    // Each is used once (RFC 8446 §C.4), so that two connections cannot be linked by it.
+    SSL_SESSION_free(session);
+    context->session = NULL;
+    return isSet;
+}
+
+void CHTTP2TLSContext_did_connect(CHTTP2TLSContext *context, SSL *tls) {
+    if (!SSL_session_reused(tls)) context->verifiedAt = CHTTP2_monotonic_milliseconds();
+}
+
+void CHTTP2TLSContext_did_fail_to_resume(CHTTP2TLSContext *context) {
+    context->neverResumes = true;
+}
+
 // MARK: - The context
 
 static bool set_rules(SSL_CTX *context) {
@@ -153,7 +189,9 @@ static bool set_rules(SSL_CTX *context) {
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_session_cache_mode(context,
+                                   SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_sess_set_new_cb(context, keep_session);
     SSL_CTX_set_read_ahead(context, 1);
     SSL_CTX_set_default_read_buffer_len(context, READ_BUFFER_BYTES);
     // This function returns 0 on success.
@@ -169,6 +207,10 @@ CHTTP2TLSContext *CHTTP2TLSContext_create(const CHTTP2TLSSettings *settings, cha
         CHTTP2TLS_take_error(error, "OpenSSL gives no TLS 1.2");
     } else if (set_trust(context, settings, error) && set_certificate(context, settings, error)) {
         made->context = context;
+        // A server on OpenSSL that verifies clients and lacks a session id context ends a handshake
+        // that would resume a session.
+        made->neverResumes = settings->certificate != NULL;
+        SSL_CTX_set_app_data(context, made);
         return made;
     }
     SSL_CTX_free(context);
@@ -177,6 +219,7 @@ CHTTP2TLSContext *CHTTP2TLSContext_create(const CHTTP2TLSSettings *settings, cha
 }
 
 void CHTTP2TLSContext_destroy(CHTTP2TLSContext *context) {
+    SSL_SESSION_free(context->session);
     SSL_CTX_free(context->context);
     free(context);
 }

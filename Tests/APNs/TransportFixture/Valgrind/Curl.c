@@ -89,7 +89,7 @@ static void open_transfers(Transfers *transfers, const CCurlSettings *settings) 
     transfers->connection = CCurlConnection_create(transfers->reactor, settings);
     CHECK(transfers->connection, "no connection");
     for (uint32_t index = 0; index < EXCHANGES; index++) {
-        transfers->exchanges[index] = CCurlExchange_create(transfers->connection, index);
+        transfers->exchanges[index] = CCurlExchange_create(transfers->connection);
         CHECK(transfers->exchanges[index], "no memory");
     }
 }

@@ -127,7 +127,11 @@ void CCurlHeaderBlock_destroy(CCurlHeaderBlock *block);
 /// The size of the buffer for the header lines of an answer that a push client reads, in bytes.
 #define CCURL_RESPONSE_HEADERS_MAX 2048
 
-CCurlExchange *_Nullable CCurlExchange_create(CCurlConnection *connection, uint64_t tag);
+/// An exchange for one connection of a reactor. NULL when memory ran out.
+CCurlExchange *_Nullable CCurlExchange_create(CCurlConnection *connection);
+/// Moves an exchange that is not started to a connection with the same settings. Making one anew
+/// takes libcurl longer than a request.
+void CCurlExchange_attach(CCurlExchange *exchange, CCurlConnection *connection);
 void CCurlExchange_destroy(CCurlExchange *exchange);
 uint64_t CCurlExchange_tag(const CCurlExchange *exchange);
 void CCurlExchange_set_tag(CCurlExchange *exchange, uint64_t tag);

@@ -128,8 +128,9 @@ typedef struct CHTTP2Channel CHTTP2Channel;
 typedef struct CHTTP2Session CHTTP2Session;
 
 /// Takes ownership of the descriptor of a connected socket, even if it returns NULL. `name` must be
-/// in the certificate: a host name, which is sent as SNI, or an IP address.
-CHTTP2Channel *_Nullable CHTTP2Channel_create(const CHTTP2TLSContext *context, int32_t descriptor,
+/// in the certificate: a host name, which is sent as SNI, or an IP address. It is the same for all
+/// channels of a context, which outlives them: each resumes the latest TLS session of the others.
+CHTTP2Channel *_Nullable CHTTP2Channel_create(CHTTP2TLSContext *context, int32_t descriptor,
                                               const char *name, bool isAddress);
 /// Sends the closing messages as far as possible without blocking, and closes the descriptor.
 void CHTTP2Channel_destroy(CHTTP2Channel *channel);

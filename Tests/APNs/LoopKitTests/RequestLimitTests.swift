@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import LoopKit
 import Testing
 
-@testable import CurlTransport
-
-@Suite("How many requests a connection takes, with libcurl")
+@Suite("How many requests a connection takes")
 struct RequestLimitTests {
     @Test("one end tells nothing, two alike tell a habit, for ten minutes")
     func habit() {

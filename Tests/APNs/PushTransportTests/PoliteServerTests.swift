@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PushTransport
+import Synchronization
+import Testing
+import TransportTestKit
+
+extension ServerTests {
+    /// nginx and others close each connection in order after a number of requests.
+    @Suite("Servers with a limit of requests a connection", .timeLimit(.minutes(1)))
+    struct PoliteServerTests {
+        /// Guards requests that were written for nothing, because they were above the limit, and
+        /// the wait for the end of a connection that takes no more.
+        @Test(
+            "no request is sent above a known limit, and the next connection does not wait",
+            arguments: TransportMaker.all)
+        func knownLimit(maker: TransportMaker) async throws {
+            let limit = 100
+            let most = Mutex(0)
+            let server = try await HostileServer { peer in
+                peer.converse(settings: [(3, 100)]) { frame in
+                    guard frame.endsRequest else { return [] }
+                    if peer.connection > 2 { most.withLock { $0 = max($0, frame.stream) } }
+                    guard frame.stream < 2 * limit else { return [] }
+                    let isLast = frame.stream == 2 * limit - 1
+                    // The third connection never gets to its end.
+                    if isLast, peer.connection == 3 { return [] }
+                    return ServerFrame.accepted(stream: frame.stream)
+                        + (isLast ? ServerFrame.goAway(last: frame.stream) : [])
+                }
+            }
+            var reach = TransportConfiguration(host: "127.0.0.1")
+            reach.port = server.port
+            reach.trust = .pem(try server.certificate.pem)
+            reach.proxy = .none
+            reach.maximumConnections = 1
+            let inbox = Inbox()
+            let transport = try maker.make(reach, inbox.sink)
+            for round in 1...2 {
+                let first = 1000 * round
+                transport.submit(TestPush.batch(first..<first + limit))
+                await inbox.waitForCount(round * limit)
+                #expect(await eventually { transport.gauges.connections == 0 })
+            }
+            // The time for all is less than that after which a silent connection is replaced.
+            transport.submit(TestPush.batch(5000..<5250, timeout: .seconds(4)))
+            await inbox.waitForCount(2 * limit + 250)
+            #expect(inbox.failures == ["timed-out (unknown)": 1])
+            #expect(most.withLock { $0 } == 2 * limit - 1)
+            #expect(transport.gauges.connectionsOpened == 5)
+            await transport.shutDown(gracePeriod: .zero)
+            server.close()
+        }
+    }
+}
