@@ -152,7 +152,7 @@ public struct ModelledDevice: Sendable {
 /// A push that APNs has taken, with the time it spent being held so far.
 struct WaitingPush: Hashable, Sendable {
     var push: ArrivingPush
-    /// When APNs took it.
+    /// When APNs accepted it.
     let acceptedAt: ModelledDevice.Instant
     /// Since when it is stored or held.
     var since: ModelledDevice.Instant

@@ -5,7 +5,7 @@ import WakeModel
 
 /// What became of a broadcast, as it is counted.
 enum BroadcastResult: String, CaseIterable {
-    /// APNs took it.
+    /// APNs accepted it.
     case sent
     /// APNs refused it.
     case rejected
