@@ -162,9 +162,9 @@ class TheFigures(Case):
         def budget():
             asked = self.bench.metric("rouse_decisions_total", 'kind="background"')
             sent = self.bench.metric("rouse_wakes_ended_total", 'kind="background"', 'state="sent"')
-            return f"{asked} background wakes asked for, of which APNs took {sent} so far"
+            return f"{asked} background wakes asked for, of which APNs accepted {sent} so far"
 
-        browser.wait("what APNs took", lambda: budget() in browser.text("#budget-bar"))
+        browser.wait("what APNs accepted", lambda: budget() in browser.text("#budget-bar"))
 
     def test_the_list_of_outcomes_holds_still_for_whoever_is_in_it(self):
         self.load()

@@ -10,6 +10,9 @@ public enum PushOutcome: Hashable, Sendable {
 
     /// An answer with status 200.
     public struct Acceptance: Hashable, Sendable {
+        /// What it means, and what not, in words.
+        public static let meaning = "Accepted by APNs; delivery is not confirmed."
+
         /// The `apns-id` of the answer: the one sent, or one that APNs made.
         public var apnsID: APNsID?
         /// The key for the Delivery Log of Apple's Push Notifications Console. Sandbox only.

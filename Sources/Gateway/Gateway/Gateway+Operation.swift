@@ -59,12 +59,6 @@ extension Gateway {
         let configuration = context.configuration
         guard configuration.apps.contains(app) else { return false }
         let queues = configuration.queues(of: app)
-        if pause == nil {
-            // While it is paused: what has expired by now, expired because of that. The resume does
-            // not depend on it.
-            _ = try? await dispatcher.expireOverdue(
-                at: clock.now(), limit: context.limits.housekeepingBatchCount)
-        }
         dispatcher.state.withLock { $0.pausesUnderWay += 1 }
         defer { dispatcher.state.withLock { $0.pausesUnderWay -= 1 } }
         try await context.perform(SetPause(pause, of: queues))
@@ -73,6 +67,7 @@ extension Gateway {
             let former = state.paused[app]
             let wasPaused = former != nil
             state.paused[app] = pause?.continuing(former)
+            context.follow(state.paused)
             // A queue that was held resumes like one that was paused.
             let freed = pause == nil ? state.holds.reset(queues) : []
             // Subscribers are notified for the queues that the app uses.

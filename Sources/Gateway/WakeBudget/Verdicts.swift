@@ -16,7 +16,7 @@ public enum ClaimVerdict: Hashable, Sendable {
 
 /// The outcome of a charged send.
 public enum SendFate: String, Hashable, Sendable, CaseIterable {
-    /// APNs took it.
+    /// APNs accepted it.
     case accepted
     /// It may have reached APNs: it stays charged.
     case unknown

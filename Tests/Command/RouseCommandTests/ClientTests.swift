@@ -135,18 +135,29 @@ struct ClientTests {
 
     @Test("the progress bar says how far, how fast and how long")
     func progress() {
-        let text = ProgressBar.text(done: 500, of: 2_000, seconds: 2)
+        let text = ProgressBar.text(done: 500, of: 2_000, seconds: 2, columns: 80)
         #expect(
             text == "[##########" + String(repeating: ".", count: 30)
                 + "] 500 of 2000, 250/s, 6 s left")
-        #expect(ProgressBar.text(done: 0, of: 0, seconds: 0).hasPrefix("[####"))
+        #expect(ProgressBar.text(done: 0, of: 0, seconds: 0, columns: 80).hasPrefix("[####"))
         // More than was expected, slowly, and for long.
         #expect(
-            ProgressBar.text(done: 3, of: 2, seconds: 10, noun: "cells")
+            ProgressBar.text(done: 3, of: 2, seconds: 10, noun: "cells", columns: 80)
                 == "[" + String(repeating: "#", count: 40) + "] 3 of 2 cells, 0.3/s, 0 s left")
         for (total, end) in [(125, "2 min 4 s"), (8_000, "2 h 13 min")] {
             #expect(
-                ProgressBar.text(done: 1, of: total, seconds: 1).hasSuffix("1.0/s, \(end) left"))
+                ProgressBar.text(done: 1, of: total, seconds: 1, columns: 80)
+                    .hasSuffix("1.0/s, \(end) left"))
         }
+    }
+
+    /// Guards against a bar of which each update leaves a line behind, because it wraps.
+    @Test("the progress bar fits into the terminal", arguments: [80, 60, 50, 20, 1])
+    func progressFits(_ columns: Int) {
+        let text = ProgressBar.text(
+            done: 4_000_000, of: 20_000_000, seconds: 60, noun: "rows, read twice",
+            columns: columns)
+        #expect(text.count < columns, "\(text)")
+        #expect(text.hasPrefix("[") == (columns > 70), "\(text)")
     }
 }

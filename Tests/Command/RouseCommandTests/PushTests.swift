@@ -17,7 +17,7 @@ struct PushTests {
             let result = try await Rouse.run(["push"] + simulator.all)
             #expect(result.status == 0, "\(result.all)")
             #expect(result.out.contains("200: accepted"))
-            #expect(result.out.contains("not yet delivery"))
+            #expect(result.out.contains("Accepted by APNs; delivery is not confirmed."))
             #expect(!result.out.contains("Remark"))
             let push = try #require(simulator.simulator.receivedPushes.first)
             #expect(push["apns-push-type"] == "background")

@@ -121,6 +121,16 @@ struct WakeRoutesTests {
             (body(",\"environment\":\"production\""), .unknownApp, "configuration"),
             (body(",\"urgency\":\"high\""), .invalidField, "urgency"),
             (body(",\"coalescing\":1"), .invalidField, "coalescing"),
+            (
+                body(",\"urgency\":\"urgent\"").replacing("\"background\"", with: "\"alert\""),
+                .invalidField,
+                "urgency is for background wakes, and this one is of kind alert. Leave it out."
+            ),
+            (
+                body(",\"coalescing\":\"union\"").replacing("\"background\"", with: "\"voip\""),
+                .invalidField,
+                "coalescing is for background wakes, and this one is of kind voip. Leave it out."
+            ),
             (body(",\"topic\":\"com.example.app\""), .invalidField, "together with app"),
             (
                 body().replacing("com.example.app", with: "com.example.none"), .unknownApp,

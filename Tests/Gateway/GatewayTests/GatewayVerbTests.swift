@@ -110,14 +110,47 @@ struct GatewayVerbTests {
         }
     }
 
-    @Test("A call that expires in a pause says so, also where the pause ends at once after it")
+    @Test("All that expired in a pause says so, however many are found only after the resume")
     func expiryInAPause() async throws {
-        let gateway = sampleGateway(store: store, sender: ScriptedSender(), clock: clock)
+        var limits = GatewayLimits()
+        limits.housekeepingBatchCount = 2
+        let gateway = sampleGateway(
+            store: store, sender: ScriptedSender(), clock: clock, limits: limits)
         try await withRunning(gateway) { () async throws in
             #expect(try await gateway.pause(Samples.app))
-            let id = try #require(await gateway.accept(Samples.request(.voip)).admittedID)
+            var ids: [WakeID] = []
+            for device in 0..<5 as Range<UInt64> {
+                let call = Samples.request(.voip, device: device)
+                ids.append(try #require(await gateway.accept(call).admittedID))
+            }
             clock.advance(bySeconds: 10)
             #expect(try await gateway.resume(Samples.app))
+            for id in ids {
+                try await eventually { try await gateway.record(of: id)?.state == .expired }
+                let record = try #require(try await gateway.record(of: id))
+                #expect(record.expiryExplanation == "Its deadline came while the app was paused.")
+            }
+            // One that expires after the resume has another cause.
+            let other = try #require(await gateway.accept(Samples.request(.voip)).admittedID)
+            await store.waitUntilSettled(1)
+            #expect(try await gateway.record(of: other)?.holds == [])
+        }
+    }
+
+    @Test("A wake that expired in a pause and is found by the next one for its device says so")
+    func expiryFoundByTheNext() async throws {
+        var limits = GatewayLimits()
+        limits.housekeepingMilliseconds = 3_600_000
+        let gateway = sampleGateway(
+            store: store, sender: ScriptedSender(), clock: clock, limits: limits)
+        try await withRunning(gateway) { () async throws in
+            try await eventually { gateway.readiness.isReady }
+            #expect(try await gateway.pause(Samples.app))
+            let brief = Samples.request(
+                expiration: .at(clock.now().advanced(bySeconds: 60)))
+            let id = try #require(await gateway.accept(brief).admittedID)
+            clock.advance(bySeconds: 61)
+            _ = await gateway.accept(Samples.request())
             let record = try #require(try await gateway.record(of: id))
             #expect(record.state == .expired)
             #expect(record.expiryExplanation == "Its deadline came while the app was paused.")

@@ -15,7 +15,7 @@ struct ChannelSendCommand: AsyncParsableCommand {
         discussion: """
             The payload is checked before it is sent: with errors nothing is sent (65), unless \
             --force asks to see what APNs says to it. A broadcast cannot start a Live Activity. \
-            That APNs took it does not mean that a device got it.
+            Ends with 0 when APNs accepted it; delivery is not confirmed.
 
             Example:
 
@@ -83,7 +83,7 @@ struct ChannelSendCommand: AsyncParsableCommand {
             try await client.send(broadcast).noting(in: &document) { _, _ in }
         } tell: { document, console in
             console.say("Answer", "\(document.status ?? 0): accepted", .good)
-            console.say("Meaning", "APNs took the broadcast. That is not yet delivery.")
+            console.say("Meaning", PushOutcome.Acceptance.meaning)
             if let id = document.apnsUniqueId {
                 console.say("Next", "Look in the Delivery Log of Apple's console for \(id).")
             }

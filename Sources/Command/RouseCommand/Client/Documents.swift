@@ -110,7 +110,7 @@ struct WakeDocument: Decodable {
     let environment: String
     let device: String
     let acceptedAt: String
-    let urgency: String
+    let urgency: String?
     let decision: Decision
     let waiting: Waiting?
     let carriedBy: String?

@@ -6,8 +6,8 @@ import Synchronization
 /// A bar on standard error that says how far long work is, how fast it goes and when it ends, where
 /// that is a terminal. May be used from any thread.
 final class ProgressBar: Sendable {
-    /// How wide the bar itself is, in characters.
-    static let width = 40
+    /// How wide the bar itself is at most, and how wide at least if there is one, in characters.
+    static let widths = 8...40
     /// How often it is drawn at most.
     private static let interval = Duration.milliseconds(100)
     /// How long work lasts before there is a bar for it, where it could end sooner.
@@ -44,7 +44,7 @@ final class ProgressBar: Sendable {
         guard isDue else { return }
         let text = Self.text(
             done: done, of: total ?? self.total, seconds: start.duration(to: now) / .seconds(1),
-            noun: noun)
+            noun: noun, columns: TerminalSize.of(STDERR_FILENO).columns)
         write("\r\u{1b}[K" + text)
     }
 
@@ -64,18 +64,25 @@ final class ProgressBar: Sendable {
         try? FileHandle.standardError.write(contentsOf: Data("\r\u{1b}[K".utf8))
     }
 
-    /// The bar in characters, with the rate and the time that is left.
-    static func text(done: Int, of total: Int, seconds: Double, noun: String = "") -> String {
-        let filled = total > 0 ? width * min(done, total) / total : width
-        let bar =
-            String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
+    /// The bar in characters, with the rate and the time that is left, in a line of so many
+    /// columns: a line that wraps is not overwritten by the next one.
+    static func text(
+        done: Int, of total: Int, seconds: Double, noun: String = "", columns: Int
+    ) -> String {
         let rate = seconds > 0 ? Double(done) / seconds : 0
         let left = rate > 0 ? (Double(max(0, total - done)) / rate).rounded(.up) : 0
         let things = noun.isEmpty ? "" : " " + noun
         let end = rate > 0 ? ", \(time(Int(min(left, 1e9)))) left" : ""
         // What takes longer than a second has a rate all the same.
         let pace = rate >= 10 || rate == 0 ? "\(Int(rate))" : String(format: "%.1f", rate)
-        return "[\(bar)] \(done) of \(total)\(things), \(pace)/s\(end)"
+        let words = "\(done) of \(total)\(things), \(pace)/s\(end)"
+        // Beside it are brackets and a space, and the last column stays free.
+        let width = min(widths.upperBound, columns - words.count - 4)
+        guard width >= widths.lowerBound else { return String(words.prefix(max(0, columns - 1))) }
+        let filled = total > 0 ? width * min(done, total) / total : width
+        let bar =
+            String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
+        return "[\(bar)] \(words)"
     }
 
     /// A number of seconds as people say it.

@@ -62,7 +62,8 @@ extension WakeDocument {
 }
 
 extension WakeDocument {
-    /// Where to go on when the app did not run although APNs took a silent push; `nil` for others.
+    /// Where to go on when the app did not run although APNs accepted a silent push; `nil` for
+    /// others.
     var nextStep: String? {
         guard kind == "background", state == "sent", launchedAt == nil else { return nil }
         let log =
@@ -83,7 +84,7 @@ struct WakeText {
         console.sayVerbatim("Wake", wake.id)
         console.say("State", wake.state, wake.isWell ? .good : .bad)
         console.say("App", "\(wake.app) (\(wake.environment)), \(wake.kind), \(wake.device)")
-        console.say("Accepted", "\(wake.acceptedAt), \(wake.urgency)")
+        console.say("Accepted", wake.acceptedAt + (wake.urgency.map { ", \($0)" } ?? ""))
         console.say("Decision", wake.decision.message)
         if let carrier = wake.carriedBy { console.sayVerbatim("Carrier", carrier) }
         if let waiting = wake.waiting {

@@ -16,7 +16,7 @@ struct ProbeCommand: AsyncParsableCommand {
             server, at Apple's, on the phone and in the app, and what to look at for each. The \
             manual's page "Why did my app not wake?" has the sources.
 
-            Ends with 0 when the token works for this app, 1 when it does not, 77 when the \
+            Ends with 0 when APNs accepts the token for this app, 1 when it does not, 77 when the \
             credential kept APNs from saying, 69 when no server could be reached.
 
             Example:

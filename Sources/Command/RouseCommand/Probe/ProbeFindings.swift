@@ -114,7 +114,8 @@ extension ProbeFindings.Answer {
     /// The likely cause of the answer, for a person (facts §9).
     var likelyCause: String {
         switch result {
-        case .success(.accepted): return "The token belongs here, and the topic fits."
+        case .success(.accepted):
+            return "The token belongs here, and the topic fits; delivery is not confirmed."
         case .failure(let failure): return failure.meaning + " " + failure.remedy
         case .success(.rejected(let rejection)):
             switch kind {
@@ -165,12 +166,12 @@ extension ProbeFindings.Verdict {
     var meaning: String {
         switch self {
         case .alive(_, let environment?):
-            "The token works for this app. Its environment: \(environment)."
+            "APNs accepts the token for this app. Its environment: \(environment)."
         case .alive(let names, nil) where names.count == 1:
-            "The token works for this app at \(names[0])."
+            "\(names[0]) accepts the token for this app."
         case .alive(let names, nil):
-            "The token works at \(names.joined(separator: " and ")). At Apple a token belongs to "
-                + "one environment, so these are simulators that take any token."
+            "\(names.joined(separator: " and ")) accept the token. At Apple a token belongs to one "
+                + "environment, so these are simulators that take any token."
         case .dead(let name, let since):
             "The token is dead at \(name)" + (since.map { ", since \($0)." } ?? ".")
         case .otherTopic(let name):

@@ -11,8 +11,8 @@ struct PushCommand: AsyncParsableCommand {
         discussion: """
             The payload is checked before it is sent: with errors nothing is sent (65), unless \
             --force asks to see what APNs says to it. Neither key, provider token nor payload is \
-            ever shown. Ends with 0 when APNs took the push, 1 when it refused it, 69 when there \
-            was no answer.
+            ever shown. Ends with 0 when APNs accepted the push, 1 when it refused it, 69 when \
+            there was no answer.
 
             Example:
 

@@ -50,9 +50,7 @@ struct PushText {
         switch reply.result {
         case .success(.accepted(let acceptance)):
             console.say("Answer", "200: accepted, \(time)", .good)
-            console.say(
-                "Meaning",
-                "APNs took the push. That is not yet delivery, and not that the app ran.")
+            console.say("Meaning", PushOutcome.Acceptance.meaning)
             if let id = acceptance.apnsUniqueID {
                 console.say("Next", "Look in the Delivery Log of Apple's console for \(id).")
             } else {

@@ -11,9 +11,12 @@ struct TerminalSize: Hashable, Sendable {
     let rows: Int
 
     /// That of the terminal on standard output, as it is now.
-    static var current: TerminalSize {
+    static var current: TerminalSize { of(STDOUT_FILENO) }
+
+    /// That of the terminal on a descriptor, as it is now.
+    static func of(_ descriptor: Int32) -> TerminalSize {
         var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
         else { return usual }
         return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
     }

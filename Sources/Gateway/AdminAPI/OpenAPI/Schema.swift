@@ -208,6 +208,9 @@ struct Schema: Sendable {
     /// The value `null`.
     static let null = Schema(json: .object([("type", .string("null"))]))
 
+    /// No value: a member that must not be there.
+    static let nothing = Schema(json: .object([("not", .object([]))]))
+
     /// A bundle id without the suffix of a topic.
     static func bundleID(_ description: String? = nil) -> Schema {
         Schema(

@@ -134,11 +134,13 @@ struct ChannelRoutes {
                 id: "sendBroadcast", summary: "Update or end a Live Activity for all subscribers",
                 description: "Checked by the same rules as wakes, and sent at once: the answer is "
                     + "that of APNs. It is not queued, and not sent again later; Retry-After says "
-                    + "when the caller may. That APNs took it does not mean that a device got it."
+                    + "when the caller may. APNs' acceptance does not confirm delivery."
                     + Self.withoutKey,
                 parameters: [Self.channel],
                 body: .json(.named(.broadcastRequest), limit: limit),
-                answers: [Operation.Answer(200, "APNs took it.", .named(.broadcast))],
+                answers: [
+                    Operation.Answer(200, PushOutcome.Acceptance.meaning, .named(.broadcast))
+                ],
                 problems: Self.problems + [
                     .invalidWake, .unknownChannel, .appPaused, .channelStoresNothing,
                 ])

@@ -19,7 +19,7 @@ extension WakeRecord {
             ("apns_id", .string(id.apnsID.description)),
             ("accepted_at", .string(acceptedAt.description)),
             ("priority", .integer(Int64(priority.rawValue))),
-            ("urgency", .string(UrgencyWord(urgency).rawValue)),
+            ("urgency", kind == .background ? .string(UrgencyWord(urgency).rawValue) : nil),
             ("decision", decision.json(decision.pastMessage(until: deadline), until: deadline)),
             ("waiting", waiting?.json),
             ("carried_by", carriedBy.map { .string($0.description) }),
@@ -48,7 +48,7 @@ extension WakeEnd {
         case .sent(let apnsUniqueID):
             members.append(("status", .integer(200)))
             members.append(("apns_unique_id", apnsUniqueID.map { .string($0) }))
-            members.append(("explanation", .string("Accepted by APNs; delivery is not confirmed.")))
+            members.append(("explanation", .string(PushOutcome.Acceptance.meaning)))
         case .coalesced(let carrier):
             members.append(("into", .string(carrier.description)))
             members.append(
@@ -147,7 +147,7 @@ extension WakeRecord {
                 "priority",
                 .choice(Priority.allCases.map { Int64($0.rawValue) }, "The value of apns-priority.")
             ),
-            .required("urgency", .words(of: UrgencyWord.self)),
+            .optional("urgency", .words(of: UrgencyWord.self, "Of a background wake.")),
             .required("decision", .named(.decision)),
             .optional("waiting", .named(.waiting)),
             .optional("carried_by", .string("The wake it was merged into.", format: "uuid")),

@@ -19,6 +19,12 @@ struct WakeTerms {
         "expires_at", "urgency", "coalescing", "collapse_id", "priority", "ref", "spread_seconds",
     ]
 
+    /// The members that say how the budget treats a wake: no other kind has one.
+    private static let backgroundNames = ["urgency", "coalescing"]
+    private static let notOfOthers: [Schema.Member] = backgroundNames.map {
+        .optional($0, .nothing)
+    }
+
     let kind: WakeKind
     let bundleID: BundleID
     /// The member that names the app.
@@ -38,13 +44,17 @@ struct WakeTerms {
     /// Takes them out of a body's members.
     init(_ members: Members, now: WallInstant) throws(InvalidField) {
         environment = try members.choice("environment")
-        options = WakeOptions(
-            urgency: try members.choice("urgency", UrgencyWord.self)?.urgency ?? .normal,
-            coalescing: try members.choice("coalescing", CoalescingWord.self)?.coalescing
-                ?? .replace,
-            ref: try members.string("ref").map { (text) throws(InvalidField) in
-                try WakeRef(text)
-            })
+        var options = WakeOptions()
+        if let urgency = try members.choice("urgency", UrgencyWord.self) {
+            options.urgency = urgency.urgency
+        }
+        if let coalescing = try members.choice("coalescing", CoalescingWord.self) {
+            options.coalescing = coalescing.coalescing
+        }
+        options.ref = try members.string("ref").map { (text) throws(InvalidField) in
+            try WakeRef(text)
+        }
+        self.options = options
         hasLifetime = members.has("ttl_seconds")
         spreadSeconds = try members.integer(
             "spread_seconds", in: 0...Self.maximumSpreadSeconds
@@ -58,6 +68,14 @@ struct WakeTerms {
         self.payload = Array(payload)
         appField = members.has("topic") ? "topic" : "app"
         kind = try members.requiredChoice("kind")
+        if kind != .background {
+            for name in Self.backgroundNames where members.has(name) {
+                throw InvalidField(
+                    field: name,
+                    problem: "is for background wakes, and this one is of kind \(kind)",
+                    remedy: "Leave it out.")
+            }
+        }
         bundleID = try Self.bundleID(members, kind)
         expiration = try Self.expiration(members, now: now)
         collapseID = try Self.collapseID(members)
@@ -195,13 +213,15 @@ extension WakeTerms {
                         example: "2026-11-21T09:34:00.000Z")),
                 .optional(
                     "urgency",
-                    .words(of: UrgencyWord.self, "Background only; normal by default.")),
+                    .words(
+                        of: UrgencyWord.self,
+                        "Of background wakes, and refused with others; normal by default.")),
                 .optional(
                     "coalescing",
                     .words(
                         of: CoalescingWord.self,
-                        "Background only: how it merges with a wake that waits; replace by "
-                            + "default.")),
+                        "Of background wakes, and refused with others: how it merges with a wake "
+                            + "that waits; replace by default.")),
                 .optional(
                     "priority",
                     .choice(
@@ -234,7 +254,7 @@ extension WakeTerms {
                         .string(
                             pattern: "^[A-Za-z0-9._-]{1,\(BundleID.maximumByteCount)}\\.voip$")),
                     .optional("priority", .choice([10])),
-                ],
+                ] + notOfOthers,
             ] + WakeKind.allCases.filter { $0.discipline == .plain }.map(variant))
     }
 
@@ -253,7 +273,7 @@ extension WakeTerms {
                         pattern: "^[A-Za-z0-9._-]{1,\(BundleID.maximumByteCount)}\(suffix)$")),
             .optional(
                 "priority", .choice(kind.allowedPriorities.map { Int64($0.rawValue) })),
-        ]
+        ] + notOfOthers
     }
 
     /// The kinds with a default priority, in a row.

@@ -13,7 +13,12 @@ extension Dispatcher {
         let before = state.withLock { $0.pausesUnderWay == 0 ? $0.pausesSet : nil }
         let rows = try await context.perform(ListQueues())
         try await tellOfStrangers(rows)
-        guard let changes = state.withLock({ $0.take(rows, readAfter: before) }) else { return nil }
+        let taken = state.withLock { state in
+            let changes = state.take(rows, readAfter: before)
+            context.follow(state.paused)
+            return changes
+        }
+        guard let changes = taken else { return nil }
         for change in changes {
             context.logger.info(
                 change.isPaused ? "the store says that an app is paused" : "an app goes on",

@@ -19,6 +19,7 @@ final class GatewayContext: Sendable {
     /// Fire when webhooks may have been written.
     let webhookSignals = WebhookSignals()
     private let current: Mutex<GatewayConfiguration>
+    private let pauses = Mutex(KnownPauses())
     /// Fires when a hold waits to be written.
     let holdSignal = AsyncSignal()
     private let holds = Mutex<[AppHold]>([])
@@ -60,7 +61,17 @@ final class GatewayContext: Sendable {
         }
     }
 
-    var rules: StoreRules { current.withLock { $0.rules } }
+    var rules: StoreRules {
+        var rules = current.withLock { $0.rules }
+        rules.pauses = pauses.withLock { $0 }
+        return rules
+    }
+
+    /// Takes over which apps are paused from now on.
+    func follow(_ paused: [AppIdentity: QueuePause]) {
+        let now = clock.now()
+        pauses.withLock { $0.follow(paused, at: now) }
+    }
 
     /// Calls `body` for each settling transaction from now on, with what it wrote and the first due
     /// time of the wakes that wait again.

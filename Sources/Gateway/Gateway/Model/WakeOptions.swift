@@ -4,9 +4,10 @@ public import WakeBudget
 
 /// A caller's options for a wake.
 public struct WakeOptions: Sendable {
-    /// Its urgency. Calls have none.
+    /// Its urgency. Only background wakes have one: with other kinds it has no effect.
     public var urgency: Urgency
-    /// How it merges into a wake that waits for the same device.
+    /// How it merges into a wake that waits for the same device. Only background wakes merge: with
+    /// other kinds it has no effect.
     public var coalescing: Coalescing
     /// The caller's reference; `nil` without one.
     public var ref: WakeRef?

@@ -23,7 +23,7 @@ public struct WakeRecord: Hashable, Sendable {
     public let decision: WakeDecision
     /// The value of `apns-priority`.
     public let priority: Priority
-    /// Its urgency, with what merged into it.
+    /// Its urgency, with what merged into it. It means something of background wakes only.
     public let urgency: Urgency
     /// When it was, or is, due.
     public let dueAt: WallInstant

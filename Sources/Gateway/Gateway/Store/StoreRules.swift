@@ -9,6 +9,8 @@ public struct StoreRules: Sendable {
     public var policies: [AppIdentity: BudgetPolicy]
     /// The endpoints that listen to webhooks; for others nothing is written.
     public var webhooks: [WebhookSubscription]
+    /// When apps are and were paused.
+    var pauses = KnownPauses()
 
     /// The standard budget for all, and no webhooks.
     public init(

@@ -24,10 +24,18 @@ extension WorkingSet {
         wake.state = end.state
         wake.end = end
         wake.endedAt = now
+        if case .expired = end, wake.deadline <= now, isPaused(queue, at: wake.deadline) {
+            wake.holds.formUnion(DelayReasons(.paused))
+        }
         wake.payload = []
         wake.parts = []
         update(wake, .end)
         return try booked(wake, end, at: now, queue)
+    }
+
+    /// Whether an app is paused, or was at the deadline of a wake that is found only now.
+    private func isPaused(_ queue: SeenQueue, at deadline: WallInstant) -> Bool {
+        queue.row.pausedAt != nil || rules.pauses.contains(deadline, of: queue.row.queue.app)
     }
 
     /// Records the end of a wake whose row has it already.

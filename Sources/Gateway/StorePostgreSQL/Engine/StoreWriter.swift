@@ -219,6 +219,9 @@ extension StoreFailure {
         let state = refusal.state.rawValue
         switch refusal.state {
         case .diskFull: return "The database has no room left on its disk (\(state))."
+        case .configurationLimitExceeded:
+            return "A limit in the database's configuration refused a statement, such as "
+                + "temp_file_limit (\(state)). Raise it; the database's log names it."
         case .readOnlyTransaction: return "The database can only be read (\(state))."
         default:
             // The server's words may hold a row's values, but for class 42: statements and

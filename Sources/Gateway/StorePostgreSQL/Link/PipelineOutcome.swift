@@ -57,6 +57,8 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, ExpressibleByStri
     package static let duplicateStatement: SQLState = "42P05"
     /// The server's disk is full.
     package static let diskFull: SQLState = "53100"
+    /// A limit of the server's configuration, such as `temp_file_limit`.
+    package static let configurationLimitExceeded: SQLState = "53400"
     /// An administrator ended the connection, or the server.
     package static let adminShutdown: SQLState = "57P01"
     /// The session was idle in a transaction for too long.

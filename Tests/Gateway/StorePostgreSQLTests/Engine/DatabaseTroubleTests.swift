@@ -63,6 +63,7 @@ struct DatabaseTroubleTests {
         "A refused statement has its reason in words where one is known",
         arguments: [
             ("53100", StoreFailure.Kind.full, "no room left on its disk"),
+            ("53400", .unavailable, "such as temp_file_limit (53400)"),
             ("25006", .readOnly, "can only be read"), ("57014", .unavailable, "57014"),
         ])
     func refusals(_ state: String, _ kind: StoreFailure.Kind, _ words: String) {

@@ -157,6 +157,20 @@ struct StatementCostTests {
         await pool.shutDown(within: .seconds(5))
     }
 
+    @Test("Where temp_file_limit forbids such a file, the trial passes without one")
+    func noRoomAllowed() async throws {
+        let server = try PostgreSQLServer.running()
+        let database = try server.makeDatabase()
+        try await PostgreSQLWakeStore.migrate(url: server.uri(database))
+        for limit in ["0", "1MB", "2MB", "-1"] {
+            try server.execute(
+                "ALTER DATABASE \(database) SET temp_file_limit = '\(limit)'", in: database)
+            let store = try await PostgreSQLWakeStore.open(url: server.uri(database))
+            try await store.perform(TryWriting())
+            await store.close()
+        }
+    }
+
     /// How the server carries out a query, line by line.
     private static func plan(of query: Query, on session: Session) async throws -> [String] {
         let statement = Statement(

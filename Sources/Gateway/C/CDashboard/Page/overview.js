@@ -340,6 +340,6 @@ function budgetTable(parts, sum) {
 
 function budgetSentence(asked, sent) {
   return make("p", {"class": "help"},
-    `${plural(asked, "background wake")} asked for, of which APNs took `,
+    `${plural(asked, "background wake")} asked for, of which APNs accepted `,
     `${countWords(sent)} so far.`);
 }

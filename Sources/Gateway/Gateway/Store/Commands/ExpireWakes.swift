@@ -9,8 +9,8 @@ public struct ExpireWakes: StoreCommand {
     public let now: WallInstant
     /// The most wakes to end.
     public let limit: Int
-    /// What keeps queues from sending, beside the pauses that the store has: it is recorded as the
-    /// cause.
+    /// What keeps queues from sending, beside pauses, which are in the store and in the rules: it
+    /// is recorded as the cause.
     public let obstacles: [WakeQueueKey: DelayReasons]
     /// The rules.
     public let rules: StoreRules
@@ -60,7 +60,6 @@ public struct ExpireWakes: StoreCommand {
             return nil
         }
         wake.holds.formUnion(obstacles[queue.row.queue] ?? [])
-        if queue.row.pausedAt != nil { wake.holds.formUnion(DelayReasons(.paused)) }
         return try set.abandon(&wake, .expired, queue, at: now)
     }
 }
