@@ -97,7 +97,7 @@ struct ProjectReader {
                 },
             deploymentTarget: Self.deploymentTarget(settings, platform), info: info,
             entitlements: entitlements(of: target, settings, place), host: host(of: target),
-            sources: sources)
+            sources: platform == .macOS ? sources?.forMac : sources)
     }
 
     /// The app that embeds a target.
@@ -244,6 +244,22 @@ struct ProjectReader {
             return nil
         }
         return Located(version, at: text.place)
+    }
+}
+
+extension AppFacts.Sources {
+    /// What a Mac app compiles of them: the SDK for macOS has no background tasks and no location
+    /// updates in the background, which are there for the apps of other systems.
+    fileprivate var forMac: AppFacts.Sources {
+        var own = self
+        own.observations.removeAll { seen in
+            switch seen.subject {
+            case .registeredTask, .requestedTask, .sceneTask, .backgroundWork, .backgroundLocation:
+                true
+            default: false
+            }
+        }
+        return own
     }
 }
 

@@ -282,6 +282,25 @@ extension BackgroundSourceTests {
         #expect(Self.faults(reported) == [])
     }
 
+    @Test(
+        "a condition that asks for the type and for what the push says is not met by every call",
+        arguments: [
+            "guard type == .voIP, let id = payload.dictionaryPayload[\"id\"] else { return }\n",
+            "if type != .voIP || payload.dictionaryPayload.isEmpty { return completion() }\n",
+        ])
+    func typeAndContent(condition: String) {
+        let source = Self.handler("defer { completion() }\n\(condition)\(Self.report)")
+        #expect(Self.faults(source).contains(.voipPathWithoutReport))
+        let only = "guard type == .voIP, let self else { return }\n"
+        #expect(Self.faults(Self.handler("defer { completion() }\n\(only)\(Self.report)")) == [])
+        let block = Self.objectiveC(
+            "if ([type isEqualToString:PKPushTypeVoIP] && payload.dictionaryPayload[@\"id\"]) {\n"
+                + "[self.calls reportIncomingCall:payload];\n}\ncompletion();")
+        #expect(Self.faults(block, "a.m") == [.voipPathWithoutReport])
+        let type = block.replacing(" && payload.dictionaryPayload[@\"id\"]", with: "")
+        #expect(Self.faults(type, "a.m") == [])
+    }
+
     @Test("a function that only a view calls registers its tasks too late")
     func viewRegistration() {
         func occasions(_ body: String) -> [SourceObservation.Occasion] {

@@ -177,6 +177,11 @@ extension BackgroundSourceTests {
             ("c.token = [[deviceToken description] stringByTrimming:set];", 1),
             ("c.token = [NSString stringWithFormat:@\"%@\", deviceToken];", 1),
             ("NSLog(@\"%@\", [deviceToken description]);", 0),
+            ("t = [deviceToken description];\nd.system = [device systemVersion];", 1),
+            (
+                "if ([deviceToken isKindOfClass:[NSData class]]) {\nf();\n} else {\n"
+                    + "t = [deviceToken description];\n}", 0
+            ),
             ("#if OLD\nt = [deviceToken description];\n#endif", 0),
             ("if (@available(iOS 13, *)) { f(); } else { t = [deviceToken description]; }", 0),
             ("[c send:[deviceToken base64EncodedStringWithOptions:0]];", 0),
@@ -189,5 +194,32 @@ extension BackgroundSourceTests {
         let seen = SourceReader.observations(in: text, SourceConstants())
             .filter { $0.subject == .describedDeviceToken }
         #expect(seen.count == count)
+    }
+
+    @Test("a format for eight words of a device token takes its length for granted")
+    func formattedToken() {
+        let format = "s = [NSString stringWithFormat:@\"%08x%08x%08x%08x%08x%08x%08x%08x\", a];"
+        func count(_ label: String) -> Int {
+            let source = "- (void)application:(A *)a \(label):(NSData *)t {\n\(format)\n}"
+            let text = SourceText(Array(source.utf8), path: "a.m")
+            return SourceReader.observations(in: text, SourceConstants())
+                .count { $0.subject == .fixedTokenLength }
+        }
+        #expect(count("didRegisterForRemoteNotificationsWithDeviceToken") == 1)
+        #expect(count("digestOf") == 0)
+    }
+
+    @Test("a session that a library reads from an archive is none of the app")
+    func decodedSession() {
+        func sees(_ name: String) -> Bool {
+            let source =
+                "- (id)\(name):(NSCoder *)c {\n"
+                + "s = [S backgroundSessionConfigurationWithIdentifier:i];\n}"
+            let text = SourceText(Array(source.utf8), path: "a.m")
+            return SourceReader.observations(in: text, SourceConstants())
+                .contains { $0.subject == .backgroundSession }
+        }
+        #expect(sees("make"))
+        #expect(!sees("initWithCoder"))
     }
 }

@@ -219,6 +219,12 @@ struct BackgroundSourceTests {
         ),
         (
             .closureInBackgroundSession,
+            "class A { let s = URLSession(configuration: .background(withIdentifier: \"a\"), "
+                + "delegate: d, delegateQueue: nil)\n"
+                + "func f() async throws { _ = try await self.s.data(from: url) } }"
+        ),
+        (
+            .closureInBackgroundSession,
             "class A { lazy var s = URLSession(configuration: .background(withIdentifier: \"a\"), "
                 + "delegate: self, delegateQueue: nil)\n"
                 + "func f() { s.downloadTask(with: url) { _, _, _ in }.resume() } }"

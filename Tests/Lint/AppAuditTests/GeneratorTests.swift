@@ -175,6 +175,42 @@ struct GeneratorTests {
         #expect(AuditScopeTests.rules(report.applying(policy)) == ["CF033"])
     }
 
+    @Test("what a Mac app shares with one for iOS says nothing of its tasks and its location")
+    func sharedWithMac() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            """
+            name: Demo
+            targets:
+              Mac: {type: application, platform: macOS, sources: [Shared], info: {path: Mac.plist}}
+              Phone:
+                type: application
+                platform: iOS
+                sources: [Shared]
+                info:
+                  path: Phone.plist
+                  properties:
+                    UIBackgroundModes: [location, fetch]
+                    BGTaskSchedulerPermittedIdentifiers: [a.b]
+            """, to: "project.yml")
+        try folder.write(
+            """
+            #if os(iOS)
+            let manager = CLLocationManager()
+            func f() {
+                s.register(forTaskWithIdentifier: "a.b", using: nil) { t in
+                    t.setTaskCompleted(success: true)
+                }
+                manager.allowsBackgroundLocationUpdates = true
+                try s.submit(BGAppRefreshTaskRequest(identifier: "a.b"))
+            }
+            #endif
+            """, to: "Shared/a.swift")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(report.findings == [])
+        #expect(report.problems == [])
+    }
+
     @Test("a tool beside an app of Tuist is not the app that pushes are sent to")
     func toolBesideTuist() throws {
         let folder = try TestFolder()

@@ -174,6 +174,11 @@ struct SourceReaderTests {
             "class SceneDelegate { \(handler)) async -> R { .noData } }",
             .remoteNotificationHandler(inSceneDelegate: true), true
         ),
+        (
+            "class D: UIApplicationDelegate, UIWindowSceneDelegate { \(handler)) async -> R { r } "
+                + "}",
+            .remoteNotificationHandler(inSceneDelegate: false), true
+        ),
         (handler + ") { }", .remoteNotificationHandler(inSceneDelegate: false), false),
         (
             "import AppKit\n" + handler + ") { }",
@@ -305,6 +310,14 @@ struct SourceReaderTests {
         (token("logger.info(\"token \\(deviceToken)\")"), .describedDeviceToken, false),
         (token("send(deviceToken.description)"), .describedDeviceToken, true),
         (token("let s = String(describing: deviceToken)"), .describedDeviceToken, true),
+        (token("let s = (deviceToken as NSData).description"), .describedDeviceToken, true),
+        (token("let s = \"\\(deviceToken as NSData)\""), .describedDeviceToken, true),
+        (
+            token("let s = String(format: \"%@\", deviceToken as CVarArg)"),
+            .describedDeviceToken, true
+        ),
+        (token("NSLog(\"%@\", deviceToken as NSData)"), .describedDeviceToken, false),
+        (token("let n = (deviceToken as NSData).bytes"), .describedDeviceToken, false),
         (
             token("let s = deviceToken.map { String(format: \"%02x\", $0) }.joined()"),
             .describedDeviceToken, false

@@ -2,14 +2,42 @@
 
 /// What a condition, a loop or a `try` says of the paths behind it.
 extension CompletionPaths {
-    /// Whether a condition says that this is not what the function is for.
+    /// Whether a condition says that this is not what the function is for, and asks for nothing
+    /// else that can be any: `guard type == .voIP, let id = payload["id"]`.
     func isExempt(_ range: Range<Int>) -> Bool {
-        range.contains { index in
-            guard text.tokens[index].isName else { return false }
-            // `guard let self`: the object that handles pushes lives as long as the app.
-            if text.tokens[index].text == "self" { return text[index - 1]?.isName("let") == true }
-            return strictness.exemptNames.contains(text.tokens[index].text)
+        guard range.contains(where: exempts) else { return false }
+        guard !strictness.inputNames.isEmpty else { return true }
+        return !parts(of: range).contains { part in
+            asksForInput(part) && !part.contains(where: exempts)
         }
+    }
+
+    private func exempts(_ index: Int) -> Bool {
+        guard text.tokens[index].isName else { return false }
+        // `guard let self`: the object that handles pushes lives as long as the app.
+        if text.tokens[index].text == "self" { return text[index - 1]?.isName("let") == true }
+        return strictness.exemptNames.contains(text.tokens[index].text)
+    }
+
+    /// The parts of a condition that commas, `&&` and `||` join.
+    private func parts(of range: Range<Int>) -> [Range<Int>] {
+        var range = range
+        // `if (a && b)`
+        let open = range.lowerBound + 1
+        if text.sees("(", at: open), text.partners[open] == range.upperBound - 1 {
+            range = text.content(ofBracket: open)
+        }
+        var parts: [Range<Int>] = []
+        var start = range.lowerBound
+        var index = start
+        while index < range.upperBound {
+            if [",", "&&", "||"].contains(where: text.tokens[index].isMark) {
+                parts.append(start..<index)
+                start = index + 1
+            }
+            index = text.skipBracket(index, range)
+        }
+        return parts + [start..<max(start, range.upperBound)]
     }
 
     /// Whether a condition makes a URL of a text that stands there: `if let u = URL(string: "a")`.

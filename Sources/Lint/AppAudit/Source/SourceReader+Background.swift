@@ -286,7 +286,7 @@ extension SourceReader {
             // A selector makes no session.
             && !text.sees(")", at: index + 4)
         let isObjectiveC = text.tokens[index].text.hasPrefix("backgroundSessionConfiguration")
-        guard isSwift || isObjectiveC else { return }
+        guard isSwift || isObjectiveC, !isDecoded(index) else { return }
         let start = text.sees("URLSessionConfiguration", at: index - 2) ? index - 2 : index - 1
         if isSwift, text.sees("URLSession", "(", "configuration", ":", at: start - 4) {
             see(.backgroundSession, at: index)
@@ -307,6 +307,12 @@ extension SourceReader {
         guard sessions.isEmpty || !lasting.isEmpty else { return }
         see(.backgroundSession, at: index)
         for word in lasting { readSession(word) }
+    }
+
+    /// Whether a configuration is one that a library reads from an archive.
+    private func isDecoded(_ index: Int) -> Bool {
+        guard let (head, _) = function(around: index) else { return false }
+        return head.name == "initWithCoder" || head.name == "init" && head.has("coder")
     }
 
     /// Whether the dot before `background` is one of `URLSessionConfiguration`, or of a type that
@@ -370,10 +376,19 @@ extension SourceReader {
         }
     }
 
-    /// `session.downloadTask(with: url) { … }`: such a session takes no closures.
+    /// `session.downloadTask(with: url) { … }`: such a session takes no closures, which the form
+    /// that is waited for has too: `await session.data(from: url)`.
     private mutating func readTransfers(_ session: String) {
         for index in text.tokens.indices where text.tokens[index].isName(session) {
-            guard text.sees(".", at: index + 1), let call = text[index + 2],
+            guard text.sees(".", at: index + 1), let call = text[index + 2] else { continue }
+            let first = text.sees("self", ".", at: index - 2) ? index - 2 : index
+            let isTransfer = ["data", "download", "upload"].contains(call.text)
+            if isTransfer, text.sees("await", at: first - 1), text.sees("(", at: index + 3),
+                ["from", "for"].contains(text[index + 4]?.text), text.sees(":", at: index + 5)
+            {
+                see(.fault(.closureInBackgroundSession), at: index + 2)
+            }
+            guard
                 ["dataTask", "downloadTask", "uploadTask"].contains(call.text),
                 text.sees("(", at: index + 3)
             else { continue }

@@ -67,15 +67,43 @@ extension SourceReader {
     /// `[deviceToken description]`, `[NSString stringWithFormat:@"%@", deviceToken]`.
     /// What is only compiled or run for older systems is let be.
     private func isDescribed(_ index: Int) -> Bool {
-        guard text.isObjectiveC, !text.tokens[index].isConditional,
-            function(around: index).map({ asksForVersion($0.1) }) != true
+        guard !text.tokens[index].isConditional, !isOfAnotherType(index),
+            function(around: index).map({ asksForVersion($0.1.prefix { $0 < index }) }) != true
         else { return false }
+        guard text.isObjectiveC else { return isBridged(index) }
         if text.sees("[", at: index - 1), text.sees("description", "]", at: index + 1) {
             return true
         }
         return text.sees(",", at: index - 1) && text.sees("]", at: index + 1)
             && text[index - 2]?.text.contains("%@") == true
             && text.sees("stringWithFormat", ":", at: index - 4)
+    }
+
+    /// Whether a word is where the token is no data, which never happens: `if ([token
+    /// isKindOfClass:[NSData class]]) { … } else { … }`.
+    private func isOfAnotherType(_ index: Int) -> Bool {
+        text.scopes(around: index).contains { scope in
+            guard case .control("else") = scope.kind, text.sees("}", at: scope.head - 1) else {
+                return false
+            }
+            let first = text.partners[scope.head - 1]
+            let head = (0..<max(first, 0)).suffix(16)
+            return head.contains { text.sees("isKindOfClass", ":", "[", "NSData", at: $0) }
+        }
+    }
+
+    /// `(token as NSData).description`, `"\(token as NSData)"`, `String(format: "%@", token as
+    /// CVarArg)`.
+    private func isBridged(_ index: Int) -> Bool {
+        guard text.sees("as", at: index + 1), let type = text[index + 2],
+            ["NSData", "CVarArg"].contains(type.text), let before = text[index - 1]
+        else { return false }
+        if before.isMark("\\(") { return text.sees(")", at: index + 3) }
+        if before.isMark(",") { return text[index - 2]?.text.contains("%@") == true }
+        return before.isMark("(")
+            && ["description", "debugDescription"].contains {
+                text.sees(")", ".", $0, at: index + 3)
+            }
     }
 
     private func asksForVersion(_ body: Range<Int>) -> Bool {
@@ -160,8 +188,12 @@ extension SourceReader {
         return words.contains { name.hasPrefix($0) || name.hasSuffix($0) }
     }
 
-    /// A pattern for a token of 64 digits: `^[0-9a-f]{64}$`.
+    /// A pattern for a token of 64 digits: `^[0-9a-f]{64}$`, or a format for eight words of four
+    /// bytes, which leaves out what is behind them.
     mutating func readTokenPattern(_ value: String, _ index: Int) {
+        if value.hasPrefix("%08x%08x%08x%08x%08x%08x%08x%08x"), isInTokenFunction(index) {
+            see(.fixedTokenLength, at: index)
+        }
         guard value.contains("a-f"), value.contains("{64}") || value.contains("{32}") else {
             return
         }
@@ -169,5 +201,13 @@ extension SourceReader {
         let isForToken = text.tokens[max(0, index - 24)..<min(text.tokens.count, index + 24)]
             .contains { $0.position.line == line && $0.text.lowercased().contains("token") }
         if isForToken { see(.fixedTokenLength, at: index) }
+    }
+
+    /// Whether a word is in a function that the system, or the app delegate, gives the token.
+    private func isInTokenFunction(_ index: Int) -> Bool {
+        text.scopes(around: index).contains { scope in
+            guard case .function(let head) = scope.kind else { return false }
+            return head.parameters.contains { $0.label.hasSuffix("WithDeviceToken") }
+        }
     }
 }

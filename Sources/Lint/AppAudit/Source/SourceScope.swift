@@ -17,10 +17,12 @@ struct SourceScope {
         let name: String
         let inherited: [String]
 
-        /// Whether it is the delegate of a scene.
+        /// Whether it is the delegate of a scene, and not of the app too.
         var isSceneDelegate: Bool {
-            name.hasSuffix("SceneDelegate")
+            let isOfScene =
+                name.hasSuffix("SceneDelegate")
                 || inherited.contains { $0 == "UIWindowSceneDelegate" || $0 == "UISceneDelegate" }
+            return isOfScene && !inherited.contains("UIApplicationDelegate")
         }
     }
 
