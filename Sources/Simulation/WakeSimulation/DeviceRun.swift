@@ -23,7 +23,7 @@ struct DeviceRun<Rule: SendingRule> {
     private var carried: [Int] = []
     /// The receipts in transit, the earliest first.
     private var receipts: [Receipt] = []
-    /// The receipts that were lost and that the app keeps.
+    /// The receipts that were not delivered and that the app keeps.
     private var keptReceipts: [Receipt] = []
     private var freshness = Freshness()
     private var conditions = ReportedConditions()

@@ -8,8 +8,8 @@ import WakeModel
 /// The counters, gauges and histograms of `/metrics`: a small back end of swift-metrics.
 ///
 /// Meters get it as their factory, so that a program that embeds the gateway can bootstrap
-/// swift-metrics with another one. Metrics with other names than ``Metric`` are kept too. May be
-/// used from any thread.
+/// swift-metrics with another one. Metrics with other names than those of `Metric` are kept too.
+/// May be used from any thread.
 public final class MetricsRegistry: MetricsFactory {
     /// The maximum number of series. Further ones are counted as dropped and not kept.
     static let maximumSeriesCount = 10_000
