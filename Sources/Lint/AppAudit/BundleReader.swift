@@ -111,7 +111,7 @@ struct BundleReader {
         return ["extension", "widget", "service"].contains { name.contains($0) }
     }
 
-    // MARK: What belongs together
+    // MARK: Files of bundles
 
     /// The entitlements in a bundle's folder, or the only ones for the only app.
     private func entitlements(of pieces: [Piece]) -> [AppProperties?] {

@@ -125,7 +125,7 @@ struct DeviceRun<Rule: SendingRule> {
         return next
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     private mutating func happen(_ event: DeviceEvent, at now: Int64) {
         device.apply(event, at: WallInstant(millisecondsSinceEpoch: now), into: &reports)
@@ -219,7 +219,7 @@ struct DeviceRun<Rule: SendingRule> {
         digest()
     }
 
-    // MARK: What comes of it
+    // MARK: Outcomes
 
     /// Records the outcomes that the device reported.
     private mutating func digest() {

@@ -77,7 +77,7 @@ public final class MetricsRegistry: MetricsFactory {
         ]
     }
 
-    // MARK: For swift-metrics
+    // MARK: MetricsFactory
 
     /// Returns a counter; see `MetricsFactory`.
     public func makeCounter(
@@ -150,7 +150,7 @@ public final class MetricsRegistry: MetricsFactory {
         return series
     }
 
-    // MARK: For the history
+    // MARK: History
 
     /// The counters of a name with their labels, in no particular order.
     func counters(_ name: String) -> [(labels: [Label], value: Int64)] {
@@ -168,7 +168,7 @@ public final class MetricsRegistry: MetricsFactory {
         return all.map { ($0.key.labels, $0.value.snapshot.counts) }
     }
 
-    // MARK: For the page
+    // MARK: Export
 
     /// The current value of a series.
     enum Sample {

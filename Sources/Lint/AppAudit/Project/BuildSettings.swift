@@ -48,7 +48,7 @@ struct BuildSettings {
     /// Resolves all references in a text. Unknown ones stay unchanged.
     func expanded(_ text: String) -> String { expanded(text, in: "", layer: 0) }
 
-    // MARK: Looking up
+    // MARK: Lookup
 
     private func setting(
         _ name: String, below layer: Int
@@ -77,7 +77,7 @@ struct BuildSettings {
         }
     }
 
-    // MARK: Putting in
+    // MARK: References
 
     private func expanded(_ text: String, in name: String, layer: Int) -> String {
         var budget = AuditLimits.settingBytes

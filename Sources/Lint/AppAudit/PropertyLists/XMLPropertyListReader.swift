@@ -270,7 +270,7 @@ struct XMLPropertyListReader {
         return String(Character(scalar))
     }
 
-    // MARK: What is skipped
+    // MARK: Skipped content
 
     private mutating func skipProlog() throws(ReadingFailure) {
         let start = cursor.position
