@@ -3,29 +3,29 @@
 package import PayloadLint
 public import PayloadRules
 
-/// Audits the app's side of pushes: finds its files, reads them, and asks the rules.
+/// Audits an app's configuration for pushes: finds its files, reads them, and checks the rules.
 ///
-/// It reads Info.plists and entitlements, Xcode projects and those of XcodeGen and Tuist with their
-/// build settings, sources in Swift and Objective-C, and signed apps. It writes nothing and starts
-/// nothing. Runs where it is called; it may take seconds for a large project.
+/// It reads Info.plists and entitlements, projects of Xcode, XcodeGen and Tuist with their build
+/// settings, sources in Swift and Objective-C, and signed apps. It writes no file and starts no
+/// process. It blocks the calling thread, for seconds on a large project.
 public struct Audit: Sendable {
-    /// Files and folders to look at.
+    /// The files and folders to audit.
     public var paths: [String]
-    /// The server's pushes; empty if not specified. It is meant for the iOS apps that show a sign
-    /// of such pushes.
+    /// The server's pushes; empty if not specified. They apply to the iOS apps that show a sign of
+    /// such pushes.
     public var sends: Set<ServerPush>
-    /// What the server sends to single targets.
+    /// The server's pushes to single targets.
     public var sendsByTarget: [String: Set<ServerPush>]
-    /// The storefronts that the app is offered in, by ISO 3166-1 alpha-3 code.
+    /// The storefronts of the app, by ISO 3166-1 alpha-3 code.
     public var storefronts: Set<String>
-    /// The targets of Xcode projects to look at; empty for all.
+    /// The targets of Xcode projects to audit; empty for all.
     public var targets: Set<String>
-    /// The build configurations to look at; empty for all.
+    /// The build configurations to audit; empty for all.
     public var configurations: Set<String>
-    /// The settings, which say what files and folders are passed over.
+    /// The settings, which can exclude files and folders.
     package var settings: SettingsSearch.Found = SettingsSearch.Found()
 
-    /// Will look at these paths.
+    /// Creates an audit of these paths.
     public init(
         paths: [String], sends: Set<ServerPush> = [], storefronts: Set<String> = [],
         targets: Set<String> = [], configurations: Set<String> = [],
@@ -39,11 +39,11 @@ public struct Audit: Sendable {
         self.sendsByTarget = sendsByTarget
     }
 
-    /// Examines everything and returns the findings. `progress` gets, at intervals, how many source
-    /// files were examined, and how many there may be.
+    /// Runs the audit. `progress` gets, at intervals, the number of examined source files and the
+    /// expected number.
     ///
-    /// - Throws: ``AuditFailure`` where there is nothing to look at. A file that cannot be
-    ///   understood is a problem in the report.
+    /// - Throws: ``AuditFailure`` if there is nothing to audit. A file that cannot be read is a
+    ///   problem in the report.
     public func report(
         progress: ((_ examined: Int, _ total: Int) -> Void)? = nil
     ) throws(AuditFailure) -> AuditReport {
@@ -67,13 +67,13 @@ public struct Audit: Sendable {
             }
         }
         try checkNames(known)
-        // What no target names is not built, where there are targets.
+        // If there are targets, only files of targets are built.
         if known.targets.isEmpty {
             facts += BundleReader(found, library).facts()
             scopes += Array(repeating: -1, count: facts.count - scopes.count)
         }
-        // The manifests that were not read have targets of these, and so do pods and packages; the
-        // apps of others are built with libraries.
+        // Manifests that were not read, pods and packages have targets with these files; the apps
+        // of others are built with libraries.
         if !known.targets.isEmpty,
             let strays = library.bundle(
                 ofStrays: (found.sourcesOfOthers + librarySources)
@@ -101,7 +101,7 @@ public struct Audit: Sendable {
         return report
     }
 
-    /// Whether a path is a folder that may hold anything, and not an app or a project.
+    /// Whether a path is a folder, but not an app or a project.
     private func isFolder(_ path: String) -> Bool {
         FileTree.kind(of: path) == .folder
             && ![".xcodeproj", ".app", ".appex"].contains(where: path.hasSuffix)
@@ -120,29 +120,29 @@ public struct Audit: Sendable {
     }
 }
 
-/// Which apps the server's pushes are meant for.
+/// Assigns the server's pushes to apps.
 struct Recipients {
     private(set) var facts: [AppFacts]
     private(set) var unjudged: [AuditReport.Unjudged] = []
-    /// Whether there may be apps beside those that were read.
+    /// Whether there may be other apps than those that were read.
     var mayBeOthers = false
     private let scopes: [Int]
 
-    /// An app in all of its configurations.
+    /// An app in all its configurations.
     private struct App: Hashable {
         let scope: Int
         let name: String?
     }
 
-    /// `scopes` distinguishes the projects.
+    /// Creates recipients. `scopes` distinguishes projects.
     init(_ facts: [AppFacts], _ scopes: [Int]) {
         self.facts = facts
         self.scopes = scopes
     }
 
-    /// Says of each app what the server sends to it. Without names that is every iOS app that shows
-    /// a sign of such pushes; the only one needs none, though nothing is certain of it then, and
-    /// neither do targets that were chosen.
+    /// Assigns pushes to each app. Without names these are all iOS apps that show a sign of such
+    /// pushes. A single app needs no sign, but findings about it are then less certain; chosen
+    /// targets need none either.
     mutating func apply(
         _ sends: Set<ServerPush>, _ byTarget: [String: Set<ServerPush>], isChosen: Bool,
         areNamed: Bool
@@ -164,8 +164,8 @@ struct Recipients {
         for push in sends.sorted(by: { $0.rawValue < $1.rawValue }) {
             var showing = receivers.filter { signs[$0]?.contains(push) == true }
             if showing.isEmpty, push == .voip { showing = receivers.filter(withCalls.contains) }
-            // Each app that takes pushes may be silently woken; which of several takes calls, only
-            // a sign can say.
+            // Every app with pushes may get silent ones. If there are several apps, only a sign
+            // shows which one gets calls.
             let canBeAny = isChosen || receivers.count == 1 || [.alert, .background].contains(push)
             let meant = showing.isEmpty && canBeAny || isChosen ? receivers : showing
             for app in meant { pushes[app, default: []].insert(push) }
@@ -211,17 +211,17 @@ struct Recipients {
 }
 
 extension AppFacts.Bundle {
-    /// Whether a server's pushes can be meant for this: an iOS app that is not part of another.
+    /// Whether it can get a server's pushes: an iOS app that is not part of another one.
     fileprivate var canReceive: Bool {
         role == .app && host == nil && (platform == .iOS || platform == nil)
     }
 
-    /// Whether it has the mode for calls, which alone is no sign that pushes bring them.
+    /// Whether it has the mode for calls, which alone is not a sign of VoIP pushes.
     fileprivate var hasCallMode: Bool {
         info?["UIBackgroundModes"]?.strings.contains { $0.value.lowercased() == "voip" } == true
     }
 
-    /// What an app shows a sign of; empty for one that has nothing to do with pushes.
+    /// The kinds of pushes that an app shows a sign of; empty if there is none.
     fileprivate var signsOfPush: Set<ServerPush> {
         var signs: Set<ServerPush> = []
         let seen = (sources?.observations ?? []).filter { !$0.isShared }
@@ -262,32 +262,32 @@ extension AppFacts.Bundle {
     }
 }
 
-/// The files that the paths of an audit lead to.
+/// The files at the paths of an audit.
 struct FoundFiles {
     private(set) var projects: [String] = []
     private(set) var infoPlists: [String] = []
     private(set) var entitlements: [String] = []
-    /// The files of source text.
+    /// The source files.
     private(set) var sources = SourceList()
-    /// The property lists that were named themselves, whatever they are called.
+    /// The property lists that were given by name, regardless of their extension.
     private(set) var named: Set<String> = []
-    /// The files by which other tools build or fetch what no Info.plist speaks of.
+    /// The files of other build or package tools, whose results are not in an Info.plist.
     private(set) var otherBuilds: Set<String> = []
-    /// The manifests of Tuist that no project beside them was made from.
+    /// The manifests of Tuist without a generated project.
     private(set) var tuistManifests: [String] = []
-    /// Those of them that were not understood.
+    /// The manifests that could not be read.
     private var unreadManifests: [String] = []
     private var specifications: [String] = []
     /// The folders of pods.
     private var podFolders: [String] = []
-    /// The files by which generators that are not read make projects.
+    /// The files of project generators that are not supported.
     private var generators: [String] = []
     /// The folders of Swift packages.
     private var packageFolders: [String] = []
-    /// The folders of projects of .NET.
+    /// The folders of .NET projects.
     private var dotNetFolders: [String] = []
 
-    /// Looks at these paths.
+    /// Finds the files at these paths. Throws if there is nothing at a path.
     init(_ paths: [String], _ tree: FileTree) throws(AuditFailure) {
         var seen: Set<String> = []
         for path in paths.map(Paths.normalised) {
@@ -298,7 +298,7 @@ struct FoundFiles {
             sources.add(files)
         }
         sources.sort()
-        // The project that a description was made into says more than it.
+        // A generated project contains more than its description.
         let made = Set(projects.map { Paths.folder(of: Paths.folder(of: $0)) })
         projects += specifications.filter {
             named.contains($0) || !made.contains(Paths.folder(of: $0))
@@ -310,7 +310,7 @@ struct FoundFiles {
         projects.sort()
     }
 
-    /// Notes that a project's description was understood.
+    /// Records that a description of a project was read.
     mutating func noteRead(_ path: String) { unreadManifests.removeAll { $0 == path } }
 
     private mutating func sort(_ file: String) {
@@ -333,7 +333,7 @@ struct FoundFiles {
             otherBuilds.insert(name)
             if name == "Package.swift" { packageFolders.append(Paths.folder(of: file)) }
         } else if name.hasSuffix(".podspec") {
-            // A pod is built with others that it names.
+            // A pod is built with the pods that it depends on.
             otherBuilds.insert(name)
             podFolders.append(Paths.folder(of: file))
         } else if name == "Project.swift", Self.isOfTuist(file) {
@@ -343,21 +343,21 @@ struct FoundFiles {
         }
     }
 
-    /// Whether a `project.pbxproj` is that of a project: one that is named, or the file of an
-    /// `.xcodeproj`, and no note of the same name elsewhere.
+    /// Whether a `project.pbxproj` belongs to a project: it was given by name, or is in an
+    /// `.xcodeproj` or in the working directory.
     private func isProject(_ file: String) -> Bool {
         let folder = Paths.folder(of: file)
         return named.contains(file) || folder == "." || folder.hasSuffix(".xcodeproj")
     }
 
     private static let packageManagers: Set = ["Package.swift", "Podfile", "Cartfile"]
-    /// What makes projects, and may write other property lists than those that are there.
+    /// Project generators, which may write other property lists than the present ones.
     private static let generators: Set = [
         "BUILD", "BUILD.bazel", "BUCK", "app.json", "app.config.js", "app.config.ts",
     ]
 
-    /// Whether a file is a manifest of Tuist, which makes a project: apps and the helpers of
-    /// manifests have files of that name too.
+    /// Whether a file is a manifest of Tuist for a project. Source files of apps and of manifest
+    /// helpers can have this name too.
     private static func isOfTuist(_ file: String) -> Bool {
         let folders = file.split(separator: "/").dropLast()
         guard !folders.contains("ProjectDescriptionHelpers"),
@@ -366,25 +366,25 @@ struct FoundFiles {
         return WordFilter(["ProjectDescription"]).finds(in: bytes)
     }
 
-    /// Whether a generator that is not read may add to the property lists of a folder: one in that
-    /// folder or above.
+    /// Whether a generator that is not supported may add to the property lists of a folder: there
+    /// is one in that folder or above.
     func isGenerated(_ folder: String) -> Bool {
         generators.contains { Paths.contains(Paths.folder(of: $0), folder) }
     }
 
-    /// Whether a folder is part of a pod.
+    /// Whether a folder belongs to a pod.
     func isOfPod(_ folder: String) -> Bool {
         podFolders.contains { Paths.contains($0, folder) }
     }
 
-    /// Whether a project is beside the manifest of a pod or a package, or below it.
+    /// Whether a project is in or below the folder of the manifest of a pod or a package.
     func isOfLibrary(_ project: String) -> Bool {
         let folder = Self.folder(ofProject: project)
         return (podFolders + packageFolders).contains { Paths.contains($0, folder) }
     }
 
-    /// The source files beside the manifests of Tuist, of pods and of packages, outside of the
-    /// projects' folders.
+    /// The source files next to the manifests of Tuist, pods and packages, outside the folders of
+    /// projects.
     var sourcesOfOthers: [String] {
         let folders = tuistManifests.map(Paths.folder) + podFolders + packageFolders
         guard !folders.isEmpty else { return [] }
@@ -402,8 +402,8 @@ struct FoundFiles {
         return project.hasSuffix(".pbxproj") ? Paths.folder(of: folder) : folder
     }
 
-    /// Whether there is a manifest of Tuist, or an Info.plist of .NET, outside of the only
-    /// project's folder: the app is then more likely its than the one that was read.
+    /// Whether a manifest of Tuist or an Info.plist of .NET is outside the folder of the only
+    /// project: the app is then probably not the one that was read.
     var mayHoldOtherApps: Bool {
         let folders = projectFolders
         let ofDotNet = infoPlists.filter { list in
@@ -414,7 +414,7 @@ struct FoundFiles {
         }
     }
 
-    /// What is said of the manifests that are not read.
+    /// The entries of the report for manifests that were not read.
     var unjudged: [AuditReport.Unjudged] {
         guard let first = unreadManifests.first else { return [] }
         let count = unreadManifests.count

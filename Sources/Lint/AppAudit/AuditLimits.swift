@@ -1,41 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Every limit of the audit. Input over a limit is reported and never read in part.
+/// The limits of the audit. Input over a limit is reported and not read at all.
 enum AuditLimits {
-    /// The largest Info.plist or entitlements file, in bytes.
+    /// The maximum size of an Info.plist or an entitlements file, in bytes.
     static let propertyListBytes = 4 << 20
-    /// The largest `project.pbxproj`, in bytes.
+    /// The maximum size of a `project.pbxproj`, in bytes.
     static let projectBytes = 64 << 20
-    /// The largest file of source text that is taken apart, in bytes.
+    /// The maximum size of a source file that is parsed, in bytes.
     static let sourceBytes = 4 << 20
-    /// The largest file of source text that is looked through for the words of the rules, in bytes.
+    /// The maximum size of a source file that is searched for the words of the rules, in bytes.
     static let filteredBytes = 64 << 20
-    /// The largest file of build settings, in bytes.
+    /// The maximum size of a build settings file, in bytes.
     static let settingsBytes = 1 << 20
-    /// The largest signed program or provisioning profile, in bytes.
+    /// The maximum size of a signed program or a provisioning profile, in bytes.
     static let signedBytes = 512 << 20
-    /// How deeply the containers of a property list may be nested.
+    /// The maximum depth of containers in a property list.
     static let propertyListDepth = 64
-    /// The values of one property list. A binary one can name a value more than once.
+    /// The maximum number of values in a property list. A binary one can refer to a value several
+    /// times.
     static let propertyListValues = 500_000
-    /// The longest pointer into a property list, in bytes; deeper values have their parent's.
+    /// The maximum length of a pointer into a property list, in bytes; deeper values have that of
+    /// their parent.
     static let pointerBytes = 256
-    /// How often a build setting's value may name another's.
+    /// The maximum depth of references between build settings.
     static let settingDepth = 16
-    /// The longest value that build settings may grow to, in bytes.
+    /// The maximum length of the value of a build setting, in bytes.
     static let settingBytes = 64 << 10
-    /// How many files of build settings may include each other.
+    /// The maximum number of build settings files that include each other.
     static let settingsFiles = 64
-    /// How deep folders are searched.
+    /// The maximum depth of folders.
     static let folderDepth = 40
-    /// The entries of folders that are looked at in one audit.
+    /// The maximum number of folder entries in one audit.
     static let folderEntries = 1_000_000
-    /// How deep literals of source text may nest their interpolations.
+    /// The maximum depth of interpolations in string literals.
     static let sourceDepth = 64
-    /// The scopes around a word that are looked at, from the innermost.
+    /// The maximum number of scopes around a token that are examined, from the innermost.
     static let scopeDepth = 128
-    /// The words of a declaration's head, or of an expression, that are looked at.
+    /// The maximum number of tokens of a declaration's head, or of an expression.
     static let headWords = 200
-    /// The observations of one source file that are kept.
+    /// The maximum number of observations in one source file.
     static let observationsPerFile = 1000
 }

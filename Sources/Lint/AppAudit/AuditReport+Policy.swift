@@ -4,8 +4,8 @@ package import PayloadLint
 import PayloadRules
 
 extension AuditReport {
-    /// What is left under a policy: findings of rules that are not asked, those that a comment of
-    /// their file ignores, and those that another rule says already, are taken out.
+    /// Returns the report without findings of rules that are not enabled, findings that a comment
+    /// in their file ignores, and findings that another rule covers.
     package func applying(_ policy: RulePolicy) -> AuditReport {
         var result = self
         for index in result.files.indices where !result.files[index].findings.isEmpty {

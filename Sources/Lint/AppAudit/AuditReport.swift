@@ -2,9 +2,9 @@
 
 public import PayloadRules
 
-/// What an audit found.
+/// The result of an audit.
 public struct AuditReport: Hashable, Sendable {
-    /// What a file that was read is.
+    /// The kind of a file.
     public enum FileKind: String, Hashable, Sendable {
         case infoPlist = "info-plist"
         case entitlements
@@ -15,34 +15,34 @@ public struct AuditReport: Hashable, Sendable {
         case program
     }
 
-    /// A file that was read, and what was found in it.
+    /// A file with its findings.
     public struct File: Hashable, Sendable {
-        /// The path, as it was found.
+        /// The path, as found.
         public var path: String
-        /// What the file is.
+        /// The kind of the file.
         public var kind: FileKind
-        /// What was found, by place.
+        /// The findings, ordered by place.
         public var findings: [AppFinding]
     }
 
-    /// A file that could not be understood, and where it stops to make sense.
+    /// A file that could not be read, with the place of the error.
     public struct Problem: Hashable, Sendable {
-        /// Where.
+        /// The place of the error.
         public var place: AppPlace
-        /// What is wrong, as a clause without a full stop.
+        /// The error, as a clause without a full stop.
         public var message: String
     }
 
-    /// Rules that were not asked, and why.
+    /// Rules that were not checked, and the reason.
     public struct Unjudged: Hashable, Sendable {
-        /// The targets; empty where there are none.
+        /// The targets; empty if there are none.
         public var targets: [String]
-        /// Why, as a clause without a full stop: "3 packages (A, B, C) were not read".
+        /// The reason, as a clause without a full stop: "3 packages (A, B, C) were not read".
         public var reason: String
-        /// The rules that need what is missing.
+        /// The rules that require the missing input.
         public var rules: [RuleID]
 
-        /// All of it as a sentence.
+        /// The targets, the reason and the rules as a sentence.
         public var description: String {
             let names = rules.map(\.rawValue).joined(separator: ", ")
             let owner = targets.isEmpty ? "" : targets.joined(separator: ", ") + ": "
@@ -50,35 +50,35 @@ public struct AuditReport: Hashable, Sendable {
         }
     }
 
-    /// The property lists, projects and programs that were read, and the source files in which
-    /// something was found, by path.
+    /// The property lists, projects and programs that were read, and the source files with
+    /// findings, ordered by path.
     public var files: [File]
-    /// How many files were read, source files without findings included.
+    /// The number of files that were read, including source files without findings.
     public var fileCount: Int
-    /// How many build configurations were looked at; 0 where there are none.
+    /// The number of build configurations; 0 if there are none.
     public var configurationCount: Int
-    /// What could not be read. The findings do not speak for it.
+    /// The files that could not be read; the findings do not cover them.
     public var problems: [Problem]
-    /// What was not judged, and why.
+    /// The rules that were not checked.
     public var unjudged: [Unjudged] = []
 
-    /// All findings, by file and place.
+    /// All findings, ordered by file and place.
     public var findings: [AppFinding] { files.flatMap(\.findings) }
 
-    /// How many findings weigh this much.
+    /// The number of findings with this severity.
     public func count(_ severity: Severity) -> Int {
         findings.count { $0.diagnostic.severity == severity }
     }
 }
 
-/// Why there is no report.
+/// The reason why there is no report.
 public enum AuditFailure: Error, Hashable, Sendable {
-    /// There is nothing at this path.
+    /// There is no file at this path.
     case missing(path: String)
-    /// The paths hold nothing of an app.
+    /// There is no file of an app at the paths.
     case nothingToAudit
-    /// No target has this name; these are there.
+    /// There is no target with this name; `known` lists the existing ones.
     case unknownTarget(String, known: [String])
-    /// No build configuration has this name; these are there.
+    /// There is no build configuration with this name; `known` lists the existing ones.
     case unknownConfiguration(String, known: [String])
 }

@@ -3,12 +3,12 @@
 import PayloadRules
 
 /// Reads files outside Xcode projects: those of a project generator, or of a built app. Each
-/// Info.plist is taken as a bundle, and its folder as the bundle's files.
+/// Info.plist is a bundle, whose files are in its folder.
 struct BundleReader {
     private let found: FoundFiles
     private let library: FileLibrary
 
-    /// Will look at these files.
+    /// Creates a reader of these files.
     init(_ found: FoundFiles, _ library: FileLibrary) {
         self.found = found
         self.library = library
@@ -20,10 +20,10 @@ struct BundleReader {
         let role: AppFacts.Bundle.Role
     }
 
-    /// The facts: one app with what is embedded in it, or none.
+    /// The facts: one app with its embedded bundles, or none.
     func facts() -> [AppFacts] {
         let pieces = found.infoPlists.compactMap(piece)
-        // The Info.plist of a pod or a framework is no app's.
+        // The Info.plist of a pod or a framework does not belong to an app.
         guard pieces.contains(where: { $0.role != .other }) else { return factsWithoutInfo() }
         let apps = pieces.filter { $0.role == .app }
         let lists = entitlements(of: pieces)
@@ -55,7 +55,7 @@ struct BundleReader {
 
     private func piece(_ path: String) -> Piece? {
         guard let info = library.properties(path, .infoPlist) else { return nil }
-        // Other files have such names too, GoogleService-Info.plist for one.
+        // Other files have such names too, such as GoogleService-Info.plist.
         let prefixes = ["CFBundle", "UI", "NS", "LS", "BGTask", "WK"]
         let isInfo =
             found.named.contains(path)
@@ -74,7 +74,7 @@ struct BundleReader {
         case "FMWK", "BNDL", "XPC!": return .other
         case "APPL": return .app
         default:
-            // A framework's Info.plist says nothing of an interface.
+            // The Info.plist of a framework has no keys of a user interface.
             let prefixes = ["UI", "LS", "BGTask", "WK"]
             let isApp = info.members.keys.contains { key in
                 prefixes.contains(where: key.hasPrefix)
@@ -84,7 +84,7 @@ struct BundleReader {
         }
     }
 
-    /// Entitlements or source text alone.
+    /// The facts for entitlements or source text without an Info.plist.
     private func factsWithoutInfo() -> [AppFacts] {
         var bundle = AppFacts.Bundle()
         var list = found.sources
@@ -105,13 +105,13 @@ struct BundleReader {
         return bundles.isEmpty ? [] : [AppFacts(bundles: bundles)]
     }
 
-    /// Whether a file of entitlements is one of an extension, by its name.
+    /// Whether an entitlements file belongs to an extension, by its name.
     private static func isOfExtension(_ path: String) -> Bool {
         let name = Paths.stem(of: path).lowercased()
         return ["extension", "widget", "service"].contains { name.contains($0) }
     }
 
-    // MARK: What belongs together
+    // MARK: Files of bundles
 
     /// The entitlements in a bundle's folder, or the only ones for the only app.
     private func entitlements(of pieces: [Piece]) -> [AppProperties?] {
@@ -129,8 +129,8 @@ struct BundleReader {
         return lists
     }
 
-    /// Each source file belongs to the bundle in whose folder it lies, or to the only app; strays
-    /// are those that may belong to any.
+    /// Assigns source files: each one belongs to the bundle whose folder contains it, or to the
+    /// only app. Strays may belong to any bundle.
     private func sources(
         of pieces: [Piece], _ apps: [Piece]
     ) -> (paths: [[String]], strays: [String]) {
@@ -140,7 +140,7 @@ struct BundleReader {
         for file in found.sources.files {
             let owner = pieces.indices.filter { file.hasPrefix(pieces[$0].folder + "/") }
                 .max { pieces[$0].folder.utf8.count < pieces[$1].folder.utf8.count }
-            // What a framework has is built into the app.
+            // The code of a framework is built into the app.
             let isLibrary = owner.map { pieces[$0].role == .other } ?? true
             guard let index = isLibrary ? app : owner else {
                 strays.append(file)
@@ -151,18 +151,18 @@ struct BundleReader {
         return (paths, strays)
     }
 
-    /// The app that an extension lies in, or the only one.
+    /// The app that contains an extension, or the only one.
     private func host(of piece: Piece, _ apps: [Piece]) -> String? {
         let around = apps.filter { piece.folder.hasPrefix($0.folder + "/") }
         return (around.first ?? (apps.count == 1 ? apps.first : nil))?.folder
     }
 
-    /// Whether a folder is an app that was built, whose files are all there is.
+    /// Whether a folder is a built app, so that its files are complete.
     private func isBuilt(_ folder: String) -> Bool {
         [".app", ".appex", "/Contents"].contains(where: folder.hasSuffix)
     }
 
-    /// Reads the entitlements of a built app from its signature.
+    /// Reads the entitlements of a built app from its code signature.
     private func addSignature(to bundle: inout AppFacts.Bundle, _ piece: Piece) {
         guard case .unknown = bundle.entitlements, piece.role != .other,
             let name = piece.info["CFBundleExecutable"]?.string
@@ -175,7 +175,7 @@ struct BundleReader {
             let list = CodeSignature.entitlements(ofProgram: path, library)
         else { return }
         bundle.entitlements = .known(list)
-        // Only what a debugger may attach to is signed for development.
+        // Only a development signature allows a debugger to attach.
         bundle.isExported = list["get-task-allow"]?.isTrue != true
     }
 

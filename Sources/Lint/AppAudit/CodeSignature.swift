@@ -2,18 +2,18 @@
 
 import PayloadRules
 
-/// Finds the entitlements in the code signature of a program (Mach-O, `loader.h` and
-/// `cs_blobs.h` of Apple's open sources).
+/// Finds the entitlements in the code signature of a program (Mach-O; `loader.h` and `cs_blobs.h`
+/// in Apple's open-source code).
 enum CodeSignature {
     private static let universalMagic: UInt32 = 0xcafe_babe
     private static let magic64: UInt32 = 0xfeed_facf
     private static let codeSignatureCommand: UInt32 = 0x1d
     private static let embeddedSignatureMagic: UInt32 = 0xfade_0cc0
     private static let entitlementsMagic: UInt32 = 0xfade_7171
-    /// More architectures, load commands or blobs than any program has.
+    /// The maximum number of architectures, load commands or blobs; no program has more.
     private static let maximumEntries = 4096
 
-    /// The entitlements of a program; `nil` if it has none, or is no program.
+    /// The entitlements of a program; `nil` if it has none, or if the file is not a program.
     static func entitlements(ofProgram path: String, _ library: FileLibrary) -> AppProperties? {
         guard let bytes = library.bytes(path, .program, limit: AuditLimits.signedBytes),
             let range = entitlements(in: bytes)
@@ -30,7 +30,7 @@ enum CodeSignature {
         }
     }
 
-    /// Where the property list of the entitlements lies.
+    /// The range of the entitlements' property list.
     static func entitlements(in bytes: [UInt8]) -> Range<Int>? {
         guard let start = programStart(bytes), let signature = signature(bytes, at: start) else {
             return nil
@@ -49,7 +49,7 @@ enum CodeSignature {
         return nil
     }
 
-    /// Where the first 64-bit program begins: a universal file holds several.
+    /// The offset of the first 64-bit program; a universal file contains several.
     private static func programStart(_ bytes: [UInt8]) -> Int? {
         guard word(bytes, 0) == universalMagic else { return 0 }
         guard let count = word(bytes, 4), count <= maximumEntries else { return nil }
@@ -77,7 +77,7 @@ enum CodeSignature {
         return nil
     }
 
-    /// Four bytes, the most significant first.
+    /// Reads four bytes, big-endian.
     private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32? {
         guard offset >= 0, offset <= bytes.count - 4 else { return nil }
         return bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }

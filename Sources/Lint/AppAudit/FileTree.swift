@@ -4,32 +4,32 @@ import FoundationEssentials
 import Glibc
 import PayloadLint
 
-/// The files below the paths that an audit was given.
+/// The files below the paths of an audit.
 final class FileTree {
-    /// Folders that hold what others wrote, or what a build made.
+    /// Folders with third-party files or build products.
     private static let skippedFolders: Set = [
         "node_modules", "Pods", "Carthage", "DerivedData", "SourcePackages", "build", "xcuserdata",
     ]
-    /// Endings of folders that are one thing to a person, and hold no source text.
+    /// Extensions of folders that are packages without source text.
     private static let skippedEndings = [
         ".xcassets", ".framework", ".xcframework", ".bundle", ".lproj", ".xcdatamodeld", ".docc",
         ".playground", ".dSYM",
     ]
 
     private var entriesLeft = AuditLimits.folderEntries
-    /// The folders that were listed, so that targets that share one do not list it again.
+    /// Listed folders, so that targets that share one do not list it again.
     private var listed: [String: [String]] = [:]
-    /// Which files and folders are passed over.
+    /// The settings, which can exclude files and folders.
     var settings = SettingsSearch.Found()
 
-    /// The folders whose names could not be read: what is in them was not looked at.
+    /// The folders that could not be listed.
     private(set) var unreadableFolders: Set<String> = []
 
-    /// The folders with names that are not UTF-8, which a report cannot show: files of such names
+    /// The folders with names that are not UTF-8, which a report cannot show: files with such names
     /// were not examined.
     private(set) var foldersOfOddNames: Set<String> = []
 
-    /// Whether there were more entries than the audit examines.
+    /// Whether there were more entries than the limit.
     var isExhausted: Bool { entriesLeft <= 0 }
 
     /// The kind of file at a path.
@@ -38,7 +38,7 @@ final class FileTree {
         case folder
     }
 
-    /// The folder that relative paths begin at.
+    /// The working directory.
     static var currentFolder: String { FileManager.default.currentDirectoryPath }
 
     /// The kind of file at a path; `nil` for none.
@@ -50,9 +50,8 @@ final class FileTree {
         return isFolder ? .folder : .file
     }
 
-    /// The files below a folder at any depth, in the order of their paths. Hidden folders and those
-    /// of tests, of builds and of packages that others wrote are passed over; symbolic links are
-    /// not followed.
+    /// The files below a folder at any depth, ordered by path. Hidden folders and those of tests,
+    /// builds and third-party packages are skipped; symbolic links are not followed.
     func files(below folder: String) -> [String] {
         if let known = listed[folder] { return known }
         var files: [String] = []
@@ -64,7 +63,7 @@ final class FileTree {
     private func collect(_ folder: String, depth: Int, into files: inout [String]) {
         guard depth < AuditLimits.folderDepth else { return }
         guard let entries = Self.entries(of: folder) else {
-            // A local package that is named, and not there, is not built.
+            // A local package that a project refers to, and that does not exist, is not built.
             if Self.kind(of: folder) == .folder { unreadableFolders.insert(folder) }
             return
         }
@@ -78,7 +77,7 @@ final class FileTree {
             let path = isTop ? entry.name : folder + "/" + entry.name
             if let place, settings.excludes(place + "/" + entry.name) { continue }
             switch entry.kind {
-            // What .NET builds is beside its project.
+            // The build products of .NET are next to its project.
             case .folder where isOfDotNet && ["bin", "obj"].contains(entry.name): continue
             case .folder where !Self.isSkipped(entry.name):
                 collect(path, depth: depth + 1, into: &files)
@@ -88,8 +87,8 @@ final class FileTree {
         }
     }
 
-    /// The visible entries of a folder, by name, and whether there are others whose names are not
-    /// UTF-8; `nil` where it cannot be looked into.
+    /// The visible entries of a folder, ordered by name, and whether there are others whose names
+    /// are not UTF-8; `nil` if it cannot be listed.
     private static func entries(
         of folder: String
     ) -> (named: [(name: String, kind: Kind?)], hasOddNames: Bool)? {
@@ -100,7 +99,8 @@ final class FileTree {
         while let entry = readdir(stream) {
             let capacity = MemoryLayout.size(ofValue: entry.pointee.d_name)
             // SAFETY: readdir returns an entry whose name ends with a zero byte within `capacity`,
-            // and which stays valid until the next call on this stream; the name is copied before.
+            // and which stays valid until the next call on this stream; the name is copied before
+            // that.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
                 name.withMemoryRebound(to: CChar.self, capacity: capacity) {
                     String(validatingCString: $0)
@@ -114,7 +114,7 @@ final class FileTree {
             switch Int32(entry.pointee.d_type) {
             case Int32(DT_DIR): entries.append((name, .folder))
             case Int32(DT_REG): entries.append((name, .file))
-            // Some file systems say nothing here.
+            // Some file systems do not return the type.
             case Int32(DT_UNKNOWN): entries.append((name, unlinkedKind(of: folder + "/" + name)))
             default: continue
             }
@@ -122,7 +122,7 @@ final class FileTree {
         return (entries.sorted { $0.name < $1.name }, hasOddNames)
     }
 
-    /// The kind of file at a path, `nil` for symbolic links and other kinds.
+    /// The kind of file at a path; `nil` for symbolic links and other types.
     private static func unlinkedKind(of path: String) -> Kind? {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
@@ -133,8 +133,8 @@ final class FileTree {
         }
     }
 
-    /// The file whose path differs in nothing but capitals: a Mac's disk finds it, and so do
-    /// projects that are built on one. `nil` where there is none, or more than one.
+    /// The file whose path differs only in case, as file systems of macOS find it, and so do
+    /// projects built there. `nil` if there is none, or more than one.
     private static func inAnyCase(_ path: String) -> String? {
         var found = path.hasPrefix("/") ? "/" : "."
         for part in path.split(separator: "/") {
@@ -157,8 +157,8 @@ final class FileTree {
             || skippedEndings.contains(where: name.hasSuffix)
     }
 
-    /// The bytes of a file, unless there are more than `limit`. What is no regular file, such as a
-    /// pipe or a device, is not read.
+    /// The bytes of a file, unless there are more than `limit`. Other than regular files, such as
+    /// pipes and devices, are not read.
     static func read(_ path: String, limit: Int) throws(FileFailure) -> [UInt8] {
         var descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0, errno == ENOENT, let other = inAnyCase(path) {
@@ -177,8 +177,8 @@ final class FileTree {
             throw FileFailure(path: path, reason: .tooLarge(limit: limit))
         }
         var failed = false
-        // SAFETY: `read` writes at most `size - count` bytes behind the `count` bytes that are
-        // there, inside of the buffer's capacity, and the buffer outlives each call.
+        // SAFETY: `read` writes at most `size - count` bytes after the first `count` bytes, within
+        // the buffer's capacity, and the buffer outlives each call.
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
             while count < size, let start = buffer.baseAddress {
                 let read = Glibc.read(descriptor, start + count, size - count)
@@ -193,7 +193,7 @@ final class FileTree {
     }
 }
 
-/// Why a file was not read.
+/// The reason why a file was not read.
 struct FileFailure: Error, Hashable, Sendable {
     enum Reason: Hashable, Sendable {
         case missing

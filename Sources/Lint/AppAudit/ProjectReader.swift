@@ -2,13 +2,14 @@
 
 import PayloadRules
 
-/// Works out what a project says about its apps, one build configuration after the other.
+/// Determines the facts about a project's apps, for each build configuration.
 struct ProjectReader {
     private let project: any ProjectDescription
     private let library: FileLibrary
 
-    /// Reads a `project.pbxproj`, a `project.yml` of XcodeGen or a `Project.swift` of Tuist; `nil`
-    /// where that fails, and a problem, unless the last holds what only Tuist can work out.
+    /// Reads a `project.pbxproj`, a `project.yml` of XcodeGen or a `Project.swift` of Tuist. On
+    /// failure returns `nil` and records a problem, except for a manifest that only Tuist can
+    /// evaluate.
     init?(_ path: String, _ library: FileLibrary) {
         self.library = library
         if path.hasSuffix(".swift") {
@@ -34,10 +35,10 @@ struct ProjectReader {
 
     private var targets: [XcodeTarget] { project.targets.filter { $0.role != .other } }
 
-    /// The names of the targets that are apps or extensions.
+    /// The names of the app and extension targets.
     var targetNames: [String] { targets.map(\.name) }
 
-    /// The source files of the frameworks and libraries that the project makes.
+    /// The source files of the project's frameworks and libraries.
     var librarySources: [String] {
         project.targets.filter(\.isLibrary).flatMap { target in
             let list = project.sources(of: target, tree: library.tree)
@@ -45,7 +46,7 @@ struct ProjectReader {
         }
     }
 
-    /// The names of their build configurations, each once, in their order.
+    /// The names of the build configurations, without duplicates, in order.
     var configurationNames: [String] {
         var names: [String] = []
         for target in targets {
@@ -56,7 +57,7 @@ struct ProjectReader {
         return names
     }
 
-    /// The facts in each configuration. Empty sets mean all.
+    /// The facts in each configuration. Empty sets select all.
     func facts(targets wanted: Set<String>, configurations: Set<String>) -> [AppFacts] {
         let chosen = targets.filter { wanted.isEmpty || wanted.contains($0.name) }
         var sources: [String: AppFacts.Sources] = [:]
@@ -77,7 +78,7 @@ struct ProjectReader {
         }
     }
 
-    /// What is built of a target; `nil` for what is there for the Mac's side of an iOS app.
+    /// The bundle of a target; `nil` for the Mac Catalyst variant of an iOS app.
     private func bundle(
         _ target: XcodeTarget, _ configuration: String, _ sources: AppFacts.Sources?
     ) -> AppFacts.Bundle? {
@@ -110,7 +111,7 @@ struct ProjectReader {
 
     // MARK: Info.plist and entitlements
 
-    /// The Info.plist, with the keys that Xcode adds to it; `nil` where it cannot be read.
+    /// The Info.plist, with the keys that Xcode adds; `nil` if it cannot be read.
     private func info(
         of target: XcodeTarget, _ settings: BuildSettings, _ place: AppPlace
     ) -> AppProperties? {
@@ -120,10 +121,10 @@ struct ProjectReader {
         let isGenerated = settings.text("GENERATE_INFOPLIST_FILE")?.value == "YES"
         var info = AppProperties([:], at: place)
         if let file = settings.text("INFOPLIST_FILE") {
-            // A setting that only Xcode can resolve: the file can be any.
+            // A setting that only Xcode can resolve, so that the file is unknown.
             guard !AppProperty.namesBuildSetting(file.value) else { return nil }
             let path = project.path(ofSetting: file.value)
-            // A preprocessor may produce another text than the file's.
+            // A preprocessor may change the text of the file.
             let isOptional = settings.text("INFOPLIST_PREPROCESS")?.value == "YES"
             guard let list = library.properties(path, .infoPlist, isOptional: isOptional) else {
                 return nil
@@ -141,7 +142,7 @@ struct ProjectReader {
         return info
     }
 
-    /// The keys whose values are lists, which a build setting separates by spaces.
+    /// The keys with list values, whose elements a build setting separates by spaces.
     private static let listKeys: Set = [
         "UIBackgroundModes", "BGTaskSchedulerPermittedIdentifiers",
     ]
@@ -157,7 +158,7 @@ struct ProjectReader {
         return AppProperty(.array(elements), at: text.place)
     }
 
-    /// What a description says itself, over what the file says that is made of it.
+    /// The values in a description, which override those of the generated file.
     private func overlaid(
         _ stated: AppProperties, _ file: String?, _ kind: AuditReport.FileKind,
         _ settings: BuildSettings
@@ -198,8 +199,8 @@ struct ProjectReader {
     private static func platform(_ settings: BuildSettings) -> AppPlatform? {
         let kit = settings.text("SDKROOT")?.value ?? ""
         let supported = settings.list("SUPPORTED_PLATFORMS").map(\.value)
-        // What runs on several platforms is an iOS app first: that is where pushes wake it. What a
-        // target supports says more than the SDK, which it may have from its project.
+        // A multi-platform target counts as an iOS app, which pushes wake. Supported platforms take
+        // precedence over the SDK, which may be inherited from the project.
         if supported.contains("iphoneos") { return .iOS }
         for name in supported + [kit] {
             switch name {
@@ -214,9 +215,9 @@ struct ProjectReader {
         return nil
     }
 
-    /// Whether a target that supports Mac Catalyst is named for it, or its files are, so that
-    /// another one makes the app for iOS; or whether a configuration is one for Developer ID, by
-    /// which apps for the Mac are signed.
+    /// Whether a target with Mac Catalyst support is for macOS only: its name or its files say so,
+    /// so that another target builds the iOS app, or a configuration is for Developer ID, which
+    /// signs macOS apps.
     private static func isForMac(
         _ target: XcodeTarget, _ configuration: String, _ settings: BuildSettings
     ) -> Bool {
@@ -264,7 +265,7 @@ extension AppFacts.Sources {
 }
 
 extension AppProperty {
-    /// The same value with all build settings that its texts name put in.
+    /// The value with all references to build settings resolved.
     fileprivate func expanded(_ settings: BuildSettings) -> AppProperty {
         var result = self
         switch value {

@@ -2,7 +2,7 @@
 
 import PayloadRules
 
-/// Walks once over a text in UTF-8 and tracks its position.
+/// Reads a UTF-8 text once, and tracks the position.
 struct TextCursor {
     /// The text.
     let bytes: [UInt8]
@@ -13,29 +13,29 @@ struct TextCursor {
     /// The column in characters (Unicode scalars), from 1.
     private(set) var column = 1
 
-    /// A place in a text.
+    /// A position in a text.
     struct Position: Hashable, Sendable {
         var offset = 0
         var line = 1
         var column = 1
     }
 
-    /// A cursor at the beginning of a text, after its byte order mark.
+    /// Creates a cursor at the start of a text, after the byte order mark.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { offset = 3 }
     }
 
-    /// The cursor's position.
+    /// The current position.
     var position: Position { Position(offset: offset, line: line, column: column) }
 
-    /// Whether the text is at its end.
+    /// Whether the cursor is at the end.
     var isAtEnd: Bool { offset >= bytes.count }
 
     /// The byte at the cursor; 0 at the end.
     var byte: UInt8 { offset < bytes.count ? bytes[offset] : 0 }
 
-    /// The byte some way ahead; 0 behind the end.
+    /// The byte at a distance from the cursor; 0 beyond the end.
     func byte(ahead distance: Int) -> UInt8 {
         offset + distance < bytes.count ? bytes[offset + distance] : 0
     }
@@ -50,7 +50,7 @@ struct TextCursor {
         }
     }
 
-    /// Takes one byte.
+    /// Consumes one byte.
     mutating func advance() {
         guard offset < bytes.count else { return }
         switch bytes[offset] {
@@ -66,7 +66,7 @@ struct TextCursor {
         offset += 1
     }
 
-    /// Takes some bytes.
+    /// Consumes some bytes.
     mutating func advance(by count: Int) {
         for _ in 0..<count { advance() }
     }
@@ -78,14 +78,14 @@ struct TextCursor {
         return true
     }
 
-    /// Takes the bytes that fulfil a condition.
+    /// Consumes the bytes that satisfy a condition.
     mutating func take(while isMeant: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         let start = offset
         while !isAtEnd, isMeant(bytes[offset]) { advance() }
         return bytes[start..<offset]
     }
 
-    /// Goes to where a text begins; `false` if it does not come.
+    /// Moves to the start of a text; returns `false` if it does not occur.
     mutating func advance(to text: StaticString) -> Bool {
         while !isAtEnd {
             if sees(text) { return true }
@@ -96,14 +96,14 @@ struct TextCursor {
 }
 
 extension AppPlace {
-    /// A place in a text.
+    /// Creates the place of a position in a file.
     init(file: String, _ position: TextCursor.Position, pointer: String = "") {
         self.init(
             file: file, line: position.line, column: position.column, offset: position.offset,
             pointer: pointer)
     }
 
-    /// The place's pointer with one more step (RFC 6901), unless it becomes too long.
+    /// The place's pointer with one more component (RFC 6901), unless it becomes too long.
     func pointer(appending step: String) -> String {
         guard pointer.utf8.count + step.utf8.count < AuditLimits.pointerBytes else {
             return pointer

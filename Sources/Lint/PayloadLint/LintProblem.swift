@@ -5,7 +5,7 @@
 ///
 /// The message contains paths, options and keys, never a value of a payload.
 public struct LintProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of problem it is.
+    /// The kind of a problem.
     public enum Kind: Hashable, Sendable {
         /// An option has an invalid value.
         case usage

@@ -23,7 +23,7 @@ struct DeviceRun<Rule: SendingRule> {
     private var carried: [Int] = []
     /// The receipts in transit, the earliest first.
     private var receipts: [Receipt] = []
-    /// The receipts that were lost and that the app keeps.
+    /// The receipts that were not delivered and that the app keeps.
     private var keptReceipts: [Receipt] = []
     private var freshness = Freshness()
     private var conditions = ReportedConditions()
@@ -125,7 +125,7 @@ struct DeviceRun<Rule: SendingRule> {
         return next
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     private mutating func happen(_ event: DeviceEvent, at now: Int64) {
         device.apply(event, at: WallInstant(millisecondsSinceEpoch: now), into: &reports)
@@ -219,7 +219,7 @@ struct DeviceRun<Rule: SendingRule> {
         digest()
     }
 
-    // MARK: What comes of it
+    // MARK: Outcomes
 
     /// Records the outcomes that the device reported.
     private mutating func digest() {

@@ -82,8 +82,8 @@ public struct Scenario: Hashable, Sendable {
         public var receiptDelayMilliseconds: Int64 = 2_000
         /// The maximum additional time, in milliseconds; uniformly distributed.
         public var receiptSpreadMilliseconds: Int64 = 0
-        /// Whether the app keeps a receipt that was lost, and posts it with the next launch or when
-        /// the user opens the app.
+        /// Whether the app keeps a receipt that was not delivered, and posts it with the next
+        /// launch or when the user opens the app.
         public var keepsReceipts = false
         /// Whether other devices of the app confirm launches if this one does not.
         public var isAmongConfirming = false

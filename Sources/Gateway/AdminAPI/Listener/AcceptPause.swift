@@ -15,8 +15,8 @@ import NIOCore
 final class AcceptPause: ChannelInboundHandler {
     typealias InboundIn = any Channel
 
-    /// The most strangers that are closed before a connection is passed on. Those on this event
-    /// loop are closed only after it.
+    /// The maximum number of strangers that are closed before a connection is passed on. Those on
+    /// this event loop are closed only after it.
     private static let mostDropped = 8
     /// The pauses while a stranger's connection is being closed, and without one, in microseconds.
     private static let rests: (closing: UInt32, full: UInt32) = (1_000, 20_000)

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// May be used from any thread.
 final class BodyBudget: Sendable {
-    /// The most bytes that are counted at a time.
+    /// The maximum number of counted bytes.
     let byteCount: Int
     /// The part of each body that is not counted, in bytes.
     let freeByteCount: Int

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// May be used from any thread.
 final class RefusalLog: Sendable {
-    /// The most peers with separate lines; further ones share a line.
+    /// The maximum number of peers with separate lines; further ones share a line.
     static let peerCount = 256
 
     private struct Subject: Hashable {

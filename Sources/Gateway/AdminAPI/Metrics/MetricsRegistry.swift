@@ -8,8 +8,8 @@ import WakeModel
 /// The counters, gauges and histograms of `/metrics`: a small back end of swift-metrics.
 ///
 /// Meters get it as their factory, so that a program that embeds the gateway can bootstrap
-/// swift-metrics with another one. Metrics with other names than ``Metric`` are kept too. May be
-/// used from any thread.
+/// swift-metrics with another one. Metrics with other names than those of `Metric` are kept too.
+/// May be used from any thread.
 public final class MetricsRegistry: MetricsFactory {
     /// The maximum number of series. Further ones are counted as dropped and not kept.
     static let maximumSeriesCount = 10_000
@@ -77,7 +77,7 @@ public final class MetricsRegistry: MetricsFactory {
         ]
     }
 
-    // MARK: For swift-metrics
+    // MARK: MetricsFactory
 
     /// Returns a counter; see `MetricsFactory`.
     public func makeCounter(
@@ -150,7 +150,7 @@ public final class MetricsRegistry: MetricsFactory {
         return series
     }
 
-    // MARK: For the history
+    // MARK: History
 
     /// The counters of a name with their labels, in no particular order.
     func counters(_ name: String) -> [(labels: [Label], value: Int64)] {
@@ -168,7 +168,7 @@ public final class MetricsRegistry: MetricsFactory {
         return all.map { ($0.key.labels, $0.value.snapshot.counts) }
     }
 
-    // MARK: For the page
+    // MARK: Export
 
     /// The current value of a series.
     enum Sample {

@@ -35,7 +35,7 @@ struct DeviceRoutes {
     private static let inBody =
         "The device token is in the body, which proxies do not log as they do paths."
 
-    // MARK: Looking up
+    // MARK: Lookup
 
     private static let viewDescription = "An entry for each app and kind of push."
 
@@ -90,7 +90,7 @@ struct DeviceRoutes {
         return JSONValue.object([("queues", .array(queues))]).response(status: .ok)
     }
 
-    // MARK: Reporting
+    // MARK: Reports
 
     private func signals(_ place: Place) -> Route {
         Route(
@@ -154,7 +154,7 @@ struct DeviceRoutes {
         }
     }
 
-    // MARK: Forgetting
+    // MARK: Deletion
 
     private static let forgetDescription =
         "What waits for it ends as cancelled, and its ledger, its signals and its registration are "

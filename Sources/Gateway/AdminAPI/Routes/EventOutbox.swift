@@ -6,7 +6,8 @@ import Synchronization
 /// A bounded buffer between the task that reads events and the task that sends them to one reader.
 ///
 /// The producer waits while the buffer is full: events that a slow reader has not received stay in
-/// the store. May be used from any thread.
+/// the store. Only one task may call ``put(_:)``, and only one ``take()``; the other methods may be
+/// called from any thread.
 final class EventOutbox: Sendable {
     /// The maximum number of buffered events; they are written together.
     static let eventCount = 64

@@ -15,7 +15,7 @@ struct WakeRoutes {
 
     var routes: [Route] { [create, list, lookup, get, cancel] }
 
-    // MARK: Taking
+    // MARK: Submission
 
     /// The problems of every route that submits wakes.
     static let intakeProblems =
@@ -176,7 +176,7 @@ struct WakeRoutes {
         return try? await gateway.record(of: id)
     }
 
-    // MARK: Telling
+    // MARK: Reading and cancellation
 
     private var list: Route {
         Route(

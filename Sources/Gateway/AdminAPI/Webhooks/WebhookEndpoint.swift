@@ -7,7 +7,7 @@ public import WakeModel
 
 /// A receiver of webhooks, with the secret that signs them.
 public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
-    /// The fewest bytes of a secret.
+    /// The minimum length of a secret, in bytes.
     public static let minimumSecretByteCount = 16
     /// The prefix of a secret in Base64 (Standard Webhooks 1.0).
     static let encodedSecretPrefix = "whsec_"

@@ -64,8 +64,8 @@ public struct WebhookHealth: Hashable, Sendable {
 
 /// The record of a webhook worker's rounds. May be used from any thread.
 final class WebhookRecord: Sendable {
-    /// The most events that are recorded as not accepted. Older ones fail first, so that the oldest
-    /// is among them.
+    /// The maximum number of events that are recorded as not accepted. Older ones fail first, so
+    /// that the oldest is among them.
     static let maximumCount = 10_000
 
     private struct State {

@@ -7,13 +7,13 @@ import WakeModel
 enum WebhookSchedule {
     /// The first pause, in seconds; it doubles from there.
     static let firstPauseSeconds: Int64 = 5
-    /// The longest pause, in seconds.
+    /// The maximum pause, in seconds.
     static let longestPauseSeconds: Int64 = 3_600
     /// The time for which an event is tried, in seconds: three days, so that a weekend loses
     /// nothing.
     static let lifeSeconds: Int64 = 259_200
 
-    /// The longest pause of a receiver, in seconds: new events wait no longer for one that works
+    /// The maximum pause of a receiver, in seconds: new events wait no longer for one that works
     /// again.
     static let longestReceiverPauseSeconds: Int64 = 60
 
@@ -23,11 +23,11 @@ enum WebhookSchedule {
         min(longestReceiverPauseSeconds, pauseSeconds(tries: failures))
     }
 
-    /// The most that is added to a pause, as a fraction of it, so that events that failed together
+    /// The maximum addition to a pause, as a fraction of it, so that events that failed together
     /// are not all retried together.
     static let spreadShare = 0.25
 
-    /// What to do with an item whose delivery failed. `spread`, from 0 to 1, determines the
+    /// The settlement of an item whose delivery failed. `spread`, from 0 to 1, determines the
     /// addition to its pause: nothing to a quarter.
     static func effect(
         tries: Int, createdAt: WallInstant, now: WallInstant, spread: Double

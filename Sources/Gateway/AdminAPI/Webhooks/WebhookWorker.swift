@@ -8,13 +8,13 @@ import WakeModel
 
 /// Delivers the events of one endpoint, one request at a time.
 final class WebhookWorker: Sendable {
-    /// The most events of one request.
+    /// The maximum number of events in one request.
     static let batchCount = 100
     /// The duration of a lease, on events and on the duty to deliver to the endpoint, in seconds:
     /// longer than the timeout of a request. After it, another gateway posts the events of one that
     /// has ended.
     static let leaseSeconds = 60
-    /// The longest sleep without a signal, in seconds.
+    /// The maximum sleep without a signal, in seconds.
     static let sleepSeconds: Int64 = 30
     /// The interval of polls for events that are due again, in seconds: no signal fires then.
     static let lookSeconds: Int64 = 2

@@ -2,35 +2,35 @@
 
 import PayloadRules
 
-/// The build settings of a target in one configuration: layers over each other, and the names that
-/// Xcode defines itself.
+/// The build settings of a target in one configuration: layers that override each other, and
+/// Xcode's built-in settings.
 struct BuildSettings {
     private let layers: [[String: AppProperty]]
     private let builtIn: [String: String]
 
-    /// The layers, the lowest first.
+    /// Creates settings from layers, the lowest first.
     init(layers: [[String: AppProperty]], builtIn: [String: String] = [:]) {
         self.layers = layers
         self.builtIn = builtIn
     }
 
-    /// Whether all files of settings were there.
+    /// Whether all settings files exist.
     var isComplete: Bool { layers.allSatisfy { $0[SettingsFiles.missing] == nil } }
 
-    /// The names that begin so, in order, without the conditions that some hold under.
+    /// The names with this prefix, in order, without conditions.
     func names(withPrefix prefix: String) -> [String] {
         let names = layers.flatMap(\.keys).filter { $0.hasPrefix(prefix) }
         return Set(names.map { String($0.prefix { $0 != "[" }) }).sorted()
     }
 
-    /// A setting as one text, with all others put in; `nil` where it is not set or empty.
+    /// The value of a setting as text, with references resolved; `nil` if it is unset or empty.
     func text(_ name: String) -> Located<String>? {
         guard let found = setting(name, below: layers.count) else { return nil }
         let text = expanded(Self.text(of: found.property), in: name, layer: found.layer)
         return text.isEmpty ? nil : Located(text, at: found.property.place)
     }
 
-    /// A setting as a list: an array's elements, or a text's words.
+    /// The value of a setting as a list: the elements of an array, or the words of a text.
     func list(_ name: String) -> [Located<String>] {
         guard let found = setting(name, below: layers.count) else { return [] }
         let parts: [Located<String>] =
@@ -45,10 +45,10 @@ struct BuildSettings {
         }
     }
 
-    /// A text with all settings that it names put in. What is not known stays as it is.
+    /// Resolves all references in a text. Unknown ones stay unchanged.
     func expanded(_ text: String) -> String { expanded(text, in: "", layer: 0) }
 
-    // MARK: Looking up
+    // MARK: Lookup
 
     private func setting(
         _ name: String, below layer: Int
@@ -61,8 +61,8 @@ struct BuildSettings {
         return nil
     }
 
-    /// A setting that only holds for some platform, for lack of one that always holds. Devices come
-    /// before simulators.
+    /// A setting with a condition on the platform, if there is no unconditional one. Devices are
+    /// preferred to simulators.
     private func conditional(_ name: String, in layer: [String: AppProperty]) -> AppProperty? {
         let names = layer.keys.filter { $0.hasPrefix(name + "[") }.sorted()
         let best = names.first { $0.contains("os*]") || $0.contains("os]") } ?? names.first
@@ -77,7 +77,7 @@ struct BuildSettings {
         }
     }
 
-    // MARK: Putting in
+    // MARK: References
 
     private func expanded(_ text: String, in name: String, layer: Int) -> String {
         var budget = AuditLimits.settingBytes
@@ -97,7 +97,7 @@ struct BuildSettings {
                 rest = rest[rest.index(after: start)...]
                 continue
             }
-            // A name can itself be made of others: $(NAME_$(CONFIGURATION)).
+            // A name can contain references: $(NAME_$(CONFIGURATION)).
             let inner = expanded(
                 String(reference.name), in: name, layer: layer, depth: depth + 1, &budget)
             let value = value(of: inner, in: name, layer: layer, depth: depth, &budget)
@@ -126,21 +126,21 @@ struct BuildSettings {
         return inner == "inherited" ? "" : builtIn[inner]
     }
 
-    /// `$(NAME)`, `${NAME}` or `$NAME`, the first two perhaps with operators: `$(NAME:lower)`.
+    /// `$(NAME)`, `${NAME}` or `$NAME`, the first two with optional operators: `$(NAME:lower)`.
     private struct Reference {
         let whole: Substring
         let name: Substring
         let operators: [Substring]
         let rest: Substring
 
-        /// Reads a reference at the beginning of a text; `nil` if there is none.
+        /// Parses a reference at the start of a text; `nil` if there is none.
         init?(_ text: Substring) {
             let open = text.dropFirst().first
             guard open == "(" || open == "{" else {
                 let name = text.dropFirst().prefix {
                     $0.isASCII && ($0.isUppercase || $0.isNumber || $0 == "_")
                 }
-                // In capitals, as Xcode's own names are: a dollar sign is literal elsewhere.
+                // Upper case, like Xcode's names: elsewhere a dollar sign is literal.
                 guard let first = name.first, !first.isNumber else { return nil }
                 whole = text[..<name.endIndex]
                 self.name = name
@@ -166,7 +166,7 @@ struct BuildSettings {
             rest = text[text.index(after: end)...]
         }
 
-        /// The value of a setting that is not set.
+        /// The default value of an unset setting.
         var fallback: String? {
             operators.first { $0.hasPrefix("default=") }.map {
                 String($0.dropFirst("default=".count))

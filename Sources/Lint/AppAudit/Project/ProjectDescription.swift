@@ -2,13 +2,12 @@
 
 import PayloadRules
 
-/// A description of targets and their build settings: an Xcode project, or the text that XcodeGen
-/// makes one of.
+/// The targets and build settings of a project: an Xcode project, or the input of a generator.
 protocol ProjectDescription {
-    /// The targets that are built from sources, in the project's order; tests are left out.
+    /// The targets that are built from sources, in the project's order, without tests.
     var targets: [XcodeTarget] { get }
 
-    /// The names of the build configurations of a target, in their order.
+    /// The names of a target's build configurations, in order.
     func configurations(of target: XcodeTarget) -> [String]
 
     /// The build settings of a target in one configuration.
@@ -16,23 +15,23 @@ protocol ProjectDescription {
         of target: XcodeTarget, in configuration: String, files: SettingsFiles
     ) -> BuildSettings
 
-    /// The place of a target's settings of this configuration.
+    /// The place of a target's settings in this configuration.
     func settingsPlace(of target: XcodeTarget, in configuration: String) -> AppPlace
 
-    /// The path of a file that a build setting names.
+    /// The path of a file in the value of a build setting.
     func path(ofSetting text: String) -> String
 
     /// The targets that a target embeds or links.
     func dependencies(of target: XcodeTarget) -> [XcodeTarget]
 
-    /// The source files of a target and of what it needs.
+    /// The source files of a target and its dependencies.
     func sources(of target: XcodeTarget, tree: FileTree) -> SourceList
 
     /// Whether a build phase of a target may change its entitlements.
     func changesEntitlements(of target: XcodeTarget) -> Bool
 
-    /// What the description itself says of an Info.plist or of entitlements; `nil` where a file
-    /// alone does.
+    /// The Info.plist or the entitlements in the description itself; `nil` if only a file contains
+    /// them.
     func generated(_ kind: AuditReport.FileKind, of target: XcodeTarget) -> AppProperties?
 }
 

@@ -2,14 +2,14 @@
 
 import PayloadRules
 
-/// Reads files of build settings (`.xcconfig`): `NAME = value`, `#include "file"`, `//` comments.
+/// Reads build settings files (`.xcconfig`): `NAME = value`, `#include "file"`, `//` comments.
 struct SettingsFiles {
-    /// Reads a file; `nil` if that cannot be done.
+    /// Reads a file; returns `nil` on failure.
     let read: (String) -> [UInt8]?
-    /// The name, which no setting can have, for a missing file.
+    /// The key that marks a missing file; no setting can have this name.
     static let missing = "\0missing"
 
-    /// The settings of a file and of those that it includes. A file that is not there has none.
+    /// The settings of a file and its included files; empty if the file does not exist.
     func settings(in path: String) -> [String: AppProperty] {
         var settings: [String: AppProperty] = [:]
         var seen: Set<String> = []
@@ -22,7 +22,7 @@ struct SettingsFiles {
     ) {
         guard seen.count < AuditLimits.settingsFiles, seen.insert(path).inserted else { return }
         guard let bytes = read(path) else {
-            // What CocoaPods and Flutter make holds nothing of signing.
+            // The files of CocoaPods and Flutter contain no settings for signing.
             let name = Paths.name(of: path)
             if !name.hasPrefix("Pods-"), name != "Generated.xcconfig" {
                 settings[Self.missing] = AppProperty(.boolean(true), at: AppPlace(file: path))
@@ -36,7 +36,7 @@ struct SettingsFiles {
             cursor.advance()
             if let included = Self.includedFile(line) {
                 let file = Paths.join(Paths.folder(of: path), included)
-                // `#include?` may name a file that only some have.
+                // The file of `#include?` is optional.
                 guard !line.hasPrefix("#include?") || read(file) != nil else { continue }
                 add(file, to: &settings, &seen)
             } else if let (name, value) = Self.assignment(line) {
@@ -53,9 +53,9 @@ struct SettingsFiles {
     }
 
     private static func assignment(_ line: String) -> (name: String, value: String)? {
-        // Behind a colon two slashes begin no comment but an address, which no rule asks for.
+        // After a colon two slashes are part of a URL, which no rule needs.
         let code = line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line[...]
-        // A condition may hold an equals sign of its own: NAME[sdk=iphoneos*] = value.
+        // A condition may contain an equals sign: NAME[sdk=iphoneos*] = value.
         var depth = 0
         let equals = code.firstIndex { character in
             if character == "[" { depth += 1 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The source files of a target, and what else is built into it.
+/// The source files of a target, and other inputs of its build.
 struct SourceList {
-    /// Files in Swift and Objective-C, each once, in the order of their paths.
+    /// The files in Swift and Objective-C, without duplicates, ordered by path.
     private(set) var files: [String] = []
-    /// What is built into the target and was not read.
+    /// The inputs of the build that were not read.
     private(set) var unread = UnreadSources()
     private var known: Set<String> = []
-    /// The files of the target itself; `nil` where all are.
+    /// The target's own files; `nil` if all are.
     private var own: Set<String>?
 
-    /// The endings of languages that are not read, and their names.
+    /// The extensions and names of languages that are not supported.
     private static let foreignLanguages = [
         ".kt": "Kotlin", ".dart": "Dart", ".js": "JavaScript", ".ts": "TypeScript",
         ".tsx": "TypeScript", ".cs": "C#",
     ]
 
-    /// Adds files; those that hold no source text are left out.
+    /// Adds files; other than source files are ignored.
     mutating func add(_ paths: [String]) {
         for path in paths {
             let name = path[(path.lastIndex(of: "/") ?? path.startIndex)...]
@@ -33,34 +33,35 @@ struct SourceList {
         }
     }
 
-    /// Says that what is added from now on is shared with other targets: packages and frameworks.
+    /// Marks the files that are added from now on as shared with other targets: packages and
+    /// frameworks.
     mutating func beginShared() { own = own ?? Set(files) }
 
-    /// Whether a file is shared with other targets, and says little of this one.
+    /// Whether a file is shared with other targets.
     func isShared(_ path: String) -> Bool { own.map { !$0.contains(path) } ?? false }
 
-    /// Notes a package, a framework or the like that was not read.
+    /// Records a package, a framework or similar that was not read.
     mutating func addUnread(_ kind: UnreadSources.Kind, _ name: String) {
         unread.modules[kind, default: []].insert(name)
     }
 
-    /// Notes a number of files that belong to no target that is known.
+    /// Adds to the number of files that belong to no known target.
     mutating func addStrays(_ count: Int) { unread.strays += count }
 
-    /// The same without its files.
+    /// A copy without files.
     var unreadOnly: SourceList {
         var list = SourceList()
         list.unread = unread
         return list
     }
 
-    /// Puts the files in order.
+    /// Sorts the files.
     mutating func sort() { files.sort() }
 }
 
-/// What is built into a target and was not read.
+/// The inputs of a target's build that were not read.
 struct UnreadSources: Hashable, Sendable {
-    /// What a module is that is not read.
+    /// The kind of a module that was not read.
     enum Kind: String, Hashable, Sendable, Comparable, CaseIterable {
         case package
         case framework
@@ -73,10 +74,10 @@ struct UnreadSources: Hashable, Sendable {
     var languages: [String: Int] = [:]
     /// The number of files that may belong to any target.
     var strays = 0
-    /// The names of modules by what they are.
+    /// The names of modules by kind.
     var modules: [Kind: Set<String>] = [:]
 
-    /// Whether all was read.
+    /// Whether everything was read.
     var isEmpty: Bool { languages.isEmpty && modules.isEmpty && strays == 0 }
 
     /// "12 Dart files and 3 packages (Alamofire, Kingfisher, Realm) were not read".

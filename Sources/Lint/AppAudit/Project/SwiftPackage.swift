@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A Swift package in a folder beside a project.
+/// A Swift package in a folder near a project.
 struct SwiftPackage {
-    /// The names of its products and targets, and any other literal of its manifest.
+    /// The names of its products and targets, and all other string literals of its manifest.
     let literals: Set<String>
-    /// Its source files, wherever its manifest puts them; those of its tests are left out.
+    /// Its source files, without tests.
     let files: [String]
-    /// The folders of local packages that it needs.
+    /// The folders of local packages that it depends on.
     let localPackages: [String]
-    /// The names of packages from elsewhere that it needs.
+    /// The names of remote packages that it depends on.
     let remotePackages: [String]
 
-    /// Reads a package; `nil` if the folder holds none.
+    /// Reads a package; `nil` if the folder contains none.
     init?(_ folder: String, tree: FileTree) {
         guard
             let bytes = try? FileTree.read(
@@ -49,15 +49,15 @@ struct SwiftPackage {
         }
     }
 
-    /// The folders of the targets, below that of the manifest; `nil` where they cannot be
-    /// determined. A source folder with the files of one target only counts as that target's.
+    /// The folders of the targets, below the folder of the manifest; `nil` if they cannot be
+    /// determined. A source folder with the files of one target only belongs to that target.
     private static func targetFolders(in text: SourceText) -> [String]? {
         let kinds = ["target", "executableTarget", "macro"]
         var folders: Set<String> = []
         for index in text.tokens.indices
         where kinds.contains(text.tokens[index].text) && text.sees("(", at: index + 1) {
             guard text.sees(".", at: index - 1) else { return nil }
-            // `.target(name: "Kit")` among the dependencies names another one.
+            // `.target(name: "Kit")` in a list of dependencies refers to another target.
             guard !isOfDependencies(index, text) else { continue }
             var values: [String: String] = [:]
             var word = index + 2
@@ -90,7 +90,7 @@ struct SwiftPackage {
         return false
     }
 
-    /// Whether an argument is one of `.package(…)`, and not of a target.
+    /// Whether an argument belongs to `.package(…)`, not to a target.
     private static func isOfPackage(_ index: Int, _ text: SourceText) -> Bool {
         var before = index - 1
         while before >= 0 {

@@ -2,34 +2,34 @@
 
 import PayloadRules
 
-/// The targets of a `Project.swift` of Tuist, as far as they are written out: calls of `.target` or
-/// `Target` with their arguments. Nothing is run.
+/// The targets of a Tuist `Project.swift`, if they are literal: calls of `.target` or `Target` with
+/// their arguments. Nothing is executed.
 struct TuistManifest {
-    /// How deep values may name constants and hold each other.
+    /// The maximum depth of constants and nested values.
     private static let maximumDepth = 16
 
-    /// A target that is written out.
+    /// A literal target.
     struct Target {
         /// Its name.
         let name: String
-        /// What it builds, as Tuist names it: `app`, `appExtension`.
+        /// The product, with Tuist's name: `app`, `appExtension`.
         let product: String
-        /// Where its call stands.
+        /// The place of its call.
         let place: AppPlace
-        /// The words of its arguments, by their labels.
+        /// The token ranges of its arguments, by label.
         fileprivate let arguments: [String: Range<Int>]
     }
 
     private let text: SourceText
-    /// The words that constants of the file are set to, by name; of several with one name none.
+    /// The token ranges of constants in the file, by name; without names that occur several times.
     private var constants: [String: Range<Int>] = [:]
-    /// The targets, in their order.
+    /// The targets, in order.
     private(set) var targets: [Target] = []
-    /// Whether files of build settings are named, or entitlements among build settings, which may
-    /// say more than the targets do.
+    /// Whether there are build settings files, or entitlements in build settings, which may contain
+    /// more than the targets.
     let hasSettingsFiles: Bool
 
-    /// Reads a manifest; `nil` where a target is made by a helper, or there is none.
+    /// Reads a manifest; `nil` if a helper creates targets, or if there are none.
     init?(_ bytes: [UInt8], path: String) {
         text = SourceText(bytes, path: path)
         hasSettingsFiles = text.tokens.contains {
@@ -38,7 +38,7 @@ struct TuistManifest {
         findConstants()
         for index in text.tokens.indices where text.sees("(", at: index + 1) {
             let name = text.tokens[index].text
-            // A dependency is no target, and neither is what is called for its name alone.
+            // A dependency is not a target.
             guard text.tokens[index].isName, name == "Target" || name == "target" else { continue }
             let arguments = arguments(ofCall: index + 1)
             guard arguments["product"] != nil || arguments["bundleId"] != nil else { continue }
@@ -53,8 +53,8 @@ struct TuistManifest {
         guard !targets.isEmpty, !hasHelpers else { return nil }
     }
 
-    /// Whether targets are made by anything but calls that are written out: helpers such as
-    /// `Project.app(name:)` and `.makeModule(name:)`, lists that are put together.
+    /// Whether targets are created by other than literal calls: helpers such as
+    /// `Project.app(name:)` and `.makeModule(name:)`, or composed lists.
     private var hasHelpers: Bool {
         let projects = text.tokens.indices.filter { text.sees("Project", "(", at: $0) }
         guard projects.count == 1, var list = arguments(ofCall: projects[0] + 1)["targets"] else {
@@ -79,7 +79,7 @@ struct TuistManifest {
 
     // MARK: Values
 
-    /// A text that an argument of a target gives.
+    /// The text in an argument of a target.
     func string(_ label: String, of target: Target) -> AppProperty? {
         guard let range = target.arguments[label], let property = property(range),
             property.string != nil
@@ -87,10 +87,10 @@ struct TuistManifest {
         return property
     }
 
-    /// Whether an argument of a target is there.
+    /// Whether a target has an argument.
     func has(_ label: String, _ target: Target) -> Bool { target.arguments[label] != nil }
 
-    /// All texts in an argument of a target that are written out, but those behind `excluding:`.
+    /// All string literals in an argument of a target, except those after `excluding:`.
     func strings(_ label: String, of target: Target) -> [String] {
         guard let range = target.arguments[label] else { return [] }
         var found: [String] = []
@@ -107,13 +107,13 @@ struct TuistManifest {
         return found
     }
 
-    /// The words in an argument of a target: `iPhone` of `[.iPhone, .iPad]`.
+    /// The names in an argument of a target: `iPhone` in `[.iPhone, .iPad]`.
     func words(_ label: String, of target: Target) -> [String] {
         (target.arguments[label] ?? 0..<0).map { text.tokens[$0].text }
     }
 
-    /// The calls in a list that is an argument of a target: a name, and the texts that it gets; the
-    /// names of what makes the list where it is not written out.
+    /// The calls in a list argument of a target: their names and texts; if the list is not literal,
+    /// the names in its expression.
     func calls(_ label: String, of target: Target) -> [(name: String, texts: [String])] {
         guard let range = target.arguments[label], let first = range.first else { return [] }
         guard text.tokens[first].isMark("["), text.partners[first] == range.upperBound - 1 else {
@@ -129,20 +129,20 @@ struct TuistManifest {
         return calls
     }
 
-    /// What a target says of a property list.
+    /// The property list of a target.
     enum List {
-        /// Nothing: what Tuist writes by itself.
+        /// None: Tuist's default.
         case none
-        /// Members that are written out.
+        /// Literal members.
         case written(AppProperties)
-        /// A file, by its path.
+        /// The path of a file.
         case file(AppProperty)
-        /// What is worked out elsewhere.
+        /// An expression that is not literal.
         case unknown
     }
 
     /// The Info.plist or the entitlements of a target: `.extendingDefault(with:)`, `.dictionary`,
-    /// `.file(path:)`, a path.
+    /// `.file(path:)`, or a path.
     func list(_ label: String, of target: Target) -> List {
         guard let range = target.arguments[label] else { return .none }
         return list(range, depth: 0)
@@ -165,7 +165,7 @@ struct TuistManifest {
             ? content.dropFirst(2) : content
         switch name {
         case "file":
-            // `.relativeToRoot("App.entitlements")` begins at a folder that is not known here.
+            // `.relativeToRoot("App.entitlements")` is relative to a folder that is unknown here.
             guard let property = property(argument), property.string != nil else { return .unknown }
             return .file(property)
         case "extendingDefault", "dictionary":
@@ -177,7 +177,7 @@ struct TuistManifest {
         }
     }
 
-    /// The name and the words in the brackets of a range that is one call: `.file(path: "a")`,
+    /// The name and the arguments of a range that is one call: `.file(path: "a")`,
     /// `InfoPlist.file(path: "a")`.
     private func call(_ range: Range<Int>) -> (name: String, content: Range<Int>)? {
         guard let open = range.first(where: { text.tokens[$0].isMark("(") }),
@@ -190,7 +190,7 @@ struct TuistManifest {
 
     private func string(_ range: Range<Int>?) -> String? { range.flatMap { property($0) }?.string }
 
-    /// The name of a case: `app` of `.app` and `Product.app`.
+    /// The name of a case: `app` in `.app` and `Product.app`.
     private func member(_ range: Range<Int>) -> String? {
         guard let last = range.last, range.count <= 3, text.tokens[last].isName,
             range.count > 1, text.tokens[last - 1].isMark(".")
@@ -198,8 +198,8 @@ struct TuistManifest {
         return text.tokens[last].text
     }
 
-    /// A value that is written out: literals, `.string("a")`, `.array([…])`, constants of the file.
-    /// `nil` for anything else.
+    /// A literal value: literals, `.string("a")`, `.array([…])`, constants of the file. `nil` for
+    /// other expressions.
     private func property(_ range: Range<Int>, depth: Int = 0) -> AppProperty? {
         guard depth < Self.maximumDepth, let first = range.first else { return nil }
         let token = text.tokens[first]
@@ -253,7 +253,7 @@ struct TuistManifest {
 
     // MARK: Words
 
-    /// `let name: Type = value` outside of brackets, and as members.
+    /// Finds `let name: Type = value` outside brackets, and as members.
     private mutating func findConstants() {
         var seen: Set<String> = []
         for index in text.tokens.indices where text.tokens[index].isName("let") {
@@ -267,7 +267,7 @@ struct TuistManifest {
             while end < text.tokens.count {
                 let token = text.tokens[end]
                 let before = text.tokens[end - 1]
-                // A value ends with its line, unless a bracket or a point goes on.
+                // A value ends at the end of its line, unless a bracket or a point follows.
                 if end > equals + 1, token.position.line > before.position.line,
                     !token.isMark("."), !before.isMark(".")
                 {
@@ -281,7 +281,7 @@ struct TuistManifest {
         }
     }
 
-    /// The arguments of a call by their labels.
+    /// The arguments of a call, by label.
     private func arguments(ofCall open: Int) -> [String: Range<Int>] {
         var arguments: [String: Range<Int>] = [:]
         forEachElement(of: text.content(ofBracket: open)) { element in
@@ -291,7 +291,7 @@ struct TuistManifest {
         return arguments
     }
 
-    /// Calls `body` with the words between the commas of a list.
+    /// Calls `body` with the token ranges between the commas of a list.
     private func forEachElement(of content: Range<Int>, _ body: (Range<Int>) -> Void) {
         var start = content.lowerBound
         var index = start

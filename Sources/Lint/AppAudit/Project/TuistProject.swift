@@ -2,17 +2,17 @@
 
 import PayloadRules
 
-/// A `Project.swift` of Tuist whose targets are written out.
+/// A Tuist `Project.swift` with literal targets.
 struct TuistProject {
     /// The path of the manifest.
     let file: String
-    /// The targets that are built from sources; tests are left out.
+    /// The targets that are built from sources, without tests.
     let targets: [XcodeTarget]
     private let folder: String
     private let sourceRoot: String
     private let manifest: TuistManifest
 
-    /// Reads a manifest; `nil` where a helper makes its targets.
+    /// Reads a manifest; `nil` if a helper creates its targets.
     init?(_ path: String, _ library: FileLibrary) {
         guard
             let bytes = library.optionalBytes(path, .xcodeProject, limit: AuditLimits.sourceBytes),
@@ -35,7 +35,7 @@ struct TuistProject {
         }
     }
 
-    /// Xcode's names for what Tuist calls a product.
+    /// Xcode's product types by Tuist's names.
     private static let types = [
         "app": "application", "appClip": "application.on-demand-install-capable",
         "appExtension": "app-extension", "watch2Extension": "watchkit2-extension",
@@ -128,7 +128,7 @@ extension TuistProject: ProjectDescription {
         return list
     }
 
-    /// Adds what lies in the folders that the patterns of a target's sources begin with.
+    /// Adds the files in the folders of a target's source patterns.
     private func add(
         _ target: TuistManifest.Target, to list: inout SourceList, _ tree: FileTree
     ) {
@@ -159,7 +159,7 @@ extension TuistProject: ProjectDescription {
         switch manifest.list(kind == .entitlements ? "entitlements" : "infoPlist", of: target) {
         case .written(let list): return list
         case .none:
-            // What Tuist writes by itself allows nothing; build settings may add to it.
+            // Tuist's default has no entitlements; build settings may add some.
             return kind == .entitlements || manifest.hasSettingsFiles
                 ? nil : AppProperties([:], at: target.place)
         case .file, .unknown: return nil

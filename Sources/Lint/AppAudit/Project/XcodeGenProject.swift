@@ -4,18 +4,18 @@ import PayloadLint
 import PayloadRules
 import Yams
 
-/// A `project.yml`, of which XcodeGen makes an Xcode project.
+/// A `project.yml`, from which XcodeGen generates an Xcode project.
 struct XcodeGenProject {
-    /// How deep files may include each other.
+    /// The maximum depth of included files.
     private static let maximumDepth = 8
-    /// How deep templates of targets may name others.
+    /// The maximum depth of target templates.
     private static let maximumTemplates = 8
 
     /// The path of the file.
     let file: String
-    /// The folder that paths begin at.
+    /// The folder that paths are relative to.
     let folder: String
-    /// The targets that are built from sources; tests are left out.
+    /// The targets that are built from sources, without tests.
     private(set) var targets: [XcodeTarget] = []
     private let name: String
     private let sourceRoot: String
@@ -27,7 +27,7 @@ struct XcodeGenProject {
     private var configurationNames: [String] = []
     private var packages: [String: Specification] = [:]
 
-    /// A part of the text, and its file and folder.
+    /// A node of the specification, with its file and folder.
     struct Specification {
         let node: Node
         let file: String
@@ -44,7 +44,7 @@ struct XcodeGenProject {
             AppPlace(file: file, line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
         }
 
-        /// The members of a mapping, in their order.
+        /// The members of a mapping, in order.
         var members: [(key: String, value: Specification)] {
             (node.mapping ?? Node.Mapping([])).compactMap { key, value in
                 guard let name = key.scalar?.string else { return nil }
@@ -52,13 +52,13 @@ struct XcodeGenProject {
             }
         }
 
-        /// The elements of a list; a single value is a list of one.
+        /// The elements of a list; a single value is a list with one element.
         var elements: [Specification] {
             guard let sequence = node.sequence else { return node.scalar == nil ? [] : [self] }
             return sequence.map { Specification(node: $0, file: file, folder: folder) }
         }
 
-        /// The value as one of a property list.
+        /// The value as a property.
         var property: AppProperty {
             let value: AppProperty.Value
             switch node {
@@ -83,7 +83,7 @@ struct XcodeGenProject {
         }
     }
 
-    /// Reads a file and those that it includes; `nil` if it is no description of a project.
+    /// Reads a file and its included files; `nil` if it does not describe a project.
     init?(_ path: String, _ library: FileLibrary) {
         file = path
         folder = Paths.folder(of: path)
@@ -145,7 +145,8 @@ struct XcodeGenProject {
         }
     }
 
-    /// A target's own text, and those of its templates; the first that says something counts.
+    /// The node of a target and those of its templates; the first one with a value takes
+    /// precedence.
     private func layers(of target: XcodeTarget) -> [Specification] {
         guard let own = specifications.first(where: { $0.name == target.id })?.node else {
             return []
@@ -232,12 +233,12 @@ extension XcodeGenProject: ProjectDescription {
         "visionOS": "xros",
     ]
 
-    /// A path as it is from the root, whichever file names it.
+    /// The absolute path of a node's value, relative to the node's file.
     private func absolute(_ path: Specification) -> String {
         Paths.join(Paths.join(FileTree.currentFolder, path.folder), path.text ?? "")
     }
 
-    /// Settings written as a mapping, or with `groups`, `base` and `configs`.
+    /// Settings as a mapping, or with `groups`, `base` and `configs`.
     private func settings(
         _ node: Specification, _ configuration: String, depth: Int
     ) -> [String: AppProperty] {

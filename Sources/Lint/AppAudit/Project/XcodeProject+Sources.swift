@@ -3,8 +3,8 @@
 import PayloadRules
 
 extension XcodeProject {
-    /// The source files of a target, of the frameworks in the same project that it needs, and of
-    /// the packages beside it.
+    /// The source files of a target, of the frameworks in the same project that it depends on, and
+    /// of local packages.
     func sources(of target: XcodeTarget, tree: FileTree) -> SourceList {
         var list = SourceList()
         var pending = [target]
@@ -35,8 +35,8 @@ extension XcodeProject {
         }
     }
 
-    /// The frameworks that a target links: those that the project makes, those of packages, and
-    /// those that are not read. The system's own are passed over.
+    /// Adds the frameworks that a target links: those of the project, of packages, and those that
+    /// cannot be read. System frameworks are skipped.
     private func addFrameworks(
         of target: XcodeTarget, to list: inout SourceList, _ needed: inout [XcodeTarget],
         _ products: inout [AppProperty]
@@ -68,8 +68,8 @@ extension XcodeProject {
         }
     }
 
-    /// Notes what CocoaPods, Flutter or Kotlin add, which the project names nowhere but in its
-    /// settings and scripts.
+    /// Records the inputs that CocoaPods, Flutter or Kotlin add, which only the project's settings
+    /// and scripts show.
     private func noteOthers(of target: XcodeTarget, in list: inout SourceList) {
         let buildsKotlin = objects(target.object, "buildPhases").contains {
             $0["shellScript"]?.string?.contains("gradlew") == true
@@ -88,8 +88,8 @@ extension XcodeProject {
         }
     }
 
-    /// Whether a Podfile beside the project, or above it, has a target's name: CocoaPods changes
-    /// the project only where its pods are fetched.
+    /// Whether a Podfile in the project's folder or above contains a target's name: CocoaPods
+    /// changes the project only when pods are installed.
     private func podfileNames(_ target: XcodeTarget) -> Bool {
         [folder, Paths.folder(of: folder)].contains { folder in
             let path = Paths.join(folder, "Podfile")
@@ -101,8 +101,7 @@ extension XcodeProject {
         }
     }
 
-    /// Adds the packages whose products are linked; all that lie beside the project where its
-    /// targets name none.
+    /// Adds the packages whose products are linked; all local packages if no target refers to one.
     private func addPackages(
         _ products: [AppProperty], to list: inout SourceList, _ tree: FileTree
     ) {
@@ -163,8 +162,8 @@ extension XcodeProject {
         }
     }
 
-    /// The files that are an exception for a target, relative to the folder: those that it leaves
-    /// out of a folder of its own, or takes from another one.
+    /// The exceptions for a target, relative to the folder: the files that it excludes from its own
+    /// folder, or includes from another one.
     private func exceptions(of group: AppProperty, for target: XcodeTarget) -> [String] {
         objects(group, "exceptions").flatMap { exception in
             exception["target"]?.string == target.id

@@ -2,38 +2,38 @@
 
 import PayloadRules
 
-/// A `project.pbxproj`: objects that name each other by id.
+/// A `project.pbxproj`: objects that refer to each other by id.
 struct XcodeProject {
-    /// How far groups and objects are followed.
+    /// The maximum length of chains of groups and objects.
     private static let maximumSteps = 64
 
     /// The path of the file.
     let file: String
-    /// The folder that relative paths begin at: the one that holds the `.xcodeproj`.
+    /// The folder that relative paths start from: the one that contains the `.xcodeproj`.
     let folder: String
-    /// The same from the root, as build settings name it.
+    /// Its absolute path, for build settings.
     private let sourceRoot: String
-    /// The project's name: that of its `.xcodeproj`.
+    /// The name of the project: that of its `.xcodeproj`.
     let name: String
     private let objects: [String: AppProperty]
     private let root: AppProperty
     /// The group that contains an object.
     private let parents: [String: String]
-    /// The targets by the file that each makes.
+    /// The targets by the file that each builds.
     let targetsByProduct: [String: XcodeTarget]
     /// The ids of the folders whose files belong to targets without being listed, in order.
     let synchronizedGroups: [String]
-    /// The folders of Swift packages that lie beside the project.
+    /// The folders of local Swift packages.
     private(set) var localPackages: [String] = []
     private let memory = Memory()
 
-    /// What was worked out before: a project names the same files for many targets.
+    /// Cached results, because a project refers to the same files for many targets.
     private final class Memory {
         var paths: [String: String?] = [:]
         var packages: [String: SwiftPackage?] = [:]
     }
 
-    /// Understands what was read from a file. `folder` holds the `.xcodeproj`.
+    /// Creates a project from the contents of a file. `folder` contains the `.xcodeproj`.
     init(
         _ list: AppProperties, file: String, folder: String, name: String
     ) throws(ReadingFailure) {
@@ -67,7 +67,7 @@ struct XcodeProject {
         localPackages = findLocalPackages()
     }
 
-    /// The packages that the project names, and the folders among its files that hold one.
+    /// The packages that the project refers to, and the folders in the project that contain one.
     private func findLocalPackages() -> [String] {
         var folders = objects(root, "packageReferences").compactMap { reference -> String? in
             guard reference["isa"]?.string == "XCLocalSwiftPackageReference" else { return nil }
@@ -84,7 +84,7 @@ struct XcodeProject {
         return folders
     }
 
-    /// The package in a folder, read once.
+    /// The package in a folder; read once.
     func package(_ folder: String, _ tree: FileTree) -> SwiftPackage? {
         if let known = memory.packages[folder] { return known }
         let package = SwiftPackage(folder, tree: tree)
@@ -92,7 +92,7 @@ struct XcodeProject {
         return package
     }
 
-    /// The targets that are built from sources, in the project's order; tests are left out.
+    /// The targets that are built from sources, in the project's order, without tests.
     var targets: [XcodeTarget] {
         (root["targets"]?.strings ?? []).compactMap { id in
             guard let object = objects[id.value], object["isa"]?.string == "PBXNativeTarget" else {
@@ -103,7 +103,7 @@ struct XcodeProject {
         }
     }
 
-    /// The names of the build configurations of a target, in their order.
+    /// The names of a target's build configurations, in order.
     func configurations(of target: XcodeTarget) -> [String] {
         configurationObjects(of: target.object).compactMap { $0["name"]?.string }
     }
@@ -111,12 +111,12 @@ struct XcodeProject {
     /// The object with this id.
     func object(_ id: String?) -> AppProperty? { id.flatMap { objects[$0] } }
 
-    /// The objects that a member names.
+    /// The objects that a member refers to.
     func objects(_ object: AppProperty, _ member: String) -> [AppProperty] {
         (object[member]?.strings ?? []).compactMap { objects[$0.value] }
     }
 
-    /// The project's own build settings in this configuration; the target's go over them.
+    /// The settings of a target in this configuration, which override those of the project.
     func settings(
         of target: XcodeTarget, in configuration: String, files: SettingsFiles
     ) -> BuildSettings {
@@ -146,8 +146,8 @@ struct XcodeProject {
             ])
     }
 
-    /// The path of a file that a build setting names: relative to the project's folder, or from the
-    /// root. One that begins at `$(SRCROOT)` is shown as the project's own files are.
+    /// The path of a file in a build setting: relative to the project's folder, or absolute. One
+    /// that starts with `$(SRCROOT)` is shown as a relative path.
     func path(ofSetting text: String) -> String {
         let path = Paths.join(sourceRoot, text)
         let start = sourceRoot == "/" ? "/" : sourceRoot + "/"
@@ -155,13 +155,13 @@ struct XcodeProject {
             ? Paths.join(folder, String(path.dropFirst(start.count))) : path
     }
 
-    /// The place of a target's settings of this configuration.
+    /// The place of a target's settings in this configuration.
     func settingsPlace(of target: XcodeTarget, in configuration: String) -> AppPlace {
         configurationObjects(of: target.object).first { $0["name"]?.string == configuration }?[
             "buildSettings"]?.place ?? target.object.place
     }
 
-    /// Build settings from a file inside a folder that the project only names as a whole.
+    /// The path of a settings file in a folder that the project lists as a whole.
     private func anchoredPath(of configuration: AppProperty) -> String? {
         guard let relative = configuration["baseConfigurationReferenceRelativePath"]?.string,
             let anchor = path(ofFile: configuration["baseConfigurationReferenceAnchor"]?.string)
@@ -222,7 +222,7 @@ struct XcodeTarget {
 
     private var productType: String { object["productType"]?.string ?? "" }
 
-    /// Whether it holds tests.
+    /// Whether it is a test target.
     var isTest: Bool {
         productType.hasSuffix(".unit-test") || productType.hasSuffix("ui-testing")
     }
@@ -232,8 +232,8 @@ struct XcodeTarget {
         productType.contains(".framework") || productType.contains(".library.")
     }
 
-    /// What it builds. A separate WatchKit extension has the background modes of its app, so that
-    /// it counts as the app (Apple, UIBackgroundModes).
+    /// The product. A separate WatchKit extension has the background modes of its app, so that it
+    /// counts as the app (Apple, UIBackgroundModes).
     var role: AppFacts.Bundle.Role {
         let prefix = "com.apple.product-type."
         guard productType.hasPrefix(prefix) else { return .other }

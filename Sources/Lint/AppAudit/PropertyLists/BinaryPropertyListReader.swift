@@ -2,20 +2,20 @@
 
 import PayloadRules
 
-/// Reads a binary property list, version 00: a table of objects that name each other by number.
+/// Reads a binary property list, version 00: a table of objects that refer to each other by number.
 ///
-/// Every offset is checked before it is followed. An object that holds itself is refused, and so
-/// are lists that unfold to more values than a list may have.
+/// Every offset is checked. An object that contains itself is refused, and so are lists that expand
+/// to too many values.
 struct BinaryPropertyListReader {
-    /// The bytes of the trailer at the end (CFBinaryPList.c).
+    /// The size of the trailer, in bytes (CFBinaryPList.c).
     private static let trailerByteCount = 32
 
     private let bytes: [UInt8]
     private let file: String
-    /// Where the objects end, and the table of their offsets begins.
+    /// The end of the objects, where the table of offsets starts.
     private var objectsEnd: Int
 
-    /// Will read these bytes.
+    /// Creates a reader of these bytes.
     init(_ bytes: [UInt8], file: String) {
         self.bytes = bytes
         self.file = file
@@ -33,7 +33,7 @@ struct BinaryPropertyListReader {
         return try value(of: table.top, pointer: "", in: &walk)
     }
 
-    /// Where the objects are.
+    /// The location of the objects.
     private struct Table {
         let top: Int
         let objectCount: Int
@@ -42,13 +42,13 @@ struct BinaryPropertyListReader {
         let referenceSize: Int
     }
 
-    /// What is known while the objects are followed.
+    /// The state while objects are visited.
     private struct Walk {
         let table: Table
-        /// The containers around the current object.
+        /// The containers that enclose the current object.
         var path: [Int] = []
         var valueCount = 0
-        /// Texts that were read already: an object may be named many times.
+        /// Decoded strings: several references to an object are possible.
         var texts: [Int: String] = [:]
     }
 
@@ -175,7 +175,7 @@ struct BinaryPropertyListReader {
         guard size <= 16, offset + size < objectsEnd else {
             throw failure("a number is cut off", offset)
         }
-        // Numbers of 16 bytes are those that do not fit into 8 with a sign.
+        // Numbers of 16 bytes do not fit into a signed 64-bit integer.
         let digits = bytes[(offset + 1)...(offset + size)].suffix(8)
         return Int64(bitPattern: digits.reduce(0) { $0 << 8 | UInt64($1) })
     }
@@ -191,7 +191,7 @@ struct BinaryPropertyListReader {
             : Double(bitPattern: pattern)
     }
 
-    /// The bytes of an object behind its marker and its count, which counts units of this size.
+    /// The bytes of an object after its marker and its count, in units of this size.
     private func content(at offset: Int, unit: Int) throws(ReadingFailure) -> Range<Int> {
         var count = Int(bytes[offset] & 0x0f)
         var start = offset + 1
@@ -209,7 +209,7 @@ struct BinaryPropertyListReader {
         return start..<start + count * unit
     }
 
-    /// A number without a sign, the most significant byte first.
+    /// An unsigned number, big-endian.
     private func number(at offset: Int, size: Int) throws(ReadingFailure) -> Int {
         guard offset >= 0, offset <= bytes.count - size else {
             throw failure("the file is cut off", offset)

@@ -2,14 +2,14 @@
 
 import PayloadRules
 
-/// Reads a property list in the form of OpenStep: `{ key = value; }`, `( a, b )`, `<0fbd77>`,
-/// texts with and without quotes, comments as in C.
+/// Reads a property list in the OpenStep format: `{ key = value; }`, `( a, b )`, `<0fbd77>`,
+/// strings with and without quotes, comments as in C.
 struct OpenStepPropertyListReader {
     private let file: String
     private var cursor: TextCursor
     private var valueCount = 0
 
-    /// Will read these bytes.
+    /// Creates a reader of these bytes.
     init(_ bytes: [UInt8], file: String) {
         self.file = file
         cursor = TextCursor(bytes)
@@ -95,7 +95,7 @@ struct OpenStepPropertyListReader {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A byte that needs no quotes.
+    /// Whether a byte needs no quotes.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -155,7 +155,7 @@ struct OpenStepPropertyListReader {
         }
     }
 
-    /// `\Uhhhh`, and the second half of a surrogate pair behind it.
+    /// `\Uhhhh`, with the second half of a surrogate pair.
     private mutating func escapedUTF16() throws(ReadingFailure) -> String {
         var units = [try codeUnit()]
         if UTF16.isLeadSurrogate(units[0]), cursor.take("\\") { units.append(try codeUnit()) }

@@ -2,27 +2,27 @@
 
 import PayloadRules
 
-/// Why a file could not be parsed: the position, and the text there.
+/// The reason why a file could not be parsed, with the place.
 struct ReadingFailure: Error, Hashable, Sendable {
-    /// Where.
+    /// The place of the error.
     let place: AppPlace
-    /// What is wrong, as a clause without a full stop.
+    /// The error, as a clause without a full stop.
     let message: String
 }
 
-/// Reads property lists in each of their forms.
+/// Reads property lists in all formats.
 enum PropertyList {
-    /// How a property list is written.
+    /// The format of a property list.
     enum Form: Hashable, Sendable {
         /// Apple's document type in XML.
         case xml
         /// `bplist00`.
         case binary
-        /// The form of OpenStep, in which Xcode writes its projects.
+        /// The OpenStep format, which Xcode uses for projects.
         case openStep
     }
 
-    /// The form of these bytes by their beginning; `nil` for what is no property list.
+    /// The format of these bytes, by their start; `nil` if they are not a property list.
     static func form(of bytes: [UInt8]) -> Form? {
         if bytes.starts(with: "bplist".utf8) { return .binary }
         var cursor = TextCursor(bytes)
@@ -34,7 +34,7 @@ enum PropertyList {
         return nil
     }
 
-    /// The value that a file holds.
+    /// The root value of a file.
     static func read(_ bytes: [UInt8], file: String) throws(ReadingFailure) -> AppProperty {
         let bytes = inUTF8(bytes)
         switch form(of: bytes) {
@@ -53,7 +53,7 @@ enum PropertyList {
         }
     }
 
-    /// A text that its byte order mark says to be in UTF-16, in UTF-8.
+    /// Converts a text with a byte order mark of UTF-16 to UTF-8.
     private static func inUTF8(_ bytes: [UInt8]) -> [UInt8] {
         let isLittle = bytes.starts(with: [0xff, 0xfe])
         guard isLittle || bytes.starts(with: [0xfe, 0xff]) else { return bytes }
@@ -64,7 +64,7 @@ enum PropertyList {
         return Array(String(decoding: units, as: UTF16.self).utf8)
     }
 
-    /// The dictionary that a file holds.
+    /// The root dictionary of a file.
     static func readProperties(
         _ bytes: [UInt8], file: String
     ) throws(ReadingFailure) -> AppProperties {

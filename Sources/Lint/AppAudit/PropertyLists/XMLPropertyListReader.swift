@@ -2,16 +2,17 @@
 
 import PayloadRules
 
-/// Reads a property list in XML: Apple's document type, and of XML 1.0 what such documents use.
+/// Reads a property list in XML: Apple's document type, and the part of XML 1.0 that such documents
+/// use.
 ///
-/// Namespaces, own entities and encodings other than UTF-8 are refused, not guessed at. A value's
-/// place is that of its element.
+/// Namespaces, custom entities and encodings other than UTF-8 are refused. The place of a value is
+/// that of its element.
 struct XMLPropertyListReader {
     private let file: String
     private var cursor: TextCursor
     private var valueCount = 0
 
-    /// Will read these bytes.
+    /// Creates a reader of these bytes.
     init(_ bytes: [UInt8], file: String) {
         self.file = file
         cursor = TextCursor(bytes)
@@ -127,12 +128,12 @@ struct XMLPropertyListReader {
 
     private struct Tag {
         let name: String
-        /// Whether it closes itself: `<dict/>`.
+        /// Whether it is an empty-element tag: `<dict/>`.
         let isEmpty: Bool
         let position: TextCursor.Position
     }
 
-    /// The next element in a container; `nil` at the container's end, which is taken.
+    /// The next element in a container; `nil` at the container's closing tag, which is consumed.
     private mutating func nextTag(in container: String) throws(ReadingFailure) -> Tag? {
         try skipMiscellany()
         guard cursor.sees("</") else { return try startTag() }
@@ -208,7 +209,7 @@ struct XMLPropertyListReader {
 
     // MARK: Text
 
-    /// The text of an element up to its closing tag, which is taken.
+    /// The text of an element up to its closing tag, which is consumed.
     private mutating func content(of tag: Tag) throws(ReadingFailure) -> String {
         guard !tag.isEmpty else { return "" }
         var content: [UInt8] = []
@@ -242,7 +243,7 @@ struct XMLPropertyListReader {
         return text
     }
 
-    /// A reference to a character, or to one of the five entities of XML.
+    /// A character reference, or one of XML's five predefined entities.
     private mutating func reference() throws(ReadingFailure) -> String {
         let position = cursor.position
         cursor.advance()
@@ -269,7 +270,7 @@ struct XMLPropertyListReader {
         return String(Character(scalar))
     }
 
-    // MARK: What is skipped
+    // MARK: Skipped content
 
     private mutating func skipProlog() throws(ReadingFailure) {
         let start = cursor.position

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a condition, a loop or a `try` says of the paths behind it.
+/// The effects of conditions, loops and `try` on the paths after them.
 extension CompletionPaths {
     /// Whether a condition says that this is not what the function is for, and asks for nothing
     /// else that can be any: `guard type == .voIP, let id = payload["id"]`.
@@ -53,13 +53,13 @@ extension CompletionPaths {
         range.contains { strictness.inputNames.contains(text.tokens[$0].text) }
     }
 
-    /// Whether a condition asks for a flag that says that it has happened elsewhere.
+    /// Whether a condition checks a flag for a completion elsewhere.
     func asksWhetherDone(_ range: Range<Int>) -> Bool {
         range.contains { strictness.doneFlags.contains(text.tokens[$0].text) }
     }
 
-    /// Whether a condition asks for a flag that is set behind it, so that what follows happens only
-    /// once: `if !called { called = true`.
+    /// Whether a condition checks a flag that is set after it, so that the code runs only once: `if
+    /// !called { called = true`.
     func asksForFlag(_ condition: Range<Int>, setIn body: Range<Int>) -> Bool {
         let names = Set(condition.filter { text.tokens[$0].isName }.map { text.tokens[$0].text })
         let values: Set = ["true", "false", "YES", "NO", "nil"]
@@ -69,8 +69,8 @@ extension CompletionPaths {
         }
     }
 
-    /// Whether a condition asks an object that lets only the first through:
-    /// `guard latch.claim() else { return }`, `guard !done.exchange(true, …) else { return }`.
+    /// Whether a condition calls an object that succeeds only once: `guard latch.claim() else {
+    /// return }`, `guard !done.exchange(true, …) else { return }`.
     func asksForLatch(_ condition: Range<Int>) -> Bool {
         let words: Set = ["latch", "once", "claim", "exchange"]
         return condition.contains { index in
@@ -81,14 +81,14 @@ extension CompletionPaths {
         }
     }
 
-    /// Whether a condition asks for a version of the system, which is met on those that matter.
+    /// Whether a condition checks the version of the system, which recent systems satisfy.
     func asksForVersion(_ range: Range<Int>) -> Bool {
         text.tokens[range].contains {
             $0.text == "available" || $0.text.lowercased().contains("version")
         }
     }
 
-    /// Whether nothing but a return leads out of a loop: `while true` without a `break`.
+    /// Whether a loop ends only by a return: `while true` without a `break`.
     func isEndless(_ head: Range<Int>, _ body: Range<Int>) -> Bool {
         let condition = text.tokens[head.dropFirst()].filter { !$0.isMark("(") && !$0.isMark(")") }
         guard condition.count == 1, ["true", "YES", "1"].contains(condition[0].text) else {
@@ -98,7 +98,7 @@ extension CompletionPaths {
         return !body.contains { index in
             let token = text.tokens[index]
             guard token.isName, ["break", "goto"].contains(token.text) else { return false }
-            // One with a label leads out of what has it.
+            // A `break` with a label may leave an outer statement.
             if token.text == "goto" || text[index + 1]?.position.line == token.position.line,
                 text[index + 1]?.isName == true
             {
@@ -112,12 +112,12 @@ extension CompletionPaths {
         }
     }
 
-    /// Whether an error that a `try` throws leads out of the function or of the task around it, so
-    /// that nothing behind it happens.
+    /// Whether an error of a `try` leaves the function or the enclosing task, so that the code
+    /// after it does not run.
     func throwsAway(_ index: Int, _ range: Range<Int>) -> Bool {
         if text.sees("?", at: index + 1) || text.sees("!", at: index + 1) { return false }
         let expression = text.sees("await", at: index + 1) ? index + 2 : index + 1
-        // `Task.sleep` and `Task.checkCancellation` fail where the task is cancelled.
+        // `Task.sleep` and `Task.checkCancellation` fail only if the task is cancelled.
         if text.sees("Task", at: expression) { return false }
         guard !mentions(index..<text.statementEnd(index, range)) else { return false }
         for scope in text.scopes(around: index) {
@@ -135,14 +135,14 @@ extension CompletionPaths {
         return false
     }
 
-    /// Whether something asks what became of a task: `let work = Task { … }; try await work.value`.
+    /// Whether the result of a task is awaited: `let work = Task { … }; try await work.value`.
     private func isWaitedFor(_ task: SourceScope) -> Bool {
         let line = text.tokens[task.open].position.line
         let words = (0..<task.open).reversed().prefix {
             text.tokens[$0].position.line == line && !text.tokens[$0].isMark(";")
         }
         guard let equals = words.first(where: { text.tokens[$0].isMark("=") }) else {
-            // Nothing keeps it, unless it is handed on: `return Task { … }`.
+            // The task is not stored, unless it is passed on: `return Task { … }`.
             return words.contains { text.tokens[$0].isName("return") }
         }
         let names = Set(

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Looks for paths through a function's body on which something that has to happen does not: the
-/// call of a completion handler, the report of a call, the end of a task.
+/// Finds paths through a function's body without a required call: of a completion handler, the
+/// report of a call, the end of a task.
 ///
-/// It follows statements, not types: the caller says which words count.
+/// It follows statements, not types: the caller determines which tokens count.
 struct CompletionPaths {
-    /// How strictly paths are followed.
+    /// The strictness of the check.
     struct Strictness {
-        /// Whether a path that reaches the end of the function counts, and not only one that
-        /// returns or takes a branch beside others that do what they must.
+        /// Whether a path that reaches the end of the function counts, not only one that returns or
+        /// that is a branch beside others with the call.
         var countsEnd = true
-        /// Whether a closure with such a word has to do it on all paths of its own.
+        /// Whether a closure that contains the call must make it on all its paths.
         var entersClosures = true
-        /// Names in a condition that make its other side one that does not happen, such as the
-        /// push type in a handler of VoIP pushes.
+        /// Names in a condition whose other side never runs, such as the push type in a handler of
+        /// VoIP pushes.
         var exemptNames: Set<String> = []
-        /// Names of flags that say in a condition that it has happened elsewhere.
+        /// Names of flags for a completion elsewhere.
         var doneFlags: Set<String> = []
-        /// Whether it has happened too where it was tried and failed, as a report to CallKit that
-        /// throws.
+        /// Whether a failed attempt counts as the call, such as a report to CallKit that throws.
         var countsAttempts = false
-        /// Names whose value can be any, so that a condition with one needs its other side too.
+        /// Names with arbitrary values, so that both sides of a condition with one need the call.
         var inputNames: Set<String> = []
         /// Whether an error that the function throws ends a path too.
         var countsThrows = false
@@ -29,23 +28,23 @@ struct CompletionPaths {
     let text: SourceText
     private let settles: (Int) -> Bool
     let strictness: Strictness
-    /// The words at which such paths end.
+    /// The tokens at which such paths end.
     private(set) var gaps: [Int] = []
-    /// The branches that do less than those beside them.
+    /// The branches without the call beside others with it.
     private var openBranches: [Int] = []
-    /// The functions and closures inside of the body that do it once they are called.
+    /// The functions and closures in the body that make the call.
     private var definitions = LocalDefinitions()
-    /// The labels of statements that a `break` leaves before it has happened, with its place.
+    /// The labels of statements that a `break` leaves before the call, with its place.
     private var leftLabels: [String: Int] = [:]
-    /// The statements that are looked at: nested closures are looked at for each level.
+    /// The remaining number of statements: nested closures are visited once per level.
     private var wordsLeft = 200_000
 
-    /// Looks at the body of a function for calls of this handler.
+    /// Checks the body of a function for calls of this handler.
     init(_ text: SourceText, handler name: String, body: SourceScope) {
         self.init(text, body: body) { text.tokens[$0].isName(name) && !text.isLabel($0) }
     }
 
-    /// Looks at a body. `settles` says of a word whether it does what has to happen.
+    /// Checks a body. `settles` returns whether a token makes the required call.
     init(
         _ text: SourceText, body: SourceScope, _ strictness: Strictness = Strictness(),
         settles: @escaping (Int) -> Bool
@@ -61,8 +60,8 @@ struct CompletionPaths {
         gaps += strictness.countsEnd ? [body.head] : openBranches
     }
 
-    /// Follows statements. Returns whether it has happened, or the path has ended, at the end of
-    /// each path through them.
+    /// Follows statements. Returns whether the call was made, or the path has ended, on each path
+    /// through them.
     private mutating func walk(_ range: Range<Int>, isSettled: Bool, depth: Int) -> Bool {
         var isSettled = isSettled
         var index = range.lowerBound
@@ -130,8 +129,8 @@ struct CompletionPaths {
 
     // MARK: Blocks
 
-    /// `#if … #else … #endif`: settled if every part is. Without `#else` the part may be left out
-    /// of the build that counts, and what it lacks is no fault. A part that every build for iOS has
+    /// `#if … #else … #endif`: settled if every part is. Without `#else` the part may not be
+    /// compiled, so that a missing call is not a fault. A part that is compiled in every iOS build
     /// is the only one.
     private mutating func condition(
         at start: Int, _ range: Range<Int>, _ isSettled: inout Bool, _ depth: Int
@@ -166,7 +165,7 @@ struct CompletionPaths {
         let known = gaps.count
         let results = parts.map { walk($0, isSettled: isSettled, depth: depth + 1) }
         if hasElse {
-            // A part that leaves what is behind it to the others ends no path.
+            // A part that falls through to the code after it ends no path.
             isSettled = results.allSatisfy { $0 } || isSettled
         } else {
             gaps.removeLast(gaps.count - known)
@@ -175,12 +174,12 @@ struct CompletionPaths {
         return index + 1
     }
 
-    /// A closure: if it mentions the handler, it settles what follows and must settle itself.
+    /// A closure: if it contains the call, it settles the code after it, and must settle itself.
     private mutating func closure(at open: Int, _ isSettled: inout Bool, _ depth: Int) -> Int {
         let body = text.content(ofBracket: open)
         guard !body.isEmpty else { return open + 1 }
         if mentions(body) {
-            // One element of many may be what it waits for.
+            // One of many elements may be the one that it waits for.
             if strictness.entersClosures, !runsForEach(body),
                 !walk(body, isSettled: isSettled, depth: depth + 1)
             {
@@ -191,20 +190,20 @@ struct CompletionPaths {
         return body.upperBound + 1
     }
 
-    /// Whether a closure runs once for each element of something.
+    /// Whether a closure runs once per element of a sequence.
     private func runsForEach(_ body: Range<Int>) -> Bool {
         let scope = text.scopeIndices[body.lowerBound]
         guard scope >= 0, case .closure(let callee?) = text.scopes[scope].kind else { return false }
         return ["forEach", "map", "compactMap", "flatMap"].contains(callee)
     }
 
-    /// A function inside of the function: only calling it does something.
+    /// Skips a nested function: only a call of it has an effect.
     private func skipFunction(_ start: Int, _ range: Range<Int>) -> Int {
         guard let open = text.firstBrace(start, range) else { return start + 1 }
         return max(text.content(ofBracket: open).upperBound, open) + 1
     }
 
-    /// A statement with blocks. Returns the index behind it.
+    /// A statement with blocks. Returns the index after it.
     private mutating func control(
         _ keyword: String, _ start: Int, _ range: Range<Int>, _ isSettled: inout Bool, _ depth: Int
     ) -> Int {
@@ -215,7 +214,7 @@ struct CompletionPaths {
         {
             gaps.append(thrown)
         }
-        // The code before the brace is executed on every path.
+        // The code before the brace runs on every path.
         if keyword != "defer", mentions(start..<open) { isSettled = true }
         switch keyword {
         case "defer":
@@ -231,7 +230,7 @@ struct CompletionPaths {
         case "for", "while":
             _ = walk(body, isSettled: isSettled, depth: depth + 1)
             if keyword == "while", isEndless(start..<open, body) { isSettled = true }
-            // There may be nothing to go through.
+            // The sequence may be empty.
             if keyword == "for", !isSettled, mentions(body), asksForInput(start..<open) {
                 openBranches.append(start)
             }
@@ -260,7 +259,7 @@ struct CompletionPaths {
         }
     }
 
-    /// The words of the `@finally` behind an `@try`, which run on every path through it.
+    /// The tokens of the `@finally` after an `@try`, which runs on every path.
     private func finallyBody(at start: Int, _ range: Range<Int>) -> Range<Int>? {
         var index = start
         while index + 1 < range.upperBound, text.tokens[index].isMark("@"),
@@ -278,7 +277,7 @@ struct CompletionPaths {
         let isSettled: Bool
     }
 
-    /// Settles if every branch did; notes those that did not beside others that did.
+    /// Settles if every branch did; records the branches without the call beside others with it.
     private mutating func settle(_ isSettled: inout Bool, _ branches: [Branch]) {
         guard !isSettled else { return }
         if !branches.isEmpty, branches.allSatisfy(\.isSettled) {
@@ -343,7 +342,7 @@ struct CompletionPaths {
         return next
     }
 
-    /// Whether nothing else can throw before it happens: `try await provider.report(…)`.
+    /// Whether nothing else can throw before the call: `try await provider.report(…)`.
     private func attempts(_ body: Range<Int>) -> Bool {
         guard let first = body.first(where: settles) else { return false }
         return (body.lowerBound..<first).allSatisfy { index in
@@ -356,7 +355,7 @@ struct CompletionPaths {
         }
     }
 
-    /// Whether a case runs the next one's statements too.
+    /// Whether a case falls through to the next one.
     private func fallsThrough(_ statements: Range<Int>) -> Bool {
         guard text.isObjectiveC else {
             return text[statements.upperBound - 1]?.text == "fallthrough"
@@ -365,7 +364,7 @@ struct CompletionPaths {
         return !statements.contains { ends.contains(text.tokens[$0].text) }
     }
 
-    /// The cases of a switch, which the language makes exhaustive.
+    /// The cases of a switch, which is exhaustive.
     private mutating func cases(_ body: Range<Int>, isSettled: Bool, depth: Int) -> [Branch] {
         var branches: [Branch] = []
         var start: Int?
@@ -382,7 +381,7 @@ struct CompletionPaths {
                     }
                 }
                 label = index
-                // Behind the label's colon the statements begin.
+                // The statements start after the label's colon.
                 while index < body.upperBound, !text.tokens[index].isMark(":") {
                     index = text.skipBracket(index, body)
                 }

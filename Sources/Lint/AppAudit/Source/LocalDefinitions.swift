@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The functions and closures that a function's body gives a name, and that do something particular
-/// once they are called: `func finish() { completion() }`, `let finish = { completion() }`.
+/// The named functions and closures in a body that make a required call: `func finish() {
+/// completion() }`, `let finish = { completion() }`.
 struct LocalDefinitions {
     private var names: Set<String> = []
-    /// The braces that their bodies begin with.
+    /// The opening braces of their bodies.
     private(set) var opens: Set<Int> = []
 
-    /// Finds none.
+    /// Creates an empty set.
     init() {}
 
-    /// Finds those in a range that hold such a word, or call another one that does.
+    /// Finds those in a range that contain a required token, or call another one that does.
     init(in text: SourceText, _ range: Range<Int>, thatHold isWanted: (Int) -> Bool) {
         let found = range.compactMap { Self.definition(at: $0, in: text, range) }
         var isComplete = found.isEmpty
@@ -28,20 +28,20 @@ struct LocalDefinitions {
         }
     }
 
-    /// The names of those in a range that hold no such word.
+    /// The names of those in a range without such a token.
     static func names(
         in text: SourceText, _ range: Range<Int>, thatLack isWanted: (Int) -> Bool
     ) -> Set<String> {
         let found = range.compactMap { definition(at: $0, in: text, range) }
         guard !found.isEmpty else { return [] }
         let holding = LocalDefinitions(in: text, range) { index in
-            // A call of another one is none yet.
+            // The call of another one does not count.
             isWanted(index) && !found.contains { $0.name == text.tokens[index].text }
         }
         return Set(found.map(\.name)).subtracting(holding.names)
     }
 
-    /// Whether a word calls one of them or hands it on.
+    /// Whether a token calls one of them or passes it on.
     func areUsed(at index: Int, in text: SourceText) -> Bool {
         let token = text.tokens[index]
         guard !names.isEmpty, token.isName, names.contains(token.text), !text.isLabel(index) else {
@@ -63,7 +63,7 @@ struct LocalDefinitions {
         guard text.tokens[index].isName("let") || text.tokens[index].isName("var") else {
             return nil
         }
-        // The type may stand between the name and its value.
+        // A type may be between the name and its value.
         var next = index + 2
         let end = min(range.upperBound, next + AuditLimits.headWords)
         let line = name.position.line
@@ -71,7 +71,7 @@ struct LocalDefinitions {
             next = text.skipBracket(next, range)
         }
         guard text.sees("=", "{", at: next), text.partners[next + 1] > next,
-            // One that is called in place only makes a value.
+            // A closure that is called immediately only computes a value.
             !text.sees("(", at: text.partners[next + 1] + 1)
         else { return nil }
         return (name.text, next + 1)

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Looks for a call that follows another one of the same kind on one path, so that both are made: a
-/// completion handler that is called twice.
+/// Finds two calls on one path of which only one is allowed, such as those of a completion handler.
 ///
-/// It reports what the words prove: a branch that goes on, with a call behind it that does not
-/// depend on a condition. Two conditions may exclude each other, and are not put together.
+/// It reports only certain cases: a branch that continues, with an unconditional call after it. Two
+/// conditions may exclude each other, and are not combined.
 struct RepeatedCalls {
     /// Whether a call was made before.
     private enum State: Int, Comparable {
         case no
-        /// On a path, and not on others.
+        /// On some paths.
         case perhaps
         /// On every path.
         case yes
@@ -19,24 +18,24 @@ struct RepeatedCalls {
 
     private struct Outcome {
         var state: State
-        /// Whether no path goes on behind it.
+        /// Whether no path continues after it.
         var isOver = false
     }
 
     private let text: SourceText
     private let isCall: (Int) -> Bool
-    /// The first call that is made again.
+    /// The first call that is repeated.
     private(set) var first: Int?
-    /// The words that are looked at.
+    /// The remaining number of tokens.
     private var wordsLeft = 100_000
 
-    /// The functions whose closures run, and once.
+    /// The functions whose closures run exactly once.
     private static let certainCallees: Set = [
         "async", "asyncAfter", "Task", "reportNewIncomingCall", "reportNewIncomingCallWithUUID",
         "dispatch_async", "dispatch_after",
     ]
 
-    /// Looks at the body of a function. `isCall` says of a name whether it begins such a call.
+    /// Checks the body of a function. `isCall` returns whether a name starts such a call.
     init(_ text: SourceText, body: SourceScope, isCall: @escaping (Int) -> Bool) {
         self.text = text
         self.isCall = isCall
@@ -48,7 +47,7 @@ struct RepeatedCalls {
         return .yes
     }
 
-    /// Follows statements. A condition before them may exclude a call that is only perhaps made.
+    /// Follows statements. A condition before them may exclude a call on some paths only.
     private mutating func walk(_ range: Range<Int>, _ before: State, depth: Int) -> Outcome {
         var state = before
         var index = range.lowerBound
@@ -60,7 +59,7 @@ struct RepeatedCalls {
                 index = brace(at: index, &state, depth)
                 continue
             }
-            // Parts of a build are alternatives.
+            // The parts of conditional compilation are alternatives.
             if case .directive = token.kind { return Outcome(state: .no, isOver: true) }
             guard token.isName else {
                 index += 1
@@ -100,7 +99,7 @@ struct RepeatedCalls {
         return Outcome(state: state)
     }
 
-    /// A closure or a plain block. Returns the index behind it.
+    /// A closure or a plain block. Returns the index after it.
     private mutating func brace(at open: Int, _ state: inout State, _ depth: Int) -> Int {
         let body = text.content(ofBracket: open)
         guard !body.isEmpty else { return open + 1 }
@@ -116,12 +115,12 @@ struct RepeatedCalls {
             isCertain = Self.certainCallees.contains(callee)
         }
         let outcome = walk(body, isCertain && state == .yes ? .yes : .no, depth: depth + 1)
-        // One that calls on each of its paths does so once.
+        // A closure that calls on each path does so once.
         if isCertain, outcome.state == .yes, !outcome.isOver { state = .yes }
         return body.upperBound + 1
     }
 
-    /// A statement with blocks. Returns the index behind it; `nil` where no path goes on.
+    /// A statement with blocks. Returns the index after it; `nil` if no path continues.
     private mutating func control(
         _ start: Int, _ block: (open: Int, body: Range<Int>, next: Int), _ range: Range<Int>,
         _ state: inout State, _ depth: Int
@@ -150,7 +149,7 @@ struct RepeatedCalls {
                 guard let branch = text.block(after: isElseIf ? next + 1 : next, range),
                     branch.next > next
                 else { break }
-                // What a `catch` follows may not have been reached.
+                // The code before a `catch` may not have been reached.
                 let before: State = asksForFlag(next..<branch.open) ? .no : entry
                 outcomes.append(walk(branch.body, before, depth: depth + 1))
                 next = branch.next
@@ -162,7 +161,7 @@ struct RepeatedCalls {
         }
     }
 
-    /// The state behind branches; `isWhole` where one of them is taken.
+    /// The state after branches; `isWhole` if one of them is always taken.
     private func join(_ outcomes: [Outcome], isWhole: Bool, _ state: inout State) {
         let states = outcomes.filter { !$0.isOver }.map(\.state)
         if isWhole, !states.isEmpty, states.allSatisfy({ $0 == .yes }) {
@@ -182,7 +181,7 @@ struct RepeatedCalls {
             if token.map({ $0.isName("case") || $0.isName("default") }) ?? true {
                 if let start, start < index {
                     var outcome = walk(start..<index, state, depth: depth)
-                    // In Objective-C a case goes on with the next one.
+                    // In Objective-C a case falls through to the next one.
                     if text.isObjectiveC { outcome.isOver = true }
                     outcomes.append(outcome)
                 }
@@ -197,7 +196,7 @@ struct RepeatedCalls {
         return outcomes
     }
 
-    /// Whether a condition asks for something that may be set where the call was made.
+    /// Whether a condition checks something that may be set where the call was made.
     private func asksForFlag(_ condition: Range<Int>) -> Bool {
         let words = [
             "done", "called", "complete", "finish", "once", "handled", "ended", "latch", "claim",

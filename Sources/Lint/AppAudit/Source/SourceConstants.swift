@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A constant that an expression names: `Tasks.refresh.rawValue`.
+/// A reference to a constant: `Tasks.refresh.rawValue`.
 struct ConstantReference: Hashable, Sendable {
-    /// The constant's own name.
+    /// The name of the constant.
     let name: String
-    /// The type that it is looked for in; `nil` for any.
+    /// The type that contains it; `nil` for any.
     let type: String?
 }
 
-/// The text of an expression, as far as one file determines it.
+/// The text of an expression, if one file determines it.
 enum ConstantExpression: Hashable, Sendable {
     case literal(String)
     case reference(ConstantReference)
     case unknown
 
-    /// Reads an expression, up to a comma or a closing bracket.
+    /// Parses an expression, up to a comma or a closing bracket.
     init(at start: Int, in text: SourceText) {
         self = .unknown
         guard let first = text[start] else { return }
@@ -39,7 +39,7 @@ enum ConstantExpression: Hashable, Sendable {
         if names.count == 1, first.isName, Self.isParameter(name, at: start, text) { return }
         var qualifier = names.dropLast().last
         if first.isMark(".") {
-            // Where a text is wanted, the type that is left out is that of texts.
+            // Where a string is expected, the omitted type is String.
             qualifier = "String"
         } else if qualifier == "Self" || qualifier == "self" || qualifier == nil {
             qualifier = text.type(around: start)?.name
@@ -47,7 +47,7 @@ enum ConstantExpression: Hashable, Sendable {
         self = .reference(ConstantReference(name: name, type: qualifier))
     }
 
-    /// Whether a name is a parameter of the function around it, whose value callers choose.
+    /// Whether a name is a parameter of the enclosing function, whose value the callers determine.
     private static func isParameter(_ name: String, at index: Int, _ text: SourceText) -> Bool {
         text.scopes(around: index).contains { scope in
             guard case .function(let head) = scope.kind else { return false }
@@ -62,15 +62,15 @@ enum ConstantExpression: Hashable, Sendable {
     }
 }
 
-/// The texts that a project's source text gives names to: `static let refresh = "com.example"`,
-/// `case refresh = "com.example"`, `var refresh: String { "com.example" }`.
+/// The named string constants of a project: `static let refresh = "com.example"`, `case refresh =
+/// "com.example"`, `var refresh: String { "com.example" }`.
 struct SourceConstants {
-    /// By name alone, and by type and name.
+    /// The values by name, and by type and name.
     private var values: [String: Set<String>] = [:]
-    /// The names declared outside of all types, so that they can be used without one.
+    /// The names declared outside all types, which can be used without one.
     private var global: Set<String> = []
 
-    /// Adds the constants of a file, or only those with a wanted name.
+    /// Adds the constants of a file; only those with a wanted name if `wanted` is given.
     mutating func add(_ text: SourceText, wanted: Set<String>? = nil) {
         for index in text.tokens.indices {
             guard case .string(isInterpolated: false) = text.tokens[index].kind,
@@ -93,7 +93,7 @@ struct SourceConstants {
         global.formUnion(other.global)
     }
 
-    /// The name that a literal is the value of.
+    /// The name of the constant whose value is a literal.
     private func name(ofValueAt index: Int, in text: SourceText) -> String? {
         var before = index - 1
         if text[before]?.isMark("=") == true {
@@ -113,7 +113,7 @@ struct SourceConstants {
     }
 
     /// The value of a constant of the named or enclosing type, or of a global one with a unique
-    /// name; `nil` for anything else, such as what is inherited.
+    /// name; `nil` otherwise, for example for an inherited one.
     func value(of reference: ConstantReference) -> String? {
         if let type = reference.type, let found = values[type + "." + reference.name] {
             return found.count == 1 ? found.first : nil

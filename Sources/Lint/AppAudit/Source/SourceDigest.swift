@@ -2,32 +2,32 @@
 
 import PayloadRules
 
-/// What one source file says, whatever the target that it is built into. Constants of other files
-/// are put in for each target.
+/// The observations in one source file, regardless of the target. Constants of other files are
+/// resolved for each target.
 struct SourceDigest: Sendable {
-    /// Something that was seen, and the constant that names its identifier.
+    /// An observation, and the constant for its identifier.
     struct Entry: Sendable {
         var observation: SourceObservation
         var reference: ConstantReference?
 
-        /// Gives it the identifier that a literal says.
+        /// Sets the identifier from a literal.
         mutating func name(_ identifier: String) {
             observation.subject = observation.subject.named(identifier)
         }
     }
 
-    /// What was seen, in the order of places.
+    /// The observations, in the order of places.
     var entries: [Entry] = []
 
-    /// Says that the file is built into other targets too.
+    /// Marks the file as part of other targets too.
     mutating func markShared() {
         for index in entries.indices { entries[index].observation.isShared = true }
     }
 
-    /// The names of the constants that have to be looked for.
+    /// The names of the constants to resolve.
     var wantedNames: Set<String> { Set(entries.compactMap(\.reference?.name)) }
 
-    /// What was seen, with the identifiers that constants give.
+    /// The observations, with identifiers from constants.
     func observations(_ constants: SourceConstants) -> [SourceObservation] {
         entries.map { entry in
             guard let reference = entry.reference else { return entry.observation }
@@ -39,7 +39,7 @@ struct SourceDigest: Sendable {
 }
 
 extension SourceObservation.Subject {
-    /// The same with this identifier.
+    /// The subject with this identifier.
     fileprivate func named(_ identifier: String?) -> SourceObservation.Subject {
         switch self {
         case .registeredTask(_, let occasion): .registeredTask(identifier, occasion)

@@ -2,15 +2,15 @@
 
 import PayloadRules
 
-/// Work in the background beside tasks: time that an app asks for, transfers, timers, and what a
-/// handler of silent pushes starts.
+/// Reads background work other than tasks: background time, transfers, timers, and the work of
+/// silent push handlers.
 extension SourceReader {
-    /// The time in seconds that iOS gives to a handler of silent pushes (Apple).
+    /// The time that iOS gives a handler of silent pushes, in seconds (Apple).
     private static let handlerSeconds = 30.0
 
     // MARK: Handlers of silent pushes
 
-    /// What the handler of a silent push starts, and what it answers.
+    /// Reads the work that the handler of a silent push starts, and its result.
     mutating func readWork(of scope: SourceScope, _ completion: String?) {
         let body = text.content(ofBracket: scope.open)
         if let late = body.first(where: { seconds(at: $0).map { $0 > Self.handlerSeconds } == true }
@@ -35,8 +35,8 @@ extension SourceReader {
         }
     }
 
-    /// The seconds that a word makes the code wait: `.now() + 60`, `sleep(60)`,
-    /// `Task.sleep(for: .seconds(60))`, `scheduledTimer(withTimeInterval: 60`.
+    /// The wait at a token, in seconds: `.now() + 60`, `sleep(60)`, `Task.sleep(for:
+    /// .seconds(60))`, `scheduledTimer(withTimeInterval: 60`.
     private func seconds(at index: Int) -> Double? {
         switch text.tokens[index].text {
         case "deadline" where text.sees(":", ".", "now", "(", ")", "+", at: index + 1):
@@ -69,7 +69,7 @@ extension SourceReader {
         "sceneWillResignActive",
     ]
 
-    /// A timer that begins when the app is about to be suspended.
+    /// Reads a timer that starts when the app is about to be suspended.
     mutating func readTimer(_ index: Int) {
         guard text[index - 1]?.isMark(".") == true || text[index - 1]?.isName("NSTimer") == true,
             let body = bodyThatLeaves(around: index),
@@ -78,7 +78,7 @@ extension SourceReader {
         see(.fault(.timerInBackground), at: index)
     }
 
-    /// The words of the function or closure around a word that runs when the app leaves the
+    /// The tokens of the function or closure around a token, if it runs when the app leaves the
     /// foreground.
     private func bodyThatLeaves(around index: Int) -> Range<Int>? {
         for scope in text.scopes(around: index) {
@@ -105,9 +105,8 @@ extension SourceReader {
         return nil
     }
 
-    /// The phase of a SwiftUI scene that a condition asks for around a word:
-    /// `if phase == .background {`, or the case of `switch newValue {`, in
-    /// `.onChange(of: scenePhase)`.
+    /// The phase of a SwiftUI scene in a condition around a token: `if phase == .background {`, or
+    /// the case of `switch newValue {`, in `.onChange(of: scenePhase)`.
     func scenePhase(in scope: SourceScope, around index: Int) -> String? {
         let condition = (scope.head..<scope.open).prefix(AuditLimits.headWords)
         guard namesPhase(condition) || isInPhaseChange(scope) else { return nil }
@@ -142,10 +141,10 @@ extension SourceReader {
 
     // MARK: Time after leaving the foreground
 
-    /// `beginBackgroundTask(withName:expirationHandler:)`.
+    /// Reads `beginBackgroundTask(withName:expirationHandler:)`.
     mutating func readAssertion(_ index: Int) {
         guard isCall(index), text[index - 1]?.isName("func") == false else { return }
-        // An app extension and a wrapper have names of their own for it.
+        // App extensions and wrappers have other names for it.
         let owner = text.isObjectiveC ? text[index - 1] : text[index - 2]
         guard let owner, owner.isMark("]") || owner.isMark(")") || owner.isName else { return }
         let isOfApplication = (max(0, index - 8)..<index).contains {
@@ -165,7 +164,7 @@ extension SourceReader {
         see(.backgroundAssertion, at: index)
         guard let (name, isLocal) = assertionVariable(index) else { return }
         if isLocal {
-            // One that only its end gives back is meant to last.
+            // One that only its expiration ends is intended to last.
             let lasts = assertionExpiration(index).map { handler in
                 let end = handler.first { text.tokens[$0].text.hasPrefix("endBackgroundTask") }
                 return end != nil
@@ -179,8 +178,8 @@ extension SourceReader {
                 text.tokens[word].isName(name) && !text.isLabel(word)
             }
         } else {
-            // Others may end what a property keeps: only a function that does it itself, and
-            // returns before, shows a fault.
+            // Other functions may end the task of a property: only a function that ends it itself,
+            // and returns before, has a fault.
             let strictness = CompletionPaths.Strictness(entersClosures: false, doneFlags: [name])
             readAssertionPaths(index, strictness, needsEnd: true) { [self] word in
                 guard isCall(word) else { return false }
@@ -201,17 +200,18 @@ extension SourceReader {
             }
         }
         let close = text.partners[index + 1]
-        // A closure behind the name or behind the arguments.
+        // A closure after the name or after the arguments.
         guard close > index, !text.sees("{", at: index + 1) else { return false }
         if text.sees("{", at: close + 1) { return text.sees("}", at: close + 2) }
-        // Without a label, as in early Swift: `beginBackgroundTaskWithExpirationHandler({ … })`.
+        // Without a label, as in old versions of Swift: `beginBackgroundTaskWithExpirationHandler({
+        // … })`.
         if text.sees("{", at: index + 2) { return text.sees("}", at: index + 3) }
         let label = (index..<close).first { text.tokens[$0].isName("expirationHandler") }
         guard let label else { return true }
         return text.sees(":", "nil", at: label + 1) || text.sees(":", "{", "}", at: label + 1)
     }
 
-    /// The words of the closure that runs when the time is up, where it is part of the call.
+    /// The tokens of the expiration handler, if it is part of the call.
     private func assertionExpiration(_ index: Int) -> Range<Int>? {
         if text.isObjectiveC {
             return (index..<index + 12).lazy.compactMap { text.sees(":", "^", at: $0) ? $0 : nil }
@@ -226,8 +226,8 @@ extension SourceReader {
             .flatMap { closure(at: $0 + 2) }
     }
 
-    /// The variable that keeps the answer, `let id = UIApplication.shared.beginBackgroundTask …`,
-    /// and whether it is one of the function.
+    /// The variable for the result, `let id = UIApplication.shared.beginBackgroundTask …`, and
+    /// whether it is local.
     private func assertionVariable(_ index: Int) -> (name: String, isLocal: Bool)? {
         let line = text.tokens[index].position.line
         var equals = message(around: index).map { $0 - 1 } ?? index
@@ -256,7 +256,7 @@ extension SourceReader {
                 if case .closure = scope.kind { return }
                 continue
             }
-            // What runs when time is up, inside of the call or behind it, ends no other path.
+            // The expiration handler, in the call or after it, ends no other path.
             let call =
                 message(around: index).map { text.partners[$0] }
                 ?? max(text.partners[index + 1], index)
@@ -266,7 +266,7 @@ extension SourceReader {
             let rest = SourceScope(
                 kind: scope.kind, head: index, open: start - 1, close: scope.close,
                 parent: scope.parent)
-            // Another function ends it, where this one never does.
+            // Another function ends it, if this one never does.
             if needsEnd, !(start..<scope.close).contains(where: settles) { return }
             let gaps = CompletionPaths(text, body: rest, strictness, settles: settles).gaps
             if let gap = gaps.min(), !needsEnd || !gaps.contains(index) {
@@ -278,12 +278,12 @@ extension SourceReader {
 
     // MARK: Transfers
 
-    /// `URLSessionConfiguration.background(withIdentifier:)` and what is made of it.
+    /// Reads `URLSessionConfiguration.background(withIdentifier:)` and its use.
     mutating func readBackgroundSession(_ index: Int) {
         let isSwift =
             text.sees(".", at: index - 1) && text.sees("(", "withIdentifier", ":", at: index + 1)
             && namesConfiguration(before: index - 1)
-            // A selector makes no session.
+            // A selector creates no session.
             && !text.sees(")", at: index + 4)
         let isObjectiveC = text.tokens[index].text.hasPrefix("backgroundSessionConfiguration")
         guard isSwift || isObjectiveC, !isDecoded(index) else { return }
@@ -332,7 +332,7 @@ extension SourceReader {
         return last.text
     }
 
-    /// The words of the function or closure around a word.
+    /// The tokens of the function or closure around a token.
     private func surroundings(of index: Int) -> Range<Int>? {
         for scope in text.scopes(around: index) {
             switch scope.kind {
@@ -344,7 +344,7 @@ extension SourceReader {
         return nil
     }
 
-    /// A session for the background: `URLSession(configuration: …`.
+    /// Reads a background session: `URLSession(configuration: …`.
     private mutating func readSession(_ word: Int) {
         let label = text.content(ofBracket: word + 1).first { text.tokens[$0].isName("delegate") }
         if label == nil || label.map({ text.sees(":", "nil", at: $0 + 1) }) == true {
@@ -353,8 +353,8 @@ extension SourceReader {
         if let session = sessionName(word) { readTransfers(session) }
     }
 
-    /// The name that a session gets: `let session = URLSession(…`, or that of the property whose
-    /// closure makes it.
+    /// The name of a session: `let session = URLSession(…`, or the property whose closure creates
+    /// it.
     private func sessionName(_ word: Int) -> String? {
         if text.sees("=", at: word - 1) { return variable(before: word - 1) }
         guard let scope = text.scopes(around: word).first(where: { _ in true }),
@@ -363,8 +363,8 @@ extension SourceReader {
         return variable(before: scope.open - 1)
     }
 
-    /// Whether a session is made only to end what an earlier launch began:
-    /// `session.invalidateAndCancel()` in the function that makes it.
+    /// Whether a session is created only to end earlier transfers: `session.invalidateAndCancel()`
+    /// in the same function.
     private func isEnded(_ index: Int, in body: Range<Int>) -> Bool {
         guard text.sees("=", at: index - 1), let name = text[index - 2], name.isName else {
             return false

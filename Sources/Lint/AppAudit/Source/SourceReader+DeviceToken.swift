@@ -2,9 +2,9 @@
 
 import PayloadRules
 
-/// Uses of device tokens.
+/// Reads uses of device tokens.
 extension SourceReader {
-    /// Whether a name or a text speaks of a token to push to, and not of one to sign in with.
+    /// Whether a name or a text means a push token, not an authentication token.
     private static func namesDeviceToken(_ name: String) -> Bool {
         let name = name.lowercased()
         return name.contains("token")
@@ -28,7 +28,7 @@ extension SourceReader {
         }
     }
 
-    /// Whether a name follows `credentials.`: PushKit's `token` is a device token too.
+    /// Whether a name follows `credentials.`: the `token` of PushKit is a device token too.
     private func isOfCredentials(_ index: Int) -> Bool {
         guard text[index - 1]?.isMark(".") == true, let owner = text[index - 2], owner.isName else {
             return false
@@ -36,14 +36,14 @@ extension SourceReader {
         return owner.text.lowercased().contains("credentials")
     }
 
-    /// Whether ``readUse(_:)`` could find something, which is cheaper to see than ``isData(_:)``.
+    /// Whether ``readUse(_:)`` could find something, which is faster to check than ``isData(_:)``.
     private func isUsed(_ index: Int) -> Bool {
         if text[index - 1]?.isMark("\\(") == true || isDescribed(index) { return true }
         guard text.sees(".", at: index + 1), let member = text[index + 2] else { return false }
         return ["description", "debugDescription", "count", "length"].contains(member.text)
     }
 
-    /// `deviceToken.description`, `"\(deviceToken)"`, `deviceToken.count == 32`.
+    /// Reads `deviceToken.description`, `"\(deviceToken)"`, `deviceToken.count == 32`.
     private mutating func readUse(_ index: Int) {
         guard !isLogged(index) else { return }
         let isInterpolated = text[index - 1]?.isMark("\\(") == true
@@ -64,8 +64,8 @@ extension SourceReader {
         }
     }
 
-    /// `[deviceToken description]`, `[NSString stringWithFormat:@"%@", deviceToken]`.
-    /// What is only compiled or run for older systems is let be.
+    /// Whether it is `[deviceToken description]` or `[NSString stringWithFormat:@"%@",
+    /// deviceToken]`. Code for older systems only is ignored.
     private func isDescribed(_ index: Int) -> Bool {
         guard !text.tokens[index].isConditional, !isOfAnotherType(index),
             function(around: index).map({ asksForVersion($0.1.prefix { $0 < index }) }) != true
@@ -115,7 +115,7 @@ extension SourceReader {
         "warning", "error", "trace", "verbose",
     ]
 
-    /// Whether a value is only written to a log: `NSLog("%@", token.description)`.
+    /// Whether a value is only logged: `NSLog("%@", token.description)`.
     private func isLogged(_ index: Int) -> Bool {
         var before = index - 1
         let first = max(0, index - AuditLimits.headWords)
@@ -132,8 +132,8 @@ extension SourceReader {
         return false
     }
 
-    /// Whether a name is the parameter of the function that gets the token as data: elsewhere the
-    /// same name may be the text that was made of it.
+    /// Whether a name is the parameter of the function that gets the token as data. Elsewhere the
+    /// same name may be a string.
     private func isData(_ index: Int) -> Bool {
         let name = text.tokens[index].text
         for scope in text.scopes(around: index) {
@@ -145,8 +145,8 @@ extension SourceReader {
         return false
     }
 
-    /// A token in the user defaults: `UserDefaults.standard.set(token, forKey: "deviceToken")`.
-    /// What reads or removes it keeps nothing, and neither does a parameter of that type.
+    /// Reads a token in the user defaults: `UserDefaults.standard.set(token, forKey:
+    /// "deviceToken")`. Reads and removals store nothing, nor does a parameter of that type.
     private mutating func readStorage(_ name: String, _ index: Int) {
         if name == "AppStorage" {
             let key = text.content(ofBracket: index + 1).first.map { text.tokens[$0].text }
@@ -161,12 +161,12 @@ extension SourceReader {
                 text[$0]?.isMark("(") == true && calls.contains(text[$0 - 1]?.text ?? "")
             })
         else { return }
-        // What is kept is the first argument; the key behind it may speak of anything.
+        // The first argument is stored; the key after it may have any name.
         let value = text.content(ofBracket: call).prefix(AuditLimits.headWords)
             .prefix { !text.tokens[$0].isMark(",") }
         let isToken = value.contains { word in
             let token = text.tokens[word]
-            // `.tokenNotSent` is one of the states that an enumeration lists.
+            // `.tokenNotSent` is a case of an enumeration.
             let isListed =
                 text.sees(".", at: word - 1)
                 && ["(", ",", ":"].contains { text[word - 2]?.isMark($0) == true }
@@ -177,7 +177,7 @@ extension SourceReader {
         if isToken { see(.storedDeviceToken, at: index) }
     }
 
-    /// Whether a name speaks of something about a token, and not of the token.
+    /// Whether a name means a property of a token, not the token.
     private static func namesFlag(_ name: String) -> Bool {
         let name = name.lowercased()
         let words = [

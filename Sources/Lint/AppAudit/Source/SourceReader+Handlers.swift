@@ -2,14 +2,15 @@
 
 import PayloadRules
 
-/// Handlers of pushes.
+/// Reads push handlers.
 extension SourceReader {
     /// Functions whose closures run later.
     static let laterCallees: Set = [
         "Task", "detached", "async", "asyncAfter", "dataTask", "downloadTask", "uploadTask", "sink",
     ]
 
-    /// A handler for pushes that wake the app. The form without a completion handler is macOS's.
+    /// Reads a handler of pushes that wake the app. The form without a completion handler is for
+    /// macOS.
     mutating func readNotificationHandler(
         _ head: SourceScope.FunctionHead, _ scope: SourceScope
     ) {
@@ -23,15 +24,15 @@ extension SourceReader {
         see(
             .remoteNotificationHandler(inSceneDelegate: type?.isSceneDelegate == true),
             at: scope.head)
-        // One that answers whether it was its push leaves the others to its caller.
+        // A handler that returns whether it handled the push leaves others to its caller.
         guard !answers(scope) else { return }
         readWork(of: scope, completion?.name)
-        // One of another name is called by a handler, which may answer for it.
+        // A function with another name is called by a handler, which may complete for it.
         guard ["application", "didReceiveRemoteNotification"].contains(head.name) else { return }
         if let completion { readPaths(to: completion.name, in: scope, .pathWithoutCompletion) }
     }
 
-    /// The handler of the fetch in the background that came before background tasks.
+    /// Reads the handler of background fetch, the predecessor of background tasks.
     mutating func readFetchHandler(_ head: SourceScope.FunctionHead, _ scope: SourceScope) {
         guard
             let completion = head.parameters.first(where: {
@@ -43,13 +44,13 @@ extension SourceReader {
         readPaths(to: completion.name, in: scope, .fault(.fetchPathWithoutCompletion))
     }
 
-    /// Whether a function answers whether something was meant for it.
+    /// Whether a function returns whether something was for it.
     private func answers(_ scope: SourceScope) -> Bool {
         text.tokens[scope.head..<scope.open].contains { $0.isName("Bool") || $0.isName("BOOL") }
     }
 
-    /// Looks for paths that do not call a completion handler, or call it twice. One handler, one
-    /// fault: only its first gap is reported.
+    /// Finds paths without a call of the completion handler, or with two. Only the first gap of a
+    /// handler is reported.
     private mutating func readPaths(
         to completion: String, in scope: SourceScope, _ subject: SourceObservation.Subject
     ) {
@@ -58,7 +59,7 @@ extension SourceReader {
         readRepeatedCompletion(completion, in: scope)
     }
 
-    /// Looks for a path on which a completion handler is called a second time.
+    /// Finds a path on which a completion handler is called twice.
     private mutating func readRepeatedCompletion(_ name: String, in scope: SourceScope) {
         let calls = RepeatedCalls(text, body: scope) { [text] index in
             text.tokens[index].isName(name) && text.sees("(", at: index + 1)
@@ -67,8 +68,8 @@ extension SourceReader {
         if let first = calls.first { see(.fault(.completedTwice), at: first) }
     }
 
-    /// The first path without a call in a function of the same file that a handler hands its
-    /// completion handler on to.
+    /// The first path without a call in a function of the same file that gets the completion
+    /// handler.
     private func gapInHelper(of handler: SourceScope, _ completion: String) -> Int? {
         for index in text.content(ofBracket: handler.open)
         where text.tokens[index].isName(completion) && !text.isLabel(index) {
@@ -80,7 +81,7 @@ extension SourceReader {
         return nil
     }
 
-    /// The function of this file that gets a word as an argument, and the name that it has there.
+    /// The function of this file that gets a token as an argument, and the name of its parameter.
     private func receiver(of argument: Int) -> (SourceScope, parameter: String)? {
         let first = max(0, argument - AuditLimits.headWords)
         guard
@@ -101,7 +102,7 @@ extension SourceReader {
         if let label {
             return head.parameters.first { $0.label == label }.map { (helper, $0.name) }
         }
-        // Those without a label have an order.
+        // Parameters without labels are matched by position.
         let range = open + 1..<argument
         var place = 0
         var index = range.lowerBound
@@ -117,12 +118,12 @@ extension SourceReader {
         return parameters.indices.contains(place) ? (helper, parameters[place].name) : nil
     }
 
-    /// The function of this file with a name; `nil` where several share it.
+    /// The function of this file with a name; `nil` if there are several.
     func onlyFunction(_ name: String) -> SourceScope? {
         overloaded.contains(name) ? nil : functions[name]
     }
 
-    /// A handler for VoIP pushes.
+    /// Reads a handler of VoIP pushes.
     mutating func readVoIPHandler(_ head: SourceScope.FunctionHead, _ scope: SourceScope) {
         guard Self.isVoIPHandler(head) else {
             readPayloadFunction(head, scope)
@@ -150,7 +151,7 @@ extension SourceReader {
             }
     }
 
-    /// Whether a handler is the form of iOS 8 beside that with a completion handler, which iOS
+    /// Whether a handler has the form of iOS 8 beside one with a completion handler, which iOS
     /// calls instead.
     private func isSuperseded(_ head: SourceScope.FunctionHead) -> Bool {
         func hasCompletion(_ head: SourceScope.FunctionHead) -> Bool {
@@ -163,7 +164,7 @@ extension SourceReader {
         }
     }
 
-    /// A function that a handler hands the push on to, and that reports the call itself.
+    /// Reads a function that gets the push from a handler and reports the call.
     private mutating func readPayloadFunction(
         _ head: SourceScope.FunctionHead, _ scope: SourceScope
     ) {
@@ -175,7 +176,7 @@ extension SourceReader {
         readVoIPPaths(head, scope, body, completion: completion?.name)
     }
 
-    /// Looks for paths that report no call, and for paths that do not call the completion handler.
+    /// Finds paths without a report of a call, and paths without a call of the completion handler.
     private mutating func readVoIPPaths(
         _ head: SourceScope.FunctionHead, _ scope: SourceScope, _ body: Range<Int>,
         completion: String?
@@ -185,7 +186,7 @@ extension SourceReader {
             exemptNames: ["voIP", "PKPushTypeVoIP", "mustReport"])
         strictness.countsAttempts = true
         strictness.inputNames = inputNames(head, body)
-        // The push's type, unless what the payload says takes its name.
+        // The type of the push, unless a value of the payload has the same name.
         let type = head.parameters.first { $0.label == "for" || $0.label == "forType" }
         if let type, type.name != "_", !strictness.inputNames.contains(type.name) {
             strictness.exemptNames.insert(type.name)
@@ -219,8 +220,8 @@ extension SourceReader {
         readRepeatedCompletion(completion, in: scope)
     }
 
-    /// The first path without a report in a function of this file that is there to report the call,
-    /// and without which the handler would not.
+    /// The first path without a report in a function of this file that reports the call for the
+    /// handler.
     private func reportGap(
         inHelpersOf scope: SourceScope, _ reports: Set<Int>,
         _ strictness: CompletionPaths.Strictness, depth: Int
@@ -253,7 +254,7 @@ extension SourceReader {
         return gaps.isEmpty ? nil : first
     }
 
-    /// The words of a name in camel case, in small letters: `DDLogError` has `dd`, `log`, `error`.
+    /// The words of a camel-case name in lower case: `DDLogError` has `dd`, `log`, `error`.
     static func nameParts(_ name: String) -> [String] {
         var words: [String] = []
         let letters = Array(name)
@@ -270,7 +271,7 @@ extension SourceReader {
         return words
     }
 
-    /// Whether a name is called: `name(`, `name {`, `[object name` of Objective-C.
+    /// Whether a name is called: `name(`, `name {`, or `[object name` in Objective-C.
     func isCall(_ index: Int) -> Bool {
         guard text.tokens[index].isName, !Self.keywords.contains(text.tokens[index].text) else {
             return false
@@ -288,7 +289,8 @@ extension SourceReader {
         return next.isMark(":") || (next.isMark("]") && text.partners[index + 1] >= 0)
     }
 
-    /// `handler?(value)`: with a blank before the mark it is a choice of two values.
+    /// Whether it is `handler?(value)`; with a blank before the mark it is a conditional
+    /// expression.
     private func isOptionalCall(_ index: Int) -> Bool {
         guard !text.isObjectiveC,
             text.sees("?", "(", at: index + 1) || text.sees("!", "(", at: index + 1)
@@ -302,12 +304,12 @@ extension SourceReader {
         "defer", "in", "catch", "repeat", "try", "await", "throw", "as", "is", "where", "some",
     ]
 
-    /// Whether a call does nothing with a push or a task: by its name, or because it is one of a
-    /// log: `FileLog.shared.add(…)`.
+    /// Whether a call does not process a push or a task: by its name, or because it is a log call:
+    /// `FileLog.shared.add(…)`.
     func isIdleCall(_ index: Int) -> Bool {
         if Self.isIdle(text.tokens[index].text), !isMethod(index) { return true }
         if speaksOfKnownCall(index) { return true }
-        // `condition: .onQueue(main)` makes a value of a type that is left out.
+        // `condition: .onQueue(main)` creates a value of an omitted type.
         if text.sees(".", at: index - 1), let before = text[index - 2],
             ["(", ",", ":", "=", "["].contains(where: before.isMark)
         {
@@ -326,16 +328,16 @@ extension SourceReader {
             if isLog || Self.idleOwners.contains(name.text) { return true }
         }
         guard let open = message(around: index) else { return false }
-        // What is sent to the answer of a message is sent to its receiver's.
+        // A message to the result of a message is sent to its receiver's.
         var receiver = open + 1
         while text.sees("[", at: receiver) { receiver += 1 }
         return Self.idleOwners.contains(text.tokens[receiver].text)
-            // `[[Calls shared] report…]`: the first message only asks for an object.
+            // `[[Calls shared] report…]`: the first message only returns an object.
             || text.sees("[", at: open - 1) && text.partners[open] == index + 1
     }
 
-    /// Whether a name with a capital letter, which is otherwise a type's, is that of a function:
-    /// `model.IncomingCall(…)`, or one of this file.
+    /// Whether a name that starts with an upper-case letter is a function, not a type:
+    /// `model.IncomingCall(…)`, or a function of this file.
     private func isMethod(_ index: Int) -> Bool {
         let name = text.tokens[index].text
         guard name.first?.isUppercase == true, !Self.idleCalls.contains(name),
@@ -349,8 +351,8 @@ extension SourceReader {
         return !imports.contains(owner.text)
     }
 
-    /// Where the message of Objective-C begins that a word is a part of: each part of a selector
-    /// looks like a call.
+    /// The start of the Objective-C message that contains a token: each part of a selector
+    /// resembles a call.
     func message(around index: Int) -> Int? {
         guard text.isObjectiveC else { return nil }
         return text.tokens.indices[..<index].suffix(AuditLimits.headWords).last {
@@ -358,10 +360,10 @@ extension SourceReader {
         }
     }
 
-    /// Whether a call reports the end or an update of an existing call to CallKit, rather than a
-    /// new one: `reportCall(with:endedAt:reason:)`, `reportCall(with:updated:)`.
+    /// Whether a call reports the end or an update of an existing call to CallKit, not a new one:
+    /// `reportCall(with:endedAt:reason:)`, `reportCall(with:updated:)`.
     private func speaksOfKnownCall(_ index: Int) -> Bool {
-        // A wrapper around it that another file holds.
+        // A wrapper in another file.
         let name = text.tokens[index].text
         if name.hasPrefix("reportCallEnded"), functions[name] == nil { return true }
         let arguments: Range<Int>
@@ -385,7 +387,7 @@ extension SourceReader {
     private static let logWords: Set = ["log", "logger", "logging", "analytics", "crashlytics"]
 
     /// Types whose methods report no call: system types, and libraries that only pass a push to a
-    /// script, which acts after the handler has returned.
+    /// script, which runs after the handler has returned.
     private static let idleOwners: Set = [
         "RNVoipPushNotificationManager", "FlutterVoipPushNotificationPlugin",
         "UserDefaults", "NSUserDefaults", "UNUserNotificationCenter", "JSONSerialization",
@@ -395,7 +397,7 @@ extension SourceReader {
         "NSURL", "NSData", "NSSet",
     ]
 
-    /// Names that do nothing with a push: what writes a log, reads a value or makes one.
+    /// Names of functions that do not process a push: they log, or read or create a value.
     static func isIdle(_ name: String) -> Bool {
         if idleCalls.contains(name) { return true }
         if nameParts(name).contains("log")
@@ -404,7 +406,7 @@ extension SourceReader {
         {
             return true
         }
-        // A value that is made of others.
+        // A value composed of others.
         return name.first?.isUppercase == true && name != "Task"
     }
 
@@ -424,13 +426,13 @@ extension SourceReader {
         // Closures that these run later are read in place.
         "async", "asyncAfter", "dispatch_async", "dispatch_after", "dispatch_time",
         "dispatch_get_main_queue", "dispatch_get_global_queue",
-        // A notification is no call.
+        // A notification is not a call.
         "presentLocalNotificationNow", "scheduleLocalNotification", "addNotificationRequest",
         "registerUserNotificationSettings", "requestAuthorization", "eventSink",
         "requestAuthorizationWithOptions", "setNotificationCategories",
     ]
 
-    /// Whether a report is delayed: it follows an `await` of an earlier line, or is in a closure
+    /// Whether a report is delayed: it follows an `await` on an earlier line, or is in a closure
     /// that runs later.
     private func isLate(_ report: Int, in handler: SourceScope, _ body: Range<Int>) -> Bool {
         for scope in text.scopes(around: report) {
@@ -445,8 +447,8 @@ extension SourceReader {
         }
     }
 
-    /// Whether a block of Objective-C is an argument of what runs it later: `dispatch_after(…, ^{`,
-    /// `[session dataTaskWithURL:url completionHandler:^(…) {`.
+    /// Whether an Objective-C block is passed to a function that runs it later: `dispatch_after(…,
+    /// ^{`, `[session dataTaskWithURL:url completionHandler:^(…) {`.
     private func runsLater(blockAt open: Int) -> Bool {
         let first = max(0, open - AuditLimits.headWords)
         guard text.isObjectiveC,

@@ -2,7 +2,7 @@
 
 import PayloadRules
 
-/// When a piece of code runs, as far as its surroundings show.
+/// Determines the time at which code runs, as far as its context shows.
 extension SourceReader {
     private static let viewCallees: Set = ["onAppear", "task", "onChange", "onReceive"]
     private static let viewFunctions: Set = [
@@ -15,7 +15,7 @@ extension SourceReader {
         "applicationDidFinishLaunching", "applicationWillFinishLaunching",
     ]
 
-    /// When the word at an index runs.
+    /// The time at which the token at an index runs.
     func occasion(of index: Int) -> SourceObservation.Occasion {
         var isLater = false
         for scope in text.scopes(around: index) {
@@ -24,7 +24,7 @@ extension SourceReader {
                 if let occasion = occasion(ofCondition: scope.head..<scope.open, around: index) {
                     return occasion
                 }
-            // The branch of those who refuse: `if !granted { … }`, `guard granted else { … }`.
+            // The branch for a denied permission: `if !granted { … }`, `guard granted else { … }`.
             case .control("else") where followsPermission(scope): return .permission
             case .control("guard") where asksForPermission(scope.head..<scope.open, around: index):
                 return .unknown
@@ -65,20 +65,20 @@ extension SourceReader {
         ofCondition range: Range<Int>, around index: Int
     ) -> SourceObservation.Occasion? {
         if asksForPermission(range, around: index) {
-            // Those who refuse take the branch of a condition that is turned around.
+            // A negated condition is met if the permission is denied.
             return isNegated(range) ? nil : .permission
         }
         let flags: Set = ["isRegisteredForRemoteNotifications", "UserDefaults", "AppStorage"]
         let asksForFlag = range.prefix(AuditLimits.headWords).contains { word in
             text.tokens[word].isName && flags.contains(text.tokens[word].text)
-                // A check whether the system has a function says nothing about an earlier call.
+                // A check for the existence of a function does not imply an earlier call.
                 && !text.sees("selector", "(", at: word - 2)
         }
         return asksForFlag ? .flag : nil
     }
 
-    /// Whether a word is in the case of granted permission: `switch granted { case true:`, `switch
-    /// settings.authorizationStatus { case .authorized:`.
+    /// Whether a token is in the case of a granted permission: `switch granted { case true:`,
+    /// `switch settings.authorizationStatus { case .authorized:`.
     private func isGranted(caseOf index: Int, in scope: SourceScope) -> Bool {
         let inside = text.scopeIndices[scope.open + 1]
         guard
@@ -101,7 +101,7 @@ extension SourceReader {
             }
     }
 
-    /// Whether a branch is the other side of a condition that those fulfil who refuse.
+    /// Whether a branch is the `else` of a condition that a denied permission meets.
     private func followsPermission(_ branch: SourceScope) -> Bool {
         guard let close = text[branch.head - 1], close.isMark("}") else { return false }
         let first = text.partners[branch.head - 1]
@@ -112,7 +112,7 @@ extension SourceReader {
         return isNegated(range) && asksForPermission(range, around: branch.head)
     }
 
-    /// Whether a condition depends on the permission to show alerts.
+    /// Whether a condition depends on the permission for alerts.
     private func asksForPermission(_ range: Range<Int>, around index: Int) -> Bool {
         let names = text.tokens[range.prefix(AuditLimits.headWords)].filter(\.isName).map(\.text)
         if names.contains("requestAuthorization") || names.contains("authorizationStatus") {
@@ -122,8 +122,8 @@ extension SourceReader {
         return names.contains(where: answers.contains)
     }
 
-    /// The names that the answer to `requestAuthorization` has around a word: the first parameter
-    /// of its closure, or the constant that it is assigned to.
+    /// The names of the result of `requestAuthorization` around a token: the first parameter of its
+    /// closure, or the constant that it is assigned to.
     private func permissionNames(around index: Int) -> Set<String> {
         var names: Set<String> = []
         for scope in text.scopes(around: index) {
@@ -146,7 +146,7 @@ extension SourceReader {
         return names
     }
 
-    /// Whether a `guard` on the permission precedes a word in the same scope.
+    /// Whether a `guard` on the permission precedes a token in the same scope.
     private func followsGuard(_ index: Int, in scope: SourceScope) -> Bool {
         let words = (scope.open + 1..<max(index, scope.open + 1)).suffix(AuditLimits.headWords)
         for word in words where text.tokens[word].isName("guard") {

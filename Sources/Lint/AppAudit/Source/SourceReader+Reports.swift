@@ -2,15 +2,15 @@
 
 import PayloadRules
 
-/// What in a handler of VoIP pushes may report the call.
+/// Determines which tokens in a handler of VoIP pushes may report the call.
 extension SourceReader {
-    /// Calls that report a phone call to the system.
+    /// Functions that report a call to the system.
     static let reports: Set = [
         "reportNewIncomingCall", "reportNewIncomingConversation",
         "reportNewIncomingVoIPPushPayload", "reportNewIncomingCallWithUUID",
     ]
 
-    /// The push, what is made of it, and the state that the app happens to be in.
+    /// The names of the push, of values derived from it, and of the app's state.
     func inputNames(
         _ head: SourceScope.FunctionHead, _ body: Range<Int>
     ) -> Set<String> {
@@ -36,10 +36,10 @@ extension SourceReader {
         return names
     }
 
-    /// The words in a handler that report a call, or hand the push on to something that could.
+    /// The tokens in a handler that report a call, or pass the push to something that could.
     ///
-    /// A call whose value is asked for (`guard let call = Call(payload)`) is a question, and counts
-    /// only if its name speaks of more.
+    /// A call whose result is tested (`guard let call = Call(payload)`) is a query, and counts only
+    /// if its name means more.
     func possibleReports(
         in body: Range<Int>, _ inputs: Set<String>, _ head: SourceScope.FunctionHead
     ) -> Set<Int> {
@@ -69,7 +69,7 @@ extension SourceReader {
                 next += 1
             }
         }
-        // Closures that the function is given say that it is done, unless their names say more.
+        // Closure parameters are completions, unless their names mean more.
         let closures = Set(head.parameters.map(\.name).filter { !Self.speaksOfHandling($0) })
         let holdsReport = body.contains { Self.reports.contains(text.tokens[$0].text) }
         let candidates = body.filter { index in
@@ -88,7 +88,7 @@ extension SourceReader {
             withoutEmptyDefinitions(Set(candidates), in: body), in: body, inputs)
     }
 
-    /// The candidates without calls of functions and closures of the body itself that hold none.
+    /// The candidates without calls of local functions and closures that contain none.
     private func withoutEmptyDefinitions(_ candidates: Set<Int>, in body: Range<Int>) -> Set<Int> {
         let empty = LocalDefinitions.names(in: text, body, thatLack: candidates.contains)
         guard !empty.isEmpty else { return candidates }
@@ -97,8 +97,8 @@ extension SourceReader {
         }
     }
 
-    /// Whether a call ends what was to happen later, without a look at the push:
-    /// `timeout.cancel()`, `[self.timer invalidate]`.
+    /// Whether a call cancels something scheduled, regardless of the push: `timeout.cancel()`,
+    /// `[self.timer invalidate]`.
     private func stopsWaiting(_ index: Int, _ inputs: Set<String>) -> Bool {
         guard let verb = Self.nameParts(text.tokens[index].text).first,
             ["cancel", "invalidate"].contains(verb)
@@ -106,8 +106,8 @@ extension SourceReader {
         return !arguments(ofCall: index).contains { inputs.contains(text.tokens[$0].text) }
     }
 
-    /// Whether a call only hands the push on to JavaScript or Dart, which act after the handler has
-    /// returned, or makes what is handed on.
+    /// Whether a call only passes the push to JavaScript or Dart, which run after the handler has
+    /// returned, or creates the value that is passed.
     private func callsScript(_ index: Int) -> Bool {
         guard text.isObjectiveC else {
             switch text.tokens[index].text {
@@ -117,7 +117,7 @@ extension SourceReader {
             default: return false
             }
         }
-        // The parts of the message, and the messages inside of it.
+        // The parts of the message, and nested messages.
         var around = message(around: index)
         while let open = around {
             let words = text.content(ofBracket: open)
@@ -138,7 +138,7 @@ extension SourceReader {
         "resultWithStatus",
     ]
 
-    /// Whether a call only posts a notification to the app itself.
+    /// Whether a call only posts a notification in the app.
     private func postsNotification(_ index: Int) -> Bool {
         guard text.tokens[index].text.hasPrefix("post") else { return false }
         return (max(0, index - 6)..<index).contains {
@@ -146,8 +146,8 @@ extension SourceReader {
         }
     }
 
-    /// The candidates without those that each path meets and that have nothing to do with the push,
-    /// such as `configureAudio()`, where others have.
+    /// The candidates without those on each path that do not use the push, such as
+    /// `configureAudio()`, if others use it.
     private func withoutPreparations(
         _ candidates: Set<Int>, in body: Range<Int>, _ inputs: Set<String>
     ) -> Set<Int> {
@@ -160,13 +160,13 @@ extension SourceReader {
         }
     }
 
-    /// The words between the brackets of a call or a message.
+    /// The tokens between the brackets of a call or a message.
     private func arguments(ofCall index: Int) -> Range<Int> {
         if let open = message(around: index) { return text.content(ofBracket: open) }
         return text.content(ofBracket: index + 1)
     }
 
-    /// Whether a word reports a call, or calls a function of this file that does.
+    /// Whether a token reports a call, or calls a function of this file that does.
     private func reportsCall(_ index: Int) -> Bool {
         let name = text.tokens[index].text
         if Self.reports.contains(name) { return true }
@@ -175,7 +175,7 @@ extension SourceReader {
             || functions[name].map { holdsReport(text.content(ofBracket: $0.open)) } == true
     }
 
-    /// Whether there is a report among these words.
+    /// Whether these tokens contain a report.
     func holdsReport(_ words: Range<Int>) -> Bool {
         words.contains {
             Self.reports.contains(text.tokens[$0].text)
@@ -195,8 +195,7 @@ extension SourceReader {
             && words.contains { ["display", "show", "present"].contains($0) }
     }
 
-    /// Whether a call is one of a function of this file that writes a log, asks a script or
-    /// completes, and does nothing else.
+    /// Whether a call is of a function of this file that only logs, calls a script or completes.
     private func reportsNothing(_ index: Int) -> Bool {
         guard text[index - 1]?.isMark(".") != true || text.sees("self", ".", at: index - 2),
             let function = onlyFunction(text.tokens[index].text),
@@ -212,15 +211,15 @@ extension SourceReader {
             && !body.contains { text.tokens[$0].isMark("=") && !declares($0) }
     }
 
-    /// Whether an equals sign gives a new name a value: `let channel = …`, `if let view = …`.
+    /// Whether an equals sign initializes a new name: `let channel = …`, `if let view = …`.
     private func declares(_ equals: Int) -> Bool {
         let line = text.tokens[equals].position.line
         return (0..<equals).reversed().prefix { text.tokens[$0].position.line == line }
             .contains { text.tokens[$0].isName("let") || text.tokens[$0].isName("var") }
     }
 
-    /// Whether a closure makes the value that is assigned: `let name = queue.sync { … }`, and not
-    /// `let later = { … }` or `let task = Task { … }`.
+    /// Whether a closure computes the assigned value: `let name = queue.sync { … }`, but not `let
+    /// later = { … }` or `let task = Task { … }`.
     private func makesValue(_ brace: Int) -> Bool {
         guard brace + 1 < text.tokens.count, text.scopeIndices[brace + 1] >= 0 else { return false }
         let scope = text.scopes[text.scopeIndices[brace + 1]]
@@ -242,8 +241,8 @@ extension SourceReader {
         }
     }
 
-    /// Whether a function that answers something does more than that, by its name:
-    /// `handlePush`, `didReceiveIncomingCall`, and not `pushType`, `isReported` or `string`.
+    /// Whether a function with a result also handles the push, by its name: `handlePush`,
+    /// `didReceiveIncomingCall`, but not `pushType`, `isReported` or `string`.
     private static func speaksOfHandling(_ name: String) -> Bool {
         let words = nameParts(name)
         guard let first = words.first, !["is", "has", "was", "can", "should"].contains(first) else {

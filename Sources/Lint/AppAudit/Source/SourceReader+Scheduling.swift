@@ -2,10 +2,10 @@
 
 import PayloadRules
 
-/// Background tasks and the types of pushes that an app asks for.
+/// Reads background tasks and the push types that an app requests.
 extension SourceReader {
-    /// `BGTaskScheduler.shared.register(forTaskWithIdentifier: …)`, SwiftUI's
-    /// `.backgroundTask(.appRefresh(…))`, and requests of tasks.
+    /// Reads `BGTaskScheduler.shared.register(forTaskWithIdentifier: …)`, SwiftUI's
+    /// `.backgroundTask(.appRefresh(…))`, and task requests.
     mutating func readScheduling(_ name: String, _ index: Int) {
         switch name {
         case "register" where text.sees("(", "forTaskWithIdentifier", ":", at: index + 1):
@@ -16,7 +16,7 @@ extension SourceReader {
             readLaunchHandler(index)
         case "backgroundTask" where text.sees("(", ".", "appRefresh", "(", at: index + 1):
             see(.backgroundWork(.appRefresh), at: index)
-            // SwiftUI registers it when the scene is made, in time.
+            // SwiftUI registers it when the scene is created, in time.
             see(.registeredTask(nil, .launch), at: index, named: index + 5)
             see(.sceneTask(nil), at: index, named: index + 5)
             readSceneTask(index)
@@ -28,8 +28,8 @@ extension SourceReader {
         }
     }
 
-    /// When a registration runs, as its surroundings show, or those of the calls of its function if
-    /// all are where a view or a scene appears.
+    /// The time of a registration, by its context; by the calls of its function if all are where a
+    /// view or a scene appears.
     private func registrationOccasion(_ index: Int) -> SourceObservation.Occasion {
         let own = occasion(of: index)
         if own == .unknown, isCalledByScript(index) { return .afterLaunch }
@@ -50,13 +50,13 @@ extension SourceReader {
         return [.view, .scene, .afterLaunch].contains(occasion) ? occasion : own
     }
 
-    /// What the functions take that JavaScript or Dart call, which begins after the launch.
+    /// The parameter types of functions that JavaScript or Dart call, which start after the launch.
     private static let bridgeTypes: Set = [
         "RCTPromiseResolveBlock", "RCTPromiseRejectBlock", "RCTResponseSenderBlock",
         "FlutterMethodCall", "FlutterResult", "CAPPluginCall", "CDVInvokedUrlCommand",
     ]
 
-    /// Whether a word is in a function that a script calls.
+    /// Whether a token is in a function that a script calls.
     private func isCalledByScript(_ index: Int) -> Bool {
         for scope in text.scopes(around: index) {
             switch scope.kind {
@@ -79,7 +79,7 @@ extension SourceReader {
         }
     }
 
-    /// `registry.desiredPushTypes = [.voIP]`.
+    /// Reads `registry.desiredPushTypes = [.voIP]`.
     mutating func readPushTypes(_ index: Int) {
         guard text.sees("=", at: index + 1) else { return }
         let line = text.tokens[index].position.line
@@ -97,7 +97,7 @@ extension SourceReader {
         "sceneWillEnterForeground",
     ]
 
-    /// `try? BGTaskScheduler.shared.submit(request)`.
+    /// Reads `try? BGTaskScheduler.shared.submit(request)`.
     mutating func readSubmission(_ index: Int) {
         guard let start = schedulerStart(index) else { return }
         if text.sees("try", "?", at: start - 2) || isCaughtByNothing(index) {
@@ -129,7 +129,7 @@ extension SourceReader {
         if isRepeated { see(.fault(.repeatedSubmission), at: index) }
     }
 
-    /// Whether a word runs each time a SwiftUI scene becomes active.
+    /// Whether a token runs each time a SwiftUI scene becomes active.
     private func isInActivePhase(_ index: Int) -> Bool {
         text.scopes(around: index).contains { scope in
             guard case .control = scope.kind, scenePhase(in: scope, around: index) == "active"
@@ -145,8 +145,8 @@ extension SourceReader {
         }
     }
 
-    /// Where the expression begins by which `submit` is called on the scheduler: its type, or a
-    /// name that the file gives it.
+    /// The start of the expression that calls `submit` on the scheduler: its type, or a name in the
+    /// file.
     private func schedulerStart(_ index: Int) -> Int? {
         if text.sees("BGTaskScheduler", ".", "shared", ".", at: index - 4) { return index - 4 }
         if text.sees("[", "BGTaskScheduler", "sharedScheduler", "]", at: index - 4) {
@@ -164,7 +164,7 @@ extension SourceReader {
         return text.sees("self", ".", at: index - 4) ? index - 4 : index - 2
     }
 
-    /// Whether a call is in a `do` whose only `catch` does nothing.
+    /// Whether a call is in a `do` whose only `catch` is empty.
     private func isCaughtByNothing(_ index: Int) -> Bool {
         for scope in text.scopes(around: index) {
             guard case .control("do") = scope.kind else {
@@ -176,16 +176,16 @@ extension SourceReader {
         return false
     }
 
-    /// The latest date that makes sense, in seconds from now: a week, and a day more for "about".
+    /// The latest reasonable date, in seconds from now: a week and a day.
     private static let farthestSeconds = 8.0 * 86_400
 
-    /// The seconds in the units of a calendar, at the least.
+    /// The minimum number of seconds in the units of a calendar.
     private static let unitSeconds: [String: Double] = [
         "minute": 60, "hour": 3600, "day": 86_400, "weekOfYear": 7 * 86_400, "weekday": 86_400,
         "weekOfMonth": 7 * 86_400, "month": 28 * 86_400, "year": 365 * 86_400,
     ]
 
-    /// `request.earliestBeginDate = Date(timeIntervalSinceNow: 30 * 24 * 60 * 60)`.
+    /// Reads `request.earliestBeginDate = Date(timeIntervalSinceNow: 30 * 24 * 60 * 60)`.
     mutating func readBeginDate(_ index: Int) {
         guard text.sees("=", at: index + 1) else { return }
         let line = text.tokens[index].position.line
@@ -220,14 +220,14 @@ extension SourceReader {
         }
     }
 
-    /// The product of numbers that begins at a word and ends at a comma or a bracket.
+    /// The product of numbers from a token up to a comma or a bracket.
     func product(at start: Int) -> Double? {
         var result: Double?
         var index = start
         while let token = text[index] {
             if case .number = token.kind {
                 var number = token.text.replacing("_", with: "")
-                // The lexer ends a number at its point.
+                // The lexer ends a number at its decimal point.
                 if text.sees(".", at: index + 1), case .number? = text[index + 2]?.kind {
                     number += "." + text.tokens[index + 2].text
                     index += 2
@@ -250,7 +250,7 @@ extension SourceReader {
         return nil
     }
 
-    /// The function around a word, and its words.
+    /// The function around a token, and its tokens.
     func function(around index: Int) -> (SourceScope.FunctionHead, Range<Int>)? {
         for scope in text.scopes(around: index) {
             if case .function(let head) = scope.kind {

@@ -2,7 +2,8 @@
 
 import PayloadRules
 
-/// Handlers of background tasks: do they end their task on each path, and what when time is up?
+/// Reads background task handlers: whether they end their task on each path, and their expiration
+/// handlers.
 extension SourceReader {
     /// The types of background tasks.
     static let taskTypes: Set = [
@@ -10,7 +11,7 @@ extension SourceReader {
         "BGHealthResearchTask",
     ]
 
-    /// The closure of a registration.
+    /// Reads the closure of a registration.
     mutating func readLaunchHandler(_ index: Int) {
         guard let closure = launchHandler(of: index) else { return }
         let names = closureParameters(closure)
@@ -23,7 +24,7 @@ extension SourceReader {
         readCaptures(of: closure)
     }
 
-    /// The scope of the closure that a registration gets.
+    /// The scope of the closure in a registration.
     private func launchHandler(of index: Int) -> SourceScope? {
         let range: Range<Int>
         if text.isObjectiveC {
@@ -44,8 +45,8 @@ extension SourceReader {
         }
     }
 
-    /// The names of a closure's parameters: `{ [weak self] task in`, `^(BGTask *task) {`; `$0`
-    /// where it names none.
+    /// The names of a closure's parameters: `{ [weak self] task in`, `^(BGTask *task) {`; `$0` if
+    /// there are none.
     private func closureParameters(_ closure: SourceScope) -> [String] {
         if text.isObjectiveC {
             guard text[closure.open - 1]?.isMark(")") == true else { return [] }
@@ -59,17 +60,17 @@ extension SourceReader {
         return (index..<end).filter { text.tokens[$0].isName }.map { text.tokens[$0].text }
     }
 
-    /// The word behind the attributes that a closure begins with: `{ @Sendable [weak self] t in`.
+    /// The index after the attributes of a closure: `{ @Sendable [weak self] t in`.
     private func behindAttributes(of closure: SourceScope) -> Int {
         var index = closure.open + 1
         while text.sees("@", at: index), text[index + 1]?.isName == true { index += 2 }
         return index
     }
 
-    /// A function that takes a task.
+    /// Reads a function with a task parameter.
     mutating func readTaskFunction(_ head: SourceScope.FunctionHead, _ scope: SourceScope) {
         for parameter in head.parameters {
-            // Not a closure that takes one.
+            // Not a closure with such a parameter.
             let types = parameter.types.filter { $0 != "any" }
             guard types.count == 1, Self.taskTypes.contains(types[0]) else { continue }
             guard answers(for: parameter.name, head, scope, depth: 0) else { continue }
@@ -79,8 +80,8 @@ extension SourceReader {
         }
     }
 
-    /// Whether it is for a function to end the task that it takes, and not for the caller, who may
-    /// only have it show the progress.
+    /// Whether a function must end its task, not its caller, which may call it only to show
+    /// progress.
     private func answers(
         for task: String, _ head: SourceScope.FunctionHead, _ scope: SourceScope, depth: Int
     ) -> Bool {
@@ -91,13 +92,13 @@ extension SourceReader {
             text.tokens[$0].isName(head.name) && !own.contains($0)
                 && text[$0 - 1]?.isName("func") != true
         }
-        // One that nothing here calls is a handler if it takes nothing else.
+        // A function that is not called in this file is a handler if it has no other parameter.
         guard !calls.isEmpty else { return head.parameters.count == 1 }
         return calls.contains { getsTask($0, depth: depth) }
     }
 
-    /// Whether the function at a word is handed on as a handler, gets the task of a closure, or is
-    /// all that a handler does with its task.
+    /// Whether the function at a token is passed as a handler, gets the task of a closure, or is
+    /// the only use of a handler's task.
     private func getsTask(_ call: Int, depth: Int) -> Bool {
         let arguments = text.content(ofBracket: call + 1)
         // `launchHandler: handle`, `launchHandler: handle(task:)`
@@ -123,7 +124,7 @@ extension SourceReader {
         }
     }
 
-    /// What a function does with its task.
+    /// The uses of a task in a function.
     private func uses(of task: String, in scope: SourceScope) -> [Use] {
         let body = text.content(ofBracket: scope.open)
         let names = aliases(of: task, in: body)
@@ -135,7 +136,7 @@ extension SourceReader {
             && !text.isLabel(index) && text[index - 1]?.isMark(".") != true
     }
 
-    /// `isRefresh` is `nil` where the task's type does not say it.
+    /// Reads the uses of a task. `isRefresh` is `nil` if the type of the task does not show it.
     private mutating func readTask(_ task: String, in scope: SourceScope, isRefresh: Bool?) {
         let body = text.content(ofBracket: scope.open)
         guard !body.isEmpty else { return }
@@ -155,7 +156,7 @@ extension SourceReader {
         }
         var strictness = CompletionPaths.Strictness(exemptNames: Self.taskTypes)
         if let expiration, let closure = expirationClosure(expiration) {
-            // What happens when time is up ends no other path, and those that ask for it.
+            // The expiration handler ends no other path, nor one that checks its flags.
             if ends.contains(where: closure.contains) { strictness.doneFlags = flags(in: closure) }
             ends = ends.filter { !closure.contains($0) }
         }
@@ -184,8 +185,8 @@ extension SourceReader {
         }
     }
 
-    /// Whether a function calls a closure that it is given, other than a completion: its caller may
-    /// ask for the next task.
+    /// Whether a function calls a closure parameter other than a completion: its caller may request
+    /// the next task.
     private func callsParameter(of scope: SourceScope) -> Bool {
         guard case .function(let head) = scope.kind else { return false }
         return text.content(ofBracket: scope.open).contains { index in
@@ -197,14 +198,14 @@ extension SourceReader {
         }
     }
 
-    /// Whether the requests of this file are those of refresh tasks.
+    /// Whether all requests in this file are for refresh tasks.
     private var asksForRefreshOnly: Bool {
         let requests = text.tokens.filter { $0.isName && $0.text.hasSuffix("TaskRequest") }
         return requests.contains { $0.text == "BGAppRefreshTaskRequest" }
             && requests.allSatisfy { $0.text == "BGAppRefreshTaskRequest" }
     }
 
-    /// SwiftUI's `.backgroundTask(.appRefresh("a")) { … }`.
+    /// Reads SwiftUI's `.backgroundTask(.appRefresh("a")) { … }`.
     mutating func readSceneTask(_ index: Int) {
         let close = text.partners[index + 1]
         guard close > index, text.sees("{", at: close + 1) else { return }
@@ -214,13 +215,13 @@ extension SourceReader {
         }
     }
 
-    /// The names that a closure sets, and that of a task's state.
+    /// The names that a closure sets, and the name of a task's state.
     private func flags(in closure: Range<Int>) -> Set<String> {
         let set = closure.filter { text.tokens[$0].isName && text.sees("=", at: $0 + 1) }
         return Set(set.map { text.tokens[$0].text }).union(["isCancelled"])
     }
 
-    /// Whether a task ends only after something was waited for, so that its time can be up before.
+    /// Whether a task ends only after a wait, so that it can expire before.
     private func isAwaited(_ ends: Set<Int>, in scope: SourceScope) -> Bool {
         let isLater = ends.contains { end in
             for around in text.scopes(around: end) {
@@ -236,7 +237,7 @@ extension SourceReader {
         }
     }
 
-    /// Whether who hands its task on to a function has set the expiration handler before.
+    /// Whether the function that passes its task on has set the expiration handler before.
     private func expirationIsSet(forWhatGets scope: SourceScope) -> Bool {
         guard case .function(let head) = scope.kind else { return false }
         let own = text.content(ofBracket: scope.open)
@@ -275,7 +276,7 @@ extension SourceReader {
         guard let next = text[index + 1] else { return .other }
         if next.isMark("?"), text.sees(".", at: index + 2) { return member(at: index + 3) }
         if next.isMark(".") { return member(at: index + 2) }
-        // `task as? BGAppRefreshTask`, and the declaration of the name that it gets.
+        // `task as? BGAppRefreshTask`, and the declaration of its name.
         if next.isName("as") || next.isName("is") || next.isName("in") || next.isMark("=") {
             guard next.isName("as"), let last = text[index - 1] else { return .other }
             // `run(with: task as! BGAppRefreshTask)`
@@ -300,7 +301,7 @@ extension SourceReader {
         }
     }
 
-    /// The task's name, and those of `guard let refresh = task as? BGAppRefreshTask`.
+    /// The names of the task, including `guard let refresh = task as? BGAppRefreshTask`.
     private func aliases(of task: String, in body: Range<Int>) -> Set<String> {
         var names: Set = [task]
         for index in body where text.tokens[index].isName(task) {
@@ -313,8 +314,8 @@ extension SourceReader {
         return names
     }
 
-    /// The words of the closure that `task.expirationHandler = { … }` sets, or
-    /// `[task setExpirationHandler:^{ … }]`.
+    /// The tokens of the closure in `task.expirationHandler = { … }`, or `[task
+    /// setExpirationHandler:^{ … }]`.
     private func expirationClosure(_ index: Int) -> Range<Int>? {
         if text.sees("setExpirationHandler", ":", at: index + 1) {
             return closure(at: index + 3)
@@ -323,7 +324,7 @@ extension SourceReader {
             .flatMap { closure(at: $0 + 1) }
     }
 
-    /// The words of the closure that begins at a word: `{ … }`, `^{ … }`, `^(BOOL done) { … }`.
+    /// The tokens of the closure that starts at a token: `{ … }`, `^{ … }`, `^(BOOL done) { … }`.
     func closure(at start: Int) -> Range<Int>? {
         var open = start
         if text.sees("^", at: open) {
@@ -335,7 +336,7 @@ extension SourceReader {
         return text.sees("{", at: open) ? text.content(ofBracket: open) : nil
     }
 
-    /// The closure that runs when time is up.
+    /// Reads an expiration handler.
     private mutating func readExpiration(_ index: Int, _ body: Range<Int>, isAwaited: Bool) {
         let scopeIndex = text.scopeIndices[index]
         let waits = (body.lowerBound..<index).contains {
@@ -355,7 +356,7 @@ extension SourceReader {
         }
     }
 
-    /// Whether words, or the functions of this file that they call, ask for the next task.
+    /// Whether these tokens, or functions of this file that they call, request the next task.
     private func schedulesNext(_ body: Range<Int>, depth: Int) -> Bool {
         guard depth < 3 else { return false }
         for index in body where text.tokens[index].isName {
@@ -363,7 +364,7 @@ extension SourceReader {
             if name.contains("schedul") || name.contains("submit") || name.contains("request") {
                 return true
             }
-            // What another file holds may ask for it.
+            // A function in another file may request it.
             if name.hasPrefix("handle"), isCall(index), functions[text.tokens[index].text] == nil {
                 return true
             }
@@ -376,14 +377,14 @@ extension SourceReader {
         return false
     }
 
-    /// A closure that the scheduler keeps for the life of the app keeps what it captures.
+    /// Reads the captures of a closure that the scheduler stores for the life of the app.
     private mutating func readCaptures(of closure: SourceScope) {
         guard !text.isObjectiveC, let type = text.type(around: closure.open),
             !type.name.hasSuffix("AppDelegate"), !type.inherited.contains("App")
         else { return }
         let body = text.content(ofBracket: closure.open)
         if text.sees("[", at: behindAttributes(of: closure)) { return }
-        // There `self` is the type.
+        // Here `self` is the type.
         let function = text.scopes(around: closure.open).first {
             if case .function = $0.kind { true } else { false }
         }
@@ -405,7 +406,7 @@ extension SourceReader {
         see(.fault(.taskHandlerKeepsSelf), at: word)
     }
 
-    /// `task as! BGAppRefreshTask`.
+    /// Reads `task as! BGAppRefreshTask`.
     mutating func readCast(_ index: Int) {
         if text.sees("!", at: index + 1), let type = text[index + 2],
             Self.taskTypes.contains(type.text)

@@ -5,9 +5,9 @@ import PayloadRules
 /// Collects the observations that the rules need from one source file.
 struct SourceReader {
     let text: SourceText
-    /// The functions of the file by name; of those that share one, the first.
+    /// The functions of the file by name; the first one if several have the same name.
     let functions: [String: SourceScope]
-    /// The names that several functions of the file share.
+    /// The names of several functions in the file.
     let overloaded: Set<String>
     /// The modules that the file imports.
     let imports: Set<String>
@@ -32,7 +32,7 @@ struct SourceReader {
                 .compactMap { text[$0 + 1]?.text })
     }
 
-    /// What is seen in a file, in the order of places.
+    /// The digest of a file.
     static func digest(of text: SourceText) -> SourceDigest {
         var reader = SourceReader(text)
         reader.readScopes()
@@ -49,14 +49,14 @@ struct SourceReader {
             })
     }
 
-    /// What is seen in a file, with the identifiers that these constants give.
+    /// The observations in a file, with identifiers from these constants.
     static func observations(
         in text: SourceText, _ constants: SourceConstants
     ) -> [SourceObservation] {
         digest(of: text).observations(constants)
     }
 
-    /// Notes that something was seen at a word.
+    /// Records an observation at a token.
     mutating func see(_ subject: SourceObservation.Subject, at index: Int) {
         guard entries.count < AuditLimits.observationsPerFile else { return }
         var observation = SourceObservation(
@@ -65,7 +65,7 @@ struct SourceReader {
         entries.append(SourceDigest.Entry(observation: observation))
     }
 
-    /// Notes that something with an identifier was seen, and the expression that gives it.
+    /// Records an observation with an identifier, and the expression for it.
     mutating func see(
         _ subject: SourceObservation.Subject, at index: Int, named expression: Int
     ) {
@@ -146,7 +146,7 @@ struct SourceReader {
         }
     }
 
-    /// Names that say all by themselves.
+    /// Names that are sufficient for an observation.
     private static let subjects: [String: SourceObservation.Subject] = {
         var subjects: [String: SourceObservation.Subject] = [
             "CXProvider": .callInterface, "ConversationManager": .callInterface,
@@ -173,7 +173,7 @@ struct SourceReader {
         return subjects
     }()
 
-    /// All words for which a file is examined. Others contain nothing for a rule.
+    /// All words for which a file is parsed. Other files contain nothing for a rule.
     static let words: Set<String> = Set(subjects.keys).union([
         "registerForRemoteNotifications", "forTaskWithIdentifier",
         "registerForTaskWithIdentifier", "backgroundTask", "BGAppRefreshTaskRequest",
@@ -195,7 +195,7 @@ struct SourceReader {
         readTokenPattern(value, index)
     }
 
-    /// Empty content, which a notification service extension hands on to show nothing.
+    /// Reads empty content, which a notification service extension passes on to show nothing.
     private mutating func readEmptyContent(_ name: String, _ index: Int) {
         guard text.sees("(", ")", at: index + 1),
             text.type(around: index)?.inherited.contains("UNNotificationServiceExtension") == true

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The text between a brace and its counterpart.
+/// The tokens between two braces.
 struct SourceScope {
-    /// What a scope is.
+    /// The kind of a scope.
     enum Kind {
         case type(TypeHead)
         case function(FunctionHead)
-        /// The body of `if`, `guard … else`, `switch` and so on, by its keyword.
+        /// The body of `if`, `guard … else`, `switch` and so on, with the keyword.
         case control(String)
-        /// A closure and the function that it is handed to; or the body of a variable.
+        /// A closure with the function that it is passed to; or the body of a variable.
         case closure(callee: String?)
     }
 
-    /// A type's name, and what it says that it is.
+    /// The name of a type, and its inherited types.
     struct TypeHead {
         let name: String
         let inherited: [String]
@@ -26,7 +26,7 @@ struct SourceScope {
         }
     }
 
-    /// A function's name and parameters.
+    /// The name and the parameters of a function.
     struct FunctionHead {
         struct Parameter {
             let label: String
@@ -43,13 +43,13 @@ struct SourceScope {
     }
 
     let kind: Kind
-    /// The index of the word that the scope's head begins with.
+    /// The index of the first token of the scope's head.
     let head: Int
     /// The index of the opening brace.
     let open: Int
     /// The index of the closing brace, or of the end of the text.
     let close: Int
-    /// The scope around this one, or -1.
+    /// The enclosing scope, or -1.
     let parent: Int
 }
 
@@ -59,11 +59,11 @@ struct ScopeFinder {
     private let partners: [Int]
     private var scopes: [SourceScope] = []
     private var scopeIndices: [Int]
-    /// The scopes that are open.
+    /// The open scopes.
     private var open: [Int] = []
-    /// A head whose body has not begun, and the brackets that were open at its keyword.
+    /// A head whose body has not started, and the depth of brackets at its keyword.
     private var pending: (kind: SourceScope.Kind, head: Int, depth: Int)?
-    /// How many brackets of any kind are open.
+    /// The number of open brackets.
     private var depth = 0
     private let isObjectiveC: Bool
 
@@ -74,7 +74,7 @@ struct ScopeFinder {
         scopeIndices = [Int](repeating: -1, count: tokens.count)
     }
 
-    /// The scopes, and the innermost one of each word.
+    /// The scopes, and the innermost one of each token.
     static func scopes(
         in tokens: [SwiftToken], _ partners: [Int], isObjectiveC: Bool = false
     ) -> ([SourceScope], [Int]) {
@@ -103,7 +103,7 @@ struct ScopeFinder {
             depth += 1
         case .mark where partners[index] >= 0:
             depth -= 1
-            // A head without a body: a requirement of a protocol.
+            // A head without a body: a protocol requirement.
             if let pending, pending.depth > depth { self.pending = nil }
         default: break
         }
@@ -125,7 +125,7 @@ struct ScopeFinder {
         open.append(scopes.count - 1)
     }
 
-    /// The function that a closure is handed to: `name {`, `name(…) {` or `name(label: {`.
+    /// The function that a closure is passed to: `name {`, `name(…) {` or `name(label: {`.
     private func callee(ofBrace index: Int) -> String? {
         var before = index - 1
         guard before >= 0 else { return nil }
@@ -134,7 +134,7 @@ struct ScopeFinder {
         } else if tokens[before].isMark(":") || tokens[before].isMark(",")
             || tokens[before].isMark("(")
         {
-            // Inside of arguments: look for the parenthesis that they begin with.
+            // In arguments: find their opening parenthesis.
             let first = max(0, before - AuditLimits.headWords)
             while before >= first, !(tokens[before].isMark("(") && partners[before] > index) {
                 before =
@@ -148,7 +148,7 @@ struct ScopeFinder {
         return before >= 0 && tokens[before].isName ? tokens[before].text : nil
     }
 
-    /// The keywords of Objective-C that blocks follow.
+    /// The Objective-C keywords before blocks.
     private static let objectiveCKeywords: Set = [
         "if", "else", "for", "while", "switch", "do", "catch",
     ]
@@ -158,7 +158,7 @@ struct ScopeFinder {
         let isLabel = index + 1 < tokens.count && tokens[index + 1].isMark(":")
         guard !isMember, !isLabel else { return }
         if isObjectiveC, !Self.objectiveCKeywords.contains(text) { return }
-        // A keyword among parameters is a label: `for type: PKPushType`.
+        // A keyword in parameters is a label: `for type: PKPushType`.
         if case .function? = pending?.kind, let pending, depth > pending.depth { return }
         switch text {
         case "class", "struct", "enum", "extension", "protocol", "actor":
@@ -182,7 +182,7 @@ struct ScopeFinder {
         }
     }
 
-    /// The name behind `class` and its like, with the names behind the colon.
+    /// The name after `class` or similar, with the names after the colon.
     private func typeHead(at start: Int) -> SourceScope.TypeHead {
         var index = start + 1
         var name = tokens[start].text
@@ -204,7 +204,7 @@ struct ScopeFinder {
         return SourceScope.TypeHead(name: name, inherited: inherited)
     }
 
-    /// The name behind `func` with the parameters; `start` is the name's index.
+    /// The name after `func` with the parameters; `start` is the index of the name.
     private func functionHead(at start: Int) -> SourceScope.FunctionHead {
         let name = start < tokens.count ? tokens[start].text : ""
         var index = start + 1
@@ -233,7 +233,7 @@ struct ScopeFinder {
             if token.isMark(":"), let label = names.first {
                 var parameter = SourceScope.FunctionHead.Parameter(
                     label: label, name: names.last ?? label)
-                // What follows is the type, up to the next comma outside of brackets.
+                // The type follows, up to the next comma outside brackets.
                 while index < range.upperBound, !tokens[index].isMark(",") {
                     if tokens[index].isName { parameter.types.append(tokens[index].text) }
                     index = partners[index] > index ? partners[index] + 1 : index + 1
@@ -246,7 +246,7 @@ struct ScopeFinder {
         return parameters
     }
 
-    /// The head of a method in Objective-C; `start` is the parenthesis of the type that it returns.
+    /// The head of an Objective-C method; `start` is the parenthesis of the return type.
     private func methodHead(at start: Int) -> SourceScope.FunctionHead {
         var index = partners[start] > start ? partners[start] + 1 : start + 1
         let end = min(tokens.count, start + AuditLimits.headWords)

@@ -2,11 +2,11 @@
 
 /// Conditional compilation.
 extension SourceText {
-    /// Whether a release build for iOS devices compiles a word, as far as the conditions around it
-    /// can be known: `#if os(iOS)`, `#if canImport(UIKit)`, `#if !DEBUG` and their like.
+    /// Whether a release build for iOS devices compiles a token, as far as the conditions are
+    /// known: `#if os(iOS)`, `#if canImport(UIKit)`, `#if !DEBUG` and similar.
     func isBuiltForIOS(_ index: Int) -> Bool {
         guard tokens[index].isConditional else { return true }
-        // Of each condition around the word: whether this part is compiled, and one before it.
+        // For each enclosing condition: whether this part, and an earlier part, is compiled.
         var around: [(now: Bool?, before: Bool?)] = []
         for directive in directives {
             guard directive < index else { break }
@@ -23,9 +23,9 @@ extension SourceText {
         return around.allSatisfy { $0.now == true }
     }
 
-    /// Whether the condition of a directive is met; `nil` where that is not known.
+    /// Whether the condition of a directive is met; `nil` if it is unknown.
     func condition(at directive: Int) -> Bool? {
-        // In Objective-C the rest of the line is left out.
+        // In Objective-C the lexer skips the rest of the line.
         guard !isObjectiveC else { return nil }
         let line = tokens[directive].position.line
         let words = (directive + 1..<tokens.count).prefix(AuditLimits.headWords)
@@ -68,7 +68,7 @@ extension SourceText {
         }
     }
 
-    /// Frameworks that the SDK for iOS has.
+    /// Frameworks in the iOS SDK.
     private static let frameworks: Set = [
         "ActivityKit", "BackgroundTasks", "CallKit", "Combine", "Foundation", "PushKit", "SwiftUI",
         "UIKit", "UserNotifications", "WidgetKit",

@@ -2,8 +2,8 @@
 
 /// Statements and their blocks.
 extension SourceText {
-    /// The end of a statement: that of its line, or of the brackets that it opens; in Objective-C
-    /// the semicolon.
+    /// The end of a statement: the end of its line, or of its brackets; in Objective-C the
+    /// semicolon.
     func statementEnd(_ start: Int, _ range: Range<Int>) -> Int {
         var index = start + 1
         var line = tokens[start].position.line
@@ -19,8 +19,8 @@ extension SourceText {
         return index
     }
 
-    /// Whether a brace of Objective-C begins statements that run here: `@synchronized(self) {`,
-    /// `@autoreleasepool {`. Behind a caret they run later.
+    /// Whether an Objective-C brace starts statements that run immediately: `@synchronized(self)
+    /// {`, `@autoreleasepool {`. After a caret they run later.
     func isPlainBlock(_ open: Int) -> Bool {
         guard isObjectiveC, let before = self[open - 1] else { return false }
         guard before.isMark(")"), partners[open - 1] >= 0 else {
@@ -30,7 +30,7 @@ extension SourceText {
         return self[partners[open - 1] - 1]?.isName("synchronized") == true
     }
 
-    /// The block behind a keyword: its words, and the index behind it. In Objective-C it may be one
+    /// The block after a keyword: its tokens, and the index after it. In Objective-C it may be one
     /// statement without braces.
     func block(
         after start: Int, _ range: Range<Int>
@@ -64,7 +64,7 @@ extension SourceText {
         partners[index] > index ? min(partners[index] + 1, range.upperBound) : index + 1
     }
 
-    /// The brace that begins a statement's block: the first outside of other brackets.
+    /// The opening brace of a statement's block: the first one outside other brackets.
     func firstBrace(_ start: Int, _ range: Range<Int>) -> Int? {
         var index = start + 1
         while index < range.upperBound {

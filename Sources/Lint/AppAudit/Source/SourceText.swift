@@ -2,25 +2,24 @@
 
 import PayloadRules
 
-/// One file in Swift or Objective-C: its words, which bracket closes which, and the scopes that
-/// braces make.
+/// A source file in Swift or Objective-C: its tokens, matching brackets, and scopes.
 struct SourceText {
-    /// The file's path.
+    /// The path of the file.
     let path: String
-    /// Whether this is Objective-C, and not Swift.
+    /// Whether the language is Objective-C, not Swift.
     let isObjectiveC: Bool
-    /// The words.
+    /// The tokens.
     let tokens: [SwiftToken]
-    /// The indices of `#if`, `#else` and so on.
+    /// The indices of `#if`, `#else` and similar.
     let directives: [Int]
-    /// For each bracket its counterpart's index; -1 otherwise, and for an unmatched bracket.
+    /// For each bracket the index of the matching one; -1 for other tokens and unmatched brackets.
     let partners: [Int]
     /// The scopes, in the order of their opening braces.
     let scopes: [SourceScope]
-    /// The innermost scope of each word, or -1. A scope's braces belong to what is around it.
+    /// The innermost scope of each token, or -1. The braces of a scope belong to the enclosing one.
     let scopeIndices: [Int]
 
-    /// Understands the text of a file.
+    /// Parses a file.
     init(_ bytes: [UInt8], path: String) {
         self.path = path
         isObjectiveC = path.hasSuffix(".m") || path.hasSuffix(".mm")
@@ -41,7 +40,7 @@ struct SourceText {
             switch token.text {
             case "(", "[", "{", "\\(": open.append(index)
             case ")", "]", "}":
-                // A bracket closed by another kind of bracket is unmatched.
+                // A bracket that another kind of bracket closes is unmatched.
                 guard
                     let match = open.suffix(3).lastIndex(where: {
                         closing(tokens[$0].text) == token.text
@@ -64,12 +63,12 @@ struct SourceText {
         }
     }
 
-    /// The word at an index; `nil` outside of the text.
+    /// The token at an index; `nil` outside the text.
     subscript(index: Int) -> SwiftToken? {
         tokens.indices.contains(index) ? tokens[index] : nil
     }
 
-    /// Whether these words are at an index, as names or marks.
+    /// Whether these names or marks are at an index.
     func sees(_ words: String..., at index: Int) -> Bool {
         guard index >= 0, index + words.count <= tokens.count else { return false }
         return words.indices.allSatisfy { offset in
@@ -78,7 +77,7 @@ struct SourceText {
         }
     }
 
-    /// Whether a name is an argument's label or a part of a selector, and no value.
+    /// Whether a name is an argument label or a part of a selector, not a value.
     func isLabel(_ index: Int) -> Bool {
         guard let next = self[index + 1], next.isMark(":"), let last = self[index - 1] else {
             return false
@@ -87,7 +86,7 @@ struct SourceText {
         return last.isMark("(") || last.isMark(",")
     }
 
-    /// The words between a bracket and its counterpart.
+    /// The tokens between a bracket and the matching one.
     func content(ofBracket index: Int) -> Range<Int> {
         guard let token = self[index], token.kind == .mark, partners[index] > index else {
             return index..<index
@@ -95,10 +94,10 @@ struct SourceText {
         return index + 1..<partners[index]
     }
 
-    /// The place of a word.
+    /// The place of a token.
     func place(of index: Int) -> AppPlace { AppPlace(file: path, tokens[index].position) }
 
-    /// The scopes around a word, the innermost first.
+    /// The scopes around a token, the innermost first.
     func scopes(around index: Int) -> some Sequence<SourceScope> {
         sequence(state: scopeIndices[index]) { (next: inout Int) -> SourceScope? in
             guard next >= 0 else { return nil }
@@ -108,7 +107,7 @@ struct SourceText {
         .prefix(AuditLimits.scopeDepth)
     }
 
-    /// The type that contains a word.
+    /// The type that contains a token.
     func type(around index: Int) -> SourceScope.TypeHead? {
         for scope in scopes(around: index) {
             if case .type(let head) = scope.kind { return head }

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A word of Swift source text.
+/// A token of source text.
 struct SwiftToken: Hashable, Sendable {
-    /// What a token is.
+    /// The kind of a token.
     enum Kind: Hashable, Sendable {
         /// A name or a keyword.
         case name
         case number
-        /// A string literal; its text is the value, with interpolations left out.
+        /// A string literal; its text is the value without interpolations.
         case string(isInterpolated: Bool)
-        /// `#if`, `#else` and so on, without the `#`.
+        /// `#if`, `#else` and similar, without the `#`.
         case directive
-        /// An operator, a bracket or a separator. An interpolation begins with `\(` and ends with
+        /// An operator, a bracket or a separator. An interpolation starts with `\(` and ends with
         /// `)`.
         case mark
     }
 
-    /// What it is.
+    /// The kind of the token.
     let kind: Kind
-    /// The text; of a string literal its value.
+    /// The text; the value of a string literal.
     let text: String
-    /// Where it begins.
+    /// The position of its start.
     let position: TextCursor.Position
-    /// Whether it is between `#if` and `#endif`.
+    /// Whether it is in conditional compilation.
     let isConditional: Bool
 
     /// Whether this is a name or a keyword.
     var isName: Bool { kind == .name }
 
-    /// Whether this is such a mark.
+    /// Whether this is the given mark.
     func isMark(_ mark: String) -> Bool { kind == .mark && text == mark }
 
-    /// Whether this is such a name.
+    /// Whether this is the given name.
     func isName(_ name: String) -> Bool { kind == .name && text == name }
 }
 
-/// Splits source text in Swift or Objective-C into words. Comments are left out; string literals
-/// are one word each, and the words of their interpolations follow.
+/// Splits source text in Swift or Objective-C into tokens. Comments are omitted; a string literal
+/// is one token, followed by the tokens of its interpolations.
 ///
-/// Text that is no Swift gives some words, and never a failure.
+/// Invalid text never fails; its tokens are unspecified.
 struct SwiftLexer {
     private var cursor: TextCursor
     private var tokens: [SwiftToken] = []
@@ -50,7 +50,7 @@ struct SwiftLexer {
         self.isObjectiveC = isObjectiveC
     }
 
-    /// The words of a text.
+    /// The tokens of a text.
     static func tokens(of bytes: [UInt8], isObjectiveC: Bool = false) -> [SwiftToken] {
         var lexer = SwiftLexer(bytes, isObjectiveC: isObjectiveC)
         lexer.run(untilParenthesis: false, depth: 0)
@@ -81,7 +81,7 @@ struct SwiftLexer {
         case UInt8(ascii: "\""): readLiteral(hashes: 0, depth: depth)
         case UInt8(ascii: "#"):
             if isObjectiveC { readDirective() } else { readHash(depth: depth) }
-        // A literal of Objective-C is the same word as one of Swift.
+        // Objective-C string literals are the same tokens as in Swift.
         case UInt8(ascii: "@") where isObjectiveC && cursor.byte(ahead: 1) == UInt8(ascii: "\""):
             cursor.advance()
         case UInt8(ascii: "'") where isObjectiveC: skipCharacter()
@@ -158,7 +158,7 @@ struct SwiftLexer {
         }
     }
 
-    /// A character of C, such as `'"'`.
+    /// Skips a C character literal, such as `'"'`.
     private mutating func skipCharacter() {
         cursor.advance()
         while !cursor.isAtEnd, cursor.byte != UInt8(ascii: "'"), cursor.byte != 0x0a {
@@ -167,7 +167,7 @@ struct SwiftLexer {
         cursor.advance()
     }
 
-    /// A directive of C: its name, where it is a condition; the rest of its lines is passed over.
+    /// Reads a C directive: its name if it is a condition; the rest of its lines is skipped.
     private mutating func readDirective() {
         let start = cursor.position
         cursor.advance()
@@ -216,7 +216,7 @@ struct SwiftLexer {
         if name == "endif" { conditionDepth = max(0, conditionDepth - 1) }
     }
 
-    /// `#/…/#`: rules need nothing in it.
+    /// Skips `#/…/#`, which no rule needs.
     private mutating func skipRegularExpression(hashes: Int) {
         cursor.advance(by: hashes + 1)
         while !cursor.isAtEnd {
@@ -237,7 +237,7 @@ struct SwiftLexer {
         let isMultiline = cursor.sees("\"\"\"")
         let quotes = isMultiline ? 3 : 1
         cursor.advance(by: quotes)
-        // The literal comes before the words of its interpolations.
+        // The literal precedes the tokens of its interpolations.
         let index = tokens.count
         add(.string(isInterpolated: false), "", start)
         var value: [UInt8] = []
@@ -247,7 +247,7 @@ struct SwiftLexer {
                 cursor.advance(by: quotes + hashes)
                 break
             }
-            // A literal of one line that does not end is a slip; the next line is text again.
+            // An unterminated single-line literal ends with its line.
             if !isMultiline, cursor.byte == 0x0a || cursor.byte == 0x0d { break }
             if cursor.byte == UInt8(ascii: "\\"), isFollowedByHashes(hashes) {
                 cursor.advance(by: 1 + hashes)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Checks quickly whether a text contains one of some words, so that other texts need not be
-/// parsed. It does not recognise comments and literals: a word in one counts.
+/// A fast check whether a text contains one of some words, so that other texts need not be parsed.
+/// Comments and literals are not recognised: words in them count.
 struct WordFilter: Sendable {
-    /// The words of the rules, and whatever could name a device token.
+    /// The words of the rules, and names of device tokens.
     static let rules = WordFilter(SourceReader.words, findsTokens: true)
 
     private let words: Set<[UInt8]>
-    /// For each first letter the lengths that words have, a bit for each.
+    /// For each first letter the lengths of words, as bits.
     private let lengths: [UInt64]
     private let findsTokens: Bool
 
-    /// Will look for these words.
+    /// Creates a filter for these words.
     init(_ words: Set<String>, findsTokens: Bool = false) {
         var lengths = [UInt64](repeating: 0, count: 256)
         for word in words.map({ Array($0.utf8) }) where !word.isEmpty && word.count < 64 {
@@ -22,7 +22,7 @@ struct WordFilter: Sendable {
         self.findsTokens = findsTokens
     }
 
-    /// Whether one of the words is in a text.
+    /// Whether a text contains one of the words.
     func finds(in bytes: [UInt8]) -> Bool {
         var index = 0
         while index < bytes.count {
@@ -33,7 +33,7 @@ struct WordFilter: Sendable {
             let start = index
             var hasToken = false
             while index < bytes.count, Self.isNameByte[Int(bytes[index])] {
-                // The `k` of "token", in the only two ways in which it is written.
+                // The `k` of "token", in the only two spellings.
                 if bytes[index] == 0x6b, index > start, bytes[index - 1] == 0x6f { hasToken = true }
                 index += 1
             }
@@ -54,8 +54,8 @@ struct WordFilter: Sendable {
         return false
     }
 
-    /// `.background(withIdentifier:)`, whose type the text may leave out. The label alone is in too
-    /// many files.
+    /// `.background(withIdentifier:)`, whose type may be omitted. Too many files contain the label
+    /// alone.
     private static let call = Array("background(".utf8)
     private static let label = Array("withIdentifier".utf8)
 

@@ -20,7 +20,8 @@ final class LineBlocks {
         rest = head
     }
 
-    /// Returns the next block; `nil` at the end. Throws for a line that is too long.
+    /// Returns the next block; `nil` at the end. Throws for a line that is too long, and if the
+    /// file cannot be read.
     func next() throws(LintProblem) -> Block? {
         while !isAtEnd {
             if let end = rest.lastIndex(of: UInt8(ascii: "\n")) {

@@ -6,7 +6,7 @@ import PayloadRules
 public enum FixMode: Hashable, Sendable {
     /// None.
     case nothing
-    /// Findings whose fix does not change the meaning of the push.
+    /// Findings whose fix does not change the intended meaning of the push.
     case safe
     /// All, including fixes that remove something or change what the push does.
     case all

@@ -65,7 +65,7 @@ enum LineDiff {
         return nil
     }
 
-    /// Where a path on diagonal k begins that made one change more than `before`.
+    /// The start of a path on diagonal k with one change more than `before`.
     private static func bestStart(_ k: Int, _ changes: Int, _ before: [Int]) -> Int {
         isAddition(k, changes, before) ? before[k + changes] : before[k + changes - 2] + 1
     }

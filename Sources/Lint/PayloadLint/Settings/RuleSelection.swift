@@ -50,7 +50,7 @@ public struct RuleSelection: Hashable, Sendable {
         return selection
     }
 
-    /// What to do about a name that no rule has.
+    /// The fix for an unknown name.
     public static func remedy(for name: String) -> String {
         let ids = RuleTable.all.map(\.rawValue)
         // `BG4` means BG004.
