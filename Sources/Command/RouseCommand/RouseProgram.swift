@@ -23,6 +23,7 @@ public enum RouseProgram {
         LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
         do {
             try refuseSecrets(in: CommandLine.arguments)
+            try checkCommands(in: CommandLine.arguments)
             var command = try RootCommand.parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

@@ -110,4 +110,19 @@ struct HelpTests {
         #expect(result.out.isEmpty)
         #expect(!result.error.isEmpty)
     }
+
+    @Test(
+        "a command that does not exist is named, with the one that was meant",
+        arguments: [
+            (["pussh", "00ff"], "'rouse' has no command 'pussh'. Did you mean 'rouse push'?"),
+            (["Wake", "1"], "'rouse' has no command 'Wake'. Did you mean 'rouse wake'?"),
+            (["channel", "lst"], "no command 'lst'. Did you mean 'rouse channel list'?"),
+            (["keys", "remove", "--name", "a"], "'rouse keys' has no command 'remove'. "),
+            (["nonsense"], "'rouse --help' lists them."),
+        ])
+    func unknownCommands(arguments: [String], words: String) async throws {
+        let result = try await Rouse.run(arguments)
+        #expect(result.status == 64, "\(result.all)")
+        #expect(result.error.contains(words), "\(result.all)")
+    }
 }

@@ -100,6 +100,14 @@ struct WakeRoutesTests {
             (body(",\"ttl_seconds\":1e30"), .invalidField, "ttl_seconds"),
             (body(",\"expires_at\":\"tomorrow\""), .invalidField, "expires_at"),
             (
+                body(",\"expires_at\":1795699999"), .invalidField,
+                #"Write it as \"2026-11-21T09:34:00Z\"."#
+            ),
+            (
+                body().replacing("\"app\":\"com.example.app\"", with: "\"topic\":\"a.b.voip\""),
+                .invalidField, "topic ends in .voip, and a topic of background pushes does not."
+            ),
+            (
                 body(",\"expires_at\":\"2001-11-21T09:34:00Z\""), .invalidField,
                 "expires_at is not in the years 2002 to 5137"
             ),

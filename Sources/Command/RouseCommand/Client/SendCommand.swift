@@ -139,7 +139,9 @@ struct SendRun {
                 .data, "\(path) holds no wake" + (firstLine > 1 ? " from there on." : "."))
         }
         summary.lines = lines.count - start
-        let bar = ProgressBar(total: lines.count)
+        // Of this run alone: what was sent before it would count in its rate.
+        let first = start
+        let bar = ProgressBar(total: summary.lines)
         defer { bar.clear() }
         while start < lines.count {
             let end = min(start + batch, lines.count)
@@ -162,7 +164,7 @@ struct SendRun {
             summary.book(batch, numbers)
             tellProblems(batch, numbers)
             start = end
-            bar.show(start)
+            bar.show(start - first)
         }
         return nil
     }

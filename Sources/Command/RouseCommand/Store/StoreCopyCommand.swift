@@ -96,7 +96,8 @@ struct StoreCopyCommand: AsyncParsableCommand {
     private func tell(_ result: PostgreSQLWakeStore.CopyResult, _ console: Console) {
         let document = StoreCopyDocument(result)
         for (name, count) in document.copied.sorted(by: { $0.key < $1.key }) {
-            console.say(name == document.copied.keys.min() ? "Copied" : "", "\(count) \(name)")
+            let label = name == document.copied.keys.min() ? "Copied" : ""
+            console.say(label, "\(count) \(count == 1 ? "row" : "rows") of \(name)")
         }
         if result.leftOut > 0 {
             console.say("Left out", "\(result.leftOut) wakes that ended before the retention")

@@ -109,11 +109,11 @@ struct Members {
 
     /// A time (RFC 3339); `nil` if the member is missing.
     func instant(_ name: String) throws(InvalidField) -> WallInstant? {
-        guard let text = try string(name) else { return nil }
-        guard let instant = WallInstant(rfc3339: text) else {
+        guard let value = raw(name) else { return nil }
+        guard let instant = JSONText.decode(value).flatMap({ WallInstant(rfc3339: $0) }) else {
             throw InvalidField(
-                field: name, problem: "is not a time of RFC 3339",
-                remedy: "Write it as 2026-11-21T09:34:00Z.")
+                field: name, problem: "is not a string with a time of RFC 3339",
+                remedy: "Write it as \"2026-11-21T09:34:00Z\".")
         }
         return instant
     }

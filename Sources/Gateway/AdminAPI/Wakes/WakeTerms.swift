@@ -113,6 +113,12 @@ struct WakeTerms {
                 problem: "is not one of \(kind == .voip ? "VoIP" : "\(kind)") pushes",
                 remedy: "Give the bundle id with \(suffix) behind it, or app without it.")
         }
+        let others = PushType.all.map(\.topicSuffix).filter { !$0.isEmpty }
+        if suffix.isEmpty, let other = others.first(where: { topic.hasSuffix($0) }) {
+            throw InvalidField(
+                field: "topic", problem: "ends in \(other), and a topic of \(kind) pushes does not",
+                remedy: "Give the bundle id, or the kind that the topic belongs to.")
+        }
         return try naming("topic") { () throws(InvalidField) in
             try BundleID(String(topic.dropLast(suffix.count)))
         }
