@@ -67,10 +67,13 @@ extension SourceReader {
     /// Whether it is `[deviceToken description]` or `[NSString stringWithFormat:@"%@",
     /// deviceToken]`. Code for older systems only is ignored.
     private func isDescribed(_ index: Int) -> Bool {
-        guard !text.tokens[index].isConditional, !isOfAnotherType(index),
-            function(around: index).map({ asksForVersion($0.1.prefix { $0 < index }) }) != true
-        else { return false }
-        guard text.isObjectiveC else { return isBridged(index) }
+        // What the words are is cheaper to see than where they are.
+        guard text.isObjectiveC ? isSentDescription(index) : isBridged(index) else { return false }
+        return !text.tokens[index].isConditional && !isOfAnotherType(index)
+            && function(around: index).map({ asksForVersion($0.1.prefix { $0 < index }) }) != true
+    }
+
+    private func isSentDescription(_ index: Int) -> Bool {
         if text.sees("[", at: index - 1), text.sees("description", "]", at: index + 1) {
             return true
         }

@@ -22,7 +22,10 @@ struct SourceScope {
             let isOfScene =
                 name.hasSuffix("SceneDelegate")
                 || inherited.contains { $0 == "UIWindowSceneDelegate" || $0 == "UISceneDelegate" }
-            return isOfScene && !inherited.contains("UIApplicationDelegate")
+            return isOfScene
+                && !inherited.contains {
+                    $0 == "UIApplicationDelegate" || $0.hasSuffix("AppDelegate")
+                }
         }
     }
 

@@ -24,7 +24,8 @@ SETS = ["work", "fresh", "second", "third", "fourth", "fifth", "sixth", "seventh
         "eighth", "ninth", "tenth", "eleventh", "twelfth",
         "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
         "eighteenth", "nineteenth", "twentieth", "twenty-first",
-        "twenty-second", "twenty-third", "twenty-fourth"]
+        "twenty-second", "twenty-third", "twenty-fourth",
+        "twenty-fifth", "twenty-sixth", "twenty-seventh"]
 
 
 def table(name):
