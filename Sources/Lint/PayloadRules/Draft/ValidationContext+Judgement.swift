@@ -11,6 +11,9 @@ extension ValidationContext {
         typeOfTopic ?? typeOfKeys ?? .alert
     }
 
+    /// Whether nothing but the payload says what type the push is.
+    var typeIsGuess: Bool { draft.map { $0.pushType == nil } == true && typeOfTopic == nil }
+
     /// Keys that reach the user.
     static let visibleKeys: APSKeySet = [
         APSKeySet(.alert), APSKeySet(.badge), APSKeySet(.sound),
@@ -40,11 +43,11 @@ extension ValidationContext {
         return hasNoAPS && callID != nil ? .voip : nil
     }
 
-    /// Whether `aps` has keys of a Live Activity. Beside what shows or wakes, one alone is rather
-    /// the app's own data, unless it is an event by Apple's name.
+    /// Whether `aps` has keys of a Live Activity. Beside what shows or wakes, those that others
+    /// have too are rather the app's own data, unless there is an event by Apple's name.
     private var looksLikeLiveActivity: Bool {
         let keys = apsKeys.intersection(Self.liveActivityKeys)
-        if apsKeys.contains(.contentState) || keys.rawValue.nonzeroBitCount > 1 { return true }
+        if apsKeys.contains(.contentState) || apsKeys.contains(.attributesType) { return true }
         guard !keys.isEmpty, keys != APSKeySet(.timestamp) else { return false }
         return Rules.event(of: self) != nil
             || !(hasVisibleKeys || apsKeys.contains(.contentAvailable))
@@ -65,12 +68,6 @@ extension ValidationContext {
                 NearMiss.isNearContentAvailable(document.text(member.key))
             }
         }
-    }
-
-    /// Whether `aps` is empty and not alone.
-    var hasEmptyAPSBesideData: Bool {
-        guard let document, let apsObject else { return false }
-        return document.childCount(of: apsObject) == 0 && document.childCount(of: 0) > 1
     }
 
     /// The member of the root object with this key; the last one, as most parsers see it.
