@@ -42,8 +42,16 @@ struct PushChecker: Sendable {
     /// The rules about unreadable payloads, whose type cannot be inferred.
     private static let unreadable: Set<RuleID> = ["G001", "G002", "G005", "G009"]
 
-    /// The rules that miss what a service may add to a part of a push: what is shown.
-    private static let additions: Set<RuleID> = ["AL001", "AL002"]
+    /// The rules that miss what a service may add to a part of a push: what is shown, or wakes.
+    private static let additions: Set<RuleID> = ["AL001", "AL002", "BG013"]
+
+    /// The rules that ask for a key of `aps`, which a service may add to a part of a push.
+    private static let requirements: Set<RuleID> = ["BG001", "LA001", "LA003", "LA004"]
+
+    /// The rules about the type of a value, of which nothing is known where it is put in later.
+    private static let types: Set<RuleID> = [
+        "BG001", "BG010", "G014", "LA001", "LA002", "WG001",
+    ]
 
     /// Checks a document that was read from `text`.
     func check(_ document: PushDocument, in text: SourceText) -> Result {
@@ -63,6 +71,7 @@ struct PushChecker: Sendable {
         let diagnostics = report.diagnostics.filter {
             (kind != .apns || $0.rule != "G016")
                 && (!item.isPart || !Self.additions.contains($0.rule))
+                && (!Self.types.contains($0.rule) || !item.hasPlaceholder(at: $0.offset))
         }
         let isUnreadable =
             item.draft.payload.count > WakeValidator.maximumReadBytes
@@ -179,16 +188,28 @@ struct PushChecker: Sendable {
     /// How much a finding weighs in this push, as far as the settings do not say.
     private func weight(of diagnostic: Diagnostic, in item: PushItem) -> Severity {
         if isHarmless(diagnostic, in: item) { return .note }
-        return item.isDoubtful && diagnostic.rule == "G010" ? .warning : diagnostic.severity
+        guard diagnostic.rule == "G010", let weight = item.weightWithoutAPS else {
+            return diagnostic.severity
+        }
+        return weight
     }
 
     /// What Firebase keeps for itself matters in what is sent through it, and data of its messages
     /// is for other platforms too.
     private func isHarmless(_ diagnostic: Diagnostic, in item: PushItem) -> Bool {
         switch diagnostic.rule {
-        case "G016": !item.draft.isForFirebase && validator.reservesDefaultKeys
+        case "G016":
+            validator.reservesDefaultKeys
+                && (!item.draft.isForFirebase || item.places.origins[diagnostic.pointer] == nil)
         // The service may take the key out again.
         case "G011": item.isPart && !item.draft.isForFirebase
+        // The service may add the key.
+        case _ where Self.requirements.contains(diagnostic.rule):
+            item.isPart && ["", "/aps"].contains(diagnostic.pointer)
+        // What the service makes of a value of its own is not known.
+        case "G014": item.places.origins[diagnostic.pointer] != nil && !item.draft.isForFirebase
+        // Rule G010 says that `aps` is missing.
+        case "G013" where item.weightWithoutAPS != nil: true
         // OneSignal asks for `contents` in a VoIP push too.
         case "VO009": item.places.filePointer(diagnostic.pointer).hasSuffix("/contents")
         case "G013":

@@ -94,14 +94,40 @@ extension DocumentReader {
 
     /// Whether one of Apple's keys, in any spelling, is at the top level, or in something there
     /// with a name as short as `aps`.
-    static func hasAppleKey(_ document: JSONDocument) -> Bool {
+    private static func hasAppleKey(_ document: JSONDocument) -> Bool {
         document.members(of: 0).contains { member in
             isAppleKey(member.key, document)
-                || document.kind(member.value) == .object && document.text(member.key).count <= 4
+                || isNamedLikeAPS(member, document)
                     && document.members(of: member.value).contains {
                         isAppleKey($0.key, document)
                     }
         }
+    }
+
+    /// Whether an object without `aps` is rather a payload than anything else: it has keys that
+    /// only Apple spells so, or two that others have as well.
+    static func looksLikePayload(_ document: JSONDocument) -> Bool {
+        let members = document.members(of: 0)
+        let count = members.reduce(0) { $0 + (isAppleKey($1.key, document) ? 1 : 0) }
+        return count > 1
+            || members.contains { member in
+                ["content-available", "mutable-content", "interruption-level"].contains {
+                    document.text(member.key).elementsEqual($0.utf8)
+                }
+                    || isNamedLikeAPS(member, document)
+                        && document.members(of: member.value).contains {
+                            isAppleKey($0.key, document)
+                        }
+            }
+    }
+
+    /// Whether an object has a name that may be meant for `aps`.
+    private static func isNamedLikeAPS(
+        _ member: (key: Int, value: Int), _ document: JSONDocument
+    ) -> Bool {
+        document.kind(member.value) == .object && document.text(member.key).count <= 4
+            && !Wrapper.bodies.contains(
+                String(decoding: document.text(member.key), as: UTF8.self))
     }
 
     private static func isAppleKey(_ key: Int, _ document: JSONDocument) -> Bool {
