@@ -27,7 +27,9 @@ struct CertaintyTests {
         arguments: [
             #"{"data":{"alert":"x","badge":1}}"#, #"{"sound":"on","volume":3}"#, "[1,2,3]",
             #""text""#, "{}", #"{"content_available":true,"id":"run","status":"completed"}"#,
-            #"{"type":"call_ended","callId":"abc"}"#,
+            #"{"type":"call_ended","callId":"abc"}"#, #"{"aps":{},"data":{"type":"notice"}}"#,
+            #"{"body":"x","icon":"y","badge":"z","sound":"w"}"#,
+            #"{"content-available":"1","message":"x","foreground":"false"}"#,
             #"{"headers":[{"name":"apns-topic","value":"com.x"}],"body":{"aps":{"alert":"x"}}}"#,
         ])
     func others(text: String) async throws {
@@ -83,6 +85,8 @@ struct CertaintyTests {
                 + #""payload":{"aps":{"event":"update","content-state":{"a":1}}}}"#,
             #"{"kind":"la_end","attempts":1,"payload":{"tokens":["a"],"#
                 + #""aps":{"event":"end","content-state":{"a":1}}}}"#,
+            #"{"deviceId":"d","pushType":"liveactivity","payload":{"aps":{"timestamp":0,"#
+                + #""event":"start","content-state":{},"attributes-type":"A","attributes":{}}}}"#,
         ])
     func queues(text: String) async throws {
         #expect(try await Self.findings(text, name: "a.json").isEmpty)

@@ -19,7 +19,7 @@ extension DraftCase {
         .request("AL001", .alert, [.init("apns-topic", "pass.com.example")], "{}", .clean),
         DraftCase(
             "AL001", PushDraft(payload: Array(#"{"aps":{},"v":1}"#.utf8)), "data of any push",
-            .found(at: "/aps", .warning)),
+            .found(at: "/aps", .note)),
         DraftCase(
             "AL001", PushDraft(payload: Array(#"{"aps":{}}"#.utf8)), "nothing at all",
             .found(at: "/aps", .warning)),

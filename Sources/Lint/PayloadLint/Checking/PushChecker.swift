@@ -214,7 +214,9 @@ struct PushChecker: Sendable {
         case "VO009": item.places.filePointer(diagnostic.pointer).hasSuffix("/contents")
         case "G013":
             item.places.origins[diagnostic.pointer] != nil
-                && ["/alert", "/badge", "/sound"].contains(diagnostic.pointer)
+                && diagnostic.pointer.lowercased().filter(\.isLetter) != "contentavailable"
+        // The sender may put the time in.
+        case "LA010": item.isPart
         default: false
         }
     }

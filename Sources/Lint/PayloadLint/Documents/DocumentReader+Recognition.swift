@@ -104,21 +104,21 @@ extension DocumentReader {
         }
     }
 
-    /// Whether an object without `aps` is rather a payload than anything else: it has keys that
-    /// only Apple spells so, or two that others have as well.
+    /// Whether an object without `aps` is rather a payload than anything else: it asks to wake the
+    /// app as Apple spells it, or has an alert and another of Apple's keys. Pages have badges and
+    /// sounds too.
     static func looksLikePayload(_ document: JSONDocument) -> Bool {
         let members = document.members(of: 0)
         let count = members.reduce(0) { $0 + (isAppleKey($1.key, document) ? 1 : 0) }
-        return count > 1
-            || members.contains { member in
-                ["content-available", "mutable-content", "interruption-level"].contains {
-                    document.text(member.key).elementsEqual($0.utf8)
-                }
-                    || isNamedLikeAPS(member, document)
-                        && document.members(of: member.value).contains {
-                            isAppleKey($0.key, document)
-                        }
-            }
+        if count > 1, document.last("alert", of: 0) != nil { return true }
+        return members.contains { member in
+            document.hasText(member.key, "content-available")
+                && document.kind(member.value) == .number
+                || isNamedLikeAPS(member, document)
+                    && document.members(of: member.value).contains {
+                        isAppleKey($0.key, document)
+                    }
+        }
     }
 
     /// Whether an object has a name that may be meant for `aps`.

@@ -70,6 +70,12 @@ extension ValidationContext {
         }
     }
 
+    /// Whether `aps` is empty and not alone.
+    var hasEmptyAPSBesideData: Bool {
+        guard let document, let apsObject else { return false }
+        return document.childCount(of: apsObject) == 0 && document.childCount(of: 0) > 1
+    }
+
     /// The member of the root object with this key; the last one, as most parsers see it.
     func rootMember(_ key: StaticString) -> (key: Int, value: Int)? {
         hasRootObject ? document?.member(key, of: 0) : nil

@@ -14,10 +14,10 @@ extension Rules {
         ) { push, findings in
             guard push.hasRootObject, !push.isForPass else { return }
             guard push.hasVisibleKeys else {
-                // It may be of another type, such as a push that PushKit hands to the app.
-                findings.report(
-                    push.aps.map { .node($0.value) } ?? .whole,
-                    severity: push.typeIsGuess ? .warning : nil)
+                // It may be of another type: servers of calls send an empty `aps` beside data.
+                let severity: Severity? =
+                    !push.typeIsGuess ? nil : push.hasEmptyAPSBesideData ? .note : .warning
+                findings.report(push.aps.map { .node($0.value) } ?? .whole, severity: severity)
                 return
             }
             guard push.apsKeys.isDisjoint(with: besideAlert), let document = push.document,
