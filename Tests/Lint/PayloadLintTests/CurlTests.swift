@@ -155,7 +155,7 @@ struct CurlTests {
             curl --http1.1 -H "apns-topic: .voip" -H "apns-push-type: voip" \\
               -H "authorization: bearer $JWT" \\
               -d "{\\"aps\\":{},\\"badge\\":1,\\"call_id\\":1}" \\
-              https://api.push.apple.com/3/device/zz
+              https://api.push.apple.com/3/device/zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz
             """
         #expect(
             try await Self.findings(text, "VO001,H002,H021,VO003,H006,AU") == [

@@ -159,7 +159,7 @@ struct DocumentReaderTests {
 
     @Test("headers that are no object are a fault")
     func badHeaders() {
-        let document = Self.read("{\"headers\":[],\"payload\":{\"aps\":{}}}")
+        let document = Self.read("{\"headers\":1,\"payload\":{\"aps\":{}}}")
         #expect(document.faults.map(\.pointer) == ["/headers"])
         #expect(document.item != nil)
     }

@@ -94,14 +94,14 @@ struct WrapperTests {
         #expect(try await Self.findings(call, "VO007").isEmpty == false)
     }
 
-    @Test("what has nothing of Apple's is judged as no error")
+    @Test("what has nothing of Apple's is judged as no error and no warning")
     func doubtfulPayload() async throws {
         let folder = try TestFolder()
         for (name, errors) in [("a.json", 0), ("a.apns", 1)] {
             let path = try folder.write(#"{"type":"sync","since":7}"#, to: name)
             let run = try await FinishedRun([path]) { $0.selected = try? .only("G010") }
             #expect(run.result.summary.errors == errors, "\(name)")
-            #expect(run.result.summary.warnings == 1 - errors, "\(name)")
+            #expect(run.result.summary.warnings == 0, "\(name)")
         }
         let typed = try await FinishedRun([folder.path + "/a.json"]) {
             $0.selected = try? .only("G010")
@@ -210,7 +210,8 @@ struct WrapperTests {
             try await Self.findings(text, "G014") == [
                 "G014 1:38 /1/aps/badge", "G014 1:65 /2/x/aps/badge",
             ])
-        #expect(try await Self.findings("[1,2]", "G001") == ["G001 1:1 "])
+        // A list of something else.
+        #expect(try await Self.findings("[1,2]", "G001").isEmpty)
     }
 
     @Test("a payload in a string of a request is judged")
@@ -224,8 +225,7 @@ struct WrapperTests {
         let text = ##"{"aps":{"alert":"$(message)","badge":"#(badge)"}}"##
         #expect(try await Self.findings(text, "G014") == [])
         #expect(
-            try await Self.findings(#"{"aps":{"alert":"x","badge":"{{badge}}"}}"#, "G014").count
-                == 1)
+            try await Self.findings(#"{"aps":{"alert":"x","badge":"badge"}}"#, "G014").count == 1)
     }
 
     @Test("Firebase: data for other platforms is not held against a message")
@@ -371,7 +371,7 @@ struct WrapperTests {
             $0.format = .json
             $0.selected = try? .only("H006")
         }
-        #expect(run.result.summary.warnings == 1 && run.result.summary.errors == 0)
+        #expect(run.result.summary.notes == 1 && run.result.summary.warnings == 0)
     }
 
     @Test("PubNub: what says how the push is sent is no part of it")

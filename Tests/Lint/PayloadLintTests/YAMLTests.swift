@@ -125,7 +125,7 @@ struct YAMLTests {
         "what is no YAML, or no request, is a fault with its place",
         arguments: [
             ("headers: {\npayload: [\n", 0), ("a: 1\na: 2\naps: 1\n", 1), ("aps: *nothing\n", 1),
-            ("aps:\n  ? [a]\n  : 1\n", 2), ("- 1\n- 2\n", 1), ("services: {}\n", 1), ("", 1),
+            ("aps:\n  ? [a]\n  : 1\n", 2), ("", 1),
             ("headers: 1\npayload: {}\n", 1), ("a: 1\n---\nb: 1\n", 2),
         ])
     func faults(text: String, line: Int) {

@@ -65,8 +65,11 @@ extension DraftCase {
         token("AU003", "skewed", issued(60), .clean),
         token("AU006", "no scheme", ProviderTokens.good, .found(at: place, .error)),
         token("AU006", "basic", "Basic YTpi", .found(at: place, .error)),
-        token("AU006", "no token", "bearer abc.def", .found(at: place, .error)),
-        token("AU006", "not JSON", "bearer YWJj.YWJj.YWJj", .found(at: place, .error)),
+        token("AU006", "a name", "bearer abc.def", .found(at: place, .note)),
+        token("AU006", "cut", "bearer eyJhbGci", .found(at: place, .error)),
+        token(
+            "AU006", "no token", "bearer " + String(repeating: "YWJj", count: 22),
+            .found(at: place, .error)),
         token("AU006", "capital", "Bearer " + ProviderTokens.good, .found(at: place, .note)),
         token("AU006", "good", good, .clean),
         token(

@@ -62,13 +62,14 @@ extension DraftCase {
             "H006", .liveactivity,
             path("/4/broadcasts/apps/com.example.app") + [.init("apns-topic", "")], .clean),
         .request(
-            "H022", .alert, [.init("apns-topic", "com example")],
+            "H022", .alert, [.init("apns-topic", "com,example")],
             .found(at: "apns-topic", .error)),
+        .request("H022", .alert, [.init("apns-topic", "the bundle id")], .clean),
         .request(
             "H022", .alert, [.init("apns-topic", "com.exämple")], .found(at: "apns-topic", .error)),
         .request("H022", .alert, [.init("apns-topic", "pass.com.example_2-b")], .clean),
         DraftCase(
-            "H022", bare(.init("apns-topic", "a b")), "of the command line",
+            "H022", bare(.init("apns-topic", "a*b")), "of the command line",
             .found(at: "apns-topic", .error)),
         DraftCase("H022", bare(.init("apns-topic", "")), "empty", .clean),
         .request(

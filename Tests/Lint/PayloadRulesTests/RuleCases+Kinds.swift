@@ -69,8 +69,8 @@ extension RuleCase {
 
     static let backgroundContent: [RuleCase] = [
         .data("BG022", #""deltas":[{"op":"add"}]"#, .found(at: "/deltas", .warning)),
-        .data("BG022", #""message":"See you at eight""#, .found(at: "/message", .warning)),
-        .data("BG022", #""data":{"body":{"x":"At eight"}}"#, .found(at: "/data/body", .warning)),
+        .data("BG022", #""message":"See you at eight""#, .found(at: "/message", .note)),
+        .data("BG022", #""data":{"body":{"x":"At eight"}}"#, .found(at: "/data/body", .note)),
         .data("BG022", #""body":{"type":"wake","family":"h7"}"#, .clean),
         .data("BG022", #""delta":{"messagesSince":10231}"#, .clean),
         .data("BG022", #""delta":{"since":7,"n":1}"#, .found(at: "/delta", .warning)),
@@ -85,9 +85,9 @@ extension RuleCase {
         .data("BG023", #""syncVersion":7"#, .clean),
         .data("BG023", #""data":{"event_id":7}"#, .clean),
         .data("BG023", #""v":7"#, .clean),
-        .data("BG024", #""type":"message""#, .found(at: "/type", .warning)),
+        .data("BG024", #""type":"message""#, .found(at: "/type", .note)),
         .data("BG024", #""event":"incoming_call""#, .found(at: "/event", .warning)),
-        .data("BG024", #""data":{"Action":"newMessage"}"#, .found(at: "/data/Action", .warning)),
+        .data("BG024", #""data":{"Action":"newMessage"}"#, .found(at: "/data/Action", .note)),
         .data("BG024", #""type":"otp""#, .found(at: "/type", .warning)),
         .data("BG024", #""type":"sync","name":"alert","event":"recall","kind":7"#, .clean),
         // What ends a call, takes a message back or counts is not urgent.

@@ -42,8 +42,16 @@ struct PushChecker: Sendable {
     /// The rules about unreadable payloads, whose type cannot be inferred.
     private static let unreadable: Set<RuleID> = ["G001", "G002", "G005", "G009"]
 
-    /// The rules that require a visible content, which a service may add to a part of a push.
-    private static let additions: Set<RuleID> = ["AL001", "AL002"]
+    /// The rules that miss what a service may add to a part of a push: what is shown, or wakes.
+    private static let additions: Set<RuleID> = ["AL001", "AL002", "BG013"]
+
+    /// The rules that ask for a key of `aps`, which a service may add to a part of a push.
+    private static let requirements: Set<RuleID> = ["BG001", "LA001", "LA003", "LA004"]
+
+    /// The rules about the type of a value, of which nothing is known where it is put in later.
+    private static let types: Set<RuleID> = [
+        "BG001", "BG010", "G014", "LA001", "LA002", "WG001",
+    ]
 
     /// Checks a document of the file `text`.
     func check(_ document: PushDocument, in text: SourceText) -> Result {
@@ -63,6 +71,7 @@ struct PushChecker: Sendable {
         let diagnostics = report.diagnostics.filter {
             (kind != .apns || $0.rule != "G016")
                 && (!item.isPart || !Self.additions.contains($0.rule))
+                && (!Self.types.contains($0.rule) || !item.hasPlaceholder(at: $0.offset))
         }
         let isUnreadable =
             item.draft.payload.count > WakeValidator.maximumReadBytes
@@ -179,7 +188,10 @@ struct PushChecker: Sendable {
     /// The severity of a finding in this push, unless the settings set another.
     private func weight(of diagnostic: Diagnostic, in item: PushItem) -> Severity {
         if isHarmless(diagnostic, in: item) { return .note }
-        return item.isDoubtful && diagnostic.rule == "G010" ? .warning : diagnostic.severity
+        guard diagnostic.rule == "G010", let weight = item.weightWithoutAPS else {
+            return diagnostic.severity
+        }
+        return weight
     }
 
     /// Whether a finding does not apply to how the push is sent: the reserved keys of Firebase
@@ -187,14 +199,25 @@ struct PushChecker: Sendable {
     /// too.
     private func isHarmless(_ diagnostic: Diagnostic, in item: PushItem) -> Bool {
         switch diagnostic.rule {
-        case "G016": !item.draft.isForFirebase && validator.reservesDefaultKeys
-        // The service may remove the key.
+        case "G016":
+            validator.reservesDefaultKeys
+                && (!item.draft.isForFirebase || item.places.origins[diagnostic.pointer] == nil)
+        // The service may take the key out again.
         case "G011": item.isPart && !item.draft.isForFirebase
-        // OneSignal requires `contents` in a VoIP push too.
+        // The service may add the key.
+        case _ where Self.requirements.contains(diagnostic.rule):
+            item.isPart && ["", "/aps"].contains(diagnostic.pointer)
+        // What the service makes of a value of its own is not known.
+        case "G014": item.places.origins[diagnostic.pointer] != nil && !item.draft.isForFirebase
+        // Rule G010 says that `aps` is missing.
+        case "G013" where item.weightWithoutAPS != nil: true
+        // OneSignal asks for `contents` in a VoIP push too.
         case "VO009": item.places.filePointer(diagnostic.pointer).hasSuffix("/contents")
         case "G013":
             item.places.origins[diagnostic.pointer] != nil
-                && ["/alert", "/badge", "/sound"].contains(diagnostic.pointer)
+                && diagnostic.pointer.lowercased().filter(\.isLetter) != "contentavailable"
+        // The sender may put the time in.
+        case "LA010": item.isPart
         default: false
         }
     }

@@ -92,16 +92,42 @@ extension DocumentReader {
         }
     }
 
-    /// Whether a key of Apple's, in any spelling, is at the top level, or in a member with a name
-    /// as short as `aps`.
-    static func hasAppleKey(_ document: JSONDocument) -> Bool {
+    /// Whether one of Apple's keys, in any spelling, is at the top level, or in something there
+    /// with a name as short as `aps`.
+    private static func hasAppleKey(_ document: JSONDocument) -> Bool {
         document.members(of: 0).contains { member in
             isAppleKey(member.key, document)
-                || document.kind(member.value) == .object && document.text(member.key).count <= 4
+                || isNamedLikeAPS(member, document)
                     && document.members(of: member.value).contains {
                         isAppleKey($0.key, document)
                     }
         }
+    }
+
+    /// Whether an object without `aps` is rather a payload than anything else: it asks to wake the
+    /// app as Apple spells it, or has an alert and another of Apple's keys. Pages have badges and
+    /// sounds too.
+    static func looksLikePayload(_ document: JSONDocument) -> Bool {
+        let members = document.members(of: 0)
+        let count = members.reduce(0) { $0 + (isAppleKey($1.key, document) ? 1 : 0) }
+        if count > 1, document.last("alert", of: 0) != nil { return true }
+        return members.contains { member in
+            document.hasText(member.key, "content-available")
+                && document.kind(member.value) == .number
+                || isNamedLikeAPS(member, document)
+                    && document.members(of: member.value).contains {
+                        isAppleKey($0.key, document)
+                    }
+        }
+    }
+
+    /// Whether an object has a name that may be meant for `aps`.
+    private static func isNamedLikeAPS(
+        _ member: (key: Int, value: Int), _ document: JSONDocument
+    ) -> Bool {
+        document.kind(member.value) == .object && document.text(member.key).count <= 4
+            && !Wrapper.bodies.contains(
+                String(decoding: document.text(member.key), as: UTF8.self))
     }
 
     private static func isAppleKey(_ key: Int, _ document: JSONDocument) -> Bool {

@@ -7,6 +7,14 @@ import StrictJSON
 struct RequestMembers {
     var headers: (key: Int, value: Int)?
     var payload: (key: Int, value: Int)?
+    /// Whether other members are there, as in a row of a queue.
+    private(set) var haveOthers = false
+
+    /// Members that describe a request, or say what it is an example of.
+    private static let usual: [StaticString] = [
+        "name", "description", "comment", "title", "method", "path", "url", "host", "token",
+        "device_token", "deviceToken", "Simulator Target Bundle",
+    ]
 
     /// Whether both headers and payload are present.
     var areComplete: Bool { headers != nil && payload != nil }
@@ -19,13 +27,20 @@ struct RequestMembers {
             payload = member
         } else if payload == nil, document.hasText(member.key, "body") {
             payload = member
+        } else if !document.hasText(member.key, "body"),
+            !Self.usual.contains(where: { document.hasText(member.key, $0) })
+        {
+            haveOthers = true
         }
     }
 }
 
 extension DocumentReader {
-    /// Reads a request document in JSON; all places are places in the file.
-    func request(_ members: RequestMembers, in document: JSONDocument) -> PushDocument {
+    /// Reads a request document in JSON: every place in it is a place in the file. `isPush` says
+    /// that it is one to APNs, whatever it holds.
+    func request(
+        _ members: RequestMembers, in document: JSONDocument, isPush: Bool
+    ) -> PushDocument {
         var result = PushDocument(kind: .request)
         guard let payload = members.payload else {
             result.faults.append(
@@ -49,11 +64,16 @@ extension DocumentReader {
             let start = Int(document.nodes[payload.value].start)
             places.payload = .segments([PlaceMap.Segment(payloadStart: 0, fileStart: start)])
         }
-        var draft = assumptions.draft(payload: body, headers: headers.known)
-        // A secret, which documents omit.
+        // A list of headers is not read, so that any of them may be there.
+        let isList = members.headers.map { document.kind($0.value) == .array } ?? false
+        var draft =
+            isList
+            ? assumptions.draft(payload: body)
+            : assumptions.draft(payload: body, headers: headers.known)
+        // A secret, which a document leaves out.
         draft.opaqueHeaders = headers.opaque.union(["authorization"])
-        result.items = [PushItem(draft: draft, places: places)]
-        result.markForeign(unless: forcedKind != nil || draft.showsPush)
+        result.items = [PushItem(draft: draft, places: places, isPart: members.haveOthers)]
+        result.markForeign(unless: isPush || draft.showsPush)
         return result
     }
 
@@ -64,6 +84,7 @@ extension DocumentReader {
         guard let object else { return ([], []) }
         let start = Int(document.nodes[object].start)
         guard document.kind(object) == .object else {
+            guard document.kind(object) != .array else { return ([], []) }
             faults.append(
                 PushDocument.Fault(
                     message: "`headers` is not an object",

@@ -43,11 +43,6 @@ extension DocumentReader {
             return try request(mapping["headers"], payload, pointer, root)
         }
         guard forcedKind == .payload || (forcedKind == nil && mapping["aps"] != nil) else {
-            if forcedKind == nil, let json = try? YAMLText.json(root),
-                let document = try? JSONScanner.scan(json.bytes), Self.isAddressed(0, in: document)
-            {
-                return PushDocument(kind: .request, isForeign: true)
-            }
             return foreign("the document has no `headers` and `payload`", root)
         }
         let body = try YAMLText.json(root)
@@ -102,15 +97,14 @@ extension DocumentReader {
         return result
     }
 
+    /// YAML without a push. It has a fault where it is said to be one; much else is written so.
     private func foreign(_ message: String, _ root: Node) -> PushDocument {
-        PushDocument(
-            kind: forcedKind ?? .request,
-            faults: [
-                PushDocument.Fault(
-                    message: message,
-                    fix: "Put headers and payload side by side, as `headers` and `payload`.",
-                    place: root.place, pointer: "")
-            ], isForeign: forcedKind == nil)
+        guard let forcedKind else { return PushDocument(kind: .request, isForeign: true) }
+        let fault = PushDocument.Fault(
+            message: message,
+            fix: "Put headers and payload side by side, as `headers` and `payload`.",
+            place: root.place, pointer: "")
+        return PushDocument(kind: forcedKind, faults: [fault])
     }
 }
 

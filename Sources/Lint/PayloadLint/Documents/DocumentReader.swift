@@ -18,12 +18,13 @@ struct DocumentReader: Sendable {
     func read(_ bytes: [UInt8], name: String) -> PushDocument {
         let isYAML = looksLikeYAML(bytes, name: name)
         do throws(JSONSyntaxError) {
-            var document = read(try JSONScanner.scan(bytes))
-            if isNamedForPushes(name) {
+            let isPush = isNamedForPushes(name)
+            var document = read(try JSONScanner.scan(bytes), isPush: isPush)
+            if isPush {
                 document.isForeign = false
                 for index in document.items.indices {
                     document.items[index].isAddressed = false
-                    document.items[index].isDoubtful = false
+                    document.items[index].weightWithoutAPS = nil
                 }
             }
             return document
@@ -48,6 +49,9 @@ struct DocumentReader: Sendable {
 
     /// A text that cannot be read; the rules find and report the fault.
     private func broken(_ bytes: [UInt8], name: String) -> PushDocument {
+        if forcedKind == nil, !isNamedForPushes(name), Self.isTemplate(bytes) {
+            return PushDocument(kind: .payload, isForeign: true)
+        }
         var document = bare(bytes, forcedKind == .request ? .request : .payload)
         document.isBroken = true
         document.isForeign =
@@ -55,7 +59,22 @@ struct DocumentReader: Sendable {
         return document
     }
 
-    /// Whether a text that is not one JSON document contains words about pushes.
+    /// Whether a text is no JSON because something is put in later, or was left out for brevity.
+    private static func isTemplate(_ bytes: [UInt8]) -> Bool {
+        do throws(JSONSyntaxError) {
+            _ = try JSONScanner.scan(bytes)
+            return false
+        } catch {
+            let rest = bytes.dropFirst(error.offset)
+            let marks = ["...", "…", "<", "$", "%", "#{", "[["]
+            if marks.contains(where: { rest.starts(with: $0.utf8) }) { return true }
+            // The first bracket of two begins an object.
+            return bytes.dropFirst(max(0, error.offset - 1)).starts(with: "{{".utf8)
+                || rest.starts(with: "{{".utf8)
+        }
+    }
+
+    /// Whether a text that is not one JSON document says that it is about pushes.
     static func mentionsPush(_ bytes: [UInt8]) -> Bool {
         bytes.contains(text: "\"aps\"")
             || (bytes.contains(text: "\"headers\"") && bytes.contains(text: "apns-"))
@@ -71,10 +90,12 @@ struct DocumentReader: Sendable {
 
     /// Reads one line of JSON lines.
     func readLine(_ bytes: [UInt8]) -> PushDocument {
-        // Only a line with one of these texts, or with escapes in a key, can be more than a bare
-        // payload; other lines need no second scan.
+        // Only a line in which one of these stands, which writes a key with escapes, or which
+        // begins with another key, can be more than a bare payload; the others are not scanned
+        // twice.
         let marks: [StaticString] = ["\"headers\"", "\"Simulator ", "\\u"]
-        guard marks.contains(where: { bytes.contains(text: $0) }) else {
+        let isBare = assumptions.pushType != nil || bytes.starts(with: "{\"aps\"".utf8)
+        guard !isBare || marks.contains(where: { bytes.contains(text: $0) }) else {
             return bare(bytes, .payload)
         }
         do throws(JSONSyntaxError) {
@@ -84,7 +105,8 @@ struct DocumentReader: Sendable {
         }
     }
 
-    private func read(_ document: JSONDocument) -> PushDocument {
+    /// `isPush` says that the document is about pushes, whatever it holds.
+    private func read(_ document: JSONDocument, isPush: Bool = false) -> PushDocument {
         guard document.kind(0) == .object else { return listed(document) ?? foreign(document) }
         var members = RequestMembers()
         var bundle: (key: Int, value: Int)?
@@ -98,12 +120,13 @@ struct DocumentReader: Sendable {
         case .payload: return bare(document.bytes, .payload)
         case .request where members.payload == nil && !hasAPS:
             return wrapped(document, EmbeddedText(file: document.bytes))
-                ?? request(members, in: document)
-        case .request: return request(members, in: document)
+                ?? request(members, in: document, isPush: true)
+        case .request: return request(members, in: document, isPush: true)
         case .apns: return simulated(bundle, in: document)
         case .lines, .log, nil:
             if members.areComplete {
-                return libraryConfiguration(document) ?? request(members, in: document)
+                return libraryConfiguration(document)
+                    ?? request(members, in: document, isPush: isPush)
             }
             guard bundle == nil else { return simulated(bundle, in: document) }
             if hasAPS { return bare(document.bytes, .payload) }
@@ -115,12 +138,18 @@ struct DocumentReader: Sendable {
     private func foreign(_ document: JSONDocument) -> PushDocument {
         var result = bare(document.bytes, .payload)
         result.isForeign = forcedKind == nil
-        guard forcedKind == nil, document.kind(0) == .object else { return result }
+        guard forcedKind == nil else { return result }
+        guard document.kind(0) == .object else {
+            // A list of something else, whose elements are no payloads either.
+            if !document.bytes.contains(text: "\"aps\"") { result.items = [] }
+            return result
+        }
         for index in result.items.indices {
             result.items[index].isAddressed = Self.isForAnother(document)
-            result.items[index].isDoubtful =
-                assumptions.pushType == nil && document.childCount(of: 0) > 0
-                && !Self.hasAppleKey(document)
+            if assumptions.pushType == nil {
+                let isLikely = Self.looksLikePayload(document)
+                result.items[index].weightWithoutAPS = isLikely ? .warning : .note
+            }
         }
         return result
     }

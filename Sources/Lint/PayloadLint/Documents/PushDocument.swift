@@ -9,15 +9,24 @@ struct PushItem: Sendable {
     var draft: PushDraft
     /// The places of its parts.
     var places: PlaceMap
-    /// Whether it is a part of a request to an unknown service, which may add to it.
+    /// Whether it is a part of something that another program sends, and may add to before.
     var isPart = false
     /// Whether it is in a script, which may compute parts of it.
     var isInScript = false
     /// Whether it has a recipient and no key of Apple's: then it is probably a request to an
     /// unsupported service, unless it looks like a push without `aps`.
     var isAddressed = false
-    /// Whether it has no key of Apple's, so that it may be the data of a push, or unrelated.
-    var isDoubtful = false
+    /// How much it weighs that `aps` is missing, where it is doubtful that this is a push at all.
+    var weightWithoutAPS: Severity?
+
+    /// Whether a string of the payload stands for something that is put in later.
+    func hasPlaceholder(at offset: Int) -> Bool {
+        let quote = UInt8(ascii: "\"")
+        let rest = draft.payload.dropFirst(offset)
+        guard rest.first == quote else { return false }
+        return Placeholder.isTemplate(
+            String(decoding: rest.dropFirst().prefix { $0 != quote }, as: UTF8.self))
+    }
 }
 
 /// The content of a text: pushes, or the faults that prevent reading them.

@@ -52,7 +52,7 @@ struct LogReader: Sendable {
                     "the line has no `token`",
                     "Write the device token, or any other text in its place.", 0))
         }
-        let request = reader.request(members, in: document)
+        let request = reader.request(members, in: document, isPush: true)
         guard let item = request.items.first else { return Line(document: request) }
         let answer = fields.status.map {
             SentPush.Answer(status: $0, reason: fields.reason, inactiveAt: fields.timestamp)

@@ -140,7 +140,9 @@ struct CurlCommand {
 
     /// Whether the command sends to APNs, or to a server that forwards to APNs.
     var isForAPNs: Bool {
-        namesAPNs || headers.contains { $0.name.hasPrefix("apns-") }
+        let managesChannels = path?.hasPrefix("/1/apps/") == true
+        return namesAPNs
+            || !managesChannels && headers.contains { $0.name.hasPrefix("apns-") }
     }
 
     /// Whether the command sends to a server that forwards to APNs, and adds what is missing.
@@ -149,9 +151,15 @@ struct CurlCommand {
         return !Placeholder.isIn(path)
     }
 
+    /// Whether the command speaks to APNs itself: not to Safari's push service, nor to the service
+    /// that manages channels, nor only to try the connection.
     private var namesAPNs: Bool {
         guard let url else { return false }
-        return url.text.contains("/3/device") || url.text.contains("push.apple.com")
+        if url.text.contains("/3/device") { return true }
+        let hosts = ["api.push.apple.com", "api.sandbox.push.apple.com", "api.development.push"]
+        guard hosts.contains(where: { url.text.contains($0) }) else { return false }
+        guard let path, path != "/" else { return hasBody }
+        return path.hasPrefix("/3") || path.hasPrefix("/4") || hasBody && !path.hasPrefix("/1/")
     }
 
     /// Whether the command sends to Azure Notification Hubs, in Apple's format.
@@ -177,12 +185,26 @@ struct CurlCommand {
 
 /// Placeholders in text: a variable, `<token>`, `{{topic}}`.
 enum Placeholder {
-    /// Whether a text is or contains a placeholder.
+    /// Whether a text is what a program or a person puts something else in for: `{{badge}}`,
+    /// `${count}`, `%d`, `<number>`, `__COUNT__`.
+    static func isTemplate(_ text: String) -> Bool {
+        if ["{{", "${", "<%", "#{", "%{", "[[", "$("].contains(where: { text.contains($0) }) {
+            return true
+        }
+        guard let first = text.first, let last = text.last, text.count > 1 else { return false }
+        return first == "%" || first == "$" || (first, last) == ("<", ">")
+            || (first, last) == ("{", "}") || (first, last) == ("[", "]")
+            || text.hasPrefix("__") && text.hasSuffix("__")
+    }
+
+    /// Whether a text is, or holds, a placeholder.
     static func isIn(_ text: String) -> Bool {
         // An abbreviated value: `eyJhbGci...`, `xxxx`.
         if text.contains("...") || text.contains("…") || text.uppercased().contains("XXXX") {
             return true
         }
+        // A choice: `alert|background`, `5 or 10`.
+        if text.contains("|") || text.contains(" or ") { return true }
         if ["x", "X", "*"].contains(where: { Set(text) == [$0] }) { return true }
         // The description of a device token's Data is a mistake, not a placeholder.
         guard text.count < 32 || 2 * text.count(where: \.isHexDigit) < text.count else {

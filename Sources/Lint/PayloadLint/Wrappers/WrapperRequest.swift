@@ -191,7 +191,11 @@ struct WrapperRequest {
         guard let payload = member("payload"), member("aps", of: payload.value) != nil else {
             return nil
         }
-        return self.payload(payload.value, pointer: pointer + "/payload").map { [$0] }
+        return self.payload(payload.value, pointer: pointer + "/payload").map { push in
+            var push = push
+            push.isPart = true
+            return [push]
+        }
     }
 
     /// The maximum depth of a payload in a request to an unknown service.

@@ -11,7 +11,10 @@ extension ValidationContext {
         typeOfTopic ?? typeOfKeys ?? .alert
     }
 
-    /// Keys with a visible or audible effect.
+    /// Whether nothing but the payload says what type the push is.
+    var typeIsGuess: Bool { draft.map { $0.pushType == nil } == true && typeOfTopic == nil }
+
+    /// Keys that reach the user.
     static let visibleKeys: APSKeySet = [
         APSKeySet(.alert), APSKeySet(.badge), APSKeySet(.sound),
     ]
@@ -40,11 +43,11 @@ extension ValidationContext {
         return hasNoAPS && callID != nil ? .voip : nil
     }
 
-    /// Whether `aps` has keys of a Live Activity. A single one beside visible or background keys is
-    /// probably custom data, unless it is an event with one of Apple's names.
+    /// Whether `aps` has keys of a Live Activity. Beside what shows or wakes, those that others
+    /// have too are rather the app's own data, unless there is an event by Apple's name.
     private var looksLikeLiveActivity: Bool {
         let keys = apsKeys.intersection(Self.liveActivityKeys)
-        if apsKeys.contains(.contentState) || keys.rawValue.nonzeroBitCount > 1 { return true }
+        if apsKeys.contains(.contentState) || apsKeys.contains(.attributesType) { return true }
         guard !keys.isEmpty, keys != APSKeySet(.timestamp) else { return false }
         return Rules.event(of: self) != nil
             || !(hasVisibleKeys || apsKeys.contains(.contentAvailable))

@@ -33,8 +33,8 @@ extension ValidationContext {
         return callID != nil || tellsCallsApart(document, depth: 0) || hasIDOfCaller
     }
 
-    /// Whether an object has `id` and `nameCaller`, as in flutter_callkit_incoming. Elsewhere an
-    /// `id` may identify anything.
+    /// Whether an object names the call by `id` beside the caller, as flutter_callkit_incoming
+    /// has it. Elsewhere an `id` can be that of anything.
     private var hasIDOfCaller: Bool {
         guard let document else { return false }
         return document.nodes.indices.contains { object in
@@ -42,7 +42,9 @@ extension ValidationContext {
             var (hasID, hasCaller) = (false, false)
             for member in document.members(of: object) where isUsable(member.value, in: document) {
                 hasID = hasID || document.hasText(member.key, "id")
-                hasCaller = hasCaller || document.hasText(member.key, "nameCaller")
+                let letters = String(
+                    decoding: NearMiss.letters(document.text(member.key)), as: UTF8.self)
+                hasCaller = hasCaller || letters.hasPrefix("caller") || letters == "namecaller"
             }
             return hasID && hasCaller
         }

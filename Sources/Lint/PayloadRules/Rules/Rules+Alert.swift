@@ -14,11 +14,10 @@ extension Rules {
         ) { push, findings in
             guard push.hasRootObject, !push.isForPass else { return }
             guard push.hasVisibleKeys else {
-                // An empty `aps` beside data is probably a push that PushKit passes to the app.
-                let isGuess = push.draft?.pushType == nil && push.hasEmptyAPSBesideData
-                findings.report(
-                    push.aps.map { .node($0.value) } ?? .whole,
-                    severity: isGuess ? .warning : nil)
+                // It may be of another type: servers of calls send an empty `aps` beside data.
+                let severity: Severity? =
+                    !push.typeIsGuess ? nil : push.hasEmptyAPSBesideData ? .note : .warning
+                findings.report(push.aps.map { .node($0.value) } ?? .whole, severity: severity)
                 return
             }
             guard push.apsKeys.isDisjoint(with: besideAlert), let document = push.document,
@@ -34,7 +33,9 @@ extension Rules {
             from: [.serviceExtension], fix: "Add `alert`, or remove `mutable-content`.", for: .alert
         ) { push, findings in
             guard let member = push.member(.mutableContent), let document = push.document,
-                document.isNumber(member.value, "1"), !showsAlert(push, document)
+                document.isNumber(member.value, "1"), !showsAlert(push, document),
+                // Rule AL001 speaks of a push that shows nothing at all.
+                push.hasVisibleKeys
             else { return }
             findings.report(.node(member.key))
         },

@@ -48,9 +48,12 @@ extension Rules {
                 return
             }
             if ProviderTokenReading(bearer) == nil {
+                // What is short and does not begin as a token does stands there for one.
+                let isName = bearer.utf8.count < shortestToken && !bearer.hasPrefix("eyJ")
                 findings.report(
                     .header(authorizationHeader), "what follows `bearer` is not a JSON web token",
-                    fix: "Give three parts in Base64url: header, claims and signature.")
+                    fix: "Give three parts in Base64url: header, claims and signature.",
+                    severity: isName ? .note : nil)
             } else if !value.hasPrefix("bearer ") {
                 findings.report(
                     .header(authorizationHeader), "the scheme is not in lower case",
@@ -110,6 +113,8 @@ extension Rules {
     static let authorizationHeader = "authorization"
     /// The length of Apple's key ids and team ids, in characters.
     private static let idLength = 10
+    /// The least length of a token in characters: its signature alone has 86.
+    private static let shortestToken = 86
     /// The length of an ES256 signature, in bytes (RFC 7518 §3.4).
     private static let signatureLength = 64
 

@@ -42,7 +42,9 @@ extension Rules {
             } else if roles.contains(.oneTimeCode), isContent(value, document, orNumber: true) {
                 findings.report(.node(key), "the payload carries a one-time code")
             } else if roles.contains(.prose), isProse(value, document) {
-                findings.report(.node(key), "the payload carries what somebody wrote")
+                // The app may show it at once, and fetch the rest later.
+                findings.report(
+                    .node(key), "the payload carries what somebody wrote", severity: .note)
             }
         }
     }
@@ -57,7 +59,8 @@ extension Rules {
             guard words.contains(.urgent), words.isDisjoint(with: [.laterCallEvent, .upkeep]),
                 document.keyRoles(key).contains(.discriminator)
             else { return }
-            findings.report(.node(value))
+            // A message can wait until the app fetches it, and another push may tell of it.
+            findings.report(.node(value), severity: words.contains(.ringing) ? nil : .note)
         }
     }
 

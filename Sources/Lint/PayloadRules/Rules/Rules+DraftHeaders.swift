@@ -16,7 +16,7 @@ extension Rules {
             why: "APNs answers BadDeviceToken.", from: [.sending, .practice],
             fix: "Write the token's bytes as pairs of hexadecimal digits.", in: .draft
         ) { push, findings in
-            guard let text = deviceToken(of: push), !text.isEmpty else { return }
+            guard let text = deviceToken(of: push), !text.isEmpty, !isName(text) else { return }
             do throws(InvalidField) {
                 _ = try DeviceToken(hex: text)
             } catch {
@@ -48,7 +48,7 @@ extension Rules {
                 .header("apns-push-type"),
                 isForWatch ? "apns-push-type is missing, which watchOS requires" : nil,
                 fix: "Add apns-push-type; this payload looks like `\(push.judgedType)`.",
-                severity: isForWatch ? .error : nil)
+                severity: isForWatch ? .error : isWhole(draft) ? nil : .note)
         },
         Rule(
             "H005", .error, "apns-push-type is none of Apple's push types",
@@ -61,11 +61,11 @@ extension Rules {
         ) { push, findings in
             guard let draft = push.draft, !draft.isBroadcast else { return }
             if draft.lacks("apns-topic") || draft.topic?.isEmpty == true {
-                // A request with a certificate for one app, or a part that a service completes,
-                // does not need it.
-                let isWhole = draft["authorization"] != nil || draft.topic != nil
+                // With a certificate for one app, a request does without.
+                let isCertain = draft["authorization"] != nil || draft.topic != nil
                 findings.report(
-                    .header("apns-topic"), severity: isWhole ? nil : .warning)
+                    .header("apns-topic"),
+                    severity: isCertain ? nil : draft.path != nil ? .warning : .note)
             }
         },
         Rule(
@@ -78,6 +78,8 @@ extension Rules {
                 character.properties.isAlphabetic && character.isASCII
                     || ("0"..."9").contains(character) || "-._".unicodeScalars.contains(character)
             }
+            // With blanks in it, it stands there for people.
+            guard !topic.contains(" ") else { return }
             if let other = topic.unicodeScalars.first(where: { !isOfTopic($0) }) {
                 findings.report(
                     .header("apns-topic"), "apns-topic has \(shown(String(other)))")
@@ -211,7 +213,21 @@ extension Rules {
         return shown + (text.unicodeScalars.count > limit ? "…`" : "`")
     }
 
-    /// The priority of a draft; `nil` if it is absent or invalid.
+    /// Whether a draft is a whole request to APNs. Otherwise it may be the part of a message for
+    /// Firebase that goes to APNs, to which Firebase adds topic and push type.
+    private static func isWhole(_ draft: DraftHeaders) -> Bool {
+        draft.path != nil || draft.topic != nil || draft["authorization"] != nil
+            || draft.opaque.contains("apns-topic") || draft.isBroadcast
+            || draft.names.contains("apns-push-type")
+    }
+
+    /// Whether a text in the place of a device token or an id is a name for it: it is short, and
+    /// has another letter than hexadecimal digits: `my-device`, `token-1`.
+    private static func isName(_ text: String) -> Bool {
+        text.utf8.count < 32 && text.contains { $0.isASCII && $0.isLetter && !$0.isHexDigit }
+    }
+
+    /// The priority that a draft gives; `nil` if none or a wrong one.
     static func priority(of push: ValidationContext) -> Priority? {
         guard let text = push.draft?["apns-priority"], let value = UInt8(text),
             let priority = Priority(rawValue: value), priority.description == text

@@ -206,6 +206,8 @@ extension Rules {
                     ? "`\(key.name)` is beside `aps`"
                     : "a spelling of `\(key.name)` is beside `aps`",
                 fix: isExact ? nil : "Write `\(key.name)` inside `aps`.",
+                // A copy of what is in `aps` is for the app.
+                severity: push.apsKeys.contains(key) ? .note : nil,
                 repair: movingIntoAPS(member.key, as: key, push, document))
         }
     }

@@ -14,7 +14,10 @@ extension Rules {
             from: [.pushKit, .voipSession, .voipCancellation],
             fix: "Send it over the connection that the app opened for the call.", for: .voip
         ) { push, findings in
-            forEachLaterCallEvent(push) { findings.report(.node($0), severity: $1) }
+            // Data of a call need not be for PushKit.
+            forEachLaterCallEvent(push) {
+                findings.report(.node($0), severity: push.typeIsGuess ? .note : $1)
+            }
         },
         Rule(
             "VO008", .warning, "the push is not a call",
@@ -119,16 +122,19 @@ extension Rules {
     /// call, because a call may have a text.
     private static func notACall(_ push: ValidationContext, _ findings: inout Findings) {
         var isSaid = false
+        let severity: Severity? = push.typeIsGuess ? .note : nil
         forEachOtherContent(push) {
             isSaid = true
-            findings.report(.node($0))
+            findings.report(.node($0), severity: severity)
         }
         guard !isSaid, push.customRoles.contains(.notCall), let document = push.document,
             !push.tellsCallsApart, !push.isOpaque, !saysCall(push, document)
         else { return }
         for member in document.members(of: 0)
         where document.keyRoles(member.key).contains(.notCall) {
-            findings.report(.node(member.key), "a key speaks of something else than a call")
+            findings.report(
+                .node(member.key), "a key speaks of something else than a call",
+                severity: severity)
         }
     }
 }

@@ -16,6 +16,9 @@ struct CallService: Sendable {
             identities: [
                 "call_id", "call_uuid", "call_identifier", "call_key", "call_ref", "call_token",
                 "session_id", "session_uuid", "session_token", "uuid", "guid", "connection_id",
+                "conversation_id", "chat_id", "invite_id", "invitation_id", "request_id",
+                "transaction_id", "stream_id", "appointment_id", "booking_id", "consultation_id",
+                "session", "sid",
             ]),
         CallService(name: "Twilio Voice", identities: ["twi_call_sid", "call_sid"]),
         CallService(name: "Stream", identities: ["call_cid"]),

@@ -34,6 +34,8 @@ struct NameRole: OptionSet, Hashable, Sendable {
     static let callEventKey = NameRole(rawValue: 1 << 12)
     /// A word for an update of the app's state only: read, deleted, sync.
     static let upkeep = NameRole(rawValue: 1 << 13)
+    /// A word for what is worth nothing later: a call that rings, a one-time code.
+    static let ringing = NameRole(rawValue: 1 << 14)
 }
 
 /// Names and their roles, in a hash table with open addressing.
@@ -165,6 +167,7 @@ extension Lexicon {
         ),
         (.call, "call calls calling caller voip voice video ring ringing dial incoming offer"),
         (.urgent, "message msg chat call voip ring otp alert alarm mention sms"),
+        (.ringing, "call voip ring otp"),
         (
             .upkeep,
             """
