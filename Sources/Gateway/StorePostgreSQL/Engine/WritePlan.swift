@@ -95,22 +95,19 @@ struct WritePlan {
         """, .textArray, .int8Array, .int8)
 
     /// Keeps a megabyte in little memory, for which the server writes a file in the database's
-    /// default tablespace, where its tables are unless somebody put them elsewhere:
-    /// on a full disk the counter alone finds room on its page, where new wakes find none. It needs
-    /// no privilege and leaves nothing behind. Where `temp_file_limit` allows less than 2 MB, it
-    /// would fail on any disk, so nothing is kept.
+    /// default tablespace, where its tables are unless somebody put them elsewhere: on a full disk
+    /// the counter alone finds room on its page, where new wakes find none. It needs no privilege
+    /// and leaves nothing behind. Where `temp_file_limit` allows less than 2 MB, nothing is kept.
     static let room = [
         Statement(
             """
-            SELECT set_config('work_mem', '64kB', true),
-                set_config('temp_tablespaces', '', true)
+            SELECT set_config('work_mem', '64kB', true), set_config('temp_tablespaces', '', true)
             """),
         Statement(
             """
             WITH kept AS MATERIALIZED (
                 SELECT repeat('-', number) AS filler FROM generate_series(2000, 2511) AS number
-                WHERE pg_size_bytes(current_setting('temp_file_limit'))
-                    NOT BETWEEN 0 AND 2097151)
+                WHERE pg_size_bytes(current_setting('temp_file_limit')) NOT BETWEEN 0 AND 2097151)
             SELECT count(filler) FROM kept
             """),
     ]
