@@ -25,10 +25,12 @@ final class CurlConnection {
     private(set) var starts = 0
     /// The number that may be; see `CurlLoop.resetRation`.
     let maximumStarts: Int
+    /// What `RequestLimit.lastEnd(now:)` was when it was opened.
+    let formerEnd: Int?
 
     init?(
         reactor: OpaquePointer, settings: CurlSettings, idle: IdleExchanges, window: StreamWindow,
-        maximumStarts: Int, now: Int64
+        maximumStarts: Int, formerEnd: Int?, now: Int64
     ) {
         guard let made = CCurlConnection_create(reactor, settings.pointer) else { return nil }
         pointer = made
@@ -37,6 +39,7 @@ final class CurlConnection {
         openedAt = now
         lastAnswerAt = now
         self.maximumStarts = maximumStarts
+        self.formerEnd = formerEnd
         LiveObjects.count(.connection, by: 1)
     }
 

@@ -80,7 +80,7 @@ final class CurlExchange {
     /// Whether libcurl has begun to write the request, so that it has a stream.
     var requestBegan: Bool { CCurlExchange_request_began(handle) }
 
-    /// The report of the last transfer. Its pointers are valid until the next start.
+    /// The report of the last transfer. Its pointers are valid until the next start, or the close.
     var report: CCurlReport { CCurlExchange_report(handle) }
 
     /// Frees the handle, which must have been removed.
@@ -94,6 +94,9 @@ final class CurlExchange {
 
 /// Exchanges without a transfer, for any connection of the loop. Confined to its thread.
 final class IdleExchanges {
+    /// The most that are kept: as many as APNs has streams on one connection (facts §1.3).
+    private static let maximum = 1000
+
     private var exchanges: [CurlExchange] = []
 
     /// An exchange for that connection. `nil` when memory ran out.
@@ -103,8 +106,9 @@ final class IdleExchanges {
         return exchange
     }
 
-    /// Keeps one for the next transfer.
+    /// Keeps one for the next transfer, unless there are enough.
     func put(_ exchange: CurlExchange) {
+        guard exchanges.count < Self.maximum else { return exchange.close() }
         exchange.recycle()
         exchanges.append(exchange)
     }

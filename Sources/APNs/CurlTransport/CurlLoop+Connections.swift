@@ -69,7 +69,8 @@ extension CurlLoop {
         guard
             let connection = CurlConnection(
                 reactor: reactor, settings: settings, idle: idleExchanges, window: window,
-                maximumStarts: min(maximumStarts, requestLimit.value(now: now)), now: now)
+                maximumStarts: min(maximumStarts, requestLimit.value(now: now)),
+                formerEnd: requestLimit.lastEnd(now: now), now: now)
         else {
             lastConnectFailure = TransportFailure(
                 .other, certainty: .notSent, detail: "memory ran out")
@@ -217,7 +218,7 @@ extension CurlLoop {
             // The first step of a graceful shutdown allows all stream ids, and carries no
             // information.
             let accepted = last < Int(Int32.max) ? min((last + 1) / 2, connection.starts) : 0
-            requestLimit.didEnd(after: accepted, now: now)
+            requestLimit.didEnd(after: accepted, former: connection.formerEnd, now: now)
             // Those that it accepted and has not answered yet will be answered.
             backoff.didEndInOrder(answers: max(accepted, connection.answers))
             return

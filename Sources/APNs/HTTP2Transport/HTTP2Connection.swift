@@ -51,6 +51,8 @@ final class HTTP2Connection {
     private(set) var starts = 0
     /// The number that the server accepts, as far as that is known.
     private let maximumStarts: Int
+    /// What ``RequestLimit/lastEnd(now:)`` was when it was opened.
+    let formerEnd: Int?
     private var flood: FloodBudget
     private var controlFramesSeen: UInt32 = 0
     private var pingAnswersSeen: UInt32 = 0
@@ -58,11 +60,12 @@ final class HTTP2Connection {
 
     init(
         serial: UInt32, opening: ConnectionOpening, reactor: Reactor, maximumStarts: Int,
-        connectDue: Int64, now: Int64
+        formerEnd: Int?, connectDue: Int64, now: Int64
     ) {
         self.serial = serial
         self.reactor = reactor
         self.maximumStarts = maximumStarts
+        self.formerEnd = formerEnd
         self.connectDue = connectDue
         phase = .opening(opening)
         openedAt = now

@@ -67,7 +67,7 @@ extension HTTP2Loop {
             reactor: reactor, serial: serial)
         let connection = HTTP2Connection(
             serial: serial, opening: opening, reactor: reactor,
-            maximumStarts: maximumStarts(now: now),
+            maximumStarts: maximumStarts(now: now), formerEnd: requestLimit.lastEnd(now: now),
             connectDue: now + configuration.connectTimeout.wholeMilliseconds, now: now)
         connections.append(connection)
         proceed(connection, opening.start(ringing: mailbox, now: now), now: now)
@@ -217,7 +217,7 @@ extension HTTP2Loop {
         if isInOrder, connection.isValidated {
             // Those that it accepted and has not answered yet will be answered.
             let accepted = connection.acceptedStarts ?? 0
-            requestLimit.didEnd(after: accepted, now: now)
+            requestLimit.didEnd(after: accepted, former: connection.formerEnd, now: now)
             backoff.didEndInOrder(answers: max(accepted, connection.answers))
             return
         }

@@ -8,24 +8,33 @@
 /// GOAWAY excludes, so that their outcome would be unknown. Two such ends distinguish a limit from
 /// a shutdown, and a limit is assumed for a while only. Pure: time is an argument, in monotonic
 /// milliseconds.
-package struct RequestLimit: Hashable {
+package struct RequestLimit {
     /// The time for which a limit is assumed: 10 min.
     package static let beliefMilliseconds: Int64 = 600_000
 
-    private var last: Int?
+    private var last: (count: Int, at: Int64)?
     private var learned = Int.max
     private var believedUntil: Int64 = .min
 
     /// Creates an estimate without a known limit.
     package init() {}
 
+    /// The number of requests that the server accepted on the connection that it ended last; `nil`
+    /// without one in the last 10 min. A connection that is opened now is compared with it.
+    package func lastEnd(now: Int64) -> Int? {
+        guard let last, now - last.at < Self.beliefMilliseconds else { return nil }
+        return last.count
+    }
+
     /// Records that the server closed a connection in order after it accepted this many requests.
-    package mutating func didEnd(after count: Int, now: Int64) {
+    /// `former` is what ``lastEnd(now:)`` was when that connection was opened: connections with
+    /// equal loads that end together indicate a shutdown, and no limit.
+    package mutating func didEnd(after count: Int, former: Int?, now: Int64) {
         guard count > 0 else { return }
-        defer { last = count }
+        last = (count, now)
         // Two similar numbers indicate a limit too, because a server may count in batches.
-        guard let last, abs(count - last) <= max(1, last / 8) else { return }
-        learned = min(count, last)
+        guard let former, abs(count - former) <= max(1, former / 8) else { return }
+        learned = min(count, former)
         believedUntil = now + Self.beliefMilliseconds
     }
 

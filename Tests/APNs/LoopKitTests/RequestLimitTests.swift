@@ -9,9 +9,9 @@ struct RequestLimitTests {
     func habit() {
         var limit = RequestLimit()
         #expect(limit.value(now: 0) == .max)
-        limit.didEnd(after: 100, now: 0)
+        limit.didEnd(after: 100, former: limit.lastEnd(now: 0), now: 0)
         #expect(limit.value(now: 0) == .max)
-        limit.didEnd(after: 98, now: 1000)
+        limit.didEnd(after: 98, former: limit.lastEnd(now: 500), now: 1000)
         #expect(limit.value(now: 1000) == 98)
         #expect(limit.value(now: 600_999) == 98)
         #expect(limit.value(now: 601_000) == .max)
@@ -21,7 +21,7 @@ struct RequestLimitTests {
     @Test("a first end after one request or none is no habit", arguments: [-1, 0, 1])
     func firstEnd(count: Int) {
         var limit = RequestLimit()
-        limit.didEnd(after: count, now: 0)
+        limit.didEnd(after: count, former: limit.lastEnd(now: 0), now: 0)
         #expect(limit.value(now: 0) == .max)
     }
 
@@ -29,7 +29,7 @@ struct RequestLimitTests {
     func noHabit() {
         var limit = RequestLimit()
         for count in [3, 700, 20, 0, 90] {
-            limit.didEnd(after: count, now: 0)
+            limit.didEnd(after: count, former: limit.lastEnd(now: 0), now: 0)
             #expect(limit.value(now: 0) == .max, "after \(count)")
         }
     }
@@ -37,8 +37,21 @@ struct RequestLimitTests {
     @Test("a server of five requests a connection is one of five")
     func five() {
         var limit = RequestLimit()
-        limit.didEnd(after: 5, now: 0)
-        limit.didEnd(after: 5, now: 0)
+        limit.didEnd(after: 5, former: limit.lastEnd(now: 0), now: 0)
+        limit.didEnd(after: 5, former: limit.lastEnd(now: 0), now: 0)
         #expect(limit.value(now: 0) == 5)
+    }
+
+    /// Guards against a server that restarts under connections with equal loads.
+    @Test("connections that end together are no habit, and one of hours ago neither")
+    func together() {
+        var limit = RequestLimit()
+        let former = limit.lastEnd(now: 0)
+        for _ in 0..<4 { limit.didEnd(after: 150, former: former, now: 1000) }
+        #expect(limit.value(now: 1000) == .max)
+        let late = limit.lastEnd(now: 700_000)
+        #expect(late == nil)
+        limit.didEnd(after: 150, former: late, now: 700_000)
+        #expect(limit.value(now: 700_000) == .max)
     }
 }

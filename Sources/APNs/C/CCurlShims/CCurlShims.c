@@ -646,6 +646,9 @@ static void set_security(CURL *easy, const CCurlSettings *settings) {
     curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
     curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+    // A handle that is used again would resume its last session for as long as tickets are given,
+    // and the server would not be verified again.
+    curl_easy_setopt(easy, CURLOPT_SSL_SESSIONID_CACHE, 0L);
     if (settings->certificateAuthorityPEM)
         set_blob(easy, CURLOPT_CAINFO_BLOB, settings->certificateAuthorityPEM,
                  settings->certificateAuthorityPEMLength);

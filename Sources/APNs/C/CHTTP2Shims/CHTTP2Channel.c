@@ -200,7 +200,9 @@ static CHTTP2Progress fail(CHTTP2Channel *channel, CHTTP2Progress progress, cons
 }
 
 static CHTTP2Progress fail_handshake(CHTTP2Channel *channel) {
-    if (channel->isResuming) CHTTP2TLSContext_did_fail_to_resume(channel->context);
+    // A socket that failed says nothing about resumption.
+    if (channel->isResuming && channel->failure == 0)
+        CHTTP2TLSContext_did_fail_to_resume(channel->context);
     const unsigned long code = ERR_peek_error();
     if (ERR_GET_LIB(code) == ERR_LIB_SSL &&
         ERR_GET_REASON(code) == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL) {
