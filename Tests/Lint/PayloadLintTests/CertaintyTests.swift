@@ -67,6 +67,37 @@ struct CertaintyTests {
         #expect(try await Self.findings(quoted, name: "a.json") == ["E G014"])
     }
 
+    @Test(
+        "a mark by itself, and those of a conflict of versions, are faults and no placeholders",
+        arguments: [
+            #"{"aps":{"alert":"x","badge":5%}}"#, #"{"aps":{"alert":"x","badge":$}}"#,
+            "{\"aps\":{\n<<<<<<< HEAD\n\"alert\":\"x\"\n=======\n\"alert\":\"y\"\n"
+                + ">>>>>>> new\n}}",
+            #"{"aps":{"alert":"x","badge":1 < 2}}"#,
+        ])
+    func faultyMarks(text: String) async throws {
+        #expect(try await Self.findings(text, name: "a.json") == ["E G001"])
+    }
+
+    @Test(
+        "a request keeps its faults",
+        arguments: [
+            (
+                #"{"headers":["apns-priority: 5"],"payload":{"aps":{"alert":"x"}}}"#, "a.apns",
+                "G001"
+            ),
+            (#"{"headers":{"apns-topic":"com.a.b "},"payload":{"aps":{}}}"#, "a.json", "H022"),
+            (#"{"headers":{"apns-topic":"com.a.my b"},"payload":{"aps":{}}}"#, "a.json", "H022"),
+            (
+                #"{"$schema":"s","headers":{"apns-push-type":"background"},"payload":{"aps":{}}}"#,
+                "a.json", "BG001"
+            ),
+            ("header:\n  apns-priority: 5\npayload:\n  aps:\n    badge: \"1\"\n", "a.yaml", "G014"),
+        ])
+    func requestFaults(text: String, name: String, rule: String) async throws {
+        #expect(try await Self.findings(text, name: name).contains("E \(rule)"))
+    }
+
     @Test("lines that are records have payloads in them, and may be about something else")
     func lines() async throws {
         let rows = """

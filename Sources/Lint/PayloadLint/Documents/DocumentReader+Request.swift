@@ -13,7 +13,7 @@ struct RequestMembers {
     /// Members that describe a request, or say what it is an example of.
     private static let usual: [StaticString] = [
         "name", "description", "comment", "title", "method", "path", "url", "host", "token",
-        "device_token", "deviceToken", "Simulator Target Bundle",
+        "device_token", "deviceToken", "Simulator Target Bundle", "$schema", "_comment",
     ]
 
     /// Whether both headers and payload are present.
@@ -53,7 +53,8 @@ extension DocumentReader {
         var places = PlaceMap()
         places.pointer = document.hasText(payload.key, "payload") ? "/payload" : "/body"
         places.missingHeaders = (.offset(Int(document.nodes[0].start)), "")
-        let headers = readHeaders(members.headers?.value, in: document, &places, &result.faults)
+        let headers = readHeaders(
+            members.headers?.value, in: document, isPush: isPush, &places, &result.faults)
         let body: [UInt8]
         if document.kind(payload.value) == .string {
             let text = QuotedText(document.content(payload.value), of: document.bytes)
@@ -72,19 +73,21 @@ extension DocumentReader {
             : assumptions.draft(payload: body, headers: headers.known)
         // A secret, which a document leaves out.
         draft.opaqueHeaders = headers.opaque.union(["authorization"])
-        result.items = [PushItem(draft: draft, places: places, isPart: members.haveOthers)]
+        result.items = [
+            PushItem(draft: draft, places: places, isPart: members.haveOthers && !isPush)
+        ]
         result.markForeign(unless: isPush || draft.showsPush)
         return result
     }
 
     private func readHeaders(
-        _ object: Int?, in document: JSONDocument, _ places: inout PlaceMap,
+        _ object: Int?, in document: JSONDocument, isPush: Bool, _ places: inout PlaceMap,
         _ faults: inout [PushDocument.Fault]
     ) -> (known: [PushDraft.Header], opaque: Set<String>) {
         guard let object else { return ([], []) }
         let start = Int(document.nodes[object].start)
         guard document.kind(object) == .object else {
-            guard document.kind(object) != .array else { return ([], []) }
+            guard isPush || document.kind(object) != .array else { return ([], []) }
             faults.append(
                 PushDocument.Fault(
                     message: "`headers` is not an object",

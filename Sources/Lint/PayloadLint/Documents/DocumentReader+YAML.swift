@@ -38,6 +38,7 @@ extension DocumentReader {
         }
         if forcedKind != .payload, let payload = mapping["payload"] ?? mapping["body"],
             forcedKind == .request || mapping["headers"] != nil
+                || payload.mapping?["aps"] != nil
         {
             let pointer = mapping["payload"] == nil ? "/body" : "/payload"
             return try request(mapping["headers"], payload, pointer, root)
@@ -92,7 +93,10 @@ extension DocumentReader {
         places.payload = .marks(body.marks)
         var draft = assumptions.draft(payload: body.bytes, headers: list)
         draft.opaqueHeaders = opaque.union(["authorization"])
-        result.items = [PushItem(draft: draft, places: places)]
+        // Without headers it may be a part of what is sent.
+        result.items = [
+            PushItem(draft: draft, places: places, isPart: headers == nil && forcedKind == nil)
+        ]
         result.markForeign(unless: forcedKind != nil || draft.showsPush)
         return result
     }

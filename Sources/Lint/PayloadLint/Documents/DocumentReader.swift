@@ -66,11 +66,29 @@ struct DocumentReader: Sendable {
             return false
         } catch {
             let rest = bytes.dropFirst(error.offset)
-            let marks = ["...", "…", "<", "$", "%", "#{", "[["]
+            let marks = ["...", "…", "#{", "[["]
             if marks.contains(where: { rest.starts(with: $0.utf8) }) { return true }
+            if beginsPlaceholder(rest) { return true }
             // The first bracket of two begins an object.
             return bytes.dropFirst(max(0, error.offset - 1)).starts(with: "{{".utf8)
                 || rest.starts(with: "{{".utf8)
+        }
+    }
+
+    /// Whether a text begins as `<name>`, `$name`, `${name}`, `%s` and the like do. A mark by
+    /// itself, or those of a conflict of versions, is a fault.
+    private static func beginsPlaceholder(_ text: ArraySlice<UInt8>) -> Bool {
+        guard let mark = text.first, let next = text.dropFirst().first else { return false }
+        let begins = { (others: String) in
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= next | 0x20 || others.utf8.contains(next)
+        }
+        switch mark {
+        case UInt8(ascii: "<"):
+            let line = text.prefix { $0 != UInt8(ascii: "\n") }
+            return begins("%?=_") && line.contains(UInt8(ascii: ">"))
+        case UInt8(ascii: "$"): return begins("{(_")
+        case UInt8(ascii: "%"): return begins("{(@%123456789")
+        default: return false
         }
     }
 

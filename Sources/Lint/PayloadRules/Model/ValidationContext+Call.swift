@@ -152,7 +152,8 @@ extension JSONDocument {
     /// Whether a key has a name that services use for the identity of a call.
     func namesCallIdentity(_ key: Int) -> Bool {
         let letters = NearMiss.letters(text(key))
-        return CallService.endings.contains { letters.ends(with: $0) }
+        return CallService.wholeNames.contains(letters)
+            || CallService.endings.contains { letters.ends(with: $0) }
     }
 
     /// Whether a key is the name of an encrypted text: `ciphertext`, `encrypted_payload`.

@@ -78,8 +78,9 @@ extension Rules {
                 character.properties.isAlphabetic && character.isASCII
                     || ("0"..."9").contains(character) || "-._".unicodeScalars.contains(character)
             }
-            // With blanks in it, it stands there for people.
-            guard !topic.contains(" ") else { return }
+            // Words stand there for people.
+            let spaces = topic.count(where: { $0 == " " })
+            guard spaces == 0 || spaces == 1 && topic.contains(".") else { return }
             if let other = topic.unicodeScalars.first(where: { !isOfTopic($0) }) {
                 findings.report(
                     .header("apns-topic"), "apns-topic has \(shown(String(other)))")

@@ -18,7 +18,6 @@ struct CallService: Sendable {
                 "session_id", "session_uuid", "session_token", "uuid", "guid", "connection_id",
                 "conversation_id", "chat_id", "invite_id", "invitation_id", "request_id",
                 "transaction_id", "stream_id", "appointment_id", "booking_id", "consultation_id",
-                "session", "sid",
             ]),
         CallService(name: "Twilio Voice", identities: ["twi_call_sid", "call_sid"]),
         CallService(name: "Stream", identities: ["call_cid"]),
@@ -39,6 +38,9 @@ struct CallService: Sendable {
                 "channel_uuid", "room", "meeting", "conference",
             ]),
     ]
+
+    /// The letters of key names that identify a call only as a whole: other keys end with them too.
+    static let wholeNames = ["session", "sid"].map { Array($0.utf8) }
 
     /// The letters of all ends, without duplicates.
     static let endings: [[UInt8]] = {
