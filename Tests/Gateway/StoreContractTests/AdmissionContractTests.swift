@@ -32,6 +32,24 @@ struct AdmissionContractTests {
         }
     }
 
+    // It was deferred without a reason.
+    @Test(
+        "An urgent wake within the second of a send waits for its end, for the spacing",
+        arguments: StoreKind.allCases)
+    func sameSecond(_ kind: StoreKind) async throws {
+        try await kind.withCounter { (connection) async throws in
+            var early = connection
+            early.now = connection.now.advanced(byMilliseconds: 200)
+            try await early.settleSent(try await early.claimOne(Samples.wake()))
+            early.now = connection.now.advanced(byMilliseconds: 500)
+            let urgent = try await early.admitOne(Samples.wake(at: early.now, urgency: .urgent))
+            let end = connection.now.advanced(bySeconds: 1)
+            #expect(urgent.decision == .deferred(until: end, because: DelayReasons(.spacing)))
+            #expect(try await early.claim().claims.isEmpty)
+            #expect(try await connection.later(1).claim().claims.map(\.id) == [urgent.id])
+        }
+    }
+
     @Test(
         "A grant claims in the same transaction, as far as it goes", arguments: StoreKind.allCases)
     func grants(_ kind: StoreKind) async throws {

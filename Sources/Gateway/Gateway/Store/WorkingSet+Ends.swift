@@ -35,7 +35,8 @@ extension WorkingSet {
 
     /// Whether an app is paused, or was at the deadline of a wake that is found only now.
     private func isPaused(_ queue: SeenQueue, at deadline: WallInstant) -> Bool {
-        queue.row.pausedAt != nil || rules.pauses.contains(deadline, of: queue.row.queue.app)
+        queue.row.pausedAt.map { $0 <= deadline } ?? false
+            || rules.pauses.contains(deadline, of: queue.row.queue.app)
     }
 
     /// Records the end of a wake whose row has it already.

@@ -435,7 +435,10 @@ extension WakeRow {
 
     /// The reasons for its delay in its row.
     fileprivate func reasons(at now: WallInstant) -> DelayReasons {
-        guard notBefore > now else { return holds }
+        guard notBefore > now else {
+            // A ledger counts whole seconds: after a send, the next one waits for the second's end.
+            return holds.isEmpty && dueAt > now ? DelayReasons(.spacing) : holds
+        }
         return holds.union(DelayReasons(fence == 0 ? .spread : .backOff))
     }
 
