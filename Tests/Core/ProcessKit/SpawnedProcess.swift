@@ -87,9 +87,15 @@ package final class SpawnedProcess: Sendable {
     /// the signal that ended it.
     @discardableResult
     package func waitForEnd() -> Int32 {
+        guard isRunning else { return outcome }
         // Without collecting it, so that a signal may be sent meanwhile.
         var info = siginfo_t()
         while waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+        return outcome
+    }
+
+    /// The exit code of a process that has ended, or the negative number of its signal.
+    private var outcome: Int32 {
         let status = status.withLock { Self.collect(id, &$0, 0) } ?? 0
         return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
     }
@@ -104,7 +110,10 @@ package final class SpawnedProcess: Sendable {
     private static func collect(_ id: pid_t, _ status: inout Int32?, _ options: Int32) -> Int32? {
         if status == nil {
             var new: Int32 = 0
-            if waitpid(id, &new, options) == id { status = new }
+            let answer = waitpid(id, &new, options)
+            if answer == id { status = new }
+            // Somebody else collected it, and how it ended is not known: by no means well.
+            if answer < 0, errno == ECHILD { status = SIGKILL }
         }
         return status
     }
