@@ -53,7 +53,7 @@ static int32_t connect_socket(const Connection *connection, uint16_t port) {
     return descriptor;
 }
 
-static CHTTP2Progress open_channel(Connection *connection, const CHTTP2TLSContext *context,
+static CHTTP2Progress open_channel(Connection *connection, CHTTP2TLSContext *context,
                                    uint16_t port, const char *name, bool isAddress) {
     *connection = (Connection){.reactor = CHTTP2Reactor_create(),
                                .due = CHTTP2_monotonic_milliseconds() + PATIENCE_MILLISECONDS};
@@ -81,7 +81,7 @@ static void close_channel(Connection *connection) {
     CHTTP2Reactor_destroy(connection->reactor);
 }
 
-static void open_session(Connection *connection, const CHTTP2TLSContext *context, uint16_t port) {
+static void open_session(Connection *connection, CHTTP2TLSContext *context, uint16_t port) {
     const CHTTP2Progress progress = open_channel(connection, context, port, "127.0.0.1", true);
     CHECK(progress == CHTTP2ProgressDone, "%s", CHTTP2Channel_error(connection->channel));
     connection->session = CHTTP2Session_create(STREAMS, "127.0.0.1", "rouse-check");
@@ -161,7 +161,7 @@ static void push_many(Connection *connection, uint32_t count) {
 
 // MARK: - Cases
 
-static void check_pushes(const CHTTP2TLSContext *context, uint16_t port) {
+static void check_pushes(CHTTP2TLSContext *context, uint16_t port) {
     Connection connection;
     open_session(&connection, context, port);
     push_many(&connection, 300);
@@ -180,7 +180,7 @@ static void check_pushes(const CHTTP2TLSContext *context, uint16_t port) {
 }
 
 // The connection breaks with pushes on it: in both directions, or for writing alone.
-static void check_loss(const CHTTP2TLSContext *context, uint16_t port, int direction) {
+static void check_loss(CHTTP2TLSContext *context, uint16_t port, int direction) {
     Connection connection;
     open_session(&connection, context, port);
     push_many(&connection, 30);
@@ -202,7 +202,7 @@ static void check_loss(const CHTTP2TLSContext *context, uint16_t port, int direc
     close_channel(&connection);
 }
 
-static void check_refused_handshake(const CHTTP2TLSContext *context, uint16_t port,
+static void check_refused_handshake(CHTTP2TLSContext *context, uint16_t port,
                                     const char *name, bool isAddress) {
     Connection connection;
     const CHTTP2Progress progress = open_channel(&connection, context, port, name, isAddress);
@@ -212,7 +212,7 @@ static void check_refused_handshake(const CHTTP2TLSContext *context, uint16_t po
     close_channel(&connection);
 }
 
-static void check_other_protocol(const CHTTP2TLSContext *context, uint16_t port) {
+static void check_other_protocol(CHTTP2TLSContext *context, uint16_t port) {
     Connection connection;
     const CHTTP2Progress progress = open_channel(&connection, context, port, "127.0.0.1", true);
     CHECK(progress == CHTTP2ProgressNotHTTP2, "%d: %s", progress,
@@ -222,7 +222,7 @@ static void check_other_protocol(const CHTTP2TLSContext *context, uint16_t port)
 }
 
 // Without memory nothing is made, and nothing is left.
-static void check_scarcity(const CHTTP2TLSContext *context, const Place *place) {
+static void check_scarcity(CHTTP2TLSContext *context, const Place *place) {
     char error[CHTTP2_ERROR_MAX];
     const CHTTP2TLSSettings settings = {.authorityFile = place->authority};
     scarceCountdown = 0;
@@ -237,7 +237,7 @@ static void check_scarcity(const CHTTP2TLSContext *context, const Place *place) 
 }
 
 // Closed before the handshake, in its midst, and with a name that is none.
-static void check_short_lives(const CHTTP2TLSContext *context, uint16_t port) {
+static void check_short_lives(CHTTP2TLSContext *context, uint16_t port) {
     Connection connection = {.reactor = CHTTP2Reactor_create()};
     connection.channel =
         CHTTP2Channel_create(context, connect_socket(&connection, port), "127.0.0.1", true);
