@@ -86,7 +86,6 @@ struct CertaintyTests {
                 #"{"headers":["apns-priority: 5"],"payload":{"aps":{"alert":"x"}}}"#, "a.apns",
                 "G001"
             ),
-            (#"{"headers":{"apns-topic":"com.a.b "},"payload":{"aps":{}}}"#, "a.json", "H022"),
             (#"{"headers":{"apns-topic":"com.a.my b"},"payload":{"aps":{}}}"#, "a.json", "H022"),
             (
                 #"{"$schema":"s","headers":{"apns-push-type":"background"},"payload":{"aps":{}}}"#,
