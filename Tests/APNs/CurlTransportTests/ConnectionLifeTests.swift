@@ -12,10 +12,7 @@ extension ServerTests {
         private func connect(
             to server: HostileServer, maximumConnections: Int = 1
         ) throws -> (transport: CurlTransport, inbox: Inbox) {
-            var reach = TransportConfiguration(host: "127.0.0.1")
-            reach.port = server.port
-            reach.trust = .pem(try server.certificate.pem)
-            reach.proxy = .none
+            var reach = try server.reach
             reach.maximumConnections = maximumConnections
             let inbox = Inbox()
             return (try CurlTransport(reach, sink: inbox.sink), inbox)

@@ -47,10 +47,7 @@ extension ServerTests {
                     return answer + (isLast ? ServerFrame.goAway(last: frame.stream) : [])
                 }
             }
-            var reach = TransportConfiguration(host: "127.0.0.1")
-            reach.port = server.port
-            reach.trust = .pem(try server.certificate.pem)
-            reach.proxy = .none
+            let reach = try server.reach
             let inbox = Inbox()
             let transport = try HTTP2Transport(reach, sink: inbox.sink)
             // With a wait of an eighth of a second and more between connections, hardly any of the
@@ -68,10 +65,7 @@ extension ServerTests {
             let server = try await HostileServer { peer in
                 peer.converse { frame in frame.endsRequest ? ServerFrame.goAway(last: 0) : [] }
             }
-            var reach = TransportConfiguration(host: "127.0.0.1")
-            reach.port = server.port
-            reach.trust = .pem(try server.certificate.pem)
-            reach.proxy = .none
+            var reach = try server.reach
             reach.urgentWaitsForConnection = true
             let inbox = Inbox()
             let transport = try HTTP2Transport(reach, sink: inbox.sink)
@@ -91,10 +85,7 @@ extension ServerTests {
             let server = try await HostileServer { peer in
                 if peer.connection > 3 { peer.acceptAll() }
             }
-            var reach = TransportConfiguration(host: "127.0.0.1")
-            reach.port = server.port
-            reach.trust = .pem(try server.certificate.pem)
-            reach.proxy = .none
+            var reach = try server.reach
             reach.urgentWaitsForConnection = waits
             let inbox = Inbox()
             let transport = try HTTP2Transport(reach, sink: inbox.sink)
@@ -110,10 +101,7 @@ extension ServerTests {
             let server = try await HostileServer { peer in
                 if peer.connection == 1 { peer.listen() } else { peer.acceptAll() }
             }
-            var reach = TransportConfiguration(host: "127.0.0.1")
-            reach.port = server.port
-            reach.trust = .pem(try server.certificate.pem)
-            reach.proxy = .none
+            var reach = try server.reach
             reach.maximumConnections = 1
             reach.connectTimeout = .seconds(60)
             let inbox = Inbox()

@@ -14,10 +14,7 @@ extension ServerTests {
         private func connect(
             to server: HostileServer, _ adjust: (inout TransportConfiguration) -> Void = { _ in }
         ) throws -> (transport: HTTP2Transport, inbox: Inbox) {
-            var reach = TransportConfiguration(host: "127.0.0.1")
-            reach.port = server.port
-            reach.trust = .pem(try server.certificate.pem)
-            reach.proxy = .none
+            var reach = try server.reach
             reach.maximumConnections = 1
             adjust(&reach)
             let inbox = Inbox()

@@ -23,10 +23,7 @@ extension ServerTests {
                 peer.acceptAll()
             }
             defer { server.close() }
-            var reach = TransportConfiguration(host: "127.0.0.1")
-            reach.port = server.port
-            reach.trust = .pem(try server.certificate.pem)
-            reach.proxy = .none
+            var reach = try server.reach
             reach.urgentWaitsForConnection = true
             if hasCertificate {
                 let made = server.certificate

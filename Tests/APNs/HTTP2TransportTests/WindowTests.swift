@@ -13,10 +13,7 @@ extension ServerTests {
         private func connect(
             to server: HostileServer, connections: Int
         ) throws -> (transport: HTTP2Transport, inbox: Inbox) {
-            var reach = TransportConfiguration(host: "127.0.0.1")
-            reach.port = server.port
-            reach.trust = .pem(try server.certificate.pem)
-            reach.proxy = .none
+            var reach = try server.reach
             reach.maximumConnections = connections
             let inbox = Inbox()
             return (try HTTP2Transport(reach, sink: inbox.sink), inbox)

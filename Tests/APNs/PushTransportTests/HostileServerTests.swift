@@ -48,10 +48,7 @@ extension ServerTests {
             _ script: @escaping @Sendable (HostileServer.Peer) -> Void
         ) async throws {
             let server = try await HostileServer(script)
-            var reach = TransportConfiguration(host: "127.0.0.1")
-            reach.port = server.port
-            reach.trust = .pem(try server.certificate.pem)
-            reach.proxy = .none
+            var reach = try server.reach
             reach.maximumConnections = 1
             let inbox = Inbox()
             let transport = try maker.make(reach, inbox.sink)
@@ -95,10 +92,7 @@ extension ServerTests {
                     return ServerFrame.frame(1, flags: 4, stream: frame.stream, [0x88])
                 }
             }
-            var reach = TransportConfiguration(host: "127.0.0.1")
-            reach.port = server.port
-            reach.trust = .pem(try server.certificate.pem)
-            reach.proxy = .none
+            let reach = try server.reach
             let inbox = Inbox()
             let transport = try maker.make(reach, inbox.sink)
             transport.submit([TestPush.submission(1, timeout: .milliseconds(500))])

@@ -29,10 +29,7 @@ extension ServerTests {
                         + (isLast ? ServerFrame.goAway(last: frame.stream) : [])
                 }
             }
-            var reach = TransportConfiguration(host: "127.0.0.1")
-            reach.port = server.port
-            reach.trust = .pem(try server.certificate.pem)
-            reach.proxy = .none
+            var reach = try server.reach
             reach.maximumConnections = 1
             let inbox = Inbox()
             let transport = try maker.make(reach, inbox.sink)

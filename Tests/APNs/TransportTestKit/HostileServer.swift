@@ -3,6 +3,7 @@
 import CLibssl
 import Foundation
 import Glibc
+package import PushTransport
 import Synchronization
 import Testing
 
@@ -67,6 +68,18 @@ package final class HostileServer: Sendable {
     package let port: Int
     package let certificate: MadeCertificate
     private let directory: TemporaryDirectory
+
+    /// A configuration that reaches it, without a proxy.
+    package var reach: TransportConfiguration {
+        get throws {
+            var reach = TransportConfiguration(host: "127.0.0.1")
+            reach.port = port
+            reach.trust = .pem(try certificate.pem)
+            reach.proxy = .none
+            return reach
+        }
+    }
+
     private let listener: Int32
     private let isOld: Bool
     private let tickets: Tickets

@@ -74,7 +74,7 @@ extension Rules {
                 && (kind == .jsonWebToken
                     || kind == .emailAddress
                         && key.map { document.keyRoles($0).contains(.caller) } == true)
-            // Services name users and rooms by what has the form of an address.
+            // Services identify users and chats by texts that have the form of an address.
             let isOfUser = kind == .emailAddress && name?.contains("mail") != true
             findings.report(
                 .node(index), "a value looks like \(kind.noun)",

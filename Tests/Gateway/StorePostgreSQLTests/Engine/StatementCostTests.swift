@@ -166,7 +166,9 @@ struct StatementCostTests {
             try server.execute(
                 "ALTER DATABASE \(database) SET temp_file_limit = '\(limit)'", in: database)
             let store = try await PostgreSQLWakeStore.open(url: server.uri(database))
-            try await store.perform(TryWriting())
+            await #expect(throws: Never.self, "temp_file_limit = \(limit)") {
+                try await store.perform(TryWriting())
+            }
             await store.close()
         }
     }
