@@ -141,19 +141,13 @@ final class CurlLoop {
             transfers[submission.id] == nil,
             "Submission \(submission.id) is in flight already; ids must be unique.")
         guard submission.request.isComplete else {
-            let failure = TransportFailure(
-                .other, certainty: .notSent, detail: "a push has a body; this one's is empty")
             completions.append(
-                Completion(
-                    id: submission.id, result: .failure(failure), context: submission.context))
+                .refused(submission, as: .other, "a push has a body; this one's is empty"))
             return
         }
         guard queued < configuration.maximumQueued else {
-            let failure = TransportFailure(
-                .queueFull, certainty: .notSent, detail: "\(queued) submissions are waiting")
             completions.append(
-                Completion(
-                    id: submission.id, result: .failure(failure), context: submission.context))
+                .refused(submission, as: .queueFull, "\(queued) submissions are waiting"))
             return
         }
         let transfer = Transfer(submission, order: admissions, now: now)

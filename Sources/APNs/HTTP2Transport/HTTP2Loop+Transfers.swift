@@ -25,11 +25,13 @@ extension HTTP2Loop {
 
     private func enqueue(_ submission: consuming TransportRequest, now: Int64) {
         guard submission.request.isComplete else {
-            refuse(submission, .other, "a push has a body; this one's is empty")
+            completions.append(
+                .refused(submission, as: .other, "a push has a body; this one's is empty"))
             return
         }
         guard queued < configuration.maximumQueued else {
-            refuse(submission, .queueFull, "\(queued) submissions are waiting")
+            completions.append(
+                .refused(submission, as: .queueFull, "\(queued) submissions are waiting"))
             return
         }
         let id = submission.id
@@ -44,15 +46,6 @@ extension HTTP2Loop {
         } else {
             ordinaryQueue.append(place, in: pool)
         }
-    }
-
-    private func refuse(
-        _ submission: TransportRequest, _ kind: TransportFailure.Kind, _ detail: String
-    ) {
-        let failure = TransportFailure(kind, certainty: .notSent, detail: detail)
-        completions.append(
-            Completion(
-                id: submission.id, result: .failure(failure), context: submission.context))
     }
 
     // MARK: In the queue

@@ -136,7 +136,7 @@ extension BackgroundLedger {
                 second: clock, corrections: corrections, number: debits, wake: carrier.wake))
     }
 
-    /// Records the outcome of a charged send; `returns` if its wake is to be sent again.
+    /// Records the outcome of a debited send; `returns` if its wake is to be sent again.
     mutating func settle(_ debit: BudgetDebit, _ fate: SendFate, returns: Bool) -> SettledWake {
         if inFlight > 0 { inFlight -= 1 }
         let stamp = WrappedSeconds(second: debit.second)
@@ -154,7 +154,7 @@ extension BackgroundLedger {
         // with one apns-id. So while nothing else was sent since, its own debits do not space it.
         wake.isRepeat = debit.number == debits && (!isRefunded || wake.isRepeat)
         if debit.corrections != corrections {
-            // It has the age that it had when it was charged; the time since is not counted.
+            // It has the age that it had when it was debited; the time since is not counted.
             wake.since = now &- (stamp &- wake.since)
             wake.newest = now &- (stamp &- wake.newest)
         }

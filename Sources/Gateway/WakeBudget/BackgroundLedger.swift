@@ -59,7 +59,7 @@ struct BackgroundLedger: Hashable, Sendable {
     /// from the send; 0 when no receipt showed it yet.
     var holdSeconds: UInt16 = 0
     var pending: PendingWake?
-    /// Charged sends that were not settled yet.
+    /// Debited sends that were not settled yet.
     var inFlight: UInt8 = 0
     /// The number of corrections of the clock, wrapping: a debit from before a correction has a
     /// time of its send that is another one now.

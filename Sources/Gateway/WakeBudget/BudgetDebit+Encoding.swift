@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension BudgetDebit {
-    /// The charge as bytes, for a store to keep with the lease of its wake: the version of the
+    /// The debit as bytes, for a store to keep with the lease of its wake: the version of the
     /// ledger's encoding, then the fields in their order, little-endian.
     public func encoded() -> [UInt8] {
         var writer = LedgerWriter()

@@ -67,7 +67,8 @@ public struct BackgroundRequest: Hashable, Sendable {
 
 /// The fingerprint of a call id in a ledger: 42 bits of its 64-bit FNV-1a hash.
 ///
-/// Two of the at most twelve calls of an hour collide with a probability under 2⁻³⁸.
+/// A call has the fingerprint of one of the at most eleven others of an hour with a probability
+/// under 2⁻³⁸.
 public struct CallFingerprint: Hashable, Sendable {
     /// How many bits there are.
     static let bitCount = 42

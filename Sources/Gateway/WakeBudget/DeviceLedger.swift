@@ -52,7 +52,7 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
-    /// Charged sends that were not settled yet; 255 for more. Always 0 where each debit is settled
+    /// Debited sends that were not settled yet; 255 for more. Always 0 where each debit is settled
     /// immediately.
     public var inFlight: Int {
         switch form {
@@ -153,15 +153,15 @@ public struct DeviceLedger: Hashable, Sendable {
         }
     }
 
-    /// Records the outcome of a charged send; `returns` if its wake is to be sent again.
+    /// Records the outcome of a debited send; `returns` if its wake is to be sent again.
     ///
     /// A refund takes back what was debited, the spacing included. It is given only while the send
     /// is among the last thirteen and the clock was not corrected since; otherwise the send stays
-    /// charged. A charge is refunded once, which a store's fencing ensures. It may be settled as
+    /// debited. A debit is refunded once, which a store's fencing ensures. It may be settled as
     /// accepted in advance, with the claim, so that only failures are recorded a second time;
     /// ``inFlight`` does not count it then.
     ///
-    /// Each attempt that may have arrived stays charged, those of a wake that returns too: the hour
+    /// Each attempt that may have arrived stays debited, those of a wake that returns too: the hour
     /// and the day count them, so that a device never gets more than its budget, whatever their
     /// outcome. Only the spacing does not delay a wake after its own attempts, unless another was
     /// sent after them. A wake that returns while another waits is carried by that one, to which
@@ -252,12 +252,12 @@ public struct DeviceLedger: Hashable, Sendable {
         withBackground(at: now, otherwise: nil) { $0.report(signal) }
     }
 
-    /// Books a receipt: the app says that a wake launched it.
+    /// Records a receipt: a wake launched the app.
     ///
-    /// It confirms the send of the time `sentAt` and all before it, with which backing off ends;
-    /// without a time it confirms all. With `hasSynced` the app says that it fetched all there is
-    /// when it was launched: then the pending wake ends as superseded if all its requests were made
-    /// before `launchedAt`, or, where that is not known, before `sentAt`.
+    /// The receipt confirms the send of the time `sentAt` and all before it, which ends the wait
+    /// for receipts; without a time it confirms all. With `hasSynced` the app has fetched all data
+    /// during that launch: the pending wake then ends as superseded if all its requests were made
+    /// before `launchedAt`, or, if that is unknown, before `sentAt`.
     public mutating func confirmLaunch(
         ofSendAt sentAt: WallInstant? = nil, launchedAt: WallInstant? = nil,
         hasSynced: Bool = false, at now: WallInstant
@@ -271,12 +271,12 @@ public struct DeviceLedger: Hashable, Sendable {
     }
 
     private mutating func withBackground<Answer>(
-        at now: WallInstant, otherwise answer: Answer, _ book: (inout BackgroundLedger) -> Answer
+        at now: WallInstant, otherwise answer: Answer, _ body: (inout BackgroundLedger) -> Answer
     ) -> Answer {
         guard case .background(var ledger) = form else { return answer }
         ledger.observe(now)
         defer { form = .background(ledger) }
-        return book(&ledger)
+        return body(&ledger)
     }
 }
 

@@ -14,11 +14,11 @@ public enum ClaimVerdict: Hashable, Sendable {
     case nothingPending
 }
 
-/// The outcome of a charged send.
+/// The outcome of a debited send.
 public enum SendFate: String, Hashable, Sendable, CaseIterable {
     /// APNs accepted it.
     case accepted
-    /// It may have reached APNs: it stays charged.
+    /// It may have reached APNs: it stays debited.
     case unknown
     /// It certainly was not sent: it is refunded.
     case notSent = "not-sent"

@@ -4,7 +4,7 @@ import Gateway
 import PayloadRules
 import WakeModel
 
-/// `POST /v1/channels`: which channel is to be made.
+/// The body of `POST /v1/channels`.
 struct ChannelCreationBody {
     let app: String
     let environment: APNsEnvironment?
@@ -39,7 +39,7 @@ struct ChannelCreationBody {
     }
 }
 
-/// `POST /v1/channels/{channel}/broadcasts`: what is sent to a channel.
+/// The body of `POST /v1/channels/{channel}/broadcasts`.
 struct BroadcastBody {
     let app: String
     let environment: APNsEnvironment?
@@ -83,7 +83,8 @@ struct BroadcastBody {
         return priority
     }
 
-    /// The broadcast, if the rules find no error in it. Throws ``Problem``.
+    /// Returns the broadcast. Throws ``Problem`` with the findings if the rules find an error in
+    /// it.
     func broadcast(
         to channel: ChannelID, of bundleID: BundleID, now: WallInstant
     ) throws(Problem) -> Broadcast {
@@ -133,7 +134,8 @@ struct BroadcastBody {
                             + "channel that stores nothing.",
                         in: 0...Broadcast.maximumLifeSeconds)),
             ],
-            // Of every app, as a condition: generated clients take the payload for any object.
+            // A condition that every broadcast meets, instead of the member's own schema: generated
+            // clients then have the payload as any object.
             variants: [
                 [
                     app,

@@ -5,7 +5,7 @@ import HTTPTypes
 import WakeModel
 
 extension Problem {
-    /// What APNs answered to a request that the gateway passed on.
+    /// APNs' answer to a request that the gateway passed on.
     struct APNsAnswer {
         let status: Int
         let reason: String?
@@ -27,16 +27,16 @@ extension Problem {
         }
     }
 
-    /// Why APNs did not do what was asked about a channel. Where the request named none, no answer
-    /// can be about it.
+    /// APNs refused a request about channels. `unknown-channel` is used only if the request names a
+    /// channel (`namesChannel`).
     init(_ rejection: ChannelRejection, namesChannel: Bool) {
         let words = "\(rejection.meaning) \(rejection.advice.remedy)"
         switch rejection.reason {
-        // An id that APNs cannot read is of no channel either.
+        // No channel has an id that APNs cannot read.
         case .channelNotRegistered, .badPath, .badChannelID:
             self.init(.unknownChannel, words)
             field = "channel"
-        // The gateway writes every lifetime as a time: it can only be one too many.
+        // The gateway only sends valid times, so the channel must be one that allows none.
         case .badExpirationDate:
             self.init(
                 .channelStoresNothing,
@@ -55,7 +55,7 @@ extension Problem {
         }
     }
 
-    /// That APNs gave no answer.
+    /// APNs gave no answer.
     init(unanswered failure: SendFailure) {
         self.init(
             .apnsUnanswered,

@@ -8,16 +8,16 @@ public typealias ChannelResult<Value: Hashable & Sendable> = Result<
     ChannelAnswer<Value>, SendFailure
 >
 
-/// What asks APNs about the broadcast channels of apps, and sends to them.
+/// A client for APNs' broadcast channels: manages the channels of apps and sends to them.
 ///
-/// Nothing of it is kept or queued: each call is one request to APNs and its answer.
+/// Each call is one request to APNs and its answer; nothing is stored or queued.
 public protocol ChannelService: Sendable {
-    /// Makes a channel.
+    /// Creates a channel.
     func createChannel(
         of app: AppIdentity, storing storage: ChannelStorage
     ) async -> ChannelResult<ChannelID>
 
-    /// Reads what a channel stores.
+    /// Reads the storage policy of a channel.
     func storage(
         of channel: ChannelID, of app: AppIdentity
     ) async -> ChannelResult<ChannelStorage>
@@ -25,12 +25,12 @@ public protocol ChannelService: Sendable {
     /// Reads the ids of all channels of an app.
     func channels(of app: AppIdentity) async -> ChannelResult<[ChannelID]>
 
-    /// Deletes a channel, for good.
+    /// Deletes a channel. This cannot be undone.
     func deleteChannel(
         _ channel: ChannelID, of app: AppIdentity
     ) async -> ChannelResult<Acknowledgement>
 
-    /// Sends a broadcast for an app, whose bundle id it has.
+    /// Sends a broadcast. `app` has the broadcast's bundle id, and selects the environment.
     func send(
         _ broadcast: Broadcast, for app: AppIdentity
     ) async -> ChannelResult<Acknowledgement>

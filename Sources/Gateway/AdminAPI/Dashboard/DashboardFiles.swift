@@ -2,14 +2,14 @@
 
 import CDashboard
 
-/// The files that the dashboard is made of, by name, as they were when the program was built.
+/// The dashboard's source files, by name.
 struct DashboardFiles: Sendable {
-    /// The texts by name.
+    /// The text of each file, by name.
     let texts: [String: String]
 
     init(_ texts: [String: String]) { self.texts = texts }
 
-    /// Those that are in the program.
+    /// The files that were compiled into the program.
     static let embedded: DashboardFiles = {
         var texts: [String: String] = [:]
         for index in 0..<CDashboard_file_count() {

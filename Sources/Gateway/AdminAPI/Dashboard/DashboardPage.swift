@@ -4,28 +4,28 @@ import Foundation
 import HTTPTypes
 import OpenSSLCrypto
 
-/// The dashboard as one HTML document: its style and scripts are inline, so that it requests
-/// nothing but figures.
+/// The dashboard as one HTML document with inline styles and scripts, so that a browser requests
+/// nothing else but data.
 ///
-/// It holds no data, and so needs no key; every figure is fetched by its scripts with the key that
-/// a person types.
+/// The document has no data, and is served without an API key. Its scripts request the data with
+/// the key that the user enters.
 struct DashboardPage: Sendable {
     /// The media type of the document.
     static let mediaType = "text/html; charset=utf-8"
 
     /// The document in UTF-8.
     let document: [UInt8]
-    /// What the browser may do for the document (W3C Content Security Policy Level 3): run and
-    /// apply what is in it, known by its digest, and ask this origin for figures.
+    /// The Content-Security-Policy (W3C, Level 3): allows the inline scripts and styles, by their
+    /// digests, and requests to this origin.
     let contentSecurityPolicy: String
-    /// Changes with the document (RFC 9110 §8.8.3).
+    /// The ETag, a digest of the document (RFC 9110 §8.8.3).
     let entityTag: String
 
-    /// The page of the files that are in the program.
+    /// The page made of the files in the program.
     static let embedded = DashboardPage(.embedded)
 
-    /// Puts a page together. The document names style and scripts as a browser would load them from
-    /// a folder, each on a line of its own, and each line is replaced by the file that it names.
+    /// Creates the page. `dashboard.html` links styles and scripts, each on a line of its own; each
+    /// such line is replaced by the file that it names.
     init(_ files: DashboardFiles) {
         var lines: [String] = []
         var styleDigests: [String] = []
@@ -50,7 +50,7 @@ struct DashboardPage: Sendable {
         entityTag = "\"\(Self.digest(of: document))\""
     }
 
-    /// The name between two marks that fill a line, white space aside.
+    /// The text between `start` and `end`, if they begin and end the line, white space aside.
     private static func name(
         in line: some StringProtocol, _ start: String, _ end: String
     ) -> String? {
@@ -59,8 +59,8 @@ struct DashboardPage: Sendable {
         return String(text.dropFirst(start.count).dropLast(end.count))
     }
 
-    /// Trusted types are asked for and none is allowed: text from the gateway cannot become markup
-    /// whatever a script does with it.
+    /// The policy. It requires trusted types and allows none, so that scripts cannot turn text from
+    /// the gateway into markup.
     private static func policy(styles: [String], scripts: [String]) -> String {
         [
             "default-src 'none'",
@@ -79,7 +79,7 @@ struct DashboardPage: Sendable {
 }
 
 extension DashboardFiles {
-    /// The text of a file that is there.
+    /// The text of a file, which must exist.
     fileprivate func text(_ name: String) -> String {
         guard let text = texts[name] else {
             preconditionFailure("The dashboard names \(name), which is not in the program.")
@@ -87,8 +87,8 @@ extension DashboardFiles {
         return text
     }
 
-    /// The text of a file made safe for an element: nothing in it ends the element, or begins a
-    /// comment there.
+    /// The text of a file, for an inline element. Traps if the text would end the element or begin
+    /// a comment in it.
     fileprivate func inlined(_ name: String, in element: String) -> String {
         let text = "\n" + text(name)
         precondition(

@@ -3,14 +3,14 @@
 import Gateway
 import WakeModel
 
-/// The body of `POST /v1/devices/lookup`: what the route with the device token in its path has in
-/// path and query, where proxies would log it. Who has only a wake names the device by it.
+/// The body of `POST /v1/devices/lookup`. It names a device by its token, which stays out of the
+/// URL that proxies log, or by one of its wakes.
 struct DeviceLookupBody {
     let device: NamedDevice
     let app: String?
     let environment: APNsEnvironment?
 
-    /// How a request names a device.
+    /// A device as a request names it.
     enum NamedDevice {
         case token(DeviceToken)
         /// The device of this wake.
@@ -39,7 +39,7 @@ struct DeviceLookupBody {
         }
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object(
             [
@@ -71,7 +71,7 @@ struct DeviceBody {
         }
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object([
             .required("device_token", WakeBody.deviceTokenSchema),

@@ -5,8 +5,8 @@ import WakeBudget
 import WakeModel
 
 extension DeviceView {
-    /// One queue of a device: its ledger as data and in words, what waits and why, and what came
-    /// last.
+    /// One queue of a device: its budget as data and as messages, the waiting wake and the reasons
+    /// why it waits, and the latest wakes.
     func json(_ context: WaitContext) -> JSONValue {
         let waiting = context.explain(self)
         return .object([
@@ -31,7 +31,7 @@ extension DeviceView {
         ])
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object([
             .required("app", .string("The bundle id.")),
@@ -80,7 +80,7 @@ extension Explanation {
         ])
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         let window = Schema.object([
             .required("used", .count()), .required("limit", .count()),

@@ -6,13 +6,13 @@ import WakeModel
 
 /// The body of `POST /v1/receipts`: one receipt, or `{"receipts": […]}`.
 struct ReceiptsBody {
-    /// The most receipts of a request.
+    /// The maximum number of receipts of a request.
     static let maximumCount = 1_000
 
     let receipts: [Receipt]
 
     /// Parses a body. Throws ``Problem`` with the codes `malformed-body`, `body-too-large` and
-    /// `invalid-field`. `apps` are those of which the caller may name wakes; `nil` for all.
+    /// `invalid-field`. `apps` are the apps whose wakes the caller may name; `nil` for all.
     init(_ text: [UInt8], among apps: Set<BundleID>? = nil) throws(Problem) {
         let members = try Members(parsing: text)
         let list: ArraySlice<UInt8>
@@ -41,7 +41,7 @@ struct ReceiptsBody {
         self.receipts = receipts
     }
 
-    /// Parses a receipt of a list; what is wrong with it names its place.
+    /// Parses a receipt of a list. A problem names the receipt's place.
     private static func receipt(
         _ text: [UInt8], at place: String, _ apps: Set<BundleID>?
     ) throws(Problem) -> Receipt {
@@ -79,7 +79,7 @@ struct ReceiptsBody {
                     field: "device_token", problem: "is given without ref",
                     remedy: "Give the wake's ref with it, or the wake's id alone.")
             }
-            // A wake's id is its apns-id, so that the app can say what it has got.
+            // `apns_id` is the same id: an app that received the push knows only its apns-id.
             var id: WakeID?
             for name in ["id", "apns_id"] {
                 guard let text = try members.string(name) else { continue }
@@ -104,7 +104,7 @@ struct ReceiptsBody {
         )
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .oneOf(
             [
@@ -116,7 +116,7 @@ struct ReceiptsBody {
             ], "One receipt, or a list of them.")
     }
 
-    /// What the OpenAPI document says of one receipt.
+    /// The schema of one receipt in the OpenAPI document.
     static var receiptSchema: Schema {
         let id = Schema.string(
             "The same as apns_id; where both are there, this one.", format: "uuid")

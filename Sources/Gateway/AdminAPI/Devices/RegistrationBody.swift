@@ -3,8 +3,8 @@
 import Gateway
 import WakeModel
 
-/// The body of `PUT /v1/devices/{token}/registered`: the app got this token from iOS just now. That
-/// of `PUT /v1/devices/registered` names the device too.
+/// The body of `PUT /v1/devices/{token}/registered`, which reports that iOS gave the app this
+/// token, and of `PUT /v1/devices/registered`, which has the token in the body.
 struct RegistrationBody {
     let deviceToken: DeviceToken
     let app: String
@@ -14,7 +14,7 @@ struct RegistrationBody {
     let user: UserChange
 
     /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
-    /// `token` is the device that the path names, if it does.
+    /// `token` is the device token in the path, if there is one.
     init(_ text: [UInt8], of token: DeviceToken?) throws(Problem) {
         let members = try Members(parsing: text)
         do throws(InvalidField) {
@@ -39,7 +39,7 @@ struct RegistrationBody {
         }
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static func schema(namesDevice: Bool) -> Schema {
         .object(
             (namesDevice ? [.required("device_token", WakeBody.deviceTokenSchema)] : []) + [

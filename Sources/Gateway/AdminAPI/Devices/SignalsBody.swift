@@ -3,8 +3,8 @@
 import WakeBudget
 import WakeModel
 
-/// The body of `PUT /v1/devices/{token}/signals`: what an app reports about its device (facts
-/// §6.2). That of `PUT /v1/devices/signals` names the device too.
+/// The body of `PUT /v1/devices/{token}/signals`, with which an app reports the state of its device
+/// (facts §6.2), and of `PUT /v1/devices/signals`, which has the token in the body.
 struct SignalsBody {
     let deviceToken: DeviceToken
     let signals: [DeviceSignal]
@@ -12,7 +12,7 @@ struct SignalsBody {
     let environment: APNsEnvironment?
 
     /// Parses a body. Throws ``Problem`` with the codes `malformed-body` and `invalid-field`.
-    /// `token` is the device that the path names, if it does.
+    /// `token` is the device token in the path, if there is one.
     init(_ text: [UInt8], of token: DeviceToken?) throws(Problem) {
         let members = try Members(parsing: text)
         do throws(InvalidField) {
@@ -24,7 +24,7 @@ struct SignalsBody {
             deviceToken = if let token { token } else { try members.requiredDeviceToken() }
             app = try members.string("app")
             environment = try members.choice("environment")
-            // The report counts from when it comes in; its time is checked and not used.
+            // Checked, but not used: a report counts from its arrival.
             _ = try members.instant("at")
             signals = try Self.signals(members)
             guard !signals.isEmpty else {
@@ -58,12 +58,12 @@ struct SignalsBody {
             signals.append(.backgroundAppRefresh(isAvailable))
         }
         if try members.boolean("force_quit") == true { signals.append(.forceQuit) }
-        // Last: it ends what the others hold back.
+        // Applied last, because it ends the delays that the other signals cause.
         if try members.boolean("foreground") == true { signals.append(.foreground) }
         return signals
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static func schema(namesDevice: Bool) -> Schema {
         .object(
             (namesDevice ? [.required("device_token", WakeBody.deviceTokenSchema)] : []) + [

@@ -5,11 +5,12 @@ import HTTPTypes
 import PayloadRules
 import WakeModel
 
-/// A wake that the gateway accepted, for an answer.
+/// An accepted wake, as the API returns it.
 struct AcceptedWake {
     let wake: AdmittedWake
 
-    /// Takes it out of the gateway's answer to an inquiry. Throws ``Problem`` for every other one.
+    /// Reads the wake from an admission result. Throws ``Problem`` for every other result;
+    /// `inquiry` names the app in it.
     init(_ result: AdmissionResult, to inquiry: Inquiry? = nil) throws(Problem) {
         switch result {
         case .admitted(let wake): self.wake = wake
@@ -35,8 +36,8 @@ struct AcceptedWake {
         }
     }
 
-    /// Where it can be read, and whether this answer repeats an earlier one: in a header, because
-    /// the body of a repetition is the same to the byte.
+    /// `Location`, and `Idempotency-Replayed` for a repeated request. The latter is a header
+    /// because the body of a repetition is the same, byte for byte.
     var headers: HTTPFields {
         var headers = HTTPFields()
         headers[.location] = "/v1/wakes/\(wake.id)"
@@ -48,8 +49,8 @@ struct AcceptedWake {
 
     var json: JSONValue { json(wake.decision.message(until: wake.deadline), nil) }
 
-    /// The answer to a caller that has waited for the outcome in vain: the state of the wake now
-    /// and why it has not ended are beside what was decided then.
+    /// The answer to `wait=outcome` when the wake has not ended in time: the decision made at
+    /// acceptance, the present state, and why the wake still waits.
     func json(in state: WakeState, _ waiting: WaitExplanation) -> JSONValue {
         json(wake.decision.pastMessage(until: wake.deadline), (state, waiting))
     }
@@ -71,7 +72,7 @@ struct AcceptedWake {
         ])
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object([
             .required("id", .string("The wake's id, and its apns-id.", format: "uuid")),
@@ -88,21 +89,22 @@ struct AcceptedWake {
 }
 
 extension Problem {
-    /// A push that the rules found errors in, with all findings. Errors come first: they are why.
-    /// Within a severity the rules' order stays.
+    /// A push in which the rules found errors. All findings are in it, errors first, because they
+    /// are the reason; findings of one severity keep the rules' order.
     static func invalidWake(_ diagnostics: [Diagnostic]) -> Problem {
         var problem = Problem(.invalidWake, "See the diagnostics.")
         problem.diagnostics = Severity.allCases.sorted(by: >).flatMap { severity in
             diagnostics.filter { $0.severity == severity }
         }
-        // No error is about a header, which the other members make.
+        // A finding with a header is about another member of the body than the payload.
         if problem.diagnostics.first?.header == nil { problem.field = "payload" }
         return problem
     }
 
-    /// No such app is configured; `name` is what it was called, in the member or parameter `field`.
-    /// What has no dot is no bundle identifier that Apple would give, and may be a token or another
-    /// secret in the wrong place, so it is not repeated.
+    /// No app with this bundle id is configured. `field` is the member or parameter that has it.
+    ///
+    /// The message repeats only a name with a dot. Text without one is not a bundle id, and may be
+    /// a token or another secret in the wrong place.
     static func unknownApp(
         _ name: String?, _ environment: APNsEnvironment?, field: String = "app"
     ) -> Problem {

@@ -4,19 +4,19 @@ import Gateway
 import PayloadRules
 import WakeModel
 
-/// Writes accepted wakes of one batch as JSON, each to the same bytes as ``AcceptedWake/json``, or
-/// to those without its diagnostics.
+/// Writes the accepted wakes of one batch as JSON: the same bytes as ``AcceptedWake/json``, with or
+/// without diagnostics.
 ///
-/// The wakes of a batch mostly differ in their ids alone: what was written for the one before is
-/// kept, so that an answer is copied and not made anew.
+/// Most wakes of a batch differ in their ids only. The text of each other member is therefore kept
+/// and copied as long as its value stays the same.
 struct AcceptedWakeText {
-    /// A value and its text.
+    /// A value and its JSON text.
     private struct Known<Value: Equatable> {
         var value: Value
         var text: [UInt8]
     }
 
-    /// A decision, and the deadline of its message.
+    /// A decision, and the deadline that its message depends on.
     private struct DecisionUntil: Equatable {
         let decision: WakeDecision
         let deadline: WallInstant
@@ -30,7 +30,7 @@ struct AcceptedWakeText {
 
     init(withDiagnostics: Bool) { self.withDiagnostics = withDiagnostics }
 
-    /// Appends the text of one wake.
+    /// Appends the JSON of one wake.
     mutating func append(_ accepted: AcceptedWake, to bytes: inout [UInt8]) {
         let wake = accepted.wake
         bytes.append(contentsOf: #"{"id":""#.utf8)

@@ -3,21 +3,21 @@
 import Gateway
 import WakeModel
 
-/// The places of a request for many wakes: their inquiries to the gateway, and the errors of the
-/// others.
+/// The items of a request for many wakes, in order: each has inquiries to the gateway, or a
+/// problem.
 struct Batch {
     private enum Place {
-        /// It has this inquiry.
+        /// A wake on one device, with this inquiry.
         case asked(Int)
-        /// It requests the same wake as an earlier place.
+        /// The same device as at an earlier place of a multicast.
         case duplicate(of: Int)
-        /// It could not be parsed, or is not allowed.
+        /// An item that was refused before the gateway was asked.
         case refused(Problem)
-        /// It requests a wake on each device of a user, with these inquiries.
+        /// A wake on each device of a user, with these inquiries.
         case user(Range<Int>)
     }
 
-    /// A place that is for a user whose devices are not known yet.
+    /// A place for a user whose devices are looked up.
     private struct OpenPlace {
         let place: Int
         let user: UserID
@@ -25,25 +25,26 @@ struct Batch {
         let mark: IdempotencyKey?
     }
 
-    /// The most wakes of a request with users.
+    /// The maximum number of wakes of a request that names users.
     static let maximumWakeCount = 10_000
 
     /// The inquiries to the gateway, in order.
     private(set) var inquiries: [Inquiry] = []
     private var places: [Place] = []
     private var openPlaces: [OpenPlace] = []
-    /// Those whose users' devices are known, and that are recognised when they are repeated.
+    /// Resolved places with an idempotency key;
+    /// ``submit(to:spreadSeconds:caller:withDiagnostics:)`` may resolve them again.
     private var markedPlaces: [OpenPlace] = []
-    /// Inquiries that were replaced by later ones.
+    /// The number of inquiries that no place refers to, because their places were resolved again.
     private var replacedCount = 0
 
-    /// Creates an empty batch with capacity for this number of places.
+    /// Creates an empty batch that reserves memory for so many places.
     init(capacity: Int) {
         inquiries.reserveCapacity(capacity)
         places.reserveCapacity(capacity)
     }
 
-    /// Whether there are places whose users' devices are not known yet.
+    /// Whether ``resolveUsers(by:)`` has places to resolve.
     var hasUsers: Bool { !openPlaces.isEmpty }
 
     /// Adds a request for a wake as the next place.
@@ -60,7 +61,7 @@ struct Batch {
         places.append(.refused(.noDevices))
     }
 
-    /// Makes the inquiries of the places for users, from the users' devices. Throws when the store
+    /// Looks up the users' devices and adds an inquiry for each device. Throws when the store
     /// fails.
     mutating func resolveUsers(by gateway: Gateway) async throws(Problem) {
         let open = openPlaces
@@ -68,7 +69,8 @@ struct Batch {
         var targets: [UserTarget] = []
         var asked: [OpenPlace] = []
         for place in open {
-            // Before the devices are read, because an invalid request is invalid for any user.
+            // Checked first: the answer to an invalid request must not depend on whether the user
+            // has devices.
             if let refusal = try place.terms.refusal(by: gateway) {
                 places[place.place] = .refused(refusal)
             } else if let queue = gateway.queue(place.terms) {
@@ -77,7 +79,8 @@ struct Batch {
                 asked.append(place)
             }
         }
-        // Some at a time: a user may have hundreds of devices, and the request's bound is for all.
+        // In parts, because a user may have hundreds of devices: the limit of the request is
+        // checked before each part, so that no more devices are read than it allows.
         for start in stride(from: 0, to: targets.count, by: Self.resolvedAtOnce) {
             let part = start..<min(start + Self.resolvedAtOnce, targets.count)
             guard inquiries.count - replacedCount < Self.maximumWakeCount else {
@@ -91,7 +94,7 @@ struct Batch {
         }
     }
 
-    /// The number of users that are looked up concurrently.
+    /// The number of users that are looked up at a time.
     private static let resolvedAtOnce = 64
 
     private static let tooManyDevices = Problem(
@@ -99,11 +102,13 @@ struct Batch {
         "The request's users have more than \(maximumWakeCount) devices together. Send the rest in "
             + "another request.")
 
-    /// Sends the inquiries to the gateway and returns an answer for each. Throws when the store
-    /// cannot return a user's devices.
+    /// Submits the inquiries and returns an answer for each. Throws when the store fails to return
+    /// a user's devices.
     ///
-    /// Where the same request came between ``resolveUsers(by:)`` and now, and its user had other
-    /// devices then, no wake was taken here: it is asked for those devices, and gets their answers.
+    /// A request with the same idempotency key may be accepted between ``resolveUsers(by:)`` and
+    /// this call, when the user has other devices. The gateway then answers `idempotencyConflict`
+    /// for this user and accepts none of the wakes. The user is resolved once more, to the devices
+    /// of the accepted request, and gets the answers of their wakes.
     mutating func submit(
         to gateway: Gateway, spreadSeconds: Int, caller: String, withDiagnostics: Bool = true
     ) async throws(Problem) -> [AdmissionResult] {
@@ -144,21 +149,24 @@ struct Batch {
         }
     }
 
-    /// Assigns the answer of an earlier place to the next one.
+    /// Adds a place that has the same device as an earlier one.
     mutating func repeatAnswer(of place: Int) { places.append(.duplicate(of: place)) }
 
-    /// Refuses the next place.
+    /// Adds a place that is refused.
     mutating func refuse(_ problem: Problem) { places.append(.refused(problem)) }
 
-    /// The size of the answer for an accepted item, in bytes, for reserving memory.
+    /// The approximate size of the answer for an accepted item, in bytes, to reserve memory.
     private static let answerByteCount = 320
 
-    /// The answer for each place, in order, with pauses for others; what the rules found in wakes
-    /// that were taken only on demand. Throws what kept the gateway from taking any.
+    /// Writes the answer for each place, in order. With `withDiagnostics`, accepted wakes have the
+    /// rules' findings. Throws ``Problem`` when no wake was accepted because the gateway is
+    /// overloaded or its store fails.
+    ///
+    /// Pauses between items, so that a long list does not delay other requests.
     func answer(
         _ answers: [AdmissionResult], withDiagnostics: Bool, _ turn: WorkTurn
     ) async throws(Problem) -> JSONValue {
-        // Written one by one: values for all of them would be a tree of thousands of pieces.
+        // Bytes, because a `JSONValue` for thousands of items takes much more memory.
         var items = [UInt8(ascii: "[")]
         items.reserveCapacity(places.count * Self.answerByteCount)
         var text = AcceptedWakeText(withDiagnostics: withDiagnostics)
@@ -176,8 +184,8 @@ struct Batch {
             do throws(Problem) {
                 let accepted = try accepted(at: place, answers)
                 acceptedCount += 1
-                // What an earlier place says is not said again: thousands of small duplicates
-                // would make a large answer.
+                // The answer of the first place is not repeated: a small request with thousands of
+                // duplicates would get a large answer.
                 if case .duplicate(let first) = place {
                     items.append(contentsOf: #"{"status":202,"duplicate_of":\#(first)}"#.utf8)
                     continue
@@ -208,8 +216,8 @@ struct Batch {
         ])
     }
 
-    /// Appends the answer for a user: one for each device. Returns how many wakes were taken, and
-    /// what kept the gateway from taking one.
+    /// Appends the answer for a user, with an item for each device. Returns the number of accepted
+    /// wakes, and the last problem that was an overload or a failure of the store.
     private func append(
         _ range: Range<Int>, _ answers: [AdmissionResult], to items: inout [UInt8],
         _ text: inout AcceptedWakeText
@@ -249,8 +257,8 @@ struct Batch {
         return (acceptedCount, obstacle)
     }
 
-    /// The answer to a request that is one place for a user. Throws what is wrong with all of it,
-    /// or kept the gateway from taking any.
+    /// Returns the answer to a request that is for one user. Throws a problem that concerns all
+    /// devices, or an overload or a failure of the store when no wake was accepted.
     func userAnswer(_ answers: [AdmissionResult]) throws(Problem) -> JSONValue {
         guard case .user(let range) = places[0] else {
             if case .refused(let problem) = places[0] { throw problem }
@@ -276,7 +284,7 @@ struct Batch {
         }
     }
 
-    /// What the OpenAPI document says of an answer.
+    /// The schema of an answer in the OpenAPI document.
     static var schema: Schema {
         .object([
             .required("accepted", .count("Items with the status 202.")),
@@ -316,7 +324,7 @@ struct Batch {
             ]), "For a user: an answer for each device.")
     }
 
-    /// What the OpenAPI document says of the answer to a single request for a user.
+    /// The schema of the answer to a single request for a user, in the OpenAPI document.
     static var userSchema: Schema {
         .object([
             .required(
@@ -328,15 +336,15 @@ struct Batch {
     }
 }
 
-// What the routes for many wakes have in common.
+// Shared by the routes for many wakes.
 
 extension Operation.Parameter {
-    /// Over how long the wakes of a request are spread.
+    /// `spread`: the time over which the wakes of a request are spread.
     static let spread = Operation.Parameter(
         name: "spread", place: .query, schema: .integer(in: 0...WakeTerms.maximumSpreadSeconds),
         description: "Spread the due times evenly over so many seconds. Calls are not spread.")
 
-    /// Whether accepted wakes come with what the rules found.
+    /// `diagnostics`: whether the answer has the rules' findings for accepted wakes.
     static let diagnostics = Operation.Parameter(
         name: "diagnostics", place: .query, schema: .boolean(),
         description: "true to have the rules' warnings and notes with each accepted wake too; "
@@ -344,14 +352,14 @@ extension Operation.Parameter {
 }
 
 extension Query {
-    /// Over how many seconds the wakes of a request are spread.
+    /// The value of `spread` in seconds; 0 by default.
     func spread() throws(Problem) -> Int {
         try integer("spread", in: 0...Int(WakeTerms.maximumSpreadSeconds)) ?? 0
     }
 }
 
 extension Problem {
-    /// A wake among many that is to be spread by itself; `place` is where it says so.
+    /// `spread_seconds` in a request for many wakes; `place` says where it is given.
     static func spreadAmongMany(_ place: String) -> Problem {
         Problem(
             InvalidField(
@@ -361,7 +369,7 @@ extension Problem {
 }
 
 extension WakeTerms {
-    /// What is wrong with the payload, the app or another member, whatever the device is.
+    /// The reason to refuse these terms for every device; `nil` when there is none.
     func refusal(by gateway: Gateway) throws(Problem) -> Problem? {
         let any = try parsing(String(repeating: "0", count: 64)) {
             (text) throws(InvalidField) in try DeviceToken(hex: text)
@@ -378,7 +386,7 @@ extension WakeTerms {
 }
 
 extension Gateway {
-    /// The queue of a wake with these terms; `nil` when no single app is meant.
+    /// The queue of a wake with these terms; `nil` unless exactly one configured app matches.
     fileprivate func queue(_ terms: WakeTerms) -> WakeQueueKey? {
         let found = apps.map(\.app).filter {
             $0.bundleID == terms.bundleID
@@ -390,8 +398,7 @@ extension Gateway {
 }
 
 extension AdmissionResult {
-    /// Whether it is about what all wakes with the same terms have in common, so that none was
-    /// taken.
+    /// Whether the result depends on the terms alone, so that every device with them has the same.
     var concernsAll: Bool {
         switch self {
         case .invalid, .unknownApp, .ambiguousEnvironment, .wrongCredential: true

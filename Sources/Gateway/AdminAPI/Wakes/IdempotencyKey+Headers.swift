@@ -6,13 +6,13 @@ import OpenSSLCrypto
 import WakeModel
 
 extension IdempotencyKey {
-    /// The most characters of an `Idempotency-Key`.
+    /// The maximum length of an `Idempotency-Key`, in characters.
     static let maximumKeyLength = 255
 
     private static let name = HTTPField.Name("idempotency-key")
 
-    /// The `Idempotency-Key` of a request; `nil` when there is none. Throws ``Problem`` for one
-    /// that is none, whatever the body says.
+    /// The `Idempotency-Key` of a request; `nil` when there is none. Throws ``Problem`` for an
+    /// invalid one.
     static func text(of headers: HTTPFields) throws(Problem) -> String? {
         guard let name, let key = headers[name] else { return nil }
         let isPrintable = key.utf8.allSatisfy { (0x21...0x7e).contains($0) }
@@ -27,8 +27,8 @@ extension IdempotencyKey {
         return key
     }
 
-    /// Throws ``Problem`` where there is an `Idempotency-Key`, for a route that keeps nothing by
-    /// which it would recognise a repetition.
+    /// Throws ``Problem`` if the request has an `Idempotency-Key`: for routes that store nothing,
+    /// and so cannot recognise a repetition.
     static func refuse(in headers: HTTPFields) throws(Problem) {
         guard let name, headers[name] != nil else { return }
         throw Problem(
@@ -39,10 +39,11 @@ extension IdempotencyKey {
                 remedy: "Leave it out."))
     }
 
-    /// The mark of a request that came with `text` as its `Idempotency-Key`, or of one item of a
-    /// batch. Keys of different callers are different keys, and so are the places in a batch.
+    /// Creates the key of a request, or of one item of a batch, from the header's `text`. The
+    /// digest includes the caller and the item's index: callers cannot collide, and each item has a
+    /// key of its own.
     init(_ text: String, caller: String, item: Int? = nil, body: [UInt8], expiresAt: WallInstant) {
-        // The zero byte, which is in no header, keeps the parts apart.
+        // A zero byte separates the parts, because no header can contain one.
         var owned = Array(caller.utf8) + [0] + Array(text.utf8)
         if let item { owned += [0] + Array("\(item)".utf8) }
         self.init(

@@ -7,25 +7,26 @@ import WakeModel
 
 /// The body of `POST /v1/wakes/multicast`: a wake for each of many device tokens.
 struct MulticastBody {
-    /// The most device tokens of a request.
+    /// The maximum number of device tokens of a request.
     static let maximumCount = 10_000
 
     private static let field = "device_tokens"
     private static let names = WakeTerms.names.union([field])
 
-    /// What all of its wakes have in common.
+    /// The members that all wakes share.
     let terms: WakeTerms
     /// The elements of `device_tokens`, verbatim.
     private let tokens: [ArraySlice<UInt8>]
-    /// A digest of all of the body but its tokens. A repetition is recognised by it and by one
-    /// token, so that a request with thousands of them is not read thousands of times.
+    /// A digest of the body without its tokens. With one token it identifies the request for a
+    /// device, so that the whole body is not hashed once for each token.
     private let digest: [UInt8]
 
-    /// How many wakes it asks for.
+    /// The number of device tokens.
     var count: Int { tokens.count }
 
     /// Parses a body. Throws ``Problem`` with the codes `malformed-body`, `body-too-large` and
-    /// `invalid-field`. A token that is none is found later, by itself.
+    /// `invalid-field`. The tokens are parsed later, one by one, because an invalid one refuses
+    /// only its own place.
     init(_ text: [UInt8], now: WallInstant) throws(Problem) {
         let limit = Self.maximumCount
         let members = try Members(parsing: text)
@@ -68,7 +69,7 @@ struct MulticastBody {
         digest = SHA256.digest(of: Array(text[..<list.startIndex] + text[list.endIndex...]))
     }
 
-    /// The device token at a place. Throws ``Problem`` for what is none.
+    /// Parses the device token at a place. Throws ``Problem`` for an invalid one.
     func deviceToken(at place: Int) throws(Problem) -> DeviceToken {
         do throws(InvalidField) {
             let name = "\(Self.field)[\(place)]"
@@ -82,10 +83,10 @@ struct MulticastBody {
         }
     }
 
-    /// What makes two requests for a device the same, in bytes.
+    /// The bytes that are equal for two equal requests for this device.
     func requestBytes(for device: DeviceToken) -> [UInt8] { digest + Array(device.hex.utf8) }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         WakeTerms.schema(devices: [
             .required(

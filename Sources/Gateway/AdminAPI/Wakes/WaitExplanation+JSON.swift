@@ -4,7 +4,7 @@ import Gateway
 import WakeModel
 
 extension WaitExplanation {
-    /// Why a wake waits, as data and in words.
+    /// The reasons why a wake waits, as data and as messages.
     var json: JSONValue {
         .object([
             ("message", .string(message)),
@@ -25,7 +25,7 @@ extension WaitExplanation {
         ])
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object([
             .required("message", .string("When it goes, or why not, with all reasons by name.")),

@@ -3,12 +3,11 @@
 import Gateway
 import WakeModel
 
-/// One wake as `POST /v1/wakes` and each item of a batch ask for it. The members are in
-/// ``WakeBody/schema``.
+/// The body of `POST /v1/wakes`, and each item of a batch. ``WakeBody/schema`` lists its members.
 struct WakeBody {
     private static let names = WakeTerms.names.union(["device_token", "user"])
 
-    /// Whom it is for.
+    /// The recipient of a wake.
     enum Target {
         /// One device.
         case device(DeviceToken)
@@ -45,7 +44,7 @@ struct WakeBody {
         }
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         WakeTerms.schema(
             devices: [
@@ -62,7 +61,7 @@ struct WakeBody {
             ])
     }
 
-    /// A device token.
+    /// The schema of a device token.
     static var deviceTokenSchema: Schema {
         .string(
             "In hexadecimal, with spaces and brackets as old code prints it; for VoIP the token of "
@@ -70,7 +69,7 @@ struct WakeBody {
             pattern: "^ *<?( *[0-9A-Fa-f] *[0-9A-Fa-f] *){1,256}>? *$")
     }
 
-    /// A user.
+    /// The schema of a user.
     static var userSchema: Schema {
         .string(
             "Your own id of a user: printable text without white space at its ends, up to "
@@ -81,7 +80,7 @@ struct WakeBody {
     private static let userPattern =
         #"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f\u2028\u2029]*[^\s\x00-\x1f\x7f-\x9f])?$"#
 
-    /// A caller's name of a wake.
+    /// The schema of a `ref`, the caller's own name of a wake.
     static var refSchema: Schema {
         .string(
             "Your own name of the wake. Put it into the payload too, and a receipt can name it.",

@@ -5,7 +5,7 @@ import WakeBudget
 import WakeModel
 
 extension WakeDecision {
-    /// The decision as data, and in words, of a wake that ends at `deadline` at the latest.
+    /// The decision with its message, for a wake with this deadline.
     func json(_ message: String, until deadline: WallInstant) -> JSONValue {
         var members: [(String, JSONValue?)] = [
             ("type", .string(word)), ("message", .string(message)),
@@ -31,7 +31,7 @@ extension WakeDecision {
         return .object(members)
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object([
             .required("type", .words(WakeDecision.words)),
@@ -52,11 +52,11 @@ extension WakeDecision {
 }
 
 extension DelayReasons {
-    /// The reasons, a word each.
+    /// The reasons, one word each.
     var json: JSONValue { .array(all.map { .string(DelayReasonWord.word(for: $0)) }) }
 
-    /// A due time, if it is one: nobody knows when an app is resumed or APNs answers, and behind
-    /// its deadline no wake is sent.
+    /// The due time; `nil` if it is unknown, as it is until an app is resumed or APNs answers
+    /// again, and if it is not before the deadline, because the wake then expires unsent.
     fileprivate func due(_ instant: WallInstant, before deadline: WallInstant) -> JSONValue? {
         areOpenEnded || deadline <= instant ? nil : .string(instant.description)
     }

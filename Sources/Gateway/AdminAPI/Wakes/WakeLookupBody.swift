@@ -4,13 +4,13 @@ import Gateway
 import StrictJSON
 import WakeModel
 
-/// The body of `POST /v1/wakes/lookup`: what the query of `GET /v1/wakes` asks, without a device
-/// token in a URL, which proxies log.
+/// The body of `POST /v1/wakes/lookup`. It takes the place of the query of `GET /v1/wakes`, because
+/// proxies log URLs, and a device token must not get into their logs.
 struct WakeLookupBody {
     let deviceToken: DeviceToken?
-    /// Only those of devices with this digest.
+    /// Finds the wakes of devices with this digest.
     let digest: String?
-    /// Only those of this wake's device.
+    /// Finds the wakes of the device of this wake.
     let wake: WakeID?
     let app: String?
     let environment: APNsEnvironment?
@@ -57,7 +57,7 @@ struct WakeLookupBody {
         }
     }
 
-    /// The members that name a device, of which one at most is there.
+    /// The members that name a device. A body may have one of them.
     private static let deviceNames = ["device_token", "device", "wake"]
 
     private static func states(_ list: ArraySlice<UInt8>) throws(InvalidField) -> Set<WakeState> {
@@ -72,7 +72,7 @@ struct WakeLookupBody {
         return Set(states.compactMap(\.self))
     }
 
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object(
             [

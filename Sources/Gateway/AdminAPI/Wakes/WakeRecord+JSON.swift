@@ -5,8 +5,8 @@ import WakeBudget
 import WakeModel
 
 extension WakeRecord {
-    /// The wake as `GET /v1/wakes/{id}` shows it. The device is a digest; the payload is not there.
-    /// `waiting` is why it has not been sent yet, of one that has not ended.
+    /// The wake as `GET /v1/wakes/{id}` returns it: with a digest for the device token, and without
+    /// the payload. `waiting` says why a wake that has not ended has not been sent.
     func json(_ waiting: WaitExplanation? = nil) -> JSONValue {
         .object([
             ("id", .string(id.description)),
@@ -35,13 +35,13 @@ extension WakeRecord {
 }
 
 extension WakeEnd {
-    /// The outcome: its state, what APNs said, and a sentence; of one that expired by what kept it
-    /// back.
+    /// The outcome: its state, APNs' answer and an explanation. `holds` are the reasons of the
+    /// delay that explain an expired wake.
     func json(keptBack holds: DelayReasons) -> JSONValue {
         json(ofExpired: holds.expiryExplanation ?? WakeState.expired.meaning)
     }
 
-    /// The same with a sentence for a wake that has expired.
+    /// The outcome, with `expiry` as the explanation of an expired wake.
     fileprivate func json(ofExpired expiry: @autoclosure () -> String) -> JSONValue {
         var members: [(String, JSONValue?)] = [("state", .string(state.rawValue))]
         switch self {
@@ -92,7 +92,7 @@ extension Refusal {
         ]
     }
 
-    /// The reason's meaning and remedy from the table.
+    /// The meaning and the remedy of APNs' reason.
     fileprivate var explanation: String {
         let advice = reason?.advice(status: status) ?? .forUnknownReason(status: status)
         return [reason?.entry?.meaning, advice.remedy].compactMap { $0 }.joined(separator: " ")
@@ -126,7 +126,7 @@ extension AttemptRecord {
 }
 
 extension WakeRecord {
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object([
             .required("id", .string(format: "uuid")),
@@ -167,7 +167,7 @@ extension WakeRecord {
 }
 
 extension WakeEnd {
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object(
             [
@@ -192,7 +192,7 @@ extension Refusal {
 }
 
 extension AttemptRecord {
-    /// What the OpenAPI document says of it.
+    /// The schema in the OpenAPI document.
     static var schema: Schema {
         .object(
             [

@@ -5,21 +5,21 @@ import PayloadRules
 import WakeBudget
 import WakeModel
 
-/// What a request for wakes says of them beside their device tokens. One wake has it with its
-/// ``WakeBody``, and all wakes of a ``MulticastBody`` share it.
+/// The members of a request for wakes, except those that name the recipient: part of a
+/// ``WakeBody``, and shared by all wakes of a ``MulticastBody``.
 struct WakeTerms {
-    /// The longest life that a request may ask for, in seconds: 30 days.
+    /// The maximum of `ttl_seconds`: 30 days.
     static let maximumLifeSeconds: Int64 = 2_592_000
-    /// The longest spread of a batch, or of a wake by itself, in seconds: a day.
+    /// The maximum of `spread_seconds` and of `spread`: a day.
     static let maximumSpreadSeconds: Int64 = 86_400
 
-    /// The members.
+    /// The names of the members.
     static let names: Set<String> = [
         "kind", "app", "topic", "environment", "payload", "ttl_seconds",
         "expires_at", "urgency", "coalescing", "collapse_id", "priority", "ref", "spread_seconds",
     ]
 
-    /// The members that say how the budget treats a wake: no other kind has one.
+    /// The members for the budget, which only background wakes have.
     private static let backgroundNames = ["urgency", "coalescing"]
     private static let notOfOthers: [Schema.Member] = backgroundNames.map {
         .optional($0, .nothing)
@@ -27,7 +27,7 @@ struct WakeTerms {
 
     let kind: WakeKind
     let bundleID: BundleID
-    /// The member that names the app.
+    /// The member that names the app: `app` or `topic`.
     let appField: String
     /// The payload, byte for byte.
     let payload: [UInt8]
@@ -36,12 +36,12 @@ struct WakeTerms {
     let priority: Priority?
     let environment: APNsEnvironment?
     let options: WakeOptions
-    /// Whether its expiration is a span from now.
+    /// Whether the expiration was given as `ttl_seconds`; see `Inquiry.hasLifetime`.
     let hasLifetime: Bool
-    /// Within how many seconds it may leave at any time; `nil` when it does not say.
+    /// The value of `spread_seconds`; `nil` when it is missing.
     let spreadSeconds: Int?
 
-    /// Takes them out of a body's members.
+    /// Reads the terms from the members of a body.
     init(_ members: Members, now: WallInstant) throws(InvalidField) {
         environment = try members.choice("environment")
         var options = WakeOptions()
@@ -82,18 +82,18 @@ struct WakeTerms {
         priority = try Self.priority(members, kind)
     }
 
-    /// What the gateway is asked for a device.
+    /// The gateway's inquiry for a device with these terms.
     func inquiry(to device: DeviceToken, _ mark: IdempotencyKey?) -> Inquiry {
         let request = WakeRequest(
             kind: kind, deviceToken: device, bundleID: bundleID, payload: payload,
             expiration: expiration, collapseID: collapseID)
-        // The priority was found to fit the kind.
+        // Does not throw: `init` has checked that the kind allows the priority.
         return Inquiry(
             (try? request.prioritized(priority)) ?? request, environment: environment,
             options: options, idempotency: mark, hasLifetime: hasLifetime)
     }
 
-    /// The app by its bundle id, or by the topic of its kind of push.
+    /// The bundle id in `app`, or the one in `topic` without the suffix of the kind.
     private static func bundleID(
         _ members: Members, _ kind: WakeKind
     ) throws(InvalidField) -> BundleID {
@@ -181,8 +181,8 @@ struct WakeTerms {
 }
 
 extension WakeTerms {
-    /// What the OpenAPI document says of a body with these members, those that name devices, and
-    /// more.
+    /// The schema in the OpenAPI document of a body with these members, those that name its
+    /// recipients, and `more`.
     static func schema(
         devices: [Schema.Member], rules: [Schema.Rule] = [], more: [Schema.Member] = []
     ) -> Schema {
@@ -264,7 +264,7 @@ extension WakeTerms {
             ] + WakeKind.allCases.filter { $0.discipline == .plain }.map(variant))
     }
 
-    /// What differs for a plain kind.
+    /// The members that differ for a plain kind.
     private static func variant(_ kind: WakeKind) -> [Schema.Member] {
         let suffix = kind.pushType.topicSuffix.replacing(".", with: "\\.")
         return [
@@ -282,14 +282,14 @@ extension WakeTerms {
         ] + notOfOthers
     }
 
-    /// The kinds with a default priority, in a row.
+    /// The kinds with this default priority, separated by commas.
     private static func words(_ priority: Priority) -> String {
         WakeKind.allCases.filter { $0.defaultPriority == priority }.map(\.rawValue)
             .joined(separator: ", ")
     }
 
-    /// The years in which a number of seconds since 1970 is neither taken for a span of seconds nor
-    /// for milliseconds.
+    /// The years in which the rules H011 and H012 take seconds since 1970 neither for a span of
+    /// time nor for milliseconds.
     private static let expirationYears = 2_002...5_137
     private static let expirationPattern =
         "^(200[2-9]|20[1-9][0-9]|2[1-9][0-9]{2}|[34][0-9]{3}|50[0-9]{2}|51[0-2][0-9]|513[0-7])-"

@@ -41,14 +41,10 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, ExpressibleByStri
     package static let lockNotAvailable: SQLState = "55P03"
     /// A query that was ended by `statement_timeout`, or by a cancel request.
     package static let queryCanceled: SQLState = "57014"
-    /// A transaction that failed before.
-    package static let failedTransaction: SQLState = "25P02"
     /// A write on a standby, or in a transaction that only reads.
     package static let readOnlyTransaction: SQLState = "25006"
     /// A relation that does not exist.
     package static let undefinedTable: SQLState = "42P01"
-    /// A privilege that the role lacks.
-    package static let insufficientPrivilege: SQLState = "42501"
     /// A feature that is not there, or a plan whose result type changed.
     package static let featureNotSupported: SQLState = "0A000"
     /// A prepared statement that does not exist on the server.
@@ -59,10 +55,6 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, ExpressibleByStri
     package static let diskFull: SQLState = "53100"
     /// A limit of the server's configuration, such as `temp_file_limit`.
     package static let configurationLimitExceeded: SQLState = "53400"
-    /// An administrator ended the connection, or the server.
-    package static let adminShutdown: SQLState = "57P01"
-    /// The session was idle in a transaction for too long.
-    package static let idleInTransaction: SQLState = "25P03"
 }
 
 /// Why no session was to be had; nothing was sent.

@@ -49,11 +49,6 @@ extension JSONDocument {
         return Repair.Edit(range: place..<place, replacement: replacement)
     }
 
-    /// The bytes of a member, from its key to the end of its value.
-    func memberBytes(_ key: Int) -> ArraySlice<UInt8> {
-        bytes[Int(nodes[key].start)..<Int(nodes[key + 1].end)]
-    }
-
     /// The edits that replace each avoidable `\u` escape of a string by the character.
     func replacingEscapes(of string: Int) -> [Repair.Edit] {
         let content = content(string)

@@ -167,16 +167,9 @@ extension WorkingSet {
     ) throws(RowFault) -> AdmittedWake {
         let now = row.acceptedAt
         schedule(&row, device, queue, at: now)
-        let isDue = row.dueAt <= now
-        let claims = isDue && room.take(queue.row)
-        let obstacles = claims ? [] : room.obstacles(of: queue.row)
-        if !isDue || !obstacles.isEmpty {
-            let reasons = row.reasons(at: now).union(obstacles)
-            row = row.deciding(.deferred(until: row.dueAt, because: reasons))
-        }
+        let hasSlot = takeSlot(for: &row, queue, &room)
         device.pending = row.number
-        device.latest = row.number
-        if claims,
+        if hasSlot,
             case .charged(let debit) = device.ledger.claim(policy: queue.policy, at: now)
         {
             _ = device.ledger.settle(debit, as: .accepted)
@@ -185,9 +178,31 @@ extension WorkingSet {
             hold(&row, at: now, until: room.leaseEnd(now))
             answer.claims.append(claim(row, device, queue))
         } else {
-            leave(row, queue, isDue: isDue, &answer)
+            leave(row, queue, &answer)
         }
-        save(&device, at: now)
+        return accept(row, &device)
+    }
+
+    /// Takes an in-flight slot for a wake that is due. Without one, the decision is the reasons why
+    /// the wake waits, if there are any.
+    private func takeSlot(
+        for row: inout WakeRow, _ queue: SeenQueue, _ room: inout GrantedRoom
+    ) -> Bool {
+        let now = row.acceptedAt
+        let isDue = row.dueAt <= now
+        if isDue, room.take(queue.row) { return true }
+        let obstacles = room.obstacles(of: queue.row)
+        if !isDue || !obstacles.isEmpty {
+            let reasons = row.reasons(at: now).union(obstacles)
+            row = row.deciding(.deferred(until: row.dueAt, because: reasons))
+        }
+        return false
+    }
+
+    /// Records an accepted wake as the latest of its device.
+    private func accept(_ row: WakeRow, _ device: inout DeviceRow) -> AdmittedWake {
+        device.latest = row.number
+        save(&device, at: row.acceptedAt)
         insert(row)
         add(1, to: .accepted)
         return row.receipt
@@ -249,7 +264,6 @@ extension WorkingSet {
         case .send, .deferred, .coalesced, .expired:
             try keepCall(row, call, on: &device, at: now)
         }
-        device.latest = row.number
         return keepByItself(&row, &device, queue, &room, &answer)
     }
 
@@ -283,7 +297,6 @@ extension WorkingSet {
         case .send, .coalesced, .sameCall, .suppressed:
             row.dueAt = max(now, row.notBefore)
         }
-        device.latest = row.number
         return keepByItself(&row, &device, queue, &room, &answer)
     }
 
@@ -294,31 +307,21 @@ extension WorkingSet {
         _ room: inout GrantedRoom, _ answer: inout AdmitAnswer
     ) -> AdmittedWake {
         let now = row.acceptedAt
-        let isDue = row.dueAt <= now
-        let claims = isDue && room.take(queue.row)
-        let obstacles = claims ? [] : room.obstacles(of: queue.row)
-        if !isDue || !obstacles.isEmpty {
-            let reasons = row.reasons(at: now).union(obstacles)
-            row = row.deciding(.deferred(until: row.dueAt, because: reasons))
-        }
-        if claims {
+        if takeSlot(for: &row, queue, &room) {
             hold(&row, at: now, until: room.leaseEnd(now))
             answer.claims.append(claim(row, device, queue))
         } else {
-            leave(row, queue, isDue: isDue, &answer)
+            leave(row, queue, &answer)
         }
-        save(&device, at: now)
-        insert(row)
-        add(1, to: .accepted)
-        return row.receipt
+        return accept(row, &device)
     }
 
     /// Records a wake that waits.
     private func leave(
-        _ row: borrowing WakeRow, _ queue: SeenQueue, isDue: Bool, _ answer: inout AdmitAnswer
+        _ row: borrowing WakeRow, _ queue: SeenQueue, _ answer: inout AdmitAnswer
     ) {
         noteDue(row)
-        if isDue, !answer.leftDue.contains(queue.row.queue) {
+        if row.dueAt <= row.acceptedAt, !answer.leftDue.contains(queue.row.queue) {
             answer.leftDue.append(queue.row.queue)
         }
     }
@@ -372,12 +375,9 @@ extension WorkingSet {
         row.end = end
         row.endedAt = now
         row.payload = []
-        device.latest = row.number
-        save(&device, at: now)
-        insert(row)
-        add(1, to: .accepted)
+        let admitted = accept(row, &device)
         answer.ended.append(try booked(row, end, at: now, queue))
-        return row.receipt
+        return admitted
     }
 }
 
