@@ -18,8 +18,8 @@ package final class ServerTLSContext: @unchecked Sendable {
     ///
     /// `applicationProtocol` is the one protocol for ALPN (RFC 7301), 1 to 255 bytes: a client that
     /// offers only others gets the alert `no_application_protocol`, and with `requiresALPN` also
-    /// one that offers none. With `clientAuthorities` (PEM) a client may show a certificate, which has
-    /// to be one of theirs.
+    /// one that offers none. With `clientAuthorities` (PEM) a client may show a certificate, which
+    /// has to be one of theirs.
     package init(
         certificateChain: [UInt8], key: [UInt8], applicationProtocol: String,
         requiresALPN: Bool = false, clientAuthorities: [UInt8]? = nil
