@@ -82,6 +82,7 @@ let hummingbirdCore = Product.product(name: "HummingbirdCore", package: "humming
 let lifecycle = Product.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging = Product.product(name: "Logging", package: "swift-log")
 let nioCore = Product.product(name: "NIOCore", package: "swift-nio")
+let nioEmbedded = Product.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHPACK = Product.product(name: "NIOHPACK", package: "swift-nio-http2")
 let nioHTTP1 = Product.product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTP2 = Product.product(name: "NIOHTTP2", package: "swift-nio-http2")
@@ -155,6 +156,13 @@ let package = Package(
         cModule("CCryptoShims", in: .core, ["CLibcrypto"]),
         module("OpenSSLCrypto", in: .core, ["CCryptoShims"]),
         tests(of: "OpenSSLCrypto", in: .core),
+        systemLibrary("CLibssl", "libssl", in: .core, apt: "libssl-dev"),
+        cModule("CServerTLS", in: .core, ["CLibcrypto", "CLibssl"]),
+        module("ServerTLS", in: .core, ["CServerTLS", nioCore, nioTLS]),
+        // Against the client of another TLS library.
+        tests(
+            of: "ServerTLS", in: .core,
+            ["OpenSSLCrypto", "SeedKit", nioCore, nioEmbedded, nioSSL, nioTLS]),
 
         // The only reader of JSON, for whoever judges, splits or merges it.
         module("StrictJSON", in: .core),
@@ -200,7 +208,6 @@ let package = Package(
 
         // Layer 3: C.
         systemLibrary("CLibcurl", "libcurl", in: .apns, apt: "libcurl4-openssl-dev"),
-        systemLibrary("CLibssl", "libssl", in: .apns, apt: "libssl-dev"),
         systemLibrary("CLibnghttp2", "libnghttp2", in: .apns, apt: "libnghttp2-dev"),
         cModule(
             "CCurlShims", in: .apns, ["CLibcurl", "CLibcrypto"],
@@ -330,9 +337,10 @@ let package = Package(
         module(
             "AdminAPI", in: .gateway,
             [
-                "CDashboard", "Gateway", "OpenSSLCrypto", "PayloadRules", "StrictJSON",
-                "WakeBudget", "WakeModel", coreMetrics, httpTypes, hummingbird, hummingbirdCore,
-                lifecycle, logging, nioCore, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
+                "CDashboard", "Gateway", "OpenSSLCrypto", "PayloadRules", "ServerTLS",
+                "StrictJSON", "WakeBudget", "WakeModel", coreMetrics, httpTypes, hummingbird,
+                hummingbirdCore, lifecycle, logging, nioCore, nioHTTP1, nioHTTPTypes,
+                nioHTTPTypesHTTP1,
             ]),
         tests(
             of: "AdminAPI", in: .gateway,
@@ -388,8 +396,8 @@ let package = Package(
         module(
             "APNsSimulator", in: .simulation,
             [
-                "DeviceModel", "OpenSSLCrypto", "WakeModel", heap, logging, nioCore, nioHPACK,
-                nioHTTP1, nioPosix, nioSSL, nioTLS,
+                "DeviceModel", "OpenSSLCrypto", "ServerTLS", "WakeModel", heap, logging, nioCore,
+                nioHPACK, nioHTTP1, nioPosix, nioTLS,
             ]),
         tests(
             of: "APNsSimulator", in: .simulation,

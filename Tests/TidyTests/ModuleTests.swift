@@ -10,6 +10,7 @@ struct ModuleTests {
         "WakeModel": [],
         "StrictJSON": [],
         "OpenSSLCrypto": ["CCryptoShims"],
+        "ServerTLS": ["CServerTLS", "NIOCore", "NIOTLS"],
         "PushTransport": ["WakeModel"],
         "PayloadRules": ["StrictJSON", "WakeModel"],
         "WakeBudget": ["StrictJSON", "WakeModel"],
@@ -50,16 +51,16 @@ struct ModuleTests {
         ],
         "CurlHTTP": ["CCurlCalls", "CCurlShims"],
         "AdminAPI": [
-            "CDashboard", "CoreMetrics", "Foundation", "Gateway", "Glibc",
+            "CDashboard", "CoreMetrics", "Foundation", "FoundationEssentials", "Gateway", "Glibc",
             "HTTPTypes",
             "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1",
             "NIOHTTPTypes",
-            "NIOHTTPTypesHTTP1", "NIOSSL", "OpenSSLCrypto", "PayloadRules", "ServiceLifecycle",
+            "NIOHTTPTypesHTTP1", "OpenSSLCrypto", "PayloadRules", "ServerTLS", "ServiceLifecycle",
             "StrictJSON", "Synchronization", "WakeBudget", "WakeModel",
         ],
         "APNsSimulator": [
             "DeviceModel", "FoundationEssentials", "HeapModule", "Logging", "NIOCore", "NIOHPACK",
-            "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS", "OpenSSLCrypto", "Synchronization",
+            "NIOHTTP1", "NIOPosix", "NIOTLS", "OpenSSLCrypto", "ServerTLS", "Synchronization",
             "WakeModel",
         ],
         "RouseCommand": [

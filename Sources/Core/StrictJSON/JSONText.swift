@@ -105,26 +105,34 @@ extension JSONText {
         let quote = UInt8(ascii: "\"")
         guard quoted.count >= 2, quoted.first == quote, quoted.last == quote else { return nil }
         let content = quoted.dropFirst().dropLast()
-        if isPlain(content) { return String(validating: content, as: UTF8.self) }
+        // SAFETY: the bytes are only read, inside the closure.
+        if content.withUnsafeBufferPointer({ isPlain($0) }) {
+            return String(validating: content, as: UTF8.self)
+        }
         guard let document = try? JSONScanner.scan(Array(quoted)), document.kind(0) == .string,
             !document.summary.traits.contains(.loneSurrogate)
         else { return nil }
         return String(validating: document.text(0), as: UTF8.self)
     }
 
-    /// Whether a text needs no escape. Nearly all need none, so all of it is checked without a
-    /// branch: faster than to stop at the first byte that needs some.
-    @inlinable package static func isPlain(_ text: some Collection<UInt8>) -> Bool {
-        func check(_ bytes: some Collection<UInt8>) -> Bool {
-            var special: UInt8 = 0
-            for byte in bytes {
-                special |=
-                    (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0)
-                    | (byte == UInt8(ascii: "\\") ? 1 : 0)
-            }
-            return special == 0
+    /// Whether a text needs no escape.
+    package static func isPlain(_ text: String) -> Bool {
+        var text = text
+        // SAFETY: the bytes are only read, inside the closure.
+        return text.withUTF8 { isPlain($0) }
+    }
+
+    /// Nearly all texts need no escape, so all of it is checked without a branch: faster than to
+    /// stop at the first byte that needs one. Not generic, because the callers' modules would call
+    /// it unspecialized.
+    private static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var special: UInt8 = 0
+        for byte in bytes {
+            special |=
+                (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0)
+                | (byte == UInt8(ascii: "\\") ? 1 : 0)
         }
-        return text.withContiguousStorageIfAvailable { check($0) } ?? check(text)
+        return special == 0
     }
 
     /// The text at an offset, as a noun for a message.

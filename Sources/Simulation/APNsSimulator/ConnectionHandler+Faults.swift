@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NIOCore
-import NIOSSL
+import ServerTLS
 import WakeModel
 
 /// Doing what a fault says.
@@ -59,7 +59,7 @@ extension ConnectionHandler {
         phase = .finished
         requests.removeAll()
         guard let context else { return }
-        let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLHandler.self)
+        let tls = try? context.pipeline.syncOperations.context(handlerType: ServerTLSHandler.self)
         (tls ?? context).close(mode: .all, promise: nil)
     }
 }

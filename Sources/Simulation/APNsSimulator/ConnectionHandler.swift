@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NIOCore
-import NIOSSL
 import NIOTLS
+import ServerTLS
 import WakeModel
 
 /// The handler of one connection: it moves bytes between the channel and ``ServerSession``, gets
@@ -72,7 +72,14 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // Failed handshakes and broken pipes: the connection is unusable, which the client notices
-        // itself.
+        // itself. The reason of a refusal by ALPN it may not see.
+        switch error as? ServerTLSError {
+        case .noSharedProtocol:
+            state.warn(
+                "A client offers other protocols than h2 by ALPN.", isRefused: true, on: number)
+        case .noProtocol: state.warnOfMissingALPN(on: number)
+        case .failed, nil: break
+        }
         context.close(promise: nil)
     }
 
@@ -113,12 +120,12 @@ final class ConnectionHandler: ChannelInboundHandler {
         lacksALPN = negotiated == nil
         state.counters.handshakes.increment()
         let configuration = state.configuration
-        let tls = try? context.pipeline.syncOperations.handler(type: NIOSSLHandler.self)
-        if let certificate = tls?.peerCertificate {
+        let tls = try? context.pipeline.syncOperations.handler(type: ServerTLSHandler.self)
+        if let validUntil = tls?.clientCertificateValidUntil {
             identity.certificate = .init(
                 topics: configuration.clientCertificateTopics,
                 environment: configuration.clientCertificateEnvironment,
-                validUntilSeconds: Int64(certificate.notValidAfter))
+                validUntilSeconds: validUntil)
         }
         let startsWithOne = configuration.oneStreamUntilValidToken && identity.certificate == nil
         session = ServerSession(streamLimit: startsWithOne ? 1 : configuration.maxConcurrentStreams)

@@ -2,12 +2,12 @@
 
 import NIOCore
 import NIOPosix
-import NIOSSL
+import ServerTLS
 
 /// The listening socket, and what each accepted connection is made of.
 struct Listener: Sendable {
     let state: SimulatorState
-    let tls: NIOSSLContext
+    let tls: ServerTLSContext
 
     /// How many connections may wait to be accepted.
     private static let backlog: Int32 = 1024
@@ -17,19 +17,12 @@ struct Listener: Sendable {
     /// TLS 1.2 or later with ALPN `h2`, and client certificates if a CA for them is configured.
     init(state: SimulatorState, certificates: SimulatorCertificates) throws {
         self.state = state
-        let leaf = try NIOSSLCertificate(bytes: Array(certificates.serverPEM.utf8), format: .pem)
-        let key = try NIOSSLPrivateKey(bytes: Array(certificates.serverKeyPEM.utf8), format: .pem)
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: [.certificate(leaf)], privateKey: .privateKey(key))
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ["h2"]
-        configuration.shutdownTimeout = Self.farewell
-        if let pem = state.configuration.trustedClientCertificateAuthorityPEM {
-            let authorities = try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8))
-            configuration.trustRoots = .certificates(authorities)
-            configuration.certificateVerification = .optionalVerification
-        }
-        tls = try NIOSSLContext(configuration: configuration)
+        let authorities = state.configuration.trustedClientCertificateAuthorityPEM
+        tls = try ServerTLSContext(
+            certificateChain: Array(certificates.serverPEM.utf8),
+            key: Array(certificates.serverKeyPEM.utf8), applicationProtocol: "h2",
+            requiresALPN: state.configuration.requiresALPN,
+            clientAuthorities: authorities.map { Array($0.utf8) })
     }
 
     func bind(group: any EventLoopGroup) async throws -> any Channel {
@@ -68,8 +61,7 @@ struct Listener: Sendable {
         default: break
         }
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandler(ALPNHandler(state: state, number: number))
-        try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+        try pipeline.addHandler(ServerTLSHandler(context: tls, closeTimeout: Self.farewell))
         if let timeout = state.configuration.idleTimeout {
             try pipeline.addHandler(IdleStateHandler(allTimeout: TimeAmount(timeout)))
         }

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Looks with valgrind for misuse of memory, leaks and open descriptors in the C targets for crypto
-# and of the transports, and in how they use OpenSSL, nghttp2 and libcurl. Valgrind 3.19, which Debian 12 has, crashes in
-# itself under a Swift program; so a program in C (the folder Valgrind) calls what Swift calls:
-# sessions against a peer in memory, keys and certificates, connections to nghttpd, and the same by
-# libcurl. Ends with 0 if nothing was found.
+# and TLS and of the transports, and in how they use OpenSSL, nghttp2 and libcurl. Valgrind 3.19,
+# which Debian 12 has, crashes in itself under a Swift program; so a program in C (the folder
+# Valgrind) calls what Swift calls: sessions against a peer in memory, keys and certificates, TLS
+# with OpenSSL's client, connections to nghttpd, and the same by libcurl. Ends with 0 if nothing was
+# found.
 #
 #     Tests/APNs/TransportFixture/valgrind.sh
 set -eu
@@ -35,8 +36,8 @@ trap 'kill "$server" "$other" 2>/dev/null || :; rm -rf "$work"' EXIT
 
 # The C targets as they are, but for allocations that can be made to fail.
 flags="-g -gdwarf-4 -O1 -Wall -Wextra -Werror -I Tests/APNs/TransportFixture/Valgrind"
-for target in Core/C/CCryptoShims APNs/C/CHTTP2Shims APNs/C/CCurlShims APNs/C/CNghttp2ResetGuard \
-    Gateway/C/CCurlCalls; do
+for target in Core/C/CCryptoShims Core/C/CServerTLS APNs/C/CHTTP2Shims APNs/C/CCurlShims \
+    APNs/C/CNghttp2ResetGuard Gateway/C/CCurlCalls; do
     flags="$flags -I Sources/$target/include"
     for source in "Sources/$target"/*.c; do
         # shellcheck disable=SC2086 # Words.

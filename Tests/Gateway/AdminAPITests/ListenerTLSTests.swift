@@ -41,6 +41,7 @@ struct ListenerTLSTests {
         let pipe = Pipe()
         process.executableURL = URL(filePath: program)
         process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, _>) in
@@ -79,6 +80,32 @@ struct ListenerTLSTests {
             // Plain HTTP on a TLS port is no answer, and no harm.
             _ = try await HTTPExchange.send("GET", "/healthz", port: caller.port)
             #expect(try await health(caller.port, trusting: second.certificate).contains("alive"))
+        }
+    }
+
+    @Test("a session is resumed by its ticket; a client that offers HTTP/2 alone is refused")
+    func handshakes() async throws {
+        let folder = try Folder()
+        let pair = try await folder.makeCertificate("pair")
+        var bench = try APIBench()
+        bench.configuration.tls = try ListenerTLS(
+            certificatePath: pair.certificate, keyPath: pair.key)
+        try await bench.serve { caller in
+            func connect(_ arguments: String...) async throws -> String {
+                try await Self.run(
+                    "/usr/bin/openssl",
+                    ["s_client", "-connect", "127.0.0.1:\(caller.port)", "-tls1_2"] + arguments)
+            }
+            let session = folder.path + "/session"
+            var answer: String
+            answer = try await connect("-sess_out", session)
+            #expect(answer.contains("New, TLSv1.2"))
+            answer = try await connect("-sess_in", session)
+            #expect(answer.contains("Reused, TLSv1.2"))
+            answer = try await connect("-alpn", "http/1.1")
+            #expect(answer.contains("ALPN protocol: http/1.1"))
+            answer = try await connect("-alpn", "h2")
+            #expect(answer.contains("Cipher is (NONE)"))
         }
     }
 

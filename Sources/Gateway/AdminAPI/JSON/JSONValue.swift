@@ -60,7 +60,7 @@ enum JSONValue: Sendable {
 
     private static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        if JSONText.isPlain(text.utf8) {
+        if JSONText.isPlain(text) {
             bytes.append(contentsOf: text.utf8)
         } else {
             appendEscaped(text, to: &bytes)

@@ -3,7 +3,7 @@
 import HummingbirdCore
 import Logging
 import NIOCore
-import NIOSSL
+import ServerTLS
 
 /// HTTP/1.1 on an admitted connection, over TLS where there is a certificate.
 ///
@@ -11,6 +11,10 @@ import NIOSSL
 /// connection, so that a renewed certificate needs no restart.
 struct ListenerChannel: ServerChildChannel {
     typealias Value = HTTP1Channel.Value
+
+    /// How long a closing connection waits for the caller's close_notify: one that does not answer
+    /// keeps its descriptor no longer.
+    private static let closeTimeout = TimeAmount.seconds(1)
 
     let base: HTTP1Channel
     let tls: ListenerTLS?
@@ -27,7 +31,8 @@ struct ListenerChannel: ServerChildChannel {
             return base.setup(channel: channel, logger: logger)
         }
         let added = channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+            try channel.pipeline.syncOperations.addHandler(
+                ServerTLSHandler(context: context, closeTimeout: Self.closeTimeout))
         }
         return added.flatMap { base.setup(channel: channel, logger: logger) }
     }

@@ -57,6 +57,7 @@ void use_scarce_memory(void);
 void check_sessions(void);
 void check_failures(void);
 void check_crypto(const Place *place);
+void check_connections(const Place *place);
 void check_channels(const Place *place);
 void check_curl(const Place *place);
 

@@ -19,6 +19,7 @@ int main(int count, char **arguments) {
     check_sessions();
     check_failures();
     check_crypto(&place);
+    check_connections(&place);
     check_channels(&place);
     check_curl(&place);
     return EXIT_SUCCESS;
