@@ -78,8 +78,11 @@ extension Explanation {
         if let hourly { sentences.append(Self.words(hourly, "60 minutes", unit)) }
         if let daily { sentences.append(Self.words(daily, "24 hours", unit)) }
         if let burst {
+            let more = burst.used - burst.limit
+            let others = more == 1 ? "1 more waits" : "\(more) more wait"
             sentences.append(
-                "\(burst.used) of \(Self.count(burst.limit, "push")) in a row are used"
+                "\(min(burst.used, burst.limit)) of \(Self.count(burst.limit, "push")) in a row "
+                    + (more > 0 ? "are used, and \(others) for a turn" : "are used")
                     + (burst.opens.map { "; the next turn is at \($0)." } ?? "."))
         }
         if inFlight > 0 {

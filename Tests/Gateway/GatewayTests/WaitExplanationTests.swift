@@ -172,6 +172,46 @@ struct WaitExplanationTests {
         }
     }
 
+    private static func record(
+        _ state: WakeState, kind: WakeKind = .background, dueAfterMilliseconds due: Int64
+    ) -> WakeRecord {
+        let row = WakeRow(
+            id: Samples.freshID(), device: 1, queue: 1, previous: 0, acceptedAt: now,
+            decision: .send, coalescing: .replace, call: nil, urgency: .normal, state: state,
+            dueAt: now.advanced(byMilliseconds: due), notBefore: now, deadline: at(7_200),
+            holds: [], payload: [], expiration: .immediately, collapseID: nil)
+        return WakeRecord(
+            row, queue: WakeQueueKey(app: Samples.app, kind: kind),
+            deviceToken: Samples.deviceToken(), attempts: [])
+    }
+
+    @Test("Only on a shared store may another gateway be sending a wake")
+    func claimed() throws {
+        let wake = Self.record(.claimed, dueAfterMilliseconds: 0)
+        for (leases, message) in [
+            (nil, "It is on its way to APNs."), ([wake.id], "It is on its way to APNs."),
+            ([], "Another gateway on the same store is sending it."),
+        ] as [(Set<WakeID>?, String)] {
+            let context = WaitContext(now: Self.now, queues: [:], ownLeases: leases)
+            #expect(try #require(context.explain(wake)).message == message)
+        }
+    }
+
+    @Test("A wait for the end of a second has a reason, as at the admission")
+    func endOfSecond() throws {
+        let context = WaitContext(now: Self.now, queues: [:], ownLeases: nil)
+        let wake = Self.record(.pending, dueAfterMilliseconds: 400)
+        let explanation = try #require(context.explain(wake))
+        #expect(explanation.message == "Deferred until \(wake.dueAt): minimum spacing.")
+        #expect(explanation.reasons.count == 1)
+        for other in [
+            Self.record(.pending, kind: .alert, dueAfterMilliseconds: 400),
+            Self.record(.pending, dueAfterMilliseconds: 1_001),
+        ] {
+            #expect(try #require(context.explain(other)).reasons.isEmpty)
+        }
+    }
+
     @Test("A due time is one that can come true")
     func due() {
         func explanation(

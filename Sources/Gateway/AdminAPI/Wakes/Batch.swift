@@ -394,7 +394,8 @@ extension AdmissionResult {
     /// taken.
     var concernsAll: Bool {
         switch self {
-        case .invalid, .unknownApp, .ambiguousEnvironment, .wrongCredential: true
+        case .invalid, .unknownApp, .wrongEnvironment, .ambiguousEnvironment, .wrongCredential:
+            true
         case .admitted, .idempotencyConflict, .overloaded, .unavailable, .damaged: false
         }
     }

@@ -81,10 +81,10 @@ extension WakeDecision {
     public func pastMessage(until deadline: WallInstant) -> String {
         switch self {
         case .send: return "When it was accepted, nothing kept it back."
-        case .deferred:
+        case .deferred, .coalesced:
             let message = message(until: deadline)
             return "When it was accepted: " + message.prefix(1).lowercased() + message.dropFirst()
-        case .coalesced, .sameCall, .expired, .suppressed: return message(until: deadline)
+        case .sameCall, .expired, .suppressed: return message(until: deadline)
         }
     }
 }
