@@ -36,8 +36,9 @@ public struct Explanation: Hashable, Sendable {
         public let urgency: Urgency
         /// How many requests it represents.
         public let requests: Int
-        /// Since when the oldest of them waits, by the ledger's clock.
-        public let since: WallInstant
+        /// Since when the oldest of them waits, by the ledger's clock, which counts the next whole
+        /// second. A caller that knows the time sets it.
+        public var since: WallInstant
     }
 
     /// The rules that the device's topic has.
@@ -63,7 +64,7 @@ public struct Explanation: Hashable, Sendable {
     /// The rules that keep it back, each with its own end, in the order of ``DelayReason``.
     public let rules: [HoldingRule]
     /// The wake that waits, if any.
-    public let waiting: Waiting?
+    public var waiting: Waiting?
     /// Why no wake is sent at all, if that is so.
     public let suppression: Suppression?
 }

@@ -102,6 +102,15 @@ struct WaitExplanationTests {
         }
     }
 
+    @Test("A decision in retrospect names no deadline, which a merged wake may have moved")
+    func pastDecision() {
+        let reasons: DelayReasons = [DelayReasons(.spacing), DelayReasons(.paused)]
+        #expect(
+            WakeDecision.deferred(until: Self.at(600), because: reasons).pastMessage
+                == "When it was accepted: deferred until \(Self.at(600)) at the earliest: minimum "
+                + "spacing, the app is paused.")
+    }
+
     @Test("A wake that merges into one that is due says that it is sent now")
     func mergedIntoOneThatIsDue() {
         let decision = WakeDecision.coalesced(
@@ -173,7 +182,8 @@ struct WaitExplanationTests {
     }
 
     private static func record(
-        _ state: WakeState, kind: WakeKind = .background, dueAfterMilliseconds due: Int64
+        _ state: WakeState, kind: WakeKind = .background, dueAfterMilliseconds due: Int64,
+        attempts: [AttemptRecord] = []
     ) -> WakeRecord {
         let row = WakeRow(
             id: Samples.freshID(), device: 1, queue: 1, previous: 0, acceptedAt: now,
@@ -182,7 +192,7 @@ struct WaitExplanationTests {
             holds: [], payload: [], expiration: .immediately, collapseID: nil)
         return WakeRecord(
             row, queue: WakeQueueKey(app: Samples.app, kind: kind),
-            deviceToken: Samples.deviceToken(), attempts: [])
+            deviceToken: Samples.deviceToken(), attempts: attempts)
     }
 
     @Test("Only on a shared store may another gateway be sending a wake")
@@ -204,6 +214,17 @@ struct WaitExplanationTests {
         let explanation = try #require(context.explain(wake))
         #expect(explanation.message == "Deferred until \(wake.dueAt): minimum spacing.")
         #expect(explanation.reasons.count == 1)
+        let refusal = Refusal(status: 400, reason: .idleTimeout, tokenDeadSince: nil)
+        let attempt = AttemptRecord(
+            startedAt: Self.now, endedAt: Self.now, result: .refused(refusal))
+        let tried = Self.record(.pending, dueAfterMilliseconds: 400, attempts: [attempt])
+        let later = try #require(context.explain(tried))
+        #expect(
+            later.sentences == [
+                "Deferred until \(tried.dueAt): back-off after a failed attempt.",
+                "APNs answered 400 IdleTimeout at \(Self.now), so the next attempt is not before "
+                    + "\(tried.dueAt).",
+            ])
         for other in [
             Self.record(.pending, kind: .alert, dueAfterMilliseconds: 400),
             Self.record(.pending, dueAfterMilliseconds: 1_001),

@@ -53,7 +53,7 @@ struct AcceptedWake {
     /// The answer to a caller that has waited for the outcome in vain: the state of the wake now
     /// and why it has not ended are beside what was decided then.
     func json(in state: WakeState, _ waiting: WaitExplanation) -> JSONValue {
-        json(wake.decision.pastMessage(until: wake.deadline), (state, waiting))
+        json(wake.decision.pastMessage, (state, waiting))
     }
 
     private func json(

@@ -20,7 +20,7 @@ extension WakeRecord {
             ("accepted_at", .string(acceptedAt.description)),
             ("priority", .integer(Int64(priority.rawValue))),
             ("urgency", kind == .background ? .string(UrgencyWord(urgency).rawValue) : nil),
-            ("decision", decision.json(decision.pastMessage(until: deadline), until: deadline)),
+            ("decision", decision.json(decision.pastMessage, until: deadline)),
             ("waiting", waiting?.json),
             ("carried_by", carriedBy.map { .string($0.description) }),
             ("due_at", waiting?.due.map { .string($0.description) }),

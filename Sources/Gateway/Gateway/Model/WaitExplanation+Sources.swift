@@ -30,7 +30,7 @@ public struct WaitContext: Sendable {
     ) -> WaitExplanation {
         var reasons = wake.budgetReasons(at: now) + (wake.backOff(at: now).map { [$0] } ?? [])
         reasons += queueReasons(WakeQueueKey(app: wake.app, kind: wake.kind))
-        if reasons.isEmpty { reasons = secondsReason(until: wake.dueAt, of: wake.kind) }
+        if reasons.isEmpty { reasons = secondsReason(until: wake.dueAt, of: wake.kind, wake) }
         return WaitExplanation(
             subject, at: now, due: wake.dueAt, deadline: wake.deadline, reasons: reasons)
     }
@@ -52,7 +52,9 @@ public struct WaitContext: Sendable {
         let suppression =
             device.deadSince.map { .deviceTokenDead(since: $0) }
             ?? budget.suppression.map { WakeSuppression($0) }
-        if reasons.isEmpty, suppression == nil { reasons = secondsReason(until: due, of: kind) }
+        if reasons.isEmpty, suppression == nil {
+            reasons = secondsReason(until: due, of: kind, device.pending)
+        }
         return WaitExplanation(
             device.pending == nil ? .next(kind) : .pending(kind), at: now, due: due,
             deadline: device.pending?.deadline, reasons: reasons,
@@ -64,12 +66,13 @@ public struct WaitContext: Sendable {
     }
 
     /// The reason for a delay to the end of a second: after a send, or one that was taken back, the
-    /// ledger of a device goes on with the next second.
+    /// ledger of a device goes on with the next second. `wake` is the one that waits.
     private func secondsReason(
-        until due: WallInstant, of kind: WakeKind
+        until due: WallInstant, of kind: WakeKind, _ wake: WakeRecord?
     ) -> [WaitExplanation.Reason] {
         guard kind.discipline == .background, due > now, due.milliseconds(since: now) <= 1_000
         else { return [] }
+        if let wake, !wake.attempts.isEmpty { return [wake.backOff(until: due)] }
         return [
             WaitExplanation.Reason(
                 .spacing, until: due,
@@ -128,9 +131,14 @@ extension WakeRecord {
                 sentence: "It is one of those that are spread over time: its turn comes at "
                     + "\(notBefore).")
         }
-        return WaitExplanation.Reason(
-            .backOff, until: notBefore,
-            sentence: "\(lastFailure), so the next attempt is not before \(notBefore).")
+        return backOff(until: notBefore)
+    }
+
+    /// The last attempt as the reason for a delay.
+    fileprivate func backOff(until due: WallInstant) -> WaitExplanation.Reason {
+        WaitExplanation.Reason(
+            .backOff, until: due,
+            sentence: "\(lastFailure), so the next attempt is not before \(due).")
     }
 
     private var lastFailure: String {
