@@ -85,6 +85,9 @@ class Browser:
             "width": width, "height": height, "deviceScaleFactor": 1,
             "mobile": width < PHONE_WIDTH})
 
+    def live_in(self, zone):
+        self.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": zone})
+
     def open(self, address):
         self.driver.get(address)
 

@@ -109,7 +109,7 @@ class TheFirstWake(Case):
         browser = self.browser
         for place, words in {
             "#rejection-list": "None:", "#feed-list": "No wake has ended yet.",
-            "#budget-bar": "No background wake was asked for",
+            "#budget-bar": "No background wake was accepted",
         }.items():
             browser.wait_for_text(place, words)
         browser.wait_for_text("#queue-chart", "Nothing waits")
@@ -162,7 +162,7 @@ class TheFigures(Case):
         def budget():
             asked = self.bench.metric("rouse_decisions_total", 'kind="background"')
             sent = self.bench.metric("rouse_wakes_ended_total", 'kind="background"', 'state="sent"')
-            return f"{asked} background wakes asked for, of which APNs accepted {sent} so far"
+            return f"{asked} background wakes, of which APNs accepted {sent} so far"
 
         browser.wait("what APNs accepted", lambda: budget() in browser.text("#budget-bar"))
 
@@ -456,6 +456,15 @@ class TheLooks(Case):
             bench.wait_for(bench.wake(token(number)), "rejected", "undeliverable")
         bench.fault(kind="reject", reason="InvalidProviderToken", deviceToken=token(12))
         bench.wake(token(12), CHAT)
+
+    def test_the_time_zone_is_named(self):
+        for zone, words in {
+            "Europe/Berlin": "Times are those of Europe/Berlin; their titles have them in UTC.",
+            "UTC": "Times are in UTC.",
+        }.items():
+            self.browser.live_in(zone)
+            self.load()
+            self.assertEqual(self.browser.text("#zone"), words)
 
     def test_light_and_dark_on_every_width(self):
         browser = self.browser

@@ -35,7 +35,7 @@ extension Gateway {
                 queues: Dictionary(
                     queues.map { ($0, state.status(of: $0, at: now, isStopping: isStopping)) }
                 ) { first, _ in first },
-                ownLeases: state.leases.wakes)
+                ownLeases: context.store.sharedStatus == nil ? nil : state.leases.wakes)
         }
     }
 

@@ -37,8 +37,7 @@ extension Gateway {
         let app: AppIdentity
         switch Self.app(bundleID, environment, among: context.configuration.apps) {
         case .success(let found): app = found
-        case .failure(.unknown): return [(nil, .unknownApp)]
-        case .failure(.ambiguous): return [(nil, .ambiguousEnvironment)]
+        case .failure(let failure): return [(nil, AdmissionResult(failure))]
         }
         let target = UserTarget(
             user: user, queue: WakeQueueKey(app: app, kind: kind), idempotency: idempotency)

@@ -282,6 +282,7 @@ public final class Gateway: Service {
     /// The reason why a bundle id names no app.
     enum NoApp: Error {
         case unknown
+        case elsewhere(APNsEnvironment)
         case ambiguous
     }
 
@@ -290,12 +291,16 @@ public final class Gateway: Service {
         _ bundleID: BundleID, _ environment: APNsEnvironment?, among apps: [AppIdentity]
     ) -> Result<AppIdentity, NoApp> {
         var found: AppIdentity?
+        var other: APNsEnvironment?
         for app in apps where app.bundleID == bundleID {
-            guard environment == nil || environment == app.environment else { continue }
+            guard environment == nil || environment == app.environment else {
+                other = app.environment
+                continue
+            }
             guard found == nil else { return .failure(.ambiguous) }
             found = app
         }
-        return found.map { .success($0) } ?? .failure(.unknown)
+        return found.map { .success($0) } ?? .failure(other.map { .elsewhere($0) } ?? .unknown)
     }
 
     private func examine(
@@ -306,8 +311,7 @@ public final class Gateway: Service {
         let app: AppIdentity
         switch Self.app(request.bundleID, inquiry.environment, among: apps) {
         case .success(let found): app = found
-        case .failure(.unknown): return .refused(.unknownApp)
-        case .failure(.ambiguous): return .refused(.ambiguousEnvironment)
+        case .failure(let failure): return .refused(AdmissionResult(failure))
         }
         if request.kind.discipline == .plain,
             let why = context.configuration.whyNot(request.kind, of: app)
@@ -370,7 +374,8 @@ public final class Gateway: Service {
                 wake.isRepeated ? "a request was repeated" : "a wake was accepted",
                 metadata: ["wake": "\(wake.id)"])
         case .invalid: context.metrics.refused(1, why: "invalid")
-        case .unknownApp, .ambiguousEnvironment: context.metrics.refused(1, why: "unknown-app")
+        case .unknownApp, .wrongEnvironment, .ambiguousEnvironment:
+            context.metrics.refused(1, why: "unknown-app")
         case .wrongCredential: context.metrics.refused(1, why: "wrong-credential")
         case .idempotencyConflict: context.metrics.refused(1, why: "conflict")
         case .overloaded: context.metrics.refused(1, why: "overloaded")
@@ -412,5 +417,16 @@ public final class Gateway: Service {
             }
         }
         return Readiness(obstacles: obstacles)
+    }
+}
+
+extension AdmissionResult {
+    /// The refusal of a request whose bundle id names no app.
+    init(_ failure: Gateway.NoApp) {
+        switch failure {
+        case .unknown: self = .unknownApp
+        case .elsewhere(let environment): self = .wrongEnvironment(configured: environment)
+        case .ambiguous: self = .ambiguousEnvironment
+        }
     }
 }

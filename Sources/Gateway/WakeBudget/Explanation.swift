@@ -36,8 +36,9 @@ public struct Explanation: Hashable, Sendable {
         public let urgency: Urgency
         /// How many requests it represents.
         public let requests: Int
-        /// Since when the oldest of them waits, by the ledger's clock.
-        public let since: WallInstant
+        /// Since when the oldest of them waits, by the ledger's clock, which counts the next whole
+        /// second. A caller that knows the time sets it.
+        public var since: WallInstant
     }
 
     /// The rules that the device's topic has.
@@ -63,7 +64,7 @@ public struct Explanation: Hashable, Sendable {
     /// The rules that keep it back, each with its own end, in the order of ``DelayReason``.
     public let rules: [HoldingRule]
     /// The wake that waits, if any.
-    public let waiting: Waiting?
+    public var waiting: Waiting?
     /// Why no wake is sent at all, if that is so.
     public let suppression: Suppression?
 }
@@ -78,8 +79,11 @@ extension Explanation {
         if let hourly { sentences.append(Self.words(hourly, "60 minutes", unit)) }
         if let daily { sentences.append(Self.words(daily, "24 hours", unit)) }
         if let burst {
+            let more = burst.used - burst.limit
+            let others = more == 1 ? "1 more waits" : "\(more) more wait"
             sentences.append(
-                "\(burst.used) of \(Self.count(burst.limit, "push")) in a row are used"
+                "\(min(burst.used, burst.limit)) of \(Self.count(burst.limit, "push")) in a row "
+                    + (more > 0 ? "are used, and \(others) for a turn" : "are used")
                     + (burst.opens.map { "; the next turn is at \($0)." } ?? "."))
         }
         if inFlight > 0 {

@@ -139,7 +139,12 @@ struct AuditTests {
         let page = try await Rouse.run(["audit", "--explain", "cf020"])
         #expect(page.status == 0)
         #expect(page.out.contains("CF020, error") && page.out.contains("Source"))
-        let unknown = try await Rouse.run(["audit", "--explain", "BG004"])
+        // Both commands explain the rules of both.
+        let same = try await Rouse.run(["validate", "--explain", "cf020"])
+        #expect(same.status == 0 && same.out == page.out)
+        let other = try await Rouse.run(["audit", "--explain", "bg004"])
+        #expect(other.status == 0 && other.out.contains("BG004, error"))
+        let unknown = try await Rouse.run(["audit", "--explain", "CF999"])
         #expect(unknown.status == 64 && unknown.error.contains("rouse validate --explain"))
     }
 

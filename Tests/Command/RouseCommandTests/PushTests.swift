@@ -203,6 +203,20 @@ struct PushTests {
         #expect(untrusted.remedy.contains("--ca"))
     }
 
+    @Test("a server that refuses the client's certificate is not to be tried again")
+    func refusedCertificate() {
+        for detail in ["tlsv1 alert unknown ca", "sslv3 alert certificate expired"] {
+            let refused = TransportFailure(
+                .connectionLost, certainty: .notSent,
+                detail: "the server sent no SETTINGS: \(detail)")
+            #expect(
+                refused.meaning
+                    == "The server did not accept the client's certificate. It was certainly not "
+                    + "sent.")
+            #expect(refused.remedy.hasPrefix("Check that it is the push certificate"))
+        }
+    }
+
     @Test("takes key, ids and app from the environment, and the key's text too")
     func environment() async throws {
         try await RunningSimulator.with { simulator in

@@ -112,7 +112,7 @@ struct SendTests {
             let words = try await Rouse.run(
                 send + ["--run", name], stdin: text, environment: environment)
             #expect(words.status == 65)
-            #expect(words.out.contains("3 of 7 wakes were taken."), "\(words.all)")
+            #expect(words.out.contains("3 of 7 wakes were accepted."), "\(words.all)")
             #expect(words.out.contains("--run \(name) --from 5 --batch 3"), "\(words.all)")
             // The same run again: what it had taken is recognised.
             #expect(try await gateway.stats().accepted == 3)
@@ -155,7 +155,7 @@ struct SendTests {
                 #expect(words.contains("\"next_line\" : 2"), "\(words)")
                 #expect(words.contains("\"accepted\" : 0"), "\(words)")
             } else {
-                #expect(words.contains("0 of 3 wakes were taken."), "\(words)")
+                #expect(words.contains("0 of 3 wakes were accepted."), "\(words)")
                 #expect(words.hasSuffix("--run r --from 2 --batch 2 --spread 0"), "\(words)")
             }
         }

@@ -24,8 +24,12 @@ struct DeviceRoutesTests {
             let queues = try #require(try answer.json()["queues"] as? [[String: Any]])
             let queue = try #require(queues.first { $0["kind"] as? String == "background" })
             #expect(queue["app"] as? String == "com.example.app")
-            #expect((queue["explanation"] as? [String])?.isEmpty == false)
+            let explanation = try #require(queue["explanation"] as? [String])
             let pending = try #require(queue["pending"] as? [String: Any])
+            // Not since the next whole second, which the ledger counts.
+            let since = try #require(
+                explanation.compactMap { $0.firstMatch(of: /since ([^,]+),/) }.first)
+            #expect(try String(since.1) <= #require(pending["accepted_at"] as? String))
             #expect(pending["id"] as? String == second)
             let recent = try #require(queue["recent"] as? [[String: Any]])
             #expect(recent.contains { $0["id"] as? String == first })

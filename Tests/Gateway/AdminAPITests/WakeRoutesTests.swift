@@ -126,7 +126,10 @@ struct WakeRoutesTests {
                 body(",\"environment\":\"Sandbox\""), .invalidField,
                 "Use one of production, sandbox."
             ),
-            (body(",\"environment\":\"production\""), .unknownApp, "configuration"),
+            (
+                body(",\"environment\":\"production\""), .unknownApp,
+                "is configured for sandbox and not for production. Leave environment out"
+            ),
             (body(",\"urgency\":\"high\""), .invalidField, "urgency"),
             (body(",\"coalescing\":1"), .invalidField, "coalescing"),
             (
@@ -161,6 +164,10 @@ struct WakeRoutesTests {
                 try expectProblem(answer, code)
                 #expect(answer.body.contains(words), "\(text): \(answer.body)")
             }
+            let elsewhere = try await caller.send(
+                "POST", "/v1/wakes", body(",\"environment\":\"production\"")
+            ).json()
+            #expect(elsewhere["field"] as? String == "environment")
             let stats = try await caller.send("GET", "/v1/stats").json()
             #expect(stats["accepted"] as? Int == 0)
         }
@@ -286,11 +293,21 @@ struct WakeRoutesTests {
             #expect(merge["into"] as? String == id)
             #expect(merge["coalescing"] as? String == "union")
 
+            // Another wake takes over when the one that carries both is cancelled.
+            let newest = try await caller.send("POST", "/v1/wakes", APIBench.body()).json()
             let cancelled = try await caller.send("DELETE", "/v1/wakes/\(id)", as: .wake)
             #expect(cancelled.status == 200, "\(cancelled.body)")
             #expect(try cancelled.json()["state"] as? String == "cancelled")
             try expectProblem(
                 try await caller.send("DELETE", "/v1/wakes/\(id)"), .notCancellable)
+            let carried = try await caller.send(
+                "GET", "/v1/wakes/\(try #require(merged["id"] as? String))"
+            ).json()
+            let outcome = try #require(carried["outcome"] as? [String: Any])
+            #expect(outcome["into"] as? String == newest["id"] as? String)
+            #expect(carried["carried_by"] as? String == newest["id"] as? String)
+            let told = try #require(carried["decision"] as? [String: Any])["message"] as? String
+            #expect(told?.hasPrefix("When it was accepted: it was united with wake \(id).") == true)
             try expectProblem(
                 try await caller.send("DELETE", "/v1/wakes/\(Samples.freshID())"), .notFound)
             try expectProblem(try await caller.send("GET", "/v1/wakes/42"), .invalidField)

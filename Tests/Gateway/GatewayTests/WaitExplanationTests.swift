@@ -102,6 +102,15 @@ struct WaitExplanationTests {
         }
     }
 
+    @Test("A decision in retrospect names no deadline, which a merged wake may have moved")
+    func pastDecision() {
+        let reasons: DelayReasons = [DelayReasons(.spacing), DelayReasons(.paused)]
+        #expect(
+            WakeDecision.deferred(until: Self.at(600), because: reasons).pastMessage
+                == "When it was accepted: deferred until \(Self.at(600)) at the earliest: minimum "
+                + "spacing, the app is paused.")
+    }
+
     @Test("A wake that merges into one that is due says that it is sent now")
     func mergedIntoOneThatIsDue() {
         let decision = WakeDecision.coalesced(
@@ -169,6 +178,58 @@ struct WaitExplanationTests {
             }
             let told = explanation.delayReasons
             #expect(kinds.allSatisfy { told.contains(DelayReasons($0)) })
+        }
+    }
+
+    private static func record(
+        _ state: WakeState, kind: WakeKind = .background, dueAfterMilliseconds due: Int64,
+        attempts: [AttemptRecord] = []
+    ) -> WakeRecord {
+        let row = WakeRow(
+            id: Samples.freshID(), device: 1, queue: 1, previous: 0, acceptedAt: now,
+            decision: .send, coalescing: .replace, call: nil, urgency: .normal, state: state,
+            dueAt: now.advanced(byMilliseconds: due), notBefore: now, deadline: at(7_200),
+            holds: [], payload: [], expiration: .immediately, collapseID: nil)
+        return WakeRecord(
+            row, queue: WakeQueueKey(app: Samples.app, kind: kind),
+            deviceToken: Samples.deviceToken(), attempts: attempts)
+    }
+
+    @Test("Only on a shared store may another gateway be sending a wake")
+    func claimed() throws {
+        let wake = Self.record(.claimed, dueAfterMilliseconds: 0)
+        for (leases, message) in [
+            (nil, "It is on its way to APNs."), ([wake.id], "It is on its way to APNs."),
+            ([], "Another gateway on the same store is sending it."),
+        ] as [(Set<WakeID>?, String)] {
+            let context = WaitContext(now: Self.now, queues: [:], ownLeases: leases)
+            #expect(try #require(context.explain(wake)).message == message)
+        }
+    }
+
+    @Test("A wait for the end of a second has a reason, as at the admission")
+    func endOfSecond() throws {
+        let context = WaitContext(now: Self.now, queues: [:], ownLeases: nil)
+        let wake = Self.record(.pending, dueAfterMilliseconds: 400)
+        let explanation = try #require(context.explain(wake))
+        #expect(explanation.message == "Deferred until \(wake.dueAt): minimum spacing.")
+        #expect(explanation.reasons.count == 1)
+        let refusal = Refusal(status: 400, reason: .idleTimeout, tokenDeadSince: nil)
+        let attempt = AttemptRecord(
+            startedAt: Self.now, endedAt: Self.now, result: .refused(refusal))
+        let tried = Self.record(.pending, dueAfterMilliseconds: 400, attempts: [attempt])
+        let later = try #require(context.explain(tried))
+        #expect(
+            later.sentences == [
+                "Deferred until \(tried.dueAt): back-off after a failed attempt.",
+                "APNs answered 400 IdleTimeout at \(Self.now), so the next attempt is not before "
+                    + "\(tried.dueAt).",
+            ])
+        for other in [
+            Self.record(.pending, kind: .alert, dueAfterMilliseconds: 400),
+            Self.record(.pending, dueAfterMilliseconds: 1_001),
+        ] {
+            #expect(try #require(context.explain(other)).reasons.isEmpty)
         }
     }
 

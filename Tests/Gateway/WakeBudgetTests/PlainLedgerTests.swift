@@ -149,6 +149,11 @@ struct PlainLedgerTests {
         #expect(explanation.burst?.left == 0 && explanation.nextSend == Device.at(3))
         #expect(explanation.rules.map(\.hold) == [.rate])
         #expect(explanation.rules.first?.sentence.contains("60 a minute") == true)
+        #expect(
+            explanation.sentences == [
+                "3 of 3 pushes in a row are used, and 2 more wait for a turn; the next turn is at "
+                    + "\(Device.at(3))."
+            ])
     }
 
     @Test("What was sent lately stays counted when a device is forgotten; reports change nothing")

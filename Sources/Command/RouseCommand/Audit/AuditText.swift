@@ -9,9 +9,11 @@ struct AuditText {
     /// Writes to this console.
     init(_ console: Console) { self.console = console }
 
-    /// A rule's manual page. Fails with 64 for an id that no rule has.
+    /// A rule's manual page, also of one about payloads. Fails with 64 for an id that no rule has.
     func explain(_ name: String) throws(CommandFailure) {
-        guard let rule = AppRules.rule(RuleID(rawValue: name.uppercased())) else {
+        let id = RuleID(rawValue: name.uppercased())
+        if Rules.rule(id) != nil { return try RuleText(console).explain(name) }
+        guard let rule = AppRules.rule(id) else {
             let last = AppRules.table.last?.id.rawValue ?? ""
             throw CommandFailure(
                 .usage,

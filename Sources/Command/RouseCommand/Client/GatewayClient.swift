@@ -174,8 +174,8 @@ struct GatewayClient: ~Copyable {
         guard address.hasPrefix("http://") || address.hasPrefix("https://") else {
             throw CommandFailure(
                 .usage,
-                "--gateway is no address of a gateway. Write it as https://host:port, or "
-                    + "unix:/run/rouse.sock.")
+                "--gateway is no address of a gateway. Write it as http://127.0.0.1:8080, "
+                    + "https://host:port, or unix:/run/rouse.sock.")
         }
         return (address.hasSuffix("/") ? String(address.dropLast()) : address, nil)
     }

@@ -13,8 +13,8 @@ struct SendCommand: AsyncParsableCommand {
             Each line is the body of POST /v1/wakes, for a device_token or for a user. They go in \
             batches; a busy gateway is waited for, and a batch that got no answer is sent again \
             with the same Idempotency-Key, so that no wake is asked for twice. What is refused \
-            goes to standard error with its line number. Ends with 0 when all were taken, 1 when \
-            one was not. The API key needs the scope wake.
+            goes to standard error with its line number. Ends with 0 when all were accepted, 1 \
+            when one was not. The API key needs the scope wake.
 
             When the gateway is gone for good, or refuses a whole batch, or Ctrl-C ends it, the \
             sums so far are told, and the options with which to go on: --from names the line, and \

@@ -11,7 +11,7 @@ struct SendText: Sendable {
     func tell(_ summary: SendSummary) throws(CommandFailure) {
         guard !isJSON else { return try console.write(summary) }
         console.say(
-            "Sent", "\(summary.accepted) of \(summary.lines) wakes were taken.",
+            "Accepted", "\(summary.accepted) of \(summary.lines) wakes were accepted.",
             summary.accepted == summary.lines ? .good : .bad)
         for (word, count) in summary.decisions.sorted(by: { $0.key < $1.key }) {
             console.say("", "\(count) \(word == "send" ? "sent at once" : word)")

@@ -17,6 +17,8 @@ extension TransportFailure {
         case .nameResolution: "The server's name could not be resolved."
         case .connect: "The server could not be reached."
         case .proxy: "The proxy refused, or could not be reached."
+        case .tls where isCertificateRefused, .connectionLost where isCertificateRefused:
+            "The server did not accept the client's certificate."
         case .tls where isWithoutTLS: "The server does not speak TLS on this port."
         case .tls: "The TLS handshake failed, or the server's certificate is not trusted."
         case .notHTTP2: "The server does not speak HTTP/2, so it is not APNs."
@@ -39,6 +41,14 @@ extension TransportFailure {
         }
     }
 
+    /// Whether the server ended the connection because of the client's certificate. With TLS 1.3 it
+    /// does so after the handshake. The words are OpenSSL's.
+    private var isCertificateRefused: Bool {
+        ["unknown ca", "certificate", "bad certificate", "unsupported certificate"].contains {
+            detail.lowercased().contains("alert \($0)")
+        }
+    }
+
     /// What a person can do about it.
     var remedy: String {
         switch kind {
@@ -46,6 +56,9 @@ extension TransportFailure {
         case .connect:
             "Check host and port; where port 443 is closed, Apple listens on --port 2197 too."
         case .proxy: "Check --proxy or https_proxy; it must allow CONNECT to the server's port."
+        case .tls where isCertificateRefused, .connectionLost where isCertificateRefused:
+            "Check that it is the push certificate from Apple's developer account, and not expired "
+                + "or revoked; a simulator takes those of its --client-ca."
         case .tls where isWithoutTLS:
             "Check host and port: APNs, and its simulator, take TLS only."
         case .tls:

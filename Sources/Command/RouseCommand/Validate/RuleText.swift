@@ -24,9 +24,11 @@ struct RuleText {
         console.say("\(Rules.table.count) rules. rouse validate --explain <rule> says more.")
     }
 
-    /// One rule. Fails with 64 for an id that no rule has.
+    /// One rule, also one about apps. Fails with 64 for an id that no rule has.
     func explain(_ name: String) throws(CommandFailure) {
-        guard let rule = Rules.rule(RuleID(rawValue: name.uppercased())) else {
+        let id = RuleID(rawValue: name.uppercased())
+        if AppRules.rule(id) != nil { return try AuditText(console).explain(name) }
+        guard let rule = Rules.rule(id) else {
             throw CommandFailure(
                 .usage, "\(name) is no rule. \(RuleSelection.remedy(for: name))")
         }

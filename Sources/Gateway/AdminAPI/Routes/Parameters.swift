@@ -154,11 +154,15 @@ extension Services {
             try BundleID(text)
         }
         try context.checkAccess(to: bundleID, field: field)
-        let candidates = gateway.apps.map(\.app).filter {
-            $0.bundleID == bundleID && (environment == nil || $0.environment == environment)
+        let configured = gateway.apps.map(\.app).filter { $0.bundleID == bundleID }
+        guard let other = configured.first else {
+            throw Problem.unknownApp(bundleID.value, environment, field: field)
+        }
+        let candidates = configured.filter {
+            environment == nil || $0.environment == environment
         }
         guard let app = candidates.first else {
-            throw Problem.unknownApp(bundleID.value, environment, field: field)
+            throw Problem.wrongEnvironment(bundleID.value, other.environment)
         }
         guard candidates.count == 1 else { throw Problem.ambiguousEnvironment }
         return app

@@ -18,6 +18,8 @@ struct AcceptedWake {
             throw Problem.invalidWake(diagnostics)
         case .unknownApp:
             throw Problem.unknownApp(inquiry?.request.bundleID.value, inquiry?.environment)
+        case .wrongEnvironment(let configured):
+            throw Problem.wrongEnvironment(inquiry?.request.bundleID.value, configured)
         case .ambiguousEnvironment:
             throw Problem.ambiguousEnvironment
         case .wrongCredential(let why):
@@ -52,7 +54,7 @@ struct AcceptedWake {
     /// The answer to `wait=outcome` when the wake has not ended in time: the decision made at
     /// acceptance, the present state, and why the wake still waits.
     func json(in state: WakeState, _ waiting: WaitExplanation) -> JSONValue {
-        json(wake.decision.pastMessage(until: wake.deadline), (state, waiting))
+        json(wake.decision.pastMessage, (state, waiting))
     }
 
     private func json(
@@ -114,6 +116,18 @@ extension Problem {
             (name.flatMap { $0.contains(".") ? "The app \($0)" : nil } ?? "The app")
                 + " is not configured\(place). Add it to apps in the gateway's configuration.")
         problem.field = field
+        return problem
+    }
+
+    /// The app is configured for this environment, and the request names the other one.
+    static func wrongEnvironment(_ name: String?, _ configured: APNsEnvironment) -> Problem {
+        let app = name.map { "The app \($0)" } ?? "The app"
+        let other = APNsEnvironment.allCases.first { $0 != configured } ?? configured
+        var problem = Problem(
+            .unknownApp,
+            "\(app) is configured for \(configured) and not for \(other). Leave environment "
+                + "out, or add the app for \(other) to apps in the gateway's configuration.")
+        problem.field = "environment"
         return problem
     }
 

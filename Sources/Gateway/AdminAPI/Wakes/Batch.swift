@@ -401,7 +401,8 @@ extension AdmissionResult {
     /// Whether the result depends on the terms alone, so that every device with them has the same.
     var concernsAll: Bool {
         switch self {
-        case .invalid, .unknownApp, .ambiguousEnvironment, .wrongCredential: true
+        case .invalid, .unknownApp, .wrongEnvironment, .ambiguousEnvironment, .wrongCredential:
+            true
         case .admitted, .idempotencyConflict, .overloaded, .unavailable, .damaged: false
         }
     }

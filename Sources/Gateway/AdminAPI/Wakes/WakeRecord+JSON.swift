@@ -20,13 +20,13 @@ extension WakeRecord {
             ("accepted_at", .string(acceptedAt.description)),
             ("priority", .integer(Int64(priority.rawValue))),
             ("urgency", kind == .background ? .string(UrgencyWord(urgency).rawValue) : nil),
-            ("decision", decision.json(decision.pastMessage(until: deadline), until: deadline)),
+            ("decision", decision.json(decision.pastMessage, until: deadline)),
             ("waiting", waiting?.json),
             ("carried_by", carriedBy.map { .string($0.description) }),
             ("due_at", waiting?.due.map { .string($0.description) }),
             ("deadline", .string(deadline.description)),
             ("ended_at", endedAt.map { .string($0.description) }),
-            ("outcome", end?.json(ofExpired: expiryExplanation)),
+            ("outcome", end?.json(ofExpired: expiryExplanation, carriedBy: carriedBy)),
             ("carrier_outcome", carrierEnd?.json(keptBack: carrierHolds)),
             ("launched_at", launchedAt.map { .string($0.description) }),
             ("attempts", .array(attempts.map(\.json))),
@@ -41,8 +41,11 @@ extension WakeEnd {
         json(ofExpired: holds.expiryExplanation ?? WakeState.expired.meaning)
     }
 
-    /// The outcome, with `expiry` as the explanation of an expired wake.
-    fileprivate func json(ofExpired expiry: @autoclosure () -> String) -> JSONValue {
+    /// The same with a sentence for a wake that has expired; one that was merged is shown with the
+    /// wake that carries it now.
+    fileprivate func json(
+        ofExpired expiry: @autoclosure () -> String, carriedBy: WakeID? = nil
+    ) -> JSONValue {
         var members: [(String, JSONValue?)] = [("state", .string(state.rawValue))]
         switch self {
         case .sent(let apnsUniqueID):
@@ -50,7 +53,7 @@ extension WakeEnd {
             members.append(("apns_unique_id", apnsUniqueID.map { .string($0) }))
             members.append(("explanation", .string(PushOutcome.Acceptance.meaning)))
         case .coalesced(let carrier):
-            members.append(("into", .string(carrier.description)))
+            members.append(("into", .string((carriedBy ?? carrier).description)))
             members.append(
                 ("explanation", .string("It was merged into another wake, which carries it.")))
         case .superseded:

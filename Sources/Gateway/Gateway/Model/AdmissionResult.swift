@@ -15,8 +15,10 @@ public enum AdmissionResult: Hashable, Sendable {
     case admitted(AdmittedWake)
     /// The push is invalid by Apple's rules, with all findings.
     case invalid([Diagnostic])
-    /// No such app is configured, or not in this environment.
+    /// No such app is configured.
     case unknownApp
+    /// The app is configured for this environment, and not for the requested one.
+    case wrongEnvironment(configured: APNsEnvironment)
     /// The app is configured for both environments, and the request names none.
     case ambiguousEnvironment
     /// APNs does not accept this push type with the app's credential: the reason and the fix, as a

@@ -9,8 +9,9 @@ public struct WaitContext: Sendable {
     public let now: WallInstant
     /// The status of the queues; unconfigured ones are not included.
     let queues: [WakeQueueKey: QueueStatus]
-    /// The wakes that this gateway has with its sender.
-    let ownLeases: Set<WakeID>
+    /// The wakes that this gateway has with its sender; `nil` where no other gateway uses the
+    /// store, so that all that are claimed are its own.
+    let ownLeases: Set<WakeID>?
 
     /// Explains a wake; `nil` for one that has ended.
     public func explain(_ wake: WakeRecord) -> WaitExplanation? {
@@ -18,7 +19,7 @@ public struct WaitContext: Sendable {
         if wake.state == .claimed {
             return WaitExplanation(
                 .claimed, at: now, due: wake.dueAt, deadline: wake.deadline,
-                reasons: ownLeases.contains(wake.id)
+                reasons: ownLeases?.contains(wake.id) ?? true
                     ? stopping(wake) : [leasedElsewhere(wake)])
         }
         return explain(wake, as: .wake)
@@ -29,6 +30,7 @@ public struct WaitContext: Sendable {
     ) -> WaitExplanation {
         var reasons = wake.budgetReasons(at: now) + (wake.backOff(at: now).map { [$0] } ?? [])
         reasons += queueReasons(WakeQueueKey(app: wake.app, kind: wake.kind))
+        if reasons.isEmpty { reasons = secondsReason(until: wake.dueAt, of: wake.kind, wake) }
         return WaitExplanation(
             subject, at: now, due: wake.dueAt, deadline: wake.deadline, reasons: reasons)
     }
@@ -46,18 +48,36 @@ public struct WaitContext: Sendable {
         }
         if let backOff = device.pending?.backOff(at: now) { reasons.append(backOff) }
         reasons += queueReasons(device.queue)
+        let due = max(budget.nextSend, device.pending?.dueAt ?? budget.nextSend)
         let suppression =
             device.deadSince.map { .deviceTokenDead(since: $0) }
             ?? budget.suppression.map { WakeSuppression($0) }
+        if reasons.isEmpty, suppression == nil {
+            reasons = secondsReason(until: due, of: kind, device.pending)
+        }
         return WaitExplanation(
-            device.pending == nil ? .next(kind) : .pending(kind), at: now,
-            due: max(budget.nextSend, device.pending?.dueAt ?? budget.nextSend),
+            device.pending == nil ? .next(kind) : .pending(kind), at: now, due: due,
             deadline: device.pending?.deadline, reasons: reasons,
             suppression: device.pending == nil ? suppression : nil)
     }
 
     private func queueReasons(_ queue: WakeQueueKey) -> [WaitExplanation.Reason] {
         queues[queue]?.reasons ?? []
+    }
+
+    /// The reason for a delay to the end of a second: after a send, or one that was taken back, the
+    /// ledger of a device goes on with the next second. `wake` is the one that waits.
+    private func secondsReason(
+        until due: WallInstant, of kind: WakeKind, _ wake: WakeRecord?
+    ) -> [WaitExplanation.Reason] {
+        guard kind.discipline == .background, due > now, due.milliseconds(since: now) <= 1_000
+        else { return [] }
+        if let wake, !wake.attempts.isEmpty { return [wake.backOff(until: due)] }
+        return [
+            WaitExplanation.Reason(
+                .spacing, until: due,
+                sentence: "Budgets are counted in whole seconds: it waits until \(due).")
+        ]
     }
 
     private func stopping(_ wake: WakeRecord) -> [WaitExplanation.Reason] {
@@ -111,9 +131,14 @@ extension WakeRecord {
                 sentence: "It is one of those that are spread over time: its turn comes at "
                     + "\(notBefore).")
         }
-        return WaitExplanation.Reason(
-            .backOff, until: notBefore,
-            sentence: "\(lastFailure), so the next attempt is not before \(notBefore).")
+        return backOff(until: notBefore)
+    }
+
+    /// The last attempt as the reason for a delay.
+    fileprivate func backOff(until due: WallInstant) -> WaitExplanation.Reason {
+        WaitExplanation.Reason(
+            .backOff, until: due,
+            sentence: "\(lastFailure), so the next attempt is not before \(due).")
     }
 
     private var lastFailure: String {

@@ -51,7 +51,10 @@ public enum WakeDecision: Hashable, Sendable {
     public static let words = Word.allCases.map(\.rawValue)
 
     /// The decision as a sentence, of a wake that ends at `deadline` at the latest.
-    public func message(until deadline: WallInstant) -> String {
+    public func message(until deadline: WallInstant) -> String { text(until: deadline) }
+
+    /// The same, without what its deadline makes of it if that is `nil`.
+    fileprivate func text(until deadline: WallInstant?) -> String {
         switch self {
         case .send: "Will be sent now."
         case .deferred(let until, let reasons):
@@ -77,14 +80,15 @@ public enum WakeDecision: Hashable, Sendable {
 }
 
 extension WakeDecision {
-    /// The same in retrospect, for a wake whose current state is shown beside it.
-    public func pastMessage(until deadline: WallInstant) -> String {
+    /// The same in retrospect, for a wake whose current state is shown beside it: its deadline may
+    /// be another one since.
+    public var pastMessage: String {
         switch self {
         case .send: return "When it was accepted, nothing kept it back."
-        case .deferred:
-            let message = message(until: deadline)
+        case .deferred, .coalesced:
+            let message = text(until: nil)
             return "When it was accepted: " + message.prefix(1).lowercased() + message.dropFirst()
-        case .coalesced, .sameCall, .expired, .suppressed: return message(until: deadline)
+        case .sameCall, .expired, .suppressed: return text(until: nil)
         }
     }
 }

@@ -489,6 +489,7 @@ byID("state-choice").addEventListener("change", chooseState);
 document.addEventListener("visibilitychange", noteVisibility);
 window.addEventListener("hashchange", followHash);
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "this machine";
-setText(byID("zone"), `Times are those of ${zone}; their titles have them in UTC.`);
+setText(byID("zone"), /^(Etc\/)?(UTC|GMT|Universal|Zulu)$/.test(zone)
+  ? "Times are in UTC." : `Times are those of ${zone}; their titles have them in UTC.`);
 session.recall();
 schedule(0);

@@ -246,7 +246,7 @@ function makeDeviceQueue(queue, index) {
       make("div", {}, make("h4", {}, "Pending"), ...pendingWords(queue))),
     make("h4", {}, "The last day"),
     queue.day.length ? timeline.element
-      : make("p", {"class": "empty"}, "Nobody asked for a wake in the last 24 hours."));
+      : make("p", {"class": "empty"}, "No wake was accepted in the last 24 hours."));
 }
 
 function queueChips(queue) {
@@ -389,7 +389,7 @@ function lifeOf(wake) {
     const took = durationWords(Date.parse(wake.launched_at) - asked);
     life.push({
       at: wake.launched_at, tone: "green",
-      words: `Launched the app, ${took} after it was asked for.`,
+      words: `Launched the app, ${took} after it was accepted.`,
     });
   }
   if (wake.waiting) {

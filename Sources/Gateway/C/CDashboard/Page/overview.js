@@ -223,7 +223,7 @@ function makeCharts() {
   const series = (words) => words.map(([, name, tone]) => ({name, tone, isOptional: true}));
   charts.decisions = new TimeChart(byID("decisions-chart"), {
     title: "Decisions", kind: "stack", series: series(DECISIONS), unit: rateUnit,
-    empty: (period) => `No wake was asked for ${period}`,
+    empty: (period) => `No wake was accepted ${period}`,
   });
   charts.outcomes = new TimeChart(byID("outcomes-chart"), {
     title: "Outcomes", kind: "stack", series: series(OUTCOMES), unit: rateUnit,
@@ -296,7 +296,7 @@ function showBudget(sample) {
   const sum = parts.reduce((total, {count}) => total + count, 0);
   const place = byID("budget-bar");
   renderIfChanged(place, parts, () => fill(place, sum === 0
-    ? make("p", {"class": "empty"}, "No background wake was asked for since the gateway started. "
+    ? make("p", {"class": "empty"}, "No background wake was accepted since the gateway started. "
       + "Each will be sent at once, deferred until its device can afford it, or merged into one "
       + "that waits.")
     : [
@@ -340,6 +340,5 @@ function budgetTable(parts, sum) {
 
 function budgetSentence(asked, sent) {
   return make("p", {"class": "help"},
-    `${plural(asked, "background wake")} asked for, of which APNs accepted `,
-    `${countWords(sent)} so far.`);
+    `${plural(asked, "background wake")}, of which APNs accepted ${countWords(sent)} so far.`);
 }

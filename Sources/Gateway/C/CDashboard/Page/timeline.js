@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The last day of one device, for one app and kind of push, drawn: when wakes were asked for, how
+// The last day of one device, for one app and kind of push, drawn: when wakes were accepted, how
 // long they were deferred, which were merged into which, what APNs answered, and what launched the
 // app.
 "use strict";
 
 const TRACKS = [
-  ["asked", "Asked for"], ["deferred", "Deferred"], ["answered", "Answered"],
+  ["asked", "Accepted"], ["deferred", "Deferred"], ["answered", "Answered"],
   ["launched", "Launched"],
 ];
 const TRACK_HEIGHT = 34;
@@ -81,7 +81,7 @@ const MARKS = {
 };
 
 const MARK_WORDS = {
-  own: "asked for", merged: "merged into one that waited", accepted: "taken by APNs",
+  own: "accepted", merged: "merged into one that waited", accepted: "sent",
   refused: "refused by APNs", unanswered: "no answer", abandoned: "no answer",
   unsent: "ended unsent", launched: "launched, by a receipt",
 };
@@ -105,8 +105,8 @@ class DayTimeline {
     const {asked, answered, launched} = this.moments;
     const merged = asked.filter(({look}) => look === "merged").length;
     const taken = answered.filter(({look}) => look === "accepted").length;
-    return `${this.title}, the last 24 hours: ${plural(asked.length, "wake")} asked for, ${merged} `
-      + `merged, ${taken} taken by APNs, ${launched.length} launched. The table below tells each.`;
+    return `${this.title}, the last 24 hours: ${plural(asked.length, "wake")} accepted, ${merged} `
+      + `merged, ${taken} sent, ${launched.length} launched. The table below lists them.`;
   }
 
   paint() {

@@ -437,7 +437,8 @@ extension WakeRow {
     fileprivate func reasons(at now: WallInstant) -> DelayReasons {
         guard notBefore > now else {
             // A ledger counts whole seconds: after a send, the next one waits for the second's end.
-            return holds.isEmpty && dueAt > now ? DelayReasons(.spacing) : holds
+            guard holds.isEmpty, dueAt > now else { return holds }
+            return DelayReasons(fence == 0 ? .spacing : .backOff)
         }
         return holds.union(DelayReasons(fence == 0 ? .spread : .backOff))
     }

@@ -78,6 +78,9 @@ extension WorkingSet {
         var explanation = device.ledger.explain(policy: queue.policy, at: now)
         // A debit is settled in the claim itself, so the ledger does not count it.
         explanation.inFlight = recent.count { $0.state == .claimed }
+        if let pending, let since = explanation.waiting?.since {
+            explanation.waiting?.since = min(since, pending.acceptedAt)
+        }
         return DeviceView(
             queue: queue.row.queue, deviceToken: device.token, explanation: explanation,
             pending: pending, recent: recent, deadSince: device.deadSince,
