@@ -31,7 +31,7 @@ OTHER_MEMBERS = {"version", "priority", "aps", "alert", "badge", "sound", "times
 OTHER_SETTINGS = {
     "synchronous_commit", "synchronous_standby_names", "full_page_writes", "lock_timeout",
     "statement_timeout", "plan_cache_mode", "max_prepared_statements", "max_connections",
-    "shared_buffers", "max_wal_size", "checkpoint_timeout", "pg_amcheck", "wake_default",
+    "server_login_retry", "shared_buffers", "max_wal_size", "checkpoint_timeout", "pg_amcheck", "wake_default",
     "temp_file_limit",
     "synchronous_mode", "synchronous_mode_strict", "pg_basebackup", "pg_dump",
 }

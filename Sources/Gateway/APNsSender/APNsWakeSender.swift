@@ -5,7 +5,7 @@ import APNsWire
 public import Gateway
 import PushTransport
 import Synchronization
-import WakeModel
+public import WakeModel
 
 /// Sends the gateway's claims to APNs: each as the push of its kind, over the client of its app.
 ///
@@ -19,7 +19,9 @@ public struct APNsWakeSender: WakeSender {
     public init(clients: [AppIdentity: APNsClient]) { self.clients = clients }
 
     /// Sends a batch, all apps at the same time, and reports each answer as it comes.
-    public func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
+    public func send(
+        _ batch: [Claim], at now: WallInstant, report: @escaping @Sendable (SendReport) -> Void
+    ) async {
         let countdown = Countdown(batch.count)
         let finish: @Sendable (SendReport) -> Void = { answer in
             report(answer)
@@ -31,7 +33,7 @@ public struct APNsWakeSender: WakeSender {
             let patient = claims.filter { !$0.kind.isImmediate }
             sent.append(contentsOf: send(patient, with: client, report: finish))
             for claim in claims where claim.kind.isImmediate {
-                sent.append(contentsOf: sendInTime(claim, with: client, report: finish))
+                sent.append(contentsOf: sendInTime(claim, at: now, with: client, report: finish))
             }
         }
         // A cancelled wait gives the pushes up, and each is answered within a turn of its client,
@@ -48,10 +50,10 @@ public struct APNsWakeSender: WakeSender {
     /// its wake has left. Not since it was claimed, for the claim waits for the disk before it is
     /// sent.
     private func sendInTime(
-        _ claim: Claim, with client: APNsClient?,
+        _ claim: Claim, at now: WallInstant, with client: APNsClient?,
         report: @escaping @Sendable (SendReport) -> Void
     ) -> [SentBatch] {
-        let timeLeft = claim.deadline.milliseconds(since: WakeClock.system.now())
+        let timeLeft = claim.deadline.milliseconds(since: now)
         guard timeLeft > 0 else {
             report(.notSent(claim, "The deadline came before the push could leave."))
             return []

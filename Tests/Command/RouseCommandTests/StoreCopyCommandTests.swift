@@ -4,6 +4,8 @@ import Foundation
 import PostgreSQLTestKit
 import Testing
 
+@testable import RouseCommand
+
 @Suite("rouse store copy", .timeLimit(.minutes(3)))
 struct StoreCopyCommandTests {
     /// Makes the file of a gateway that took five wakes, and returns its path.
@@ -76,6 +78,19 @@ struct StoreCopyCommandTests {
             .replacing("listen:", with: "store-password-file: database-password\nlisten:")
             .write(toFile: path, atomically: true, encoding: .utf8)
         return path
+    }
+
+    @Test("Keys that lie beside the file are not taken for those of the database's gateways")
+    func keys() throws {
+        let folder = try TestFolder()
+        var configuration = ServeConfiguration()
+        configuration.storePath = folder.path + "/etc/rouse.yaml"
+        let file = folder.path + "/wakes.sqlite"
+        #expect(StoreCopyCommand.leftKeys(beside: file, configuration) == nil)
+        let keys = try folder.write("{}", to: "keys.json")
+        #expect(StoreCopyCommand.leftKeys(beside: file, configuration)?.hasSuffix(keys) == true)
+        configuration.keysPath = keys
+        #expect(StoreCopyCommand.leftKeys(beside: file, configuration) == nil)
     }
 
     @Test("Wrong use is refused in words")

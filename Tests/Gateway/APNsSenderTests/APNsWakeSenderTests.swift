@@ -68,9 +68,11 @@ struct APNsWakeSenderTests {
         try await simulator.shutdown()
     }
 
-    private static func send(_ claim: Claim, by sender: APNsWakeSender) async throws -> SendReport {
+    private static func send(
+        _ claim: Claim, at now: WallInstant = WakeClock.system.now(), by sender: APNsWakeSender
+    ) async throws -> SendReport {
         let reports = Mutex<[SendReport]>([])
-        await sender.send([claim]) { report in reports.withLock { $0.append(report) } }
+        await sender.send([claim], at: now) { report in reports.withLock { $0.append(report) } }
         let all = reports.withLock { $0 }
         #expect(all.count == 1)
         return try #require(all.first)
@@ -90,6 +92,16 @@ struct APNsWakeSenderTests {
 
             let inTime = Self.call(deadline: WakeClock.system.now().advanced(bySeconds: 3600))
             _ = try await Self.send(inTime, by: sender).result.get()
+            #expect(simulator.receivedPushes.count == 1)
+        }
+    }
+
+    @Test("a call's time is the gateway's, also where this machine's clock is an hour ahead")
+    func wrongClock() async throws {
+        try await Self.withSender { simulator, sender in
+            let now = WakeClock.system.now().advanced(bySeconds: -3600)
+            let call = Self.call(deadline: now.advanced(bySeconds: 10))
+            _ = try await Self.send(call, at: now, by: sender).result.get()
             #expect(simulator.receivedPushes.count == 1)
         }
     }

@@ -45,7 +45,9 @@ package final class ScriptedSender: WakeSender {
         }
     }
 
-    package func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
+    package func send(
+        _ batch: [Claim], at now: WallInstant, report: @escaping @Sendable (SendReport) -> Void
+    ) async {
         var isHolding = false
         for claim in batch {
             let ready = state.withLock { state in

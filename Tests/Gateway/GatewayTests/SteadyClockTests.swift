@@ -135,4 +135,29 @@ struct SteadyClockTests {
             }
         }
     }
+
+    @Test("A clock that is followed an hour back in the midst of a round stops no housekeeping")
+    func followedInBetween() async throws {
+        let base = LeapingClock()
+        let store = WatchfulStore(InMemoryWakeStore())
+        let gateway = sampleGateway(store: store, sender: ScriptedSender(), clock: base)
+        let mover = Task {
+            while !Task.isCancelled {
+                base.pass(milliseconds: 20)
+                try await Task.sleep(for: .milliseconds(2))
+            }
+        }
+        defer { mover.cancel() }
+        try await withRunning(gateway) { () async throws in
+            base.leap(milliseconds: -3_600_000)
+            try await eventually { !gateway.readiness.isReady }
+            store.onceQueuesAreRead { base.pass(milliseconds: 60_000) }
+            try await eventually { gateway.readiness.isReady }
+            let reads = Mutex(0)
+            for count in 1...2 {
+                store.onceQueuesAreRead { reads.withLock { $0 += 1 } }
+                try await eventually { reads.withLock { $0 } == count }
+            }
+        }
+    }
 }

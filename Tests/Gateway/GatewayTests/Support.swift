@@ -27,7 +27,9 @@ func sampleContext(
 
 /// Reports background wakes twice, as sent and then as rejected, and forgets VoIP.
 struct CarelessSender: WakeSender {
-    func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
+    func send(
+        _ batch: [Claim], at now: WallInstant, report: @escaping @Sendable (SendReport) -> Void
+    ) async {
         for claim in batch where claim.kind == .background {
             report(SendReport(ticket: claim.ticket, result: Samples.accepted))
             report(SendReport(ticket: claim.ticket, result: Samples.refusal(410, .unregistered)))
@@ -65,7 +67,9 @@ final class LateSender: WakeSender {
 
     func answer() { mayAnswer.set() }
 
-    func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
+    func send(
+        _ batch: [Claim], at now: WallInstant, report: @escaping @Sendable (SendReport) -> Void
+    ) async {
         sends.wrappingAdd(batch.count, ordering: .acquiringAndReleasing)
         while !mayAnswer.isSet, !Task.isCancelled {
             // A cancelled sleep ends the wait, as the loop sees.

@@ -238,7 +238,9 @@ final class HeldSender: WakeSender {
 
     func answer() { mayAnswer.store(true, ordering: .releasing) }
 
-    func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
+    func send(
+        _ batch: [Claim], at now: WallInstant, report: @escaping @Sendable (SendReport) -> Void
+    ) async {
         let count = sends.wrappingAdd(batch.count, ordering: .acquiringAndReleasing).oldValue
         if count > 0, let nextResult {
             for claim in batch { report(SendReport(ticket: claim.ticket, result: nextResult)) }

@@ -78,7 +78,23 @@ struct StoreCopyCommand: AsyncParsableCommand {
             try console.write(StoreCopyDocument(result))
         } else {
             tell(result, console)
+            if let keys = Self.leftKeys(beside: file, configuration) {
+                console.say(
+                    "Keys",
+                    "The API keys in \(keys) are not in the database. Name that file under "
+                        + "keys-file, or give each gateway a copy of it.", .doubtful)
+            }
         }
+    }
+
+    /// The keys' file beside a store's, unless the configuration has that one.
+    static func leftKeys(beside file: String, _ configuration: ServeConfiguration) -> String? {
+        let keys = KeysFile.defaultPath(storePath: SQLiteWakeStore.place(of: file))
+        guard access(keys, F_OK) == 0,
+            SQLiteWakeStore.place(of: configuration.effectiveKeysPath)
+                != SQLiteWakeStore.place(of: keys)
+        else { return nil }
+        return keys
     }
 
     private static func source(

@@ -146,10 +146,10 @@ extension Dispatcher {
             ]
             return (queues, probes.compactMap(\.self).reduce(state.nextHousekeeping, min))
         }
-        guard !queues.isEmpty, let due = try await context.perform(NextDue(in: queues)) else {
-            return earliest
-        }
-        return min(due, earliest)
+        let due = queues.isEmpty ? nil : try await context.perform(NextDue(in: queues))
+        // The clock may have been set back since the housekeeping, which is never farther away.
+        let longest = clock.now().advanced(byMilliseconds: Int64(limits.housekeepingMilliseconds))
+        return min(due ?? earliest, earliest, longest)
     }
 }
 

@@ -270,7 +270,7 @@ final class Dispatcher: Sendable {
             for (queue, count) in counts { state.shares.sent(count, of: queue, at: now) }
         }
         let ledger = SendLedger(batch)
-        await sender.send(batch) { report in
+        await sender.send(batch, at: now) { report in
             guard let claim = ledger.take(report.ticket) else { return }
             self.settlementWriter.settle(
                 self.decide(claim, report.result, sentAt: now, generation: generation))

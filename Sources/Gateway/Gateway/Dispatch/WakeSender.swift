@@ -11,7 +11,12 @@ public protocol WakeSender: Sendable {
     /// the call returns counts as ``WakeModel/Certainty/unknown``, and a second report is ignored.
     /// Each push must be answered or cancelled before its ``Claim/leaseUntil``. When the task is
     /// cancelled, the call reports the outcomes it has and returns soon.
-    func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async
+    ///
+    /// `now` is the gateway's time, by which ``Claim/deadline`` and ``Claim/leaseUntil`` are meant:
+    /// that of a shared store's database, or of before a leap, and not always this machine's.
+    func send(
+        _ batch: [Claim], at now: WallInstant, report: @escaping @Sendable (SendReport) -> Void
+    ) async
 }
 
 /// The result of one attempt.

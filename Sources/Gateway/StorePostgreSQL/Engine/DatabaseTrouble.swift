@@ -67,7 +67,9 @@ enum DatabaseTrouble: CaseIterable {
         case .untrusted: "TLS with it fails"
         case .noConnectionLeft: "it has no connection left"
         case .startsOrStops: "it is starting or shutting down"
-        case .onlyStandby: "no server there can be written"
+        case .onlyStandby:
+            "no server there can be written: each is a standby, or default_transaction_read_only "
+                + "is on"
         case .noWriterLeft: "too many gateways share it, all writers' slots are taken"
         case .otherTables: "its tables are of another version than this gateway needs"
         case .unreadablePassword: "the file of its password cannot be read"

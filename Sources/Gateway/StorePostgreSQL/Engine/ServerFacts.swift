@@ -55,6 +55,8 @@ struct ServerFacts: Hashable, Sendable {
     var encoding = "UTF8"
     /// The tables of the store of which row-level security shows the role a part.
     var filteredTables = ""
+    /// How many bytes of temporary files a session may have; below 0, any number.
+    var temporaryByteLimit: Int64 = -1
     /// How far the database's clock is ahead of this machine's at least, in milliseconds: as far as
     /// the time that the question took leaves it open, it is not.
     var clockOffset: Int64 = 0
@@ -65,6 +67,8 @@ struct ServerFacts: Hashable, Sendable {
     static let oldestVersion: Int64 = 130_000
     /// The difference of the clocks, in milliseconds, from which on there is a warning.
     static let toleratedClockOffset: Int64 = 5_000
+    /// How many bytes of temporary files ``WritePlan/room`` needs.
+    static let trialByteCount: Int64 = 2_097_152
 
     static let statement = Statement(
         """
@@ -93,7 +97,8 @@ struct ServerFacts: Hashable, Sendable {
             coalesce((SELECT string_agg('rouse.' || relname, ', ' ORDER BY relname)
                 FROM pg_class
                 WHERE relnamespace = to_regnamespace('rouse') AND relkind IN ('r', 'p')
-                    AND row_security_active(oid)), '')
+                    AND row_security_active(oid)), ''),
+            pg_size_bytes(current_setting('temp_file_limit'))
         """)
 
     init() {}
@@ -113,7 +118,8 @@ struct ServerFacts: Hashable, Sendable {
             let standbyCount = result.int64(0, 7), let isStandby = result.bool(0, 8),
             let missingSettings = result.string(0, 9), let closedTables = result.string(0, 10),
             let mayMakeTables = result.bool(0, 11), let time = result.int64(0, 12),
-            let encoding = result.string(0, 13), let filteredTables = result.string(0, 14)
+            let encoding = result.string(0, 13), let filteredTables = result.string(0, 14),
+            let temporaryByteLimit = result.int64(0, 15)
         else {
             throw StoreFailure(
                 kind: .unavailable,
@@ -134,6 +140,7 @@ struct ServerFacts: Hashable, Sendable {
         self.mayMakeTables = mayMakeTables
         self.encoding = encoding
         self.filteredTables = filteredTables
+        self.temporaryByteLimit = temporaryByteLimit
         clockOffset = min(max(0, time - end), time - start)
     }
 
@@ -239,6 +246,12 @@ struct ServerFacts: Hashable, Sendable {
                     + "\(Self.toleratedClockOffset / 1000) s. Wakes come due and expire by the "
                     + "database's, and provider tokens are signed by this machine's.",
                 "Set both, by NTP for example; rouse status shows the difference.")
+        }
+        if (0..<Self.trialByteCount).contains(temporaryByteLimit) {
+            add(
+                "temp_file_limit is \(temporaryByteLimit / 1024) kB, too little to try whether a "
+                    + "full disk has room again, so that a gateway is ready too early then.",
+                "As a superuser: ALTER ROLE \(Self.quoted(role)) SET temp_file_limit = -1;")
         }
         if !missingSettings.isEmpty {
             add(

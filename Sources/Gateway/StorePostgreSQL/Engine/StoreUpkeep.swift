@@ -118,10 +118,11 @@ extension StoreLink {
                 Query(StoreUpkeep.pullBackSigns, .int8(limit)),
                 Query(StoreUpkeep.endSilent, .int8(limit)),
             ], transaction: .write)[1]
-        for row in 0..<silent.rowCount {
+        // A gateway has several.
+        for gateway in Set((0..<silent.rowCount).compactMap { silent.string($0, 0) }).sorted() {
             notice(
-                "Gateway \(silent.string(row, 0) ?? "") gave no sign of life for "
-                    + "\(settings.takeoverSeconds) s; its writer is replaced.")
+                "Gateway \(gateway) gave no sign of life for "
+                    + "\(settings.takeoverSeconds) s; its writers are replaced.")
         }
         try await recoverLeases()
         try await look()

@@ -222,6 +222,10 @@ extension StoreFailure {
         case .configurationLimitExceeded:
             return "A limit in the database's configuration refused a statement, such as "
                 + "temp_file_limit (\(state)). Raise it; the database's log names it."
+        case .queryCanceled:
+            return "The database cancelled a statement, because of statement_timeout or at "
+                + "somebody's request (\(state)); its log says which. rouse store migrate gives "
+                + "the role the timeout that it needs."
         case .readOnlyTransaction: return "The database can only be read (\(state))."
         default:
             // The server's words may hold a row's values, but for class 42: statements and

@@ -74,6 +74,7 @@ final class LinkLoop {
                 link.phase = .ready
                 link.failures = 0
                 if let session = session(of: link) { mailbox.add(session) }
+                shortenRests()
             case .failure(let failure):
                 end(link, failure.words)
             }
@@ -102,6 +103,16 @@ final class LinkLoop {
     }
 
     // MARK: Connections
+
+    /// The server answers one, so the others try soon, and nobody is told that it does not.
+    private func shortenRests() {
+        let soon = LinkThread.now + Int64.random(in: 0...Self.firstRestMilliseconds)
+        for link in links {
+            if case .resting(let until) = link.phase {
+                link.phase = .resting(until: min(until, soon))
+            }
+        }
+    }
 
     /// Opens what is to be opened, and ends what takes too long.
     private func review(_ link: Link, now: Int64, isLeaving: Bool) {

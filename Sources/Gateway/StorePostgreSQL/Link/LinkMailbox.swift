@@ -184,13 +184,12 @@ final class LinkMailbox: Sendable {
         }
     }
 
-    /// A session is established, and free.
+    /// A session is established, and free. Why there was none of any role is over with it: what the
+    /// next attempt of another role says counts.
     func add(_ session: Session) {
         state.withLock { state in
-            var line = state.lines[session.id.role, default: Line()]
-            line.living.insert(session.id)
-            line.failure = nil
-            state.lines[session.id.role] = line
+            for role in state.lines.keys { state.lines[role]?.failure = nil }
+            state.lines[session.id.role, default: Line()].living.insert(session.id)
         }
         giveBack(session)
     }

@@ -5,7 +5,9 @@ import WakeModel
 
 /// Answers at once, as no APNs can.
 struct PromptSender: WakeSender {
-    func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
+    func send(
+        _ batch: [Claim], at now: WallInstant, report: @escaping @Sendable (SendReport) -> Void
+    ) async {
         for claim in batch {
             report(
                 SendReport(ticket: claim.ticket, result: .success(.accepted(.init(apnsID: nil)))))

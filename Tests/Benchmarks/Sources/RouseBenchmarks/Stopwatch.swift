@@ -12,12 +12,14 @@ final class Stopwatch: WakeSender {
 
     init(_ sender: any WakeSender) { self.sender = sender }
 
-    func send(_ batch: [Claim], report: @escaping @Sendable (SendReport) -> Void) async {
+    func send(
+        _ batch: [Claim], at now: WallInstant, report: @escaping @Sendable (SendReport) -> Void
+    ) async {
         let starts = Dictionary(
             uniqueKeysWithValues: batch.filter { $0.kind == .voip }.map {
                 ($0.ticket, $0.id.number >> 12)
             })
-        await sender.send(batch) { answer in
+        await sender.send(batch, at: now) { answer in
             if let start = starts[answer.ticket] { self.note(since: start) }
             report(answer)
         }

@@ -40,7 +40,7 @@ struct DatabaseTroubleTests {
             ),
             ("FATAL: sorry, too many clients already", "no connection left"),
             ("FATAL: the database system is starting up", "starting or shutting down"),
-            ("connection failed: session is read-only", "no server there can be written"),
+            ("connection failed: session is read-only", "default_transaction_read_only"),
             ("SSL error: certificate verify failed", "TLS"),
             ("all 64 writers' slots are taken", "writers' slots"),
             ("the password file cannot be read", "file of its password"),
@@ -64,7 +64,7 @@ struct DatabaseTroubleTests {
         arguments: [
             ("53100", StoreFailure.Kind.full, "no room left on its disk"),
             ("53400", .unavailable, "such as temp_file_limit (53400)"),
-            ("25006", .readOnly, "can only be read"), ("57014", .unavailable, "57014"),
+            ("25006", .readOnly, "can only be read"), ("57014", .unavailable, "statement_timeout"),
         ])
     func refusals(_ state: String, _ kind: StoreFailure.Kind, _ words: String) {
         let failure = StoreFailure(

@@ -52,6 +52,8 @@ struct ServerFactsTests {
         Case("more than 5 s", .warning) { $0.clockOffset = 5_001 },
         Case("clock", .warning) { $0.clockOffset = -3_600_000 },
         Case("clock", nil) { $0.clockOffset = 5_000 },
+        Case("temp_file_limit is 1 kB", .warning) { $0.temporaryByteLimit = 1_024 },
+        Case("temp_file_limit", nil) { $0.temporaryByteLimit = 2_097_152 },
         Case("lock_timeout = 2s", .warning) { $0.missingSettings = "lock_timeout = 2s" },
     ]
 
@@ -88,7 +90,7 @@ struct ServerFactsTests {
             for sql in [
                 "SELECT 1::bigint WHERE false",
                 "SELECT 150000::bigint, 'a', 'b', true, NULL::boolean, 'on', '', 0::bigint, "
-                    + "false, '', '', true, 0::bigint, 'UTF8', ''",
+                    + "false, '', '', true, 0::bigint, 'UTF8', '', -1::bigint",
             ] {
                 let result = try await pool.done(Query(Statement(sql)))[0]
                 #expect(throws: StoreFailure.self) {
@@ -167,6 +169,15 @@ struct ServerFactsTests {
             try server.execute("ALTER DATABASE \(database) SET synchronous_commit = off")
             let loose = try await PostgreSQLWakeStore.survey(url: url)
             #expect(loose.remarks.map(\.weight) == [.losesCommits])
+
+            try server.execute(
+                """
+                ALTER DATABASE \(database) RESET synchronous_commit;
+                ALTER DATABASE \(database) SET temp_file_limit = '1MB'
+                """)
+            let tight = try await PostgreSQLWakeStore.survey(url: url)
+            #expect(tight.remarks.map(\.weight) == [.warning])
+            #expect(tight.remarks[0].problem.contains("temp_file_limit is 1024 kB"))
         }
 
         @Test("a role that can make no partitions is warned of, and a member of the owner is not")

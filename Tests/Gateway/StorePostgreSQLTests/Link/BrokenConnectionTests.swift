@@ -148,6 +148,29 @@ struct BrokenConnectionTests {
         #expect(next == nil)
     }
 
+    @Test("when a server answers one connection again, the others neither rest nor say it is gone")
+    func comesBack() async throws {
+        let attempts = Atomic(0)
+        let (isResting, rests) = AsyncStream.makeStream(of: Void.self)
+        let test = try TestPool { session in
+            guard session.id.role == .reader else {
+                for await _ in isResting {}
+                return .success(())
+            }
+            let attempt = attempts.add(1, ordering: .relaxed).newValue
+            return attempt > 5 ? .success(()) : .failure(.disconnected("refused, \(attempt)"))
+        }
+        // Then the reader rests for 0.8 s at least.
+        while test.pool.condition(.reader).failure != "refused, 5" { await Task.yield() }
+        rests.finish()
+        test.pool.giveBack(try await test.pool.take(.writer, within: .seconds(60)).get())
+        let started = ContinuousClock.now
+        let reader = try await test.pool.take(.reader, within: .seconds(60)).get()
+        #expect(ContinuousClock.now - started < .milliseconds(700))
+        test.pool.giveBack(reader)
+        await test.pool.shutDown(within: .seconds(5))
+    }
+
     @Test("a connection that is lost while sessions are waited for loses nobody who waits")
     func waiting() async throws {
         let test = try TestPool()
