@@ -67,6 +67,27 @@ struct HTTPRequestsTests {
         #expect(try await Self.findings(text, "G,H,VO001", name: "call.txt") == ["VO001 3:1 "])
     }
 
+    @Test("a missing provider token and a misspelt header are reported once")
+    func repeated() async throws {
+        let location = """
+            POST https://api.push.apple.com/3/device/{{token}}
+            apns-topic: com.example.app.location-query
+            apns-push-type: location
+
+            {"aps":{}}
+            """
+        #expect(try await Self.findings(location, "H019,LO001") == ["LO001 1:1 "])
+        let call = """
+            POST https://api.push.apple.com/3/device/{{token}}
+            apns-topic: com.example.app.voip
+            apns-push-type: voip
+            apns-expriation: 0
+
+            {"callUUID":"3f2504e0-4f89-11d3-9a0c-0305e82c3301"}
+            """
+        #expect(try await Self.findings(call, "H017,VO005") == ["H017 4:1 "])
+    }
+
     @Test("what people put in may be named with blanks")
     func namedToken() async throws {
         let text = """

@@ -43,6 +43,32 @@ struct WrapperTests {
         #expect(Self.payloads(#"{"message":{"token":"t","android":{"priority":"high"}}}"#).isEmpty)
     }
 
+    @Test("Pusher Beams: `apns` is the payload, and without `aps` that is a fault")
+    func beams() async throws {
+        #expect(
+            Self.payloads(#"{"interests":["a"],"apns":{"aps":{"badge":1}},"fcm":{}}"#)
+                == [#"{"aps":{"badge":1}}"#])
+        #expect(
+            try await Self.findings(#"{"interests":["a"],"apns":{"alert":"x"}}"#, "G010")
+                == ["G010 1:27 /apns"])
+    }
+
+    @Test("a payload in a string that was left out for brevity is not judged")
+    func abbreviated() async throws {
+        let text = #"{"APNS":"{\"aps\":...}","default":"x"}"#
+        #expect(try await Self.findings(text, "G001").isEmpty)
+        #expect(
+            try await Self.findings(#"{"APNS":"{\"aps\":}"}"#, "G001").count == 1)
+    }
+
+    @Test("a service may add the alert that `mutable-content` of a part is for")
+    func mutableParts() async throws {
+        let text =
+            #"{"notifications":[{"content":"x","ios_root_params":{"aps":"#
+            + #"{"content-available":1,"mutable-content":1}}}]}"#
+        #expect(try await Self.findings(text, "BG017").isEmpty)
+    }
+
     @Test(
         "a request that says to whom it goes, and nothing that Apple knows, is not judged",
         arguments: [

@@ -43,7 +43,7 @@ struct PushChecker: Sendable {
     private static let unreadable: Set<RuleID> = ["G001", "G002", "G005", "G009"]
 
     /// The rules that miss what a service may add to a part of a push: what is shown, or wakes.
-    private static let additions: Set<RuleID> = ["AL001", "AL002", "BG013"]
+    private static let additions: Set<RuleID> = ["AL001", "AL002", "BG013", "BG017"]
 
     /// The rules that ask for a key of `aps`, which a service may add to a part of a push.
     private static let requirements: Set<RuleID> = ["BG001", "LA001", "LA003", "LA004"]
@@ -98,7 +98,7 @@ struct PushChecker: Sendable {
     ) -> [Diagnostic] {
         let general: [RuleID: Set<RuleID>] = [
             "AL001": ["G010"], "BG001": ["BG010", "G010"], "BG012": ["BG001"], "BG014": ["H004"],
-            "G014": ["BG017"], "H007": ["BG009", "VO001"],
+            "G014": ["BG017"], "H007": ["BG009", "VO001"], "H019": ["LO001"],
         ]
         return diagnostics.filter { diagnostic in
             guard let particular = general[diagnostic.rule] else { return true }

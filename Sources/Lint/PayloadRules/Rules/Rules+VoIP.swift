@@ -88,6 +88,7 @@ extension Rules {
         let limit = push.settings.voipExpirationLimitSeconds
         switch expiration(of: push) {
         case .absent:
+            guard !isMisspelt(expirationHeader, in: push) else { return }
             findings.report(
                 .header(expirationHeader),
                 "the request has no expiration; APNs by itself would keep a call for 30 days")
