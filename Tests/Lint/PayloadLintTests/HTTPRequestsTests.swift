@@ -67,6 +67,65 @@ struct HTTPRequestsTests {
         #expect(try await Self.findings(text, "G,H,VO001", name: "call.txt") == ["VO001 3:1 "])
     }
 
+    @Test("a missing provider token and a misspelt header are reported once")
+    func repeated() async throws {
+        let location = """
+            POST https://api.push.apple.com/3/device/{{token}}
+            apns-topic: com.example.app.location-query
+            apns-push-type: location
+
+            {"aps":{}}
+            """
+        #expect(try await Self.findings(location, "H019,LO001") == ["LO001 1:1 "])
+        let call = """
+            POST https://api.push.apple.com/3/device/{{token}}
+            apns-topic: com.example.app.voip
+            apns-push-type: voip
+            apns-expriation: 0
+
+            {"callUUID":"3f2504e0-4f89-11d3-9a0c-0305e82c3301"}
+            """
+        #expect(try await Self.findings(call, "H017,VO005") == ["H017 4:1 "])
+    }
+
+    @Test("a request of Bruno is judged by its headers and its body, at its place")
+    func bruno() async throws {
+        let text = """
+            meta {
+              name: wake
+              type: http
+            }
+
+            post {
+              url: https://api.push.apple.com/3/device/{{token}}
+              body: json
+            }
+
+            headers {
+              apns-topic: com.example.app
+              apns-push-type: background
+              ~apns-priority: 5
+              apns-priority: 10
+            }
+
+            body:json {
+              {
+                "aps": {"content-available": 1, "badge": 2}
+              }
+            }
+
+            tests {
+              test("sent", function() {});
+            }
+            """
+        #expect(
+            try await Self.findings(text, "G,H,BG004,BG006", name: "wake.bru")
+                == ["BG006 15:1 ", "BG004 20:37 /aps/badge"])
+        #expect(
+            try await Self.findings("meta {\n  name: x\n}\n", "G001", name: "collection.bru")
+                .isEmpty)
+    }
+
     @Test("what people put in may be named with blanks")
     func namedToken() async throws {
         let text = """

@@ -276,25 +276,22 @@ struct RunTests {
         #expect(told.result.summary.foreignFiles == 0)
     }
 
-    @Test(
-        "a run over folders in which nothing is about pushes is a problem",
-        arguments: [
-            (#"{"name": "#, LintProblem.Kind.notText), (#"{"name": 1}"#, .missing),
-        ])
-    func nothingToCheck(text: String, kind: LintProblem.Kind) async throws {
+    @Test("a run over folders in which nothing is about pushes finds nothing, also broken files")
+    func nothingToCheck() async throws {
         let folder = try TestFolder()
-        let path = try folder.write(text, to: "a.json")
+        try folder.write("{\n  // Comments are allowed here.\n  \"a\": 1}", to: "tsconfig.json")
         try folder.write(#"{"info":{}}"#, to: "Contents.json")
         try folder.write("spec: {{ .Values.spec }}\n  - x: [", to: "chart/a.yaml")
-        let run = try await FinishedRun([folder.path + "/chart", folder.path])
-        #expect(run.result.problems.map(\.kind) == [.notText])
+        let run = try await FinishedRun([folder.path])
+        #expect(run.result.problems.map(\.kind) == [.missing])
         #expect(run.remarks.first?.hasPrefix("Nothing was checked: no sign of a push is") == true)
-        try FileManager.default.removeItem(atPath: folder.path + "/chart")
-        let other = try await FinishedRun([folder.path])
-        #expect(other.result.problems.map(\.kind) == [kind])
-        #expect(other.result.problems.first?.path == (kind == .notText ? path : nil))
         // One push is something to look at, and so is a broken text that speaks of one.
-        for (name, text) in [("b.json", Self.background), ("b.yaml", "aps: [\n")] {
+        let wide: [UInt8] = [0xff, 0xfe] + Self.background.utf16.flatMap { [UInt8($0), 0] }
+        let pushes: [(String, [UInt8])] = [
+            ("b.json", Array(Self.background.utf8)), ("b.yaml", Array("aps: [\n".utf8)),
+            ("c.json", Array("{aps: {alert: 'a'}}".utf8)), ("d.json", wide),
+        ]
+        for (name, text) in pushes {
             let added = try folder.write(text, to: name)
             let more = try await FinishedRun([folder.path])
             #expect(more.result.problems == [] && more.result.summary.files == 1, "\(name)")

@@ -43,6 +43,70 @@ struct WrapperTests {
         #expect(Self.payloads(#"{"message":{"token":"t","android":{"priority":"high"}}}"#).isEmpty)
     }
 
+    @Test("Pusher Beams: `apns` is the payload, and without `aps` that is a fault")
+    func beams() async throws {
+        #expect(
+            Self.payloads(#"{"interests":["a"],"apns":{"aps":{"badge":1}},"fcm":{}}"#)
+                == [#"{"aps":{"badge":1}}"#])
+        #expect(
+            try await Self.findings(#"{"interests":["a"],"apns":{"alert":"x"}}"#, "G010")
+                == ["G010 1:27 /apns"])
+    }
+
+    @Test("collections: Insomnia's headers, and a request to Firebase in a body")
+    func collections() async throws {
+        #expect(
+            try await Self.findings(
+                #"{"resources":[{"headers":[{"name":"apns-push-type","value":"background"},"#
+                    + #"{"name":"apns-priority","value":"10"}],"#
+                    + #""body":{"text":"{\"aps\":{\"content-available\":1}}"}}]}"#, "BG006")
+                == ["BG006 1:106 /resources/0/headers/1/value"])
+        let body =
+            #"{\"message\":{\"token\":\"t\",\"data\":{\"a\":\"b\"},\"apns\":{"#
+            + #"\"headers\":{\"apns-push-type\":\"background\",\"apns-priority\":\"10\"},"#
+            + #"\"payload\":{\"aps\":{\"content-available\":1}}}}}"#
+        let found = try await Self.findings(
+            #"{"item":[{"request":{"header":[],"body":{"raw":""# + body + #""}}}]}"#, "BG006")
+        #expect(found.count == 1)
+        #expect(
+            found.first?.hasSuffix(
+                " /item/0/request/body/raw/message/apns/headers/apns-priority") == true)
+    }
+
+    @Test("an alert push that only asks to wake the app is reported once")
+    func wakingAlert() async throws {
+        let text =
+            #"{"headers":{"apns-push-type":"alert","apns-topic":"a.b"},"#
+            + #""payload":{"aps":{"content-available":1}}}"#
+        let found = try await Self.findings(text, "AL001,BG013")
+        #expect(found.map { $0.prefix(5) } == ["BG013"])
+    }
+
+    @Test("Firebase sends no VoIP pushes, whatever else their payload holds")
+    func firebaseCall() async throws {
+        let text =
+            #"{"message":{"token":"t","apns":{"headers":{"apns-push-type":"voip"},"#
+            + #""payload":{"aps":{"content-available":1,"sound":"x"},"callUUID":"u"}}}}"#
+        let found = try await Self.findings(text, "VO009,VO016")
+        #expect(found.map { $0.prefix(5) } == ["VO016"])
+    }
+
+    @Test("a payload in a string that was left out for brevity is not judged")
+    func abbreviated() async throws {
+        let text = #"{"APNS":"{\"aps\":...}","default":"x"}"#
+        #expect(try await Self.findings(text, "G001").isEmpty)
+        #expect(
+            try await Self.findings(#"{"APNS":"{\"aps\":}"}"#, "G001").count == 1)
+    }
+
+    @Test("a service may add the alert that `mutable-content` of a part is for")
+    func mutableParts() async throws {
+        let text =
+            #"{"notifications":[{"content":"x","ios_root_params":{"aps":"#
+            + #"{"content-available":1,"mutable-content":1}}}]}"#
+        #expect(try await Self.findings(text, "BG017").isEmpty)
+    }
+
     @Test(
         "a request that says to whom it goes, and nothing that Apple knows, is not judged",
         arguments: [

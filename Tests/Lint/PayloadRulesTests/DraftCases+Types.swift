@@ -226,6 +226,7 @@ extension DraftCase {
             String(decoding: body(5120, #""aps":{}"#), as: UTF8.self), .clean),
         .payload("G010", .widgets, "{}", .found(at: "", .error)),
         .payload("G010", .mdm, #"{"mdm":"x"}"#, .clean),
+        .payload("G010", .alert, #"{"mdm":"x"}"#, .found(at: "", .error)),
         .payload("G010", .location, "{}", .clean),
         .payload(
             "G011", .alert, #"{"aps":{"alert":{"body":"x","action-loc-key":"y"}}}"#,

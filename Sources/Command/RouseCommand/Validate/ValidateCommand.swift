@@ -23,10 +23,9 @@ struct ValidateCommand: AsyncParsableCommand {
             Settings come from the nearest .rouse-lint.yaml above each file.
 
             Ends with 0 without errors; 1 with errors (or warnings, with --strict); 65 when a \
-            file is not text, or folders hold nothing about pushes and a file that cannot be \
-            read; 66 when one does not exist, or folders hold nothing about pushes; 64 for wrong \
-            usage; 77 without permission; 78 for wrong settings. What can be checked is checked \
-            in any case.
+            file is not text; 66 when one does not exist, or folders hold nothing about pushes; \
+            64 for wrong usage; 77 without permission; 78 for wrong settings. What can be checked \
+            is checked in any case.
 
             Examples:
 

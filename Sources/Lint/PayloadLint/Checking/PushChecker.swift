@@ -43,7 +43,7 @@ struct PushChecker: Sendable {
     private static let unreadable: Set<RuleID> = ["G001", "G002", "G005", "G009"]
 
     /// The rules that miss what a service may add to a part of a push: what is shown, or wakes.
-    private static let additions: Set<RuleID> = ["AL001", "AL002", "BG013"]
+    private static let additions: Set<RuleID> = ["AL001", "AL002", "BG013", "BG017"]
 
     /// The rules that ask for a key of `aps`, which a service may add to a part of a push.
     private static let requirements: Set<RuleID> = ["BG001", "LA001", "LA003", "LA004"]
@@ -91,19 +91,21 @@ struct PushChecker: Sendable {
         report.pushTypeIsInferred && !["voip", "mdm", "fileprovider"].contains(report.pushType)
     }
 
-    /// Removes findings at a place where a more specific rule has one. A finding that the settings
-    /// or a comment ignore does not remove others.
+    /// Removes findings at a place where a more specific rule has one, or inside of it. A finding
+    /// that the settings or a comment ignore does not remove others.
     private func withoutRepeated(
         _ diagnostics: [Diagnostic], of item: PushItem, in text: SourceText
     ) -> [Diagnostic] {
         let general: [RuleID: Set<RuleID>] = [
-            "AL001": ["G010"], "BG001": ["BG010", "G010"], "BG012": ["BG001"], "BG014": ["H004"],
-            "G014": ["BG017"], "H007": ["BG009", "VO001"],
+            "AL001": ["BG013", "G010"], "BG001": ["BG010", "G010"], "BG012": ["BG001"],
+            "BG014": ["H004"], "G014": ["BG017"], "H007": ["BG009", "VO001"], "H019": ["LO001"],
         ]
         return diagnostics.filter { diagnostic in
             guard let particular = general[diagnostic.rule] else { return true }
             return !diagnostics.contains { other in
-                particular.contains(other.rule) && other.pointer == diagnostic.pointer
+                particular.contains(other.rule)
+                    && (other.pointer == diagnostic.pointer
+                        || other.pointer.hasPrefix(diagnostic.pointer + "/"))
                     && policy.severity(of: other.rule, other.severity) != nil
                     && !isIgnored(other, of: item, in: text)
             }

@@ -21,7 +21,7 @@ extension DocumentReader {
         } catch {
             return PushDocument(
                 kind: kind, faults: [error.fault],
-                isForeign: forcedKind == nil && !Self.mentionsPushInYAML(bytes), isBroken: true)
+                isForeign: forcedKind == nil && !Self.mentionsPushInYAML(bytes))
         }
         do throws(YAMLFault) {
             var document = try read(root)

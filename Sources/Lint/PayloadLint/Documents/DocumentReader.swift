@@ -53,14 +53,13 @@ struct DocumentReader: Sendable {
             return PushDocument(kind: .payload, isForeign: true)
         }
         var document = bare(bytes, forcedKind == .request ? .request : .payload)
-        document.isBroken = true
         document.isForeign =
-            forcedKind == nil && !isNamedForPushes(name) && !Self.mentionsPush(bytes)
+            forcedKind == nil && !isNamedForPushes(name) && !Self.brokenTextMentionsPush(bytes)
         return document
     }
 
     /// Whether a text is no JSON because something is put in later, or was left out for brevity.
-    private static func isTemplate(_ bytes: [UInt8]) -> Bool {
+    static func isTemplate(_ bytes: [UInt8]) -> Bool {
         do throws(JSONSyntaxError) {
             _ = try JSONScanner.scan(bytes)
             return false
@@ -96,6 +95,13 @@ struct DocumentReader: Sendable {
     static func mentionsPush(_ bytes: [UInt8]) -> Bool {
         bytes.contains(text: "\"aps\"")
             || (bytes.contains(text: "\"headers\"") && bytes.contains(text: "apns-"))
+    }
+
+    /// Whether JSON that cannot be read says that it is about pushes, also without its quotes or
+    /// in UTF-16.
+    private static func brokenTextMentionsPush(_ bytes: [UInt8]) -> Bool {
+        let text = InputSniffer.isWideText(bytes[...]) ? bytes.filter { $0 != 0 } : bytes
+        return mentionsPush(text) || text.hasYAMLKey("aps")
     }
 
     /// Whether YAML that cannot be read contains keys of pushes.

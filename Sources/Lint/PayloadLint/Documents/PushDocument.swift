@@ -52,8 +52,6 @@ struct PushDocument: Sendable {
     /// Whether nothing in the text is about pushes. JSON and YAML have many other uses, so that
     /// such a file is checked only if it was given by name.
     var isForeign = false
-    /// Whether the text could not be read, so that its kind is unknown.
-    var isBroken = false
     /// Whether the format of the text has comments.
     var hasComments = false
 }

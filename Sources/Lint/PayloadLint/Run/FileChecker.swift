@@ -16,8 +16,8 @@ struct FileChecker: Sendable {
         case checked(CheckedText)
         /// A file of lines that is too large to be checked as a whole.
         case long
-        /// A file of a folder without a sign of pushes; `isBroken` if it could not be read.
-        case foreign(isBroken: Bool)
+        /// A file of a folder without a sign of pushes.
+        case foreign
         case failed(LintProblem)
     }
 
@@ -56,9 +56,9 @@ struct FileChecker: Sendable {
         do throws(LintProblem) {
             switch try read(input.path) {
             case .longLines(let head, _):
-                return isForeign(head, input) ? .foreign(isBroken: false) : .long
+                return isForeign(head, input) ? .foreign : .long
             case .lines(let bytes):
-                if isForeign(bytes, input) { return .foreign(isBroken: false) }
+                if isForeign(bytes, input) { return .foreign }
                 return .checked(checkLines(bytes, input, checker))
             case .document(let bytes):
                 return checkDocument(bytes, input, checker)
@@ -78,7 +78,7 @@ struct FileChecker: Sendable {
         _ bytes: [UInt8], _ input: LintInput, _ checker: PushChecker
     ) -> Outcome {
         var document = checker.reader.read(bytes, name: input.path)
-        if document.isForeign, !input.isNamed { return .foreign(isBroken: document.isBroken) }
+        if document.isForeign, !input.isNamed { return .foreign }
         var change = Change()
         var bytes = bytes
         if mode != .nothing {

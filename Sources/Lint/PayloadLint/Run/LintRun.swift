@@ -83,7 +83,7 @@ public struct LintRun: Sendable {
             for (unit, outcome) in outcomes {
                 switch outcome {
                 case .checked(let text): report.add(text)
-                case .foreign(let isBroken): report.passOver(unit.input, isBroken: isBroken)
+                case .foreign: report.passOverForeign()
                 case .failed(let problem): report.note(problem)
                 case .long: await self.checkLong(unit, report)
                 }

@@ -14,8 +14,6 @@ final class Report {
     /// The baseline to write; `nil` if none is written.
     let recorder: Baseline?
     private var entries: [Baseline.Entry] = []
-    /// The first skipped file that could not be read.
-    private var firstBroken: String?
     private var filesDone = 0
     private var lineBytesDone = 0
     /// The current file of lines, and its counts.
@@ -57,10 +55,7 @@ final class Report {
     func passOver(excludedCount: Int) { stream.count(excludedFiles: excludedCount) }
 
     /// Records a file of a folder without a sign of pushes.
-    func passOver(_ input: LintInput, isBroken: Bool) {
-        stream.count(foreignFiles: 1)
-        if isBroken, firstBroken == nil { firstBroken = input.path }
-    }
+    func passOverForeign() { stream.count(foreignFiles: 1) }
 
     /// Records a problem if folders contained files and none was about pushes: a run that checked
     /// nothing is not a success.
@@ -69,20 +64,11 @@ final class Report {
         guard stream.totals.summary.files == 0, count > 0, problems.isEmpty, options.log == nil
         else { return }
         let files = count == 1 ? "the only file" : "any of \(count) files"
-        let start = "Nothing was checked: no sign of a push is in \(files)"
-        guard let firstBroken else {
-            note(
-                LintProblem(
-                    .missing,
-                    start + " (`aps`, or headers beside a payload). Name a file to have it checked."
-                ))
-            return
-        }
         note(
             LintProblem(
-                .notText,
-                start + ", and \(firstBroken) cannot be read. Name it to see where.",
-                path: firstBroken))
+                .missing,
+                "Nothing was checked: no sign of a push is in \(files) (`aps`, or headers beside a "
+                    + "payload). Name a file to have it checked."))
     }
 
     /// Counts a finished file.

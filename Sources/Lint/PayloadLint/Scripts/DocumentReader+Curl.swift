@@ -19,7 +19,7 @@ extension DocumentReader {
     func readHTTP(_ bytes: [UInt8], name: String) -> PushDocument? {
         guard forcedKind == nil || forcedKind == .request, HTTPRequests.isOne(bytes, name: name)
         else { return nil }
-        return read(HTTPRequests(bytes).commands, besideFile: name)
+        return read(HTTPRequests(bytes, name: name).commands, besideFile: name)
     }
 
     private func read(

@@ -2,8 +2,8 @@
 
 import PayloadRules
 
-/// Requests in HTTP notation, as in `.http` and `.rest` files, converted to the `curl` commands
-/// that would send them.
+/// Requests in HTTP notation, as in `.http` and `.rest` files, or of Bruno, as in `.bru` files,
+/// converted to the `curl` commands that would send them.
 struct HTTPRequests {
     /// The commands, in the order of the requests.
     private(set) var commands: [ShellText.Command] = []
@@ -13,15 +13,18 @@ struct HTTPRequests {
     private var command: ShellText.Command?
     /// The range of the current body so far; `nil` before the body.
     private var body: Range<Int>?
+    /// The name of the current block of a `.bru` file; empty outside of blocks.
+    private var block = ""
 
     /// Reads a text.
-    init(_ bytes: [UInt8]) {
+    init(_ bytes: [UInt8], name: String) {
         file = EmbeddedText(file: bytes)
         var start = 0
         while start < bytes.count {
             let end = bytes[start...].firstIndex(of: 0x0a) ?? bytes.count
             let hasReturn = end > start && bytes[end - 1] == 0x0d
-            read(line: start..<(hasReturn ? end - 1 : end))
+            let line = start..<(hasReturn ? end - 1 : end)
+            if Self.isBruno(name) { read(brunoLine: line) } else { read(line: line) }
             start = end + 1
         }
         finish()
@@ -30,11 +33,18 @@ struct HTTPRequests {
     /// Whether a text starts with a request, after comments and variables.
     static func isOne(_ bytes: [UInt8], name: String) -> Bool {
         if [".http", ".rest"].contains(where: { name.lowercased().hasSuffix($0) }) { return true }
+        if isBruno(name) { return true }
         let first = bytes.prefix(LintLimits.headBytes).split(separator: 0x0a).lazy
             .map { String(decoding: $0, as: UTF8.self).drop { " \t\r".contains($0) } }
             .first { !$0.isEmpty && !isRemark($0) }
         return first.flatMap { requestLine($0) } != nil
     }
+
+    private static func isBruno(_ name: String) -> Bool { name.lowercased().hasSuffix(".bru") }
+
+    private static let methods: Set<String> = [
+        "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT",
+    ]
 
     private static func isRemark(_ line: Substring) -> Bool {
         line.hasPrefix("#") || line.hasPrefix("//") || line.hasPrefix("@")
@@ -46,7 +56,7 @@ struct HTTPRequests {
         var words = line.split(whereSeparator: { " \t\r".contains($0) })
         if words.count > 2, words.last?.hasPrefix("HTTP/") == true { words.removeLast() }
         guard words.count >= 2, let last = words.last,
-            ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"].contains(words[0]),
+            methods.contains(String(words[0])),
             ["/", "http", "{{"].contains(where: { words[1].hasPrefix($0) })
         else { return nil }
         let target = line[words[1].startIndex..<last.endIndex]
@@ -91,6 +101,35 @@ struct HTTPRequests {
             body = line
         } else if !Self.isRemark(text), text.contains(":") {
             add("-H", String(text), at: line.lowerBound)
+        }
+    }
+
+    /// Reads a line of a `.bru` file: blocks `name {`, which end with a brace at the start of a
+    /// line. A line of headers that begins with `~` is not sent.
+    private mutating func read(brunoLine line: Range<Int>) {
+        let text = String(decoding: file.bytes[line], as: UTF8.self)
+        if block.isEmpty {
+            guard text.last == "{", let name = text.split(separator: " ").first else { return }
+            block = String(name)
+            let method = block.uppercased()
+            if Self.methods.contains(method) {
+                command = ShellText.Command(words: [])
+                add("curl", "-X", method, at: line.lowerBound)
+            } else if block.hasPrefix("body") {
+                body = line.upperBound..<line.upperBound
+            }
+        } else if text.hasPrefix("}") {
+            block = ""
+        } else if block.hasPrefix("body"), let body {
+            self.body = body.lowerBound..<line.upperBound
+        } else {
+            let field = text.drop { " \t".contains($0) }
+            if block == "headers", !field.hasPrefix("~") {
+                add("-H", String(field), at: line.lowerBound)
+            } else if Self.methods.contains(block.uppercased()), field.hasPrefix("url:") {
+                let url = field.dropFirst(4).drop { $0 == " " }
+                add("--url", String(url), at: line.lowerBound)
+            }
         }
     }
 

@@ -56,6 +56,10 @@ struct Wrapper: Sendable {
                 "apns_push_type_override",
             ], form: .oneSignal, isUnmistakable: true),
         Wrapper(all: ["apns"], any: ["apns"], form: .firebase, isUnmistakable: true),
+        // Pusher Beams, reference of "Publish to interests": `apns` is the payload.
+        Wrapper(
+            all: ["apns", "interests"], any: ["interests"], form: .platforms(["apns": nil]),
+            isUnmistakable: true),
         Wrapper(
             all: ["notification"], any: ["token", "topic", "condition", "android", "webpush"],
             form: .firebase, isUnmistakable: false),

@@ -36,6 +36,8 @@ extension WrapperRequest {
             let inner = change(text.unquoted(document.content(value)))
             if let scanned = try? JSONScanner.scan(inner.bytes) {
                 push.base = (inner, scanned, 0)
+            } else if DocumentReader.isTemplate(inner.bytes) {
+                return nil
             } else {
                 push.base = (text, document, value)
             }

@@ -219,14 +219,18 @@ struct WrapperRequest {
                 continue
             }
             let aps = request.member("aps").map { document.kind($0.value) }
-            if var push = aps == .object
-                ? request.payload(request.node, pointer: request.pointer) : request.collected()
-            {
-                push.isPart = aps == .object && depth > 0
+            if aps == .object {
+                guard var push = request.payload(request.node, pointer: request.pointer) else {
+                    continue
+                }
+                push.isPart = depth > 0
                 pushes.append(push)
                 continue
             }
-            guard aps != .object else { continue }
+            if let found = request.collected() {
+                pushes += found
+                continue
+            }
             guard depth < Self.maximumDepth else { continue }
             for member in document.members(of: request.node) {
                 var inner = request
@@ -249,24 +253,36 @@ struct WrapperRequest {
         return pushes.isEmpty ? nil : pushes
     }
 
-    /// A request of a Postman collection: the body is a string, and the headers are a list.
-    func collected() -> WrappedPush? {
-        guard let list = member("header"), document.kind(list.value) == .array,
+    /// A request of a collection of Postman or Insomnia: the body is a string, and the headers are
+    /// a list. The body is a payload, or a request to a service.
+    func collected() -> [WrappedPush]? {
+        guard let list = member("header") ?? member("headers"),
+            document.kind(list.value) == .array,
             let body = member("body"), document.kind(body.value) == .object,
-            let raw = member("raw", of: body.value), document.kind(raw.value) == .string,
-            var push = payload(raw.value, pointer: pointer + "/body/raw"), push.hasAPS
+            let raw = member("raw", of: body.value) ?? member("text", of: body.value),
+            document.kind(raw.value) == .string
         else { return nil }
+        let names = [list, raw].map { String(decoding: document.text($0.key), as: UTF8.self) }
+        guard var push = payload(raw.value, pointer: pointer + "/body/" + names[1]),
+            let base = push.base, base.document.kind(base.node) == .object
+        else { return nil }
+        guard push.hasAPS else {
+            return WrapperRequest(
+                document: base.document, text: base.text, node: base.node, pointer: push.pointer
+            ).nested()
+        }
         for (index, field) in document.elements(of: list.value).enumerated()
         where document.kind(field) == .object {
-            guard let name = member("key", of: field).flatMap({ document.scalarText($0.value) }),
+            let key = member("key", of: field) ?? member("name", of: field)
+            guard let name = key.flatMap({ document.scalarText($0.value) }),
                 name.lowercased().hasPrefix("apns-"), let value = member("value", of: field),
                 let text = document.scalarText(value.value),
                 member("disabled", of: field).map({ document.kind($0.value) }) != .trueLiteral
             else { continue }
-            let place = "\(pointer)/header/\(index)/value"
+            let place = "\(pointer)/\(names[0])/\(index)/value"
             push.headers.append((name, text, offset(value.value), place))
         }
-        return push
+        return [push]
     }
 
     /// The objects of a list.

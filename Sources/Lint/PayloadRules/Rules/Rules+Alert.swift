@@ -153,7 +153,9 @@ extension Rules {
             return false
         }
         return document.members(of: sound.value).contains {
-            document.hasText($0.key, "critical") && document.isNumber($0.value, "1")
+            // Rule G014 speaks of `true`.
+            document.hasText($0.key, "critical")
+                && (document.isNumber($0.value, "1") || document.kind($0.value) == .trueLiteral)
         }
     }
 

@@ -352,16 +352,26 @@ extension Rules {
                     fix: "Put it into `aps`.")
             }
             guard name.hasPrefix("apns"), !knownHeaders.contains(name) else { continue }
-            let letters = NearMiss.letters(Array(name.utf8.prefix(40))[...])
-            let near =
-                otherNames[String(decoding: letters, as: UTF8.self)]
-                ?? knownHeaders.first {
-                    NearMiss.distance(
-                        letters, NearMiss.letters(Array($0.utf8)[...]), limit: 2) != nil
-                }
             findings.report(
                 .header(name), "\(shown(name)) is none of Apple's headers",
-                fix: near.map { "Write `\($0)`." })
+                fix: header(near: name).map { "Write `\($0)`." })
         }
+    }
+
+    /// The header that an unknown one was probably meant for.
+    private static func header(near name: String) -> String? {
+        let letters = NearMiss.letters(Array(name.utf8.prefix(40))[...])
+        return otherNames[String(decoding: letters, as: UTF8.self)]
+            ?? knownHeaders.first {
+                NearMiss.distance(letters, NearMiss.letters(Array($0.utf8)[...]), limit: 2) != nil
+            }
+    }
+
+    /// Whether a header is there by a wrong name, of which rule H017 speaks.
+    static func isMisspelt(_ header: String, in push: ValidationContext) -> Bool {
+        push.draft?.names.contains { name in
+            name.hasPrefix("apns") && !knownHeaders.contains(name)
+                && self.header(near: name) == header
+        } ?? false
     }
 }

@@ -79,6 +79,12 @@ extension Rules {
             }
             return
         }
+        guard push.rootMember("mdm") == nil else {
+            findings.report(
+                .whole, "`aps` is missing, as in a push of type mdm",
+                fix: "Set apns-push-type to mdm, or add `aps`.")
+            return
+        }
         guard push.type == .background else {
             findings.report(.whole, "`aps` is missing")
             return

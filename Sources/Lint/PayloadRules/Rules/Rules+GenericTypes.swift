@@ -61,8 +61,10 @@ extension Rules {
             case .some: "Give \(shape.noun)."
             }
         // A language bridge converts 1 to true and 0 to false, and devices accept them (BG011).
+        var message = "`\(name)` is \(kind.noun), and must be \(shape.noun)"
+        if case .oneOf = shape, kind == .string { message = "`\(name)` is not \(shape.noun)" }
         findings.report(
-            .node(value), "`\(name)` is \(kind.noun), and must be \(shape.noun)", fix: fix,
+            .node(value), message, fix: fix,
             severity: isLiteral && shape.isFlag ? .warning : nil,
             repair: intended.map {
                 Repair(edits: [document.replacing(value, with: $0)], isSafe: true)

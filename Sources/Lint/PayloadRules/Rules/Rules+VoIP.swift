@@ -38,7 +38,8 @@ extension Rules {
             why: "PushKit ignores them; the payload was probably copied from another push type.",
             from: [.proposal, .practice], fix: "Remove the key.", for: .voip
         ) { push, findings in
-            guard !push.apsKeys.isEmpty else { return }
+            // Rule VO016 says that Firebase sends no VoIP pushes at all.
+            guard !push.apsKeys.isEmpty, push.draft?.isForFirebase != true else { return }
             for key in [APSKey.contentAvailable, .alert, .badge, .sound, .mutableContent] {
                 guard let member = push.member(key) else { continue }
                 findings.report(
@@ -88,6 +89,7 @@ extension Rules {
         let limit = push.settings.voipExpirationLimitSeconds
         switch expiration(of: push) {
         case .absent:
+            guard !isMisspelt(expirationHeader, in: push) else { return }
             findings.report(
                 .header(expirationHeader),
                 "the request has no expiration; APNs by itself would keep a call for 30 days")
