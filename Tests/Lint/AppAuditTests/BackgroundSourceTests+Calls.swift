@@ -273,6 +273,18 @@ extension BackgroundSourceTests {
         #expect(Self.faults(reporting) == [])
     }
 
+    @Test("a report that raises an exception was attempted")
+    func raisedByReport() {
+        let body =
+            "@try {\nNSUUID *i = [NSUUID UUID];\n[self.provider reportNewIncomingCallWithUUID:i "
+            + "update:u completion:^(NSError *e) { completion(); }];\n"
+            + "} @catch (NSException *e) {\ncompletion();\n}"
+        #expect(Self.faults(Self.objectiveC(body), "a.m") == [])
+        let without = body.replacing(
+            "[self.provider", with: "if (old) { @throw e; }\n[self.provider")
+        #expect(Self.faults(Self.objectiveC(without), "a.m") == [.voipPathWithoutReport])
+    }
+
     @Test("a break with a label leaves what follows in its statement out")
     func labelledBreak() {
         let source = Self.handler(
@@ -331,5 +343,59 @@ extension BackgroundSourceTests {
         #expect(
             occasions("func register(with registrar: FlutterPluginRegistrar) { setUp() }")
                 == [.unknown])
+    }
+
+    @Test("the handler of a background session's events keeps its completion handler or calls it")
+    func transferEvents() {
+        func faults(_ body: String) -> Set<Fault> {
+            Self.faults(
+                "func application(_ a: UIApplication, handleEventsForBackgroundURLSession id: "
+                    + "String, completionHandler: @escaping () -> Void) {\n\(body)\n}")
+        }
+        #expect(faults("log(id)") == [.transferEventsWithoutCompletion])
+        #expect(faults("log(completionHandler: id)") == [.transferEventsWithoutCompletion])
+        #expect(faults("store.done = completionHandler") == [])
+        #expect(faults("transfers.join(id, completionHandler: completionHandler)") == [])
+        let objectiveC =
+            "@implementation A\n- (void)application:(UIApplication *)a "
+            + "handleEventsForBackgroundURLSession:(NSString *)identifier "
+            + "completionHandler:(void (^)(void))done {\n[self join:identifier];\n}\n@end"
+        #expect(Self.faults(objectiveC, "a.m") == [.transferEventsWithoutCompletion])
+    }
+
+    @Test(
+        "a closure that runs instead of the one that completes has to complete too",
+        arguments: [
+            "load.sink(receiveCompletion: { OTHER }, receiveValue: { done(.noData) })",
+            "load.subscribe(onNext: { done(.noData) }, onError: { OTHER }).disposed(by: bag)",
+            "api.get(success: { done(.noData) }, failure: { OTHER })",
+            "api.get(success: { OTHER }, failure: { done(.failed) })",
+        ])
+    func alternatives(call: String) {
+        func gaps(_ call: String) -> Bool {
+            let source =
+                "func application(_ a: A, didReceiveRemoteNotification u: U, "
+                + "fetchCompletionHandler done: @escaping (R) -> Void) {\n\(call)\n}"
+            return SourceReader.observations(
+                in: SourceText(Array(source.utf8), path: "a.swift"), SourceConstants()
+            ).contains { $0.subject == .pathWithoutCompletion }
+        }
+        #expect(gaps(call.replacing("OTHER", with: "log(1)")))
+        #expect(!gaps(call.replacing("OTHER", with: "done(.noData)")))
+        let disposed = call.replacing("onError:", with: "onDisposed: { done(.noData) }, onError:")
+        if disposed != call { #expect(!gaps(disposed.replacing("OTHER", with: "log(1)"))) }
+    }
+
+    @Test("the block of Objective-C for a failure has to complete as the one for success does")
+    func failureBlock() {
+        let source =
+            "@implementation A\n- (void)application:(UIApplication *)a "
+            + "performFetchWithCompletionHandler:(void (^)(UIBackgroundFetchResult))done {\n"
+            + "[self.api get:@\"a\" success:^(id value) { done(0); } "
+            + "failure:^(NSError *error) { END }];\n}\n@end"
+        #expect(
+            Self.faults(source.replacing("END", with: "NSLog(@\"b\");"), "a.m")
+                == [.fetchPathWithoutCompletion])
+        #expect(Self.faults(source.replacing("END", with: "done(1);"), "a.m") == [])
     }
 }

@@ -162,4 +162,36 @@ extension BackgroundSourceTests {
         #expect(Self.faults(source) == [.taskPathWithoutEnd])
         #expect(Self.faults(source.replacing("os(iOS)", with: "CALLS")) == [])
     }
+
+    @Test("a session that its initializer creates by name needs a delegate too")
+    func namedInitializer() {
+        func faults(_ arguments: String) -> Set<Fault> {
+            Self.faults("func f() {\n\(arguments)\n}")
+        }
+        let configuration = "let c = URLSessionConfiguration.background(withIdentifier: id)\n"
+        #expect(
+            faults(configuration + "let s = URLSession.init(configuration: c)")
+                == [.sessionWithoutDelegate])
+        #expect(
+            faults(
+                "let s = URLSession.init(configuration: .background(withIdentifier: id))")
+                == [.sessionWithoutDelegate])
+        #expect(
+            faults(
+                configuration
+                    + "let s = URLSession.init(configuration: c, delegate: self, "
+                    + "delegateQueue: nil)") == [])
+    }
+
+    @Test("what runs when the app returns may give time in the background back")
+    func timeUntilReturn() {
+        let source =
+            "func leave() {\nself.id = UIApplication.shared.beginBackgroundTask { self.stop() }\n"
+            + "guard limit < 9 else { return }\nafter(limit) { self.stop() }\n}\n"
+            + "func stop() { UIApplication.shared.endBackgroundTask(id) }\n"
+        #expect(Self.faults(source) == [.assertionPathWithoutEnd])
+        #expect(Self.faults(source + "func enter() { stop() }") == [])
+        let atOnce = source.replacing("after(limit) { self.stop() }", with: "stop()")
+        #expect(Self.faults(atOnce + "func enter() { stop() }") == [.assertionPathWithoutEnd])
+    }
 }

@@ -185,6 +185,9 @@ struct CompletionPaths {
             {
                 gaps.append(open)
             }
+            if strictness.entersClosures, !isSettled, let other = silentAlternative(to: open) {
+                gaps.append(other)
+            }
             if !definitions.opens.contains(open) { isSettled = true }
         }
         return body.upperBound + 1
@@ -312,7 +315,7 @@ struct CompletionPaths {
         while next < range.upperBound {
             let word = text.tokens[next].isMark("@") ? next + 1 : next
             guard word < range.upperBound, text.tokens[word].isName(continuation) else { break }
-            if keyword == "do", strictness.countsAttempts, attempts(body),
+            if keyword != "if", strictness.countsAttempts, attempts(body),
                 let failure = text.block(after: word, range)
             {
                 next = failure.next

@@ -267,7 +267,8 @@ extension SourceReader {
                 kind: scope.kind, head: index, open: start - 1, close: scope.close,
                 parent: scope.parent)
             // Another function ends it, if this one never does.
-            if needsEnd, !(start..<scope.close).contains(where: settles) { return }
+            let ends = (start..<scope.close).filter(settles)
+            if needsEnd, ends.isEmpty || endsLaterElsewhere(ends, scope, settles) { return }
             let gaps = CompletionPaths(text, body: rest, strictness, settles: settles).gaps
             if let gap = gaps.min(), !needsEnd || !gaps.contains(index) {
                 see(.fault(.assertionPathWithoutEnd), at: gap)
@@ -276,7 +277,40 @@ extension SourceReader {
         }
     }
 
+    /// Whether a function ends the time of a property only in closures, and another function calls
+    /// what ends it, such as the one that runs when the app returns.
+    private func endsLaterElsewhere(
+        _ ends: [Int], _ scope: SourceScope, _ settles: (Int) -> Bool
+    ) -> Bool {
+        let isLater = ends.allSatisfy { end in
+            for around in text.scopes(around: end) {
+                if case .closure = around.kind { return true }
+                if around.open == scope.open { return false }
+            }
+            return false
+        }
+        return isLater
+            && text.tokens.indices.contains {
+                !(scope.open...scope.close).contains($0) && settles($0)
+                    && !text.tokens[$0].isName("endBackgroundTask")
+                    && text[$0 - 1]?.isName("func") != true
+            }
+    }
+
     // MARK: Transfers
+
+    /// Reads the handler of a background session's events, which has to call its completion handler
+    /// or to keep it.
+    mutating func readTransferEvents(_ head: SourceScope.FunctionHead, _ scope: SourceScope) {
+        guard head.has("handleEventsForBackgroundURLSession") else { return }
+        see(.backgroundSessionEvents, at: scope.head)
+        guard let completion = head.parameters.first(where: { $0.label == "completionHandler" }),
+            !text.content(ofBracket: scope.open).contains(where: {
+                text.tokens[$0].isName(completion.name) && !text.isLabel($0)
+            })
+        else { return }
+        see(.fault(.transferEventsWithoutCompletion), at: scope.head)
+    }
 
     /// Reads `URLSessionConfiguration.background(withIdentifier:)` and its use.
     mutating func readBackgroundSession(_ index: Int) {
@@ -288,9 +322,11 @@ extension SourceReader {
         let isObjectiveC = text.tokens[index].text.hasPrefix("backgroundSessionConfiguration")
         guard isSwift || isObjectiveC, !isDecoded(index) else { return }
         let start = text.sees("URLSessionConfiguration", at: index - 2) ? index - 2 : index - 1
-        if isSwift, text.sees("URLSession", "(", "configuration", ":", at: start - 4) {
+        if isSwift, text.sees("(", "configuration", ":", at: start - 3),
+            let word = [start - 4, start - 6].first(where: { sessionBracket($0) == start - 3 })
+        {
             see(.backgroundSession, at: index)
-            readSession(start - 4)
+            readSession(word)
             return
         }
         guard isSwift, text.sees("=", at: start - 1),
@@ -300,13 +336,21 @@ extension SourceReader {
             see(.backgroundSession, at: index)
             return
         }
-        let sessions = body.filter {
-            text.sees("URLSession", "(", "configuration", ":", configuration, at: $0)
+        let sessions = body.filter { word in
+            sessionBracket(word).map {
+                text.sees("(", "configuration", ":", configuration, at: $0)
+            } == true
         }
         let lasting = sessions.filter { !isEnded($0, in: body) }
         guard sessions.isEmpty || !lasting.isEmpty else { return }
         see(.backgroundSession, at: index)
         for word in lasting { readSession(word) }
+    }
+
+    /// The index of the bracket of `URLSession(` and `URLSession.init(`.
+    private func sessionBracket(_ word: Int) -> Int? {
+        guard text.sees("URLSession", at: word) else { return nil }
+        return text.sees(".", "init", at: word + 1) ? word + 3 : word + 1
     }
 
     /// Whether a configuration is one that a library reads from an archive.
@@ -346,7 +390,8 @@ extension SourceReader {
 
     /// Reads a background session: `URLSession(configuration: …`.
     private mutating func readSession(_ word: Int) {
-        let label = text.content(ofBracket: word + 1).first { text.tokens[$0].isName("delegate") }
+        let arguments = text.content(ofBracket: sessionBracket(word) ?? word + 1)
+        let label = arguments.first { text.tokens[$0].isName("delegate") }
         if label == nil || label.map({ text.sees(":", "nil", at: $0 + 1) }) == true {
             see(.fault(.sessionWithoutDelegate), at: word)
         }

@@ -102,9 +102,7 @@ struct SourceReader {
         readVoIPHandler(head, scope)
         readTaskFunction(head, scope)
         readFetchHandler(head, scope)
-        if head.has("handleEventsForBackgroundURLSession") {
-            see(.backgroundSessionEvents, at: scope.head)
-        }
+        readTransferEvents(head, scope)
     }
 
     private mutating func readName(_ index: Int) {

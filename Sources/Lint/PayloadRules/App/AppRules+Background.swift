@@ -185,6 +185,9 @@ extension AppRules {
             faults(
                 facts, &findings, .closureInBackgroundSession,
                 "a task of a background URLSession has a completion handler")
+            faults(
+                facts, &findings, .transferEventsWithoutCompletion,
+                "the handler of a background URLSession's events drops its completion handler")
             for app in facts.apps where app.platform == .iOS {
                 // A session without a delegate gets no events.
                 let hopeless = Set(

@@ -175,6 +175,8 @@ public struct SourceObservation: Hashable, Sendable {
         case sessionWithoutDelegate
         /// A transfer with a completion closure in a background session.
         case closureInBackgroundSession
+        /// A handler of a background session's events that drops its completion handler.
+        case transferEventsWithoutCompletion
         /// A timer that starts when the app leaves the foreground.
         case timerInBackground
         /// A handler of silent pushes that starts more work than it has time for.

@@ -25,7 +25,8 @@ SETS = ["work", "fresh", "second", "third", "fourth", "fifth", "sixth", "seventh
         "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
         "eighteenth", "nineteenth", "twentieth", "twenty-first",
         "twenty-second", "twenty-third", "twenty-fourth",
-        "twenty-fifth", "twenty-sixth", "twenty-seventh"]
+        "twenty-fifth", "twenty-sixth", "twenty-seventh",
+        "twenty-eighth", "twenty-ninth"]
 
 
 def table(name):

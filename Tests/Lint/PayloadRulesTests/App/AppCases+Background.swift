@@ -38,6 +38,7 @@ extension AppCase {
         + fault("CF045", .assertionExpirationWithoutEnd, .warning)
         + fault("CF046", .sessionWithoutDelegate, .warning)
         + fault("CF046", .closureInBackgroundSession, .warning)
+        + fault("CF046", .transferEventsWithoutCompletion, .warning)
         + fault("CF047", .timerInBackground, .warning)
         + [
             source(
