@@ -26,8 +26,8 @@ final class ServerTLSConnection {
         var end = End.needsInput
     }
 
-    /// The most that is decrypted or encrypted in one call, in bytes: a record's content.
-    private static let recordLength = 16_384
+    /// The least room that a call which decrypts is given, in bytes.
+    private static let leastRoom = 1024
     /// The most that is encrypted before it is handed on, in bytes.
     private static let sliceLength = 65_536
 
@@ -45,8 +45,14 @@ final class ServerTLSConnection {
 
     deinit { CServerTLS_destroy(tls) }
 
-    /// Whether the client agreed to the protocol by ALPN.
-    var hasProtocol: Bool { CServerTLS_has_protocol(tls) }
+    /// The protocol that was negotiated by ALPN.
+    var applicationProtocol: String? {
+        var length = 0
+        // SAFETY: the shim's `length` bytes stay valid as long as the connection.
+        return CServerTLS_protocol(tls, &length).map { start in
+            String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
+        }
+    }
 
     /// Until when the client's certificate is valid, in seconds since the epoch.
     var clientValidUntil: Int64? {
@@ -84,7 +90,7 @@ final class ServerTLSConnection {
         while true {
             var step = CServerTLSStepNeedsInput
             received.plain.writeWithUnsafeMutableBytes(
-                minimumWritableBytes: Self.recordLength
+                minimumWritableBytes: Self.leastRoom
             ) { room in
                 // SAFETY: the shim writes at most `room.count` bytes, and says how many.
                 var count = 0
@@ -110,12 +116,10 @@ final class ServerTLSConnection {
         }
     }
 
-    /// Encrypts the bytes, and gives what is to be sent in slices. Returns false if the connection
-    /// is unusable.
-    func encrypt(
-        _ plain: ByteBuffer, _ allocator: ByteBufferAllocator, _ give: (ByteBuffer) -> Void
-    ) -> Bool {
+    /// The bytes encrypted, in slices that are to be sent; `nil` if the connection is unusable.
+    func encrypt(_ plain: ByteBuffer, _ allocator: ByteBufferAllocator) -> [ByteBuffer]? {
         var rest = plain
+        var encrypted: [ByteBuffer] = []
         while let slice = rest.readSlice(length: min(Self.sliceLength, rest.readableBytes)),
             slice.readableBytes > 0
         {
@@ -124,10 +128,10 @@ final class ServerTLSConnection {
                 guard let start = bytes.bindMemory(to: UInt8.self).baseAddress else { return true }
                 return CServerTLS_write(tls, start, bytes.count)
             }
-            guard isWritten else { return false }
-            if let output = takeOutput(allocator) { give(output) }
+            guard isWritten else { return nil }
+            if let output = takeOutput(allocator) { encrypted.append(output) }
         }
-        return true
+        return encrypted
     }
 
     /// Adds close_notify to the output, once.

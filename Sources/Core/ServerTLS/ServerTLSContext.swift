@@ -12,32 +12,33 @@ internal import CServerTLS
 /// OpenSSL counts its references atomically and lets any thread make connections of it.
 package final class ServerTLSContext: @unchecked Sendable {
     let pointer: OpaquePointer
-    let applicationProtocol: String
 
     /// Reads a PEM chain, the server's certificate first, and its PEM key.
     ///
-    /// `applicationProtocol` is the one protocol for ALPN (RFC 7301), 1 to 255 bytes: a client that
-    /// offers only others gets the alert `no_application_protocol`, and with `requiresALPN` also
-    /// one that offers none. With `clientAuthorities` (PEM) a client may show a certificate, which
-    /// has to be one of theirs.
+    /// `applicationProtocols` are those for ALPN (RFC 7301), in the order of preference, each of 1
+    /// to 255 bytes and 256 with a byte for each: a client that offers only others gets the alert
+    /// `no_application_protocol`, and with `requiresALPN` also one that offers none. With
+    /// `clientAuthorities` (PEM) a client may show a certificate, which has to be one of theirs.
     package init(
-        certificateChain: [UInt8], key: [UInt8], applicationProtocol: String,
+        certificateChain: [UInt8], key: [UInt8], applicationProtocols: [String],
         requiresALPN: Bool = false, clientAuthorities: [UInt8]? = nil
     ) throws(ServerTLSContextError) {
         var fault = CServerTLSFaultNone
+        let protocols = applicationProtocols.flatMap { [UInt8(clamping: $0.utf8.count)] + $0.utf8 }
         // SAFETY: the shim reads the texts in their lengths before it returns, and keeps none.
         let made = certificateChain.withUnsafeBufferPointer { chain in
             key.withUnsafeBufferPointer { key in
                 (clientAuthorities ?? []).withUnsafeBufferPointer { authorities in
-                    applicationProtocol.withCString { name -> OpaquePointer? in
-                        guard let chainStart = chain.baseAddress, let keyStart = key.baseAddress
+                    protocols.withUnsafeBufferPointer { protocols -> OpaquePointer? in
+                        guard let chainStart = chain.baseAddress, let keyStart = key.baseAddress,
+                            let protocolsStart = protocols.baseAddress
                         else { return nil }
                         var settings = CServerTLSSettings(
                             certificate: chainStart, certificateLength: chain.count,
                             key: keyStart, keyLength: key.count,
                             authorities: clientAuthorities == nil ? nil : authorities.baseAddress,
-                            authoritiesLength: authorities.count, protocol: name,
-                            requiresALPN: requiresALPN)
+                            authoritiesLength: authorities.count, protocols: protocolsStart,
+                            protocolsLength: protocols.count, requiresALPN: requiresALPN)
                         return CServerTLSContext_create(&settings, &fault)
                     }
                 }
@@ -48,7 +49,6 @@ package final class ServerTLSContext: @unchecked Sendable {
                 fault, hasNoCertificate: certificateChain.isEmpty, hasNoKey: key.isEmpty)
         }
         pointer = made
-        self.applicationProtocol = applicationProtocol
     }
 
     deinit { CServerTLSContext_destroy(pointer) }
@@ -56,8 +56,10 @@ package final class ServerTLSContext: @unchecked Sendable {
 
 /// Why a context cannot be made. It quotes nothing of the files.
 package enum ServerTLSContextError: Error, Hashable, Sendable {
-    /// The chain holds no certificate that can be read.
+    /// The chain holds no certificate that can be read, or one that is damaged.
     case noCertificate
+    /// The certificate, or its key, is too weak for OpenSSL's security level.
+    case weak
     /// There is no private key that can be read, or it is encrypted.
     case noKey
     /// The private key does not belong to the certificate.
@@ -73,6 +75,7 @@ package enum ServerTLSContextError: Error, Hashable, Sendable {
             case _ where hasNoCertificate: .noCertificate
             case _ where hasNoKey: .noKey
             case CServerTLSFaultNoCertificate: .noCertificate
+            case CServerTLSFaultWeak: .weak
             case CServerTLSFaultNoKey: .noKey
             case CServerTLSFaultMismatch: .mismatch
             case CServerTLSFaultNoAuthority: .noAuthority

@@ -10,7 +10,10 @@ internal import NIOTLS
 /// handshake fails, ``ServerTLSError`` goes up and the channel is closed.
 ///
 /// Closing sends close_notify and waits for the client's, at most as long as it was told: a socket
-/// that is closed with unread bytes would make TCP discard what was sent last.
+/// that is closed with unread bytes would make TCP discard what was sent last. A client's
+/// close_notify closes the connection, too, but for channels with the option
+/// `allowRemoteHalfClosure`: there it is `ChannelEvent.inputClosed`, as the end of TCP's bytes is,
+/// and answers can still be written.
 ///
 /// Confined to the event loop of its channel.
 package final class ServerTLSHandler: ChannelDuplexHandler {
@@ -28,7 +31,6 @@ package final class ServerTLSHandler: ChannelDuplexHandler {
     }
 
     private let tls: ServerTLSConnection
-    private let applicationProtocol: String
     private let closeTimeout: TimeAmount
     private var state = State.handshaking
     private var writes = CircularBuffer<(bytes: ByteBuffer, promise: EventLoopPromise<Void>?)>()
@@ -36,7 +38,11 @@ package final class ServerTLSHandler: ChannelDuplexHandler {
     private var flushedCount = 0
     /// Whether something was asked for by a read and nothing was delivered since.
     private var owesRead = false
-    private var isOutputClosed = false
+    private var isInputClosed = false
+    /// Whether the channel was closed from here.
+    private var isEnded = false
+    /// Completed when the output is closed; `nil` as long as it is open.
+    private var outputEnd: EventLoopFuture<Void>?
     private var closePromises: [EventLoopPromise<Void>] = []
     private var closeTimer: Scheduled<Void>?
 
@@ -48,7 +54,6 @@ package final class ServerTLSHandler: ChannelDuplexHandler {
         guard let tls = ServerTLSConnection(context) else { throw .failed("out of memory") }
         self.tls = tls
         self.closeTimeout = closeTimeout
-        applicationProtocol = context.applicationProtocol
     }
 
     /// Until when the client's certificate is valid, in seconds since the epoch; `nil` without one,
@@ -64,8 +69,7 @@ package final class ServerTLSHandler: ChannelDuplexHandler {
         if received.completesHandshake, state == .handshaking {
             state = .open
             context.fireUserInboundEventTriggered(
-                TLSUserEvent.handshakeCompleted(
-                    negotiatedProtocol: tls.hasProtocol ? applicationProtocol : nil))
+                TLSUserEvent.handshakeCompleted(negotiatedProtocol: tls.applicationProtocol))
             if state == .open { sendWrites(context) }
         }
         if received.plain.readableBytes > 0, state == .open {
@@ -91,11 +95,29 @@ package final class ServerTLSHandler: ChannelDuplexHandler {
         context.read()
     }
 
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case ChannelEvent.inputClosed = event else {
+            context.fireUserInboundEventTriggered(event)
+            return
+        }
+        // After the client's close_notify it says nothing new.
+        guard !isInputClosed else { return }
+        isInputClosed = true
+        if state == .closing { endWhenSent(context) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    /// The client sent close_notify.
     private func clientClosed(_ context: ChannelHandlerContext) {
-        guard state != .closed else { return }
-        tls.close()
-        sendOutput(context)
-        end(context)
+        guard state != .closed, !isInputClosed else { return }
+        isInputClosed = true
+        let options = context.channel.syncOptions
+        let isHalf = (try? options?.getOption(.allowRemoteHalfClosure)) ?? false
+        if state == .open, outputEnd == nil, isHalf {
+            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+            return
+        }
+        startClosing(context)
     }
 
     private func fail(_ error: ServerTLSError, _ context: ChannelHandlerContext) {
@@ -108,6 +130,7 @@ package final class ServerTLSHandler: ChannelDuplexHandler {
 
     package func channelInactive(context: ChannelHandlerContext) {
         state = .closed
+        isEnded = true
         release(ChannelError.eof)
         context.fireChannelInactive()
     }
@@ -121,7 +144,7 @@ package final class ServerTLSHandler: ChannelDuplexHandler {
     package func write(
         context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
     ) {
-        guard state == .handshaking || state == .open, !isOutputClosed else {
+        guard state == .handshaking || state == .open, outputEnd == nil else {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
@@ -147,14 +170,16 @@ package final class ServerTLSHandler: ChannelDuplexHandler {
             promise = all
         }
         flushedCount = 0
-        var last: ByteBuffer?
-        let isUsable = tls.encrypt(bytes, context.channel.allocator) { encrypted in
-            if let before = last { context.write(wrapOutboundOut(before), promise: nil) }
-            last = encrypted
+        guard let encrypted = tls.encrypt(bytes, context.channel.allocator) else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            fail(.failed("nothing can be encrypted"), context)
+            return
+        }
+        for part in encrypted.dropLast() {
+            context.write(wrapOutboundOut(part), promise: nil)
         }
         // Without bytes there is nothing to send, but its turn is after what was written before.
-        context.writeAndFlush(wrapOutboundOut(last ?? ByteBuffer()), promise: promise)
-        if !isUsable { fail(.failed("cannot encrypt"), context) }
+        context.writeAndFlush(wrapOutboundOut(encrypted.last ?? ByteBuffer()), promise: promise)
     }
 
     private func sendOutput(_ context: ChannelHandlerContext) {
@@ -168,29 +193,59 @@ package final class ServerTLSHandler: ChannelDuplexHandler {
         context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?
     ) {
         switch (mode, state) {
-        case (.input, _), (_, .closed), (.all, .handshaking):
-            if mode == .all { state = .closed }
-            context.close(mode: mode, promise: promise)
+        case (.input, _): promise?.fail(ChannelError.operationUnsupported)
+        case (_, .closed): context.close(mode: mode, promise: promise)
+        case (.all, .handshaking):
+            state = .closed
+            context.close(mode: .all, promise: promise)
         case (.output, _):
-            isOutputClosed = true
+            guard outputEnd == nil else {
+                promise?.fail(ChannelError.outputClosed)
+                return
+            }
             tls.close()
             sendOutput(context)
-            context.close(mode: .output, promise: promise)
-        case (.all, .open):
-            state = .closing
+            let closed = promise ?? context.eventLoop.makePromise(of: Void.self)
+            outputEnd = closed.futureResult
+            context.close(mode: .output, promise: closed)
+            if isInputClosed { startClosing(context) }
+        case (.all, .open), (.all, .closing):
             if let promise { closePromises.append(promise) }
-            tls.close()
-            sendOutput(context)
+            if state == .open { startClosing(context) }
+        }
+    }
+
+    /// Sends close_notify, and ends when the client's is there and what was written is sent, or
+    /// when the time for it is over.
+    private func startClosing(_ context: ChannelHandlerContext) {
+        tls.close()
+        sendOutput(context)
+        guard state != .closed else { return }
+        if state != .closing {
+            state = .closing
             closeTimer = context.eventLoop.assumeIsolated().scheduleTask(in: closeTimeout) {
                 self.end(context)
             }
-            context.read()
-        case (.all, .closing): if let promise { closePromises.append(promise) }
         }
+        if isInputClosed { endWhenSent(context) } else { context.read() }
+    }
+
+    private func endWhenSent(_ context: ChannelHandlerContext) {
+        let sent: EventLoopFuture<Void>
+        if let outputEnd {
+            sent = outputEnd
+        } else {
+            let promise = context.eventLoop.makePromise(of: Void.self)
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: promise)
+            sent = promise.futureResult
+        }
+        sent.assumeIsolated().whenComplete { _ in self.end(context) }
     }
 
     /// Closes the channel below TLS.
     private func end(_ context: ChannelHandlerContext) {
+        guard !isEnded else { return }
+        isEnded = true
         state = .closed
         let promises = closePromises
         closePromises = []

@@ -20,7 +20,7 @@ struct Listener: Sendable {
         let authorities = state.configuration.trustedClientCertificateAuthorityPEM
         tls = try ServerTLSContext(
             certificateChain: Array(certificates.serverPEM.utf8),
-            key: Array(certificates.serverKeyPEM.utf8), applicationProtocol: "h2",
+            key: Array(certificates.serverKeyPEM.utf8), applicationProtocols: ["h2"],
             requiresALPN: state.configuration.requiresALPN,
             clientAuthorities: authorities.map { Array($0.utf8) })
     }

@@ -13,6 +13,8 @@ struct ServerTLSContextTests {
         let other = try Certificates()
         // The right labels around what is no key.
         let noKey = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
+        let damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+        let cut = certificates.authority.certificatePEM.prefix(200)
         let encrypted = """
             -----BEGIN ENCRYPTED PRIVATE KEY-----
             MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAgvZ1vV5QAAAgICCAAw
@@ -20,15 +22,17 @@ struct ServerTLSContextTests {
             """
         for (chain, key, authorities, error) in [
             ("", key, nil, ServerTLSContextError.noCertificate), (key, key, nil, .noCertificate),
-            ("text", key, nil, .noCertificate), (chain, "", nil, .noKey),
+            ("text", key, nil, .noCertificate), (chain + damaged, key, nil, .noCertificate),
+            (chain + cut, key, nil, .noCertificate), (chain, "", nil, .noKey),
             (chain, chain, nil, .noKey), (chain, noKey, nil, .noKey),
             (chain, encrypted, nil, .noKey), (chain, other.server.key, nil, .mismatch),
             (chain, key, "text", .noAuthority), (chain, key, key, .noAuthority),
+            (chain, key, chain + damaged, .noAuthority),
         ] as [(String, String, String?, ServerTLSContextError)] {
             #expect(throws: error) {
                 try ServerTLSContext(
                     certificateChain: Array(chain.utf8), key: Array(key.utf8),
-                    applicationProtocol: "h2",
+                    applicationProtocols: ["h2"],
                     clientAuthorities: authorities.map { Array($0.utf8) })
             }
         }
@@ -40,7 +44,7 @@ struct ServerTLSContextTests {
         let context = try ServerTLSContext(
             certificateChain: Array(
                 (certificates.server.chain + certificates.authority.certificatePEM).utf8),
-            key: Array(certificates.server.key.utf8), applicationProtocol: "h2")
+            key: Array(certificates.server.key.utf8), applicationProtocols: ["h2"])
         let pair = try TLSPair(context, trusting: certificates)
         pair.exchange()
         #expect(pair.atClient.handshakes == ["h2"])

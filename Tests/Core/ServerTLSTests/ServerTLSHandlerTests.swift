@@ -234,6 +234,40 @@ struct ServerTLSHandlerTests {
         try closed.wait()
     }
 
+    @Test(
+        "where a channel may be half closed, a client that has closed is still answered",
+        arguments: [TLSVersion.tlsv12, .tlsv13], [false, true])
+    func answeredAfterClose(version: TLSVersion, endsOutput: Bool) throws {
+        let pair = try TLSPair(context, trusting: certificates, version: version)
+        try pair.server.setOption(.allowRemoteHalfClosure, value: true).wait()
+        pair.exchange()
+        pair.client.writeAndFlush(ByteBuffer(string: "request"), promise: nil)
+        pair.client.close(mode: .output, promise: nil)
+        pair.exchange()
+        #expect(pair.atServer.bytes == Array("request".utf8))
+        #expect(pair.atServer.inputEnds == [7])
+        // The end of TCP's bytes is no second end.
+        pair.server.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        #expect(pair.atServer.inputEnds == [7])
+        try pair.server.writeAndFlush(ByteBuffer(string: "answer")).wait()
+        // Nothing is waited for: neither time passes here nor do bytes come.
+        if endsOutput { pair.server.close(mode: .output, promise: nil) }
+        let closed = pair.server.close()
+        #expect(!pair.atServer.isActive)
+        try? closed.wait()
+        pair.exchange()
+        #expect(pair.atClient.bytes == Array("answer".utf8))
+        #expect(pair.atClient.errors.isEmpty)
+    }
+
+    @Test("the input alone cannot be closed")
+    func closingInput() throws {
+        let pair = try TLSPair(context, trusting: certificates)
+        pair.exchange()
+        #expect(throws: ChannelError.self) { try pair.server.close(mode: .input).wait() }
+        #expect(pair.atServer.isActive)
+    }
+
     @Test("after the end of the output, the client's bytes are still read")
     func halfClosed() throws {
         let pair = try TLSPair(context, trusting: certificates)

@@ -36,7 +36,7 @@ struct Certificates {
     ) throws -> ServerTLSContext {
         try ServerTLSContext(
             certificateChain: Array(server.chain.utf8), key: Array(server.key.utf8),
-            applicationProtocol: "h2", requiresALPN: requiresALPN,
+            applicationProtocols: ["h2"], requiresALPN: requiresALPN,
             clientAuthorities: clientAuthorities.map { Array($0.utf8) })
     }
 }
@@ -49,14 +49,16 @@ final class Recorder: ChannelInboundHandler {
     private(set) var errors: [any Error] = []
     private(set) var handshakes: [String?] = []
     private(set) var isActive = true
+    /// How many bytes there were at each end of the input.
+    private(set) var inputEnds: [Int] = []
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         bytes += unwrapInboundIn(data).readableBytesView
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard case TLSUserEvent.handshakeCompleted(let name) = event else { return }
-        handshakes.append(name)
+        if case TLSUserEvent.handshakeCompleted(let name) = event { handshakes.append(name) }
+        if case ChannelEvent.inputClosed = event { inputEnds.append(bytes.count) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { errors.append(error) }
@@ -126,6 +128,7 @@ final class TLSPair {
             reads, try ServerTLSHandler(context: context, closeTimeout: .seconds(1)), atServer,
         ])
         try client.pipeline.syncOperations.addHandlers([
+            ReadCounter(),
             try NIOSSLClientHandler(
                 context: try NIOSSLContext(configuration: configuration),
                 serverHostname: "localhost"), atClient,

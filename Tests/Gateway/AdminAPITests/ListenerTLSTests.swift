@@ -23,12 +23,16 @@ struct ListenerTLSTests {
 
         deinit { try? FileManager.default.removeItem(atPath: path) }
 
-        func makeCertificate(_ name: String) async throws -> (certificate: String, key: String) {
+        func makeCertificate(
+            _ name: String,
+            algorithm: [String] = ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+        ) async throws -> (certificate: String, key: String) {
             let (certificate, key) = ("\(path)/\(name).pem", "\(path)/\(name).key")
             _ = try await run(
                 "/usr/bin/openssl",
                 [
-                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                    "req", "-x509", "-newkey",
+                ] + algorithm + [
                     "-nodes", "-days", "2", "-subj", "/CN=\(name)", "-addext",
                     "subjectAltName=IP:127.0.0.1", "-out", certificate, "-keyout", key,
                 ])
@@ -104,6 +108,8 @@ struct ListenerTLSTests {
             #expect(answer.contains("Reused, TLSv1.2"))
             answer = try await connect("-alpn", "http/1.1")
             #expect(answer.contains("ALPN protocol: http/1.1"))
+            answer = try await connect("-alpn", "http/1.0")
+            #expect(answer.contains("ALPN protocol: http/1.0"))
             answer = try await connect("-alpn", "h2")
             #expect(answer.contains("Cipher is (NONE)"))
         }
@@ -113,7 +119,9 @@ struct ListenerTLSTests {
     func refusals() async throws {
         let folder = try Folder()
         let pair = try await folder.makeCertificate("pair")
+        let weak = try await folder.makeCertificate("weak", algorithm: ["rsa:1024"])
         for (certificate, key, field) in [
+            (weak.certificate, weak.key, "tls.certificate-file"),
             ("/nonexistent", pair.key, "tls.certificate-file"),
             (pair.key, pair.key, "tls.certificate-file"),
             (pair.certificate, "/nonexistent", "tls.key-file"),

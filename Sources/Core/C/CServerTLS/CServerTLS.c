@@ -18,15 +18,18 @@ enum {
     WORDS_MAX = 160,
     // An output buffer that is larger is not kept for the next output.
     KEPT_OUTPUT_BYTES = 8192,
+    // As many messages of TLS itself may come and go between bytes of the application: a handshake
+    // takes about ten. OpenSSL sets no limit to updates of keys, each of which costs more than it
+    // costs the client.
+    MESSAGES_MAX = 64,
 };
 
 struct CServerTLSContext {
     SSL_CTX *context;
     BIO_METHOD *memory;
     bool requiresALPN;
-    // As ALPN writes a list of one: its length, then the name.
-    unsigned int protocolLength;
-    unsigned char protocol[256];
+    unsigned int protocolsLength;
+    unsigned char protocols[256];
 };
 
 struct CServerTLS {
@@ -37,6 +40,7 @@ struct CServerTLS {
     uint8_t *output;
     size_t outputLength;
     size_t outputCapacity;
+    int messages;
     bool isClosed;
     CServerTLSFailure failure;
     char words[WORDS_MAX];
@@ -48,6 +52,8 @@ static int read_input(BIO *bio, char *buffer, int capacity) {
     CServerTLS *tls = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
     if (capacity <= 0) return 0;
+    // Without the flag for a retry it is an error.
+    if (tls->messages > MESSAGES_MAX) return -1;
     if (tls->inputLength == 0) {
         BIO_set_retry_read(bio);
         return -1;
@@ -96,11 +102,17 @@ static int give_no_password(char *buffer, int size, int isForWriting, void *cont
     return -1;
 }
 
-static bool use_chain(SSL_CTX *context, BIO *source) {
+// Whether the last certificate was missing because the text ended, and not because it is damaged.
+static bool is_at_end(void) {
+    return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+}
+
+static CServerTLSFault use_chain(SSL_CTX *context, BIO *source) {
     X509 *leaf = PEM_read_bio_X509_AUX(source, NULL, give_no_password, NULL);
-    if (!leaf) return false;
+    if (!leaf) return CServerTLSFaultNoCertificate;
     bool isUsed = SSL_CTX_use_certificate(context, leaf) == 1;
     X509_free(leaf);
+    ERR_clear_error();
     X509 *next;
     while (isUsed && (next = PEM_read_bio_X509(source, NULL, give_no_password, NULL))) {
         // Takes ownership on success.
@@ -109,18 +121,20 @@ static bool use_chain(SSL_CTX *context, BIO *source) {
             isUsed = false;
         }
     }
-    return isUsed;
+    if (!isUsed) return CServerTLSFaultWeak;
+    return is_at_end() ? CServerTLSFaultNone : CServerTLSFaultNoCertificate;
 }
 
 static bool trust(SSL_CTX *context, BIO *source) {
     X509_STORE *store = SSL_CTX_get_cert_store(context);
     size_t count = 0;
     X509 *authority;
+    ERR_clear_error();
     while ((authority = PEM_read_bio_X509(source, NULL, give_no_password, NULL))) {
         if (X509_STORE_add_cert(store, authority)) count++;
         X509_free(authority);
     }
-    return count > 0;
+    return count > 0 && is_at_end();
 }
 
 static BIO *text(const uint8_t *bytes, size_t length) {
@@ -129,9 +143,9 @@ static BIO *text(const uint8_t *bytes, size_t length) {
 
 static CServerTLSFault use_certificate(SSL_CTX *context, const CServerTLSSettings *settings) {
     BIO *chain = text(settings->certificate, settings->certificateLength);
-    const bool isUsed = chain && use_chain(context, chain);
+    const CServerTLSFault fault = chain ? use_chain(context, chain) : CServerTLSFaultNoCertificate;
     BIO_free(chain);
-    if (!isUsed) return CServerTLSFaultNoCertificate;
+    if (fault != CServerTLSFaultNone) return fault;
     BIO *source = text(settings->key, settings->keyLength);
     EVP_PKEY *key = source ? PEM_read_bio_PrivateKey(source, NULL, give_no_password, NULL) : NULL;
     BIO_free(source);
@@ -161,7 +175,7 @@ static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
                            void *argument) {
     const CServerTLSContext *context = argument;
     unsigned char *selected = NULL;
-    if (SSL_select_next_proto(&selected, outLength, context->protocol, context->protocolLength,
+    if (SSL_select_next_proto(&selected, outLength, context->protocols, context->protocolsLength,
                               offered, offeredLength) == OPENSSL_NPN_NEGOTIATED) {
         *out = selected;
         return SSL_TLSEXT_ERR_OK;
@@ -186,6 +200,17 @@ static int see_hello(SSL *ssl, int *alert, void *argument) {
     return SSL_CLIENT_HELLO_ERROR;
 }
 
+static void count_message(int isSent, int version, int type, const void *bytes, size_t length,
+                          SSL *ssl, void *argument) {
+    (void)isSent;
+    (void)version;
+    (void)bytes;
+    (void)length;
+    (void)argument;
+    CServerTLS *tls = SSL_get_app_data(ssl);
+    if (tls && (type == SSL3_RT_HANDSHAKE || type == SSL3_RT_ALERT)) tls->messages++;
+}
+
 static bool set_rules(CServerTLSContext *made) {
     static const unsigned char sessions[] = "rouse";
     SSL_CTX *context = made->context;
@@ -196,24 +221,27 @@ static bool set_rules(CServerTLSContext *made) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_alpn_select_cb(context, select_protocol, made);
     SSL_CTX_set_client_hello_cb(context, see_hello, made);
+    SSL_CTX_set_msg_callback(context, count_message);
+    // The system's configuration may require more.
+    const bool isNewEnough = SSL_CTX_get_min_proto_version(context) >= TLS1_2_VERSION ||
+                             SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1;
     // Without one, a client with a certificate that resumes a session would be refused.
-    return SSL_CTX_set_session_id_context(context, sessions, sizeof sessions - 1) == 1 &&
-           SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1;
+    return isNewEnough &&
+           SSL_CTX_set_session_id_context(context, sessions, sizeof sessions - 1) == 1;
 }
 
 static bool set_memory(CServerTLSContext *made) {
-    made->memory = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "connection");
+    made->memory = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "connection");
     return made->memory && BIO_meth_set_read(made->memory, read_input) &&
            BIO_meth_set_write(made->memory, write_output) &&
            BIO_meth_set_ctrl(made->memory, control);
 }
 
-static bool set_protocol(CServerTLSContext *made, const CServerTLSSettings *settings) {
-    const size_t length = strlen(settings->protocol);
-    if (length == 0 || length > 255) return false;
-    made->protocol[0] = (unsigned char)length;
-    memcpy(made->protocol + 1, settings->protocol, length);
-    made->protocolLength = (unsigned int)length + 1;
+static bool set_protocols(CServerTLSContext *made, const CServerTLSSettings *settings) {
+    if (settings->protocolsLength < 2 || settings->protocolsLength > sizeof made->protocols)
+        return false;
+    memcpy(made->protocols, settings->protocols, settings->protocolsLength);
+    made->protocolsLength = (unsigned int)settings->protocolsLength;
     made->requiresALPN = settings->requiresALPN;
     return true;
 }
@@ -226,7 +254,7 @@ CServerTLSContext *CServerTLSContext_create(const CServerTLSSettings *settings,
     CServerTLSContext *made = calloc(1, sizeof *made);
     if (!made) return NULL;
     made->context = SSL_CTX_new(TLS_server_method());
-    if (made->context && set_protocol(made, settings) && set_memory(made) && set_rules(made)) {
+    if (made->context && set_protocols(made, settings) && set_memory(made) && set_rules(made)) {
         *fault = use_certificate(made->context, settings);
         if (*fault == CServerTLSFaultNone) *fault = use_authorities(made->context, settings);
     }
@@ -303,6 +331,7 @@ CServerTLSStep CServerTLS_read(CServerTLS *tls, uint8_t *buffer, size_t capacity
     const int room = capacity > INT_MAX ? INT_MAX : (int)capacity;
     const int result = SSL_read(tls->ssl, buffer, room);
     *count = result > 0 ? (size_t)result : 0;
+    if (result > 0) tls->messages = 0;
     return step(tls, result);
 }
 
@@ -347,11 +376,12 @@ CServerTLSFailure CServerTLS_failure(const CServerTLS *tls) { return tls->failur
 
 const char *CServerTLS_failure_words(const CServerTLS *tls) { return tls->words; }
 
-bool CServerTLS_has_protocol(const CServerTLS *tls) {
+const uint8_t *CServerTLS_protocol(const CServerTLS *tls, size_t *length) {
     const unsigned char *name = NULL;
-    unsigned int length = 0;
-    SSL_get0_alpn_selected(tls->ssl, &name, &length);
-    return length > 0;
+    unsigned int count = 0;
+    SSL_get0_alpn_selected(tls->ssl, &name, &count);
+    *length = count;
+    return name;
 }
 
 bool CServerTLS_client_valid_until(const CServerTLS *tls, int64_t *seconds) {

@@ -8,7 +8,7 @@ public import WakeModel
 /// The certificate and the key of the listener. They can be reloaded while connections are open:
 /// those keep the old ones, new connections use the new ones. May be used from any thread.
 ///
-/// TLS 1.2 and 1.3 with the defaults of OpenSSL; by ALPN, `http/1.1` and nothing else.
+/// TLS 1.2 and 1.3 with the defaults of OpenSSL; by ALPN, `http/1.1` and `http/1.0`.
 public final class ListenerTLS: Sendable {
     private let context: Mutex<ServerTLSContext>
 
@@ -42,14 +42,19 @@ public final class ListenerTLS: Sendable {
         let key = try contents(of: keyPath, or: noKey)
         do {
             return try ServerTLSContext(
-                certificateChain: chain, key: key, applicationProtocol: "http/1.1")
+                certificateChain: chain, key: key, applicationProtocols: ["http/1.1", "http/1.0"])
         } catch {
             switch error {
             case .noCertificate:
                 throw InvalidField(
                     field: "tls.certificate-file",
-                    problem: "holds no certificate (\(certificatePath))",
+                    problem: "holds no certificate, or a damaged one (\(certificatePath))",
                     remedy: "Name a file with the certificate first and its issuers behind it.")
+            case .weak:
+                throw InvalidField(
+                    field: "tls.certificate-file",
+                    problem: "is too weak for OpenSSL's security level (\(certificatePath))",
+                    remedy: "Use an RSA key of 2048 bits or more, or one of an elliptic curve.")
             case .noKey: throw noKey
             case .mismatch, .noAuthority, .other:
                 throw InvalidField(

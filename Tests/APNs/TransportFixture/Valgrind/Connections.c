@@ -24,7 +24,9 @@ static uint8_t *read_file(const char *path, size_t *length) {
 
 static CServerTLSContext *make_context(const Place *place, const char *keyPath,
                                        CServerTLSFault *fault) {
-    CServerTLSSettings settings = {.protocol = "h2", .requiresALPN = true};
+    static const uint8_t h2[] = {2, 'h', '2'};
+    CServerTLSSettings settings = {
+        .protocols = h2, .protocolsLength = sizeof h2, .requiresALPN = true};
     uint8_t *certificate = read_file(place->stranger, &settings.certificateLength);
     uint8_t *key = read_file(keyPath, &settings.keyLength);
     settings.certificate = certificate;
@@ -126,8 +128,9 @@ static bool converse(const CServerTLSContext *context, SSL *client, long countdo
                             CServerTLS_write(pair.server, text, TEXT_LENGTH);
         carry(&pair);
         int64_t validUntil = 0;
+        size_t length = 0;
         isDone = isSent && pair.upCount == TEXT_LENGTH && pair.downCount == TEXT_LENGTH &&
-                 CServerTLS_has_protocol(pair.server) &&
+                 CServerTLS_protocol(pair.server, &length) && length == 2 &&
                  CServerTLS_client_valid_until(pair.server, &validUntil) && validUntil > 0;
         CHECK(memcmp(pair.up, text, pair.upCount) == 0, "what the server read");
         CHECK(memcmp(pair.down, text, pair.downCount) == 0, "what the client read");
@@ -163,6 +166,29 @@ static void check_noise(const CServerTLSContext *context) {
     }
 }
 
+// Updates of keys are answered, but not without end.
+static void check_updates(const Place *place, const CServerTLSContext *context, SSL_CTX *clients,
+                          int count, bool isKept) {
+    Pair pair = {.server = CServerTLS_create(context),
+                 .client = make_client(place, clients),
+                 .up = malloc(TEXT_LENGTH + CHUNK),
+                 .down = malloc(TEXT_LENGTH + CHUNK)};
+    CHECK(pair.server && pair.up && pair.down, "no memory");
+    carry(&pair);
+    for (int index = 0; index < count; index++) {
+        CHECK(SSL_key_update(pair.client, SSL_KEY_UPDATE_REQUESTED) == 1, "update %d", index);
+        SSL_do_handshake(pair.client);
+    }
+    CHECK(SSL_write(pair.client, "end", 3) == 3, "the client writes");
+    carry(&pair);
+    CHECK(pair.isFailed != isKept, "%d updates", count);
+    CHECK(pair.upCount == (isKept ? 3 : 0), "%d updates", count);
+    CServerTLS_destroy(pair.server);
+    SSL_free(pair.client);
+    free(pair.up);
+    free(pair.down);
+}
+
 void check_connections(const Place *place) {
     CServerTLSFault fault;
     CServerTLSContext *context = make_context(place, place->lockedKey, &fault);
@@ -183,6 +209,8 @@ void check_connections(const Place *place) {
     SSL *client = make_client(place, clients);
     CHECK(converse(context, client, -1), "with enough memory");
     SSL_free(client);
+    check_updates(place, context, clients, 20, true);
+    check_updates(place, context, clients, 400, false);
     SSL_CTX_free(clients);
     for (long countdown = 0; countdown < 200; countdown += countdown < 40 ? 1 : 11) {
         scarceCountdown = countdown;

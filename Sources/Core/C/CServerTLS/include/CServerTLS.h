@@ -18,7 +18,8 @@
 /// The reason why a context cannot be made.
 typedef enum CServerTLSFault : int32_t {
     CServerTLSFaultNone = 0,
-    CServerTLSFaultNoCertificate,  // no certificate can be read
+    CServerTLSFaultNoCertificate,  // no certificate can be read, or one of the chain is damaged
+    CServerTLSFaultWeak,           // OpenSSL's security level forbids the certificate
     CServerTLSFaultNoKey,          // no private key can be read, or it is encrypted
     CServerTLSFaultMismatch,       // the private key is not the certificate's
     CServerTLSFaultNoAuthority,    // no certificate of an authority can be read
@@ -33,7 +34,10 @@ typedef struct CServerTLSSettings {
     // PEM of the authorities whose certificates of clients are accepted; none is asked for if NULL.
     const uint8_t *_Nullable authorities;
     size_t authoritiesLength;
-    const char *protocol;        // the protocol for ALPN, 1 to 255 bytes
+    // The protocols for ALPN as RFC 7301 §3.1 writes them, each behind its length; the first that
+    // the client offers too is chosen.
+    const uint8_t *protocols;
+    size_t protocolsLength;      // 2 to 256 bytes
     bool requiresALPN;           // whether a client that offers no protocol is refused
 } CServerTLSSettings;
 
@@ -87,8 +91,8 @@ CServerTLSFailure CServerTLS_failure(const CServerTLS *tls);
 /// OpenSSL's words for the failure, null-terminated; empty if it has none.
 const char *CServerTLS_failure_words(const CServerTLS *tls);
 
-/// Whether a protocol was negotiated by ALPN.
-bool CServerTLS_has_protocol(const CServerTLS *tls);
+/// The protocol that was negotiated by ALPN, not null-terminated; NULL if there is none.
+const uint8_t *_Nullable CServerTLS_protocol(const CServerTLS *tls, size_t *length);
 /// Writes until when the client's certificate is valid, in seconds since the epoch. Returns false
 /// if the client has none.
 bool CServerTLS_client_valid_until(const CServerTLS *tls, int64_t *seconds);
