@@ -4,6 +4,7 @@ import Foundation
 import Gateway
 import GatewayTestKit
 import HTTPTypes
+import NIOCore
 import Testing
 import WakeBudget
 
@@ -15,8 +16,7 @@ struct DashboardFilesTests {
     private static let files = DashboardFiles.embedded.texts
     private static let scripts = files.filter { $0.key.hasSuffix(".js") }
     private static let script = scripts.sorted { $0.key < $1.key }.map(\.value).joined()
-    private static let document = String(
-        decoding: DashboardPage.embedded.document, as: UTF8.self)
+    private static let document = String(buffer: DashboardPage.embedded.document)
 
     /// Where the files were embedded from.
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()

@@ -3,6 +3,7 @@
 import Foundation
 import GatewayTestKit
 import HTTPTypes
+import NIOCore
 import OpenSSLCrypto
 import Testing
 
@@ -42,7 +43,7 @@ struct DashboardTests {
         try await APIBench().serve { caller in
             let page = try await caller.send("GET", "/", as: nil)
             #expect(page.status == 200)
-            #expect(page.body == String(decoding: DashboardPage.embedded.document, as: UTF8.self))
+            #expect(page.body == String(buffer: DashboardPage.embedded.document))
             #expect(Self.field("content-type", page) == "text/html; charset=utf-8")
             #expect(Self.field("x-content-type-options", page) == "nosniff")
             #expect(Self.field("referrer-policy", page) == "no-referrer")
@@ -109,7 +110,7 @@ struct DashboardTests {
                     + "<link rel=\"icon\" href=\"data:,\">\n</head>\n",
                 "a.css": "p { margin: 0; }\n", "a.js": "go();\n",
             ]))
-        let document = String(decoding: page.document, as: UTF8.self)
+        let document = String(buffer: page.document)
         #expect(
             document == "<head>\n<style>\np { margin: 0; }\n</style>\n<script>\ngo();\n</script>\n"
                 + "<link rel=\"icon\" href=\"data:,\">\n</head>\n")

@@ -2,6 +2,7 @@
 
 import Foundation
 import HTTPTypes
+import NIOCore
 import OpenSSLCrypto
 
 /// The dashboard as one HTML document with inline styles and scripts, so that a browser requests
@@ -13,8 +14,9 @@ struct DashboardPage: Sendable {
     /// The media type of the document.
     static let mediaType = "text/html; charset=utf-8"
 
-    /// The document in UTF-8.
-    let document: [UInt8]
+    /// The document in UTF-8. All answers share it: copies would add up for a caller that asks often
+    /// and does not read.
+    let document: ByteBuffer
     /// The Content-Security-Policy (W3C, Level 3): allows the inline scripts and styles, by their
     /// digests, and requests to this origin.
     let contentSecurityPolicy: String
@@ -45,9 +47,9 @@ struct DashboardPage: Sendable {
                 lines.append(String(line))
             }
         }
-        document = Array(lines.joined(separator: "\n").utf8)
+        document = ByteBuffer(string: lines.joined(separator: "\n"))
         contentSecurityPolicy = Self.policy(styles: styleDigests, scripts: scriptDigests)
-        entityTag = "\"\(Self.digest(of: document))\""
+        entityTag = "\"\(Self.digest(of: document.readableBytesView))\""
     }
 
     /// The text between `start` and `end`, if they begin and end the line, white space aside.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPTypes
+import Hummingbird
+import NIOCore
 import Synchronization
 import WakeModel
 
@@ -278,21 +280,24 @@ struct OpenAPIRoute {
         }
         let document = WrittenOnce { OpenAPIDocument(routes: documented + [bare]).json.bytes }
         return Route(.get, "/openapi.json", .open, operation) { _, _ in
-            JSONValue.raw(document.bytes).response(status: .ok)
+            Response(
+                status: .ok, headers: [.contentType: JSONValue.mediaType],
+                body: ResponseBody(byteBuffer: document.bytes))
         }
     }
 
-    /// The document, about 50 KB. It is written on the first request, so that it does not delay the
-    /// start.
+    /// The document, about 300 KB. It is written on the first request, so that it does not delay the
+    /// start. All answers share it: copies would add up for a caller that asks often and does not
+    /// read.
     private final class WrittenOnce: Sendable {
-        private let written = Mutex<[UInt8]?>(nil)
+        private let written = Mutex<ByteBuffer?>(nil)
         private let write: @Sendable () -> [UInt8]
 
         init(_ write: @escaping @Sendable () -> [UInt8]) { self.write = write }
 
-        var bytes: [UInt8] {
+        var bytes: ByteBuffer {
             written.withLock { written in
-                let bytes = written ?? write()
+                let bytes = written ?? ByteBuffer(bytes: write())
                 written = bytes
                 return bytes
             }

@@ -32,8 +32,7 @@ struct DashboardRoute {
             var headers = headers
             headers[.contentType] = DashboardPage.mediaType
             return Response(
-                status: .ok, headers: headers,
-                body: ResponseBody(byteBuffer: ByteBuffer(bytes: page.document)))
+                status: .ok, headers: headers, body: ResponseBody(byteBuffer: page.document))
         }
     }
 
