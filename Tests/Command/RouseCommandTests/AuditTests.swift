@@ -145,7 +145,7 @@ struct AuditTests {
         let other = try await Rouse.run(["audit", "--explain", "bg004"])
         #expect(other.status == 0 && other.out.contains("BG004, error"))
         let unknown = try await Rouse.run(["audit", "--explain", "CF999"])
-        #expect(unknown.status == 64 && unknown.error.contains("rouse validate --explain"))
+        #expect(unknown.status == 64 && unknown.error.contains("rouse rules"))
     }
 
     @Test("names from files cannot steer a terminal or a runner")

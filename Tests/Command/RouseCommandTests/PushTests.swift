@@ -211,9 +211,9 @@ struct PushTests {
                 detail: "the server sent no SETTINGS: \(detail)")
             #expect(
                 refused.meaning
-                    == "The server did not accept the client's certificate. It was certainly not "
-                    + "sent.")
-            #expect(refused.remedy.hasPrefix("Check that it is the push certificate"))
+                    == "The server requires a client's certificate, or did not accept the one it "
+                    + "got. It was certainly not sent.")
+            #expect(refused.remedy.hasPrefix("Use the push certificate"))
         }
     }
 

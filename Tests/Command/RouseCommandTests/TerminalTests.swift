@@ -63,7 +63,7 @@ struct TerminalTests {
             #expect(shown.out.contains("\(Self.clear)[\(bar)] \(done) of 6, "), "\(shown.out)")
         }
         // The bar is cleared before what stays.
-        #expect(shown.out.contains("0 s left\(Self.clear)Sent"), "\(shown.out)")
+        #expect(shown.out.contains("0 s left\(Self.clear)Accepted"), "\(shown.out)")
         let piped = try await Rouse.run(["send", "--batch", "2", file], environment: environment)
         #expect(piped.status == 0)
         #expect(!piped.all.contains("["), "\(piped.all)")

@@ -37,7 +37,7 @@ struct ValidateTests {
             ([good], 0), ([bad], 1), ([good, bad], 1), ([warned], 0), ([warned, "--strict"], 1),
             ([bad, "--ignore", "BG004"], 0), ([bad, "--select", "H"], 0), ([binary], 65),
             ([bad, binary], 65), ([none], 66), ([good, none, bad], 66), ([binary, none], 66),
-            ([folder.path + "/broken"], 65), ([folder.path + "/other"], 66),
+            ([folder.path + "/broken"], 66), ([folder.path + "/other"], 66),
             ([folder.path + "/pushes"], 1), ([folder.path + "/broken", good], 0),
             ([good, "--select", "CF"], 64),
         ]

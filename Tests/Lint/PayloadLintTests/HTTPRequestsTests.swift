@@ -126,6 +126,38 @@ struct HTTPRequestsTests {
                 .isEmpty)
     }
 
+    @Test("the token and the body of a request of Bruno are those that it says are sent")
+    func brunoModes() async throws {
+        let text = """
+            post {
+              url: https://api.push.apple.com/3/device/{{token}}
+              body: json
+              auth: bearer
+            }
+
+            headers {
+              apns-topic: com.example.app.push-type.liveactivity
+              apns-push-type: liveactivity
+              apns-priority: 10
+            }
+
+            auth:bearer {
+              token: {{jwt}}
+            }
+
+            body:json {
+              {"aps": {"timestamp": 1800000000, "event": "update", "content-state": {"a": 1}}}
+            }
+
+            body:xml {
+              <a/>
+            }
+            """
+        #expect(try await Self.findings(text, "G001,H,LO,LA", name: "live.bru").isEmpty)
+        let unsent = text.replacing("body: json", with: "body: none")
+        #expect(try await Self.findings(unsent, "LA", name: "live.bru").isEmpty)
+    }
+
     @Test("what people put in may be named with blanks")
     func namedToken() async throws {
         let text = """

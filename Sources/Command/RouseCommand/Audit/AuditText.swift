@@ -17,8 +17,8 @@ struct AuditText {
             let last = AppRules.table.last?.id.rawValue ?? ""
             throw CommandFailure(
                 .usage,
-                "\(name) is no rule about apps. They are CF001 to \(last); for payloads see "
-                    + "'rouse validate --explain'.")
+                "\(name) is no rule. Those about apps are CF001 to \(last); 'rouse rules' lists "
+                    + "those about payloads.")
         }
         console.say("Rule", "\(rule.id), \(rule.severity)", Self.colour(rule.severity))
         console.say("Finds", rule.title)

@@ -18,7 +18,7 @@ extension TransportFailure {
         case .connect: "The server could not be reached."
         case .proxy: "The proxy refused, or could not be reached."
         case .tls where isCertificateRefused, .connectionLost where isCertificateRefused:
-            "The server did not accept the client's certificate."
+            "The server requires a client's certificate, or did not accept the one it got."
         case .tls where isWithoutTLS: "The server does not speak TLS on this port."
         case .tls: "The TLS handshake failed, or the server's certificate is not trusted."
         case .notHTTP2: "The server does not speak HTTP/2, so it is not APNs."
@@ -57,8 +57,8 @@ extension TransportFailure {
             "Check host and port; where port 443 is closed, Apple listens on --port 2197 too."
         case .proxy: "Check --proxy or https_proxy; it must allow CONNECT to the server's port."
         case .tls where isCertificateRefused, .connectionLost where isCertificateRefused:
-            "Check that it is the push certificate from Apple's developer account, and not expired "
-                + "or revoked; a simulator takes those of its --client-ca."
+            "Use the push certificate from Apple's developer account, not expired or revoked; a "
+                + "simulator takes those of its --client-ca."
         case .tls where isWithoutTLS:
             "Check host and port: APNs, and its simulator, take TLS only."
         case .tls:

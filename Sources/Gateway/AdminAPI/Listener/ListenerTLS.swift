@@ -53,10 +53,17 @@ public final class ListenerTLS: Sendable {
             case .weak:
                 throw InvalidField(
                     field: "tls.certificate-file",
-                    problem: "is too weak for OpenSSL's security level (\(certificatePath))",
+                    problem: "is too weak for OpenSSL, or of a kind that it does not take "
+                        + "(\(certificatePath))",
                     remedy: "Use an RSA key of 2048 bits or more, or one of an elliptic curve.")
             case .noKey: throw noKey
-            case .mismatch, .noAuthority, .other:
+            case .noAuthority, .other:
+                throw InvalidField(
+                    field: "tls.certificate-file",
+                    problem: "cannot be used by OpenSSL (\(certificatePath))",
+                    remedy: "Look whether memory is short, and what OpenSSL's configuration allows."
+                )
+            case .mismatch:
                 throw InvalidField(
                     field: "tls.key-file",
                     problem: "does not belong to the certificate (\(keyPath))",

@@ -306,7 +306,7 @@ struct Batch {
                                     + "request: one wake is for both, and its answer is there.")),
                         .optional("wake", .named(.acceptedWake)),
                         .optional("problem", .named(.problem)),
-                        .optional("accepted", .count("For a user: the wakes that were taken.")),
+                        .optional("accepted", .count("For a user: the wakes that were accepted.")),
                         .optional("refused", .count("For a user: the others.")),
                         .optional("items", userItems),
                     ]), "In the order of the request.")),
@@ -328,8 +328,8 @@ struct Batch {
     static var userSchema: Schema {
         .object([
             .required(
-                "status", .integer("202 where any wake was taken, or a problem's.", in: 202...599)),
-            .required("accepted", .count("The wakes that were taken.")),
+                "status", .integer("202 where any was accepted, or a problem's.", in: 202...599)),
+            .required("accepted", .count("The wakes that were accepted.")),
             .required("refused", .count("The others.")),
             .required("items", userItems),
         ])

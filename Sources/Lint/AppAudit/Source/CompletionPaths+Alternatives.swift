@@ -21,7 +21,8 @@ extension CompletionPaths {
         var index = arguments.lowerBound
         while index < arguments.upperBound {
             if text.tokens[index].isMark("{"), let other = self.label(ofClosure: index) {
-                let settles = mentions(text.content(ofBracket: index))
+                let content = text.content(ofBracket: index)
+                let settles = mentions(content) || content.contains(where: endsProgram)
                 // It runs in the end, whatever happened.
                 if settles, other == "onDisposed" { return nil }
                 if !settles, others.contains(other) { silent = index }
@@ -29,6 +30,10 @@ extension CompletionPaths {
             index = text.skipBracket(index, arguments)
         }
         return silent
+    }
+
+    private func endsProgram(_ index: Int) -> Bool {
+        ["fatalError", "preconditionFailure"].contains { text.tokens[index].isName($0) }
     }
 
     /// The label of a closure: `success: {`, `success:^(id value) {`.

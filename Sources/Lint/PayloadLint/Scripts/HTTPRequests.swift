@@ -15,6 +15,12 @@ struct HTTPRequests {
     private var body: Range<Int>?
     /// The name of the current block of a `.bru` file; empty outside of blocks.
     private var block = ""
+    /// The kind of the body that a `.bru` file says is sent.
+    private var bodyMode: String?
+    /// Where a `.bru` file says how its request is authorized: by a token in a block of its own, or
+    /// in the collection's settings.
+    private var authorization: Int?
+    private var hasAuthorization = false
 
     /// Reads a text.
     init(_ bytes: [UInt8], name: String) {
@@ -115,22 +121,36 @@ struct HTTPRequests {
             if Self.methods.contains(method) {
                 command = ShellText.Command(words: [])
                 add("curl", "-X", method, at: line.lowerBound)
-            } else if block.hasPrefix("body") {
+            } else if isSentBody {
                 body = line.upperBound..<line.upperBound
             }
         } else if text.hasPrefix("}") {
             block = ""
-        } else if block.hasPrefix("body"), let body {
+        } else if isSentBody, let body {
             self.body = body.lowerBound..<line.upperBound
         } else {
             let field = text.drop { " \t".contains($0) }
             if block == "headers", !field.hasPrefix("~") {
+                if field.lowercased().hasPrefix("authorization:") { hasAuthorization = true }
                 add("-H", String(field), at: line.lowerBound)
             } else if Self.methods.contains(block.uppercased()), field.hasPrefix("url:") {
                 let url = field.dropFirst(4).drop { $0 == " " }
                 add("--url", String(url), at: line.lowerBound)
+            } else if Self.methods.contains(block.uppercased()) {
+                read(brunoMode: field.split(separator: ":").map { $0.filter { $0 != " " } }, line)
             }
         }
+    }
+
+    private mutating func read(brunoMode words: [String], _ line: Range<Int>) {
+        guard words.count == 2 else { return }
+        if words[0] == "body" { bodyMode = words[1] }
+        if words[0] == "auth", words[1] != "none" { authorization = line.lowerBound }
+    }
+
+    /// Whether the block is the body that is sent: editors keep those of other modes.
+    private var isSentBody: Bool {
+        block == "body" || block.hasPrefix("body:") && block.dropFirst(5) == bodyMode ?? "json"
     }
 
     private mutating func add(_ words: String..., at place: Int) {
@@ -142,6 +162,9 @@ struct HTTPRequests {
     }
 
     private mutating func finish() {
+        if let authorization, !hasAuthorization {
+            add("-H", "authorization: {{token}}", at: authorization)
+        }
         if let body {
             let text = filled(body).trimmed
             if !text.bytes.isEmpty {
