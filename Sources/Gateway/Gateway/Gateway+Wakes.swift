@@ -30,10 +30,13 @@ extension Gateway {
         of id: WakeID, within milliseconds: Int64
     ) async throws(StoreFailure) -> WakeRecord? {
         let deadline = clock.now().advanced(byMilliseconds: milliseconds)
+        // A clock that is set back meanwhile must not prolong the wait.
+        let latest = ContinuousClock.now + .milliseconds(milliseconds)
         while true {
             guard let record = try await record(of: id) else { return nil }
             guard let awaited = try await whoseEndMissing(record), clock.now() < deadline,
-                !Task.isCancelled, let entry = context.hub.signal(for: awaited)
+                ContinuousClock.now < latest, !Task.isCancelled,
+                let entry = context.hub.signal(for: awaited)
             else { return record }
             defer { context.hub.release(entry.key, for: awaited) }
             // It may have ended between the query and the subscription.

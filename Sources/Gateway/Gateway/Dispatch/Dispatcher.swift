@@ -136,7 +136,11 @@ final class Dispatcher: Sendable {
 
     private func drain() async {
         let deadline = clock.now().advanced(bySeconds: Int64(limits.drainSeconds))
-        while state.withLock({ $0.inFlight }) > 0, !Task.isCancelled, clock.now() < deadline {
+        // A clock that is set back meanwhile must not prolong the shutdown.
+        let latest = ContinuousClock.now + .seconds(limits.drainSeconds)
+        while state.withLock({ $0.inFlight }) > 0, !Task.isCancelled, clock.now() < deadline,
+            ContinuousClock.now < latest
+        {
             await signal.wait(until: deadline, clock: clock)
         }
     }
