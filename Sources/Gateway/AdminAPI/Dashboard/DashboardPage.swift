@@ -14,8 +14,8 @@ struct DashboardPage: Sendable {
     /// The media type of the document.
     static let mediaType = "text/html; charset=utf-8"
 
-    /// The document in UTF-8. All answers share it: copies would add up for a caller that asks often
-    /// and does not read.
+    /// The document in UTF-8. All answers share it: copies would add up for a caller that asks
+    /// often and does not read.
     let document: ByteBuffer
     /// The Content-Security-Policy (W3C, Level 3): allows the inline scripts and styles, by their
     /// digests, and requests to this origin.

@@ -286,9 +286,9 @@ struct OpenAPIRoute {
         }
     }
 
-    /// The document, about 300 KB. It is written on the first request, so that it does not delay the
-    /// start. All answers share it: copies would add up for a caller that asks often and does not
-    /// read.
+    /// The document, about 300 KB. It is written on the first request, so that it does not delay
+    /// the start. All answers share it: copies would add up for a caller that asks often and does
+    /// not read.
     private final class WrittenOnce: Sendable {
         private let written = Mutex<ByteBuffer?>(nil)
         private let write: @Sendable () -> [UInt8]

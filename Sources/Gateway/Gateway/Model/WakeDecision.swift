@@ -8,8 +8,8 @@ public enum WakeDecision: Hashable, Sendable {
     /// It may be sent immediately: nothing delays it, and it is sent when there is a free in-flight
     /// slot.
     case send
-    /// It waits until this instant, by the present state, for these reasons. Its app may be paused or its
-    /// queue held: then the end of the wait is not known.
+    /// It waits until this instant, by the present state, for these reasons. Its app may be paused
+    /// or its queue held: then the end of the wait is not known.
     case deferred(until: WallInstant, because: DelayReasons)
     /// It merged into the wake that waits for the same device, which carries it from now on, and
     /// is due at this instant because of these rules.
