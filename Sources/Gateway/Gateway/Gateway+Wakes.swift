@@ -29,19 +29,16 @@ extension Gateway {
     public func outcome(
         of id: WakeID, within milliseconds: Int64
     ) async throws(StoreFailure) -> WakeRecord? {
-        let deadline = clock.now().advanced(byMilliseconds: milliseconds)
-        // A clock that is set back meanwhile must not prolong the wait.
-        let latest = ContinuousClock.now + .milliseconds(milliseconds)
+        let limit = TimeLimit(milliseconds: milliseconds, from: clock.now())
         while true {
             guard let record = try await record(of: id) else { return nil }
-            guard let awaited = try await whoseEndMissing(record), clock.now() < deadline,
-                ContinuousClock.now < latest, !Task.isCancelled,
-                let entry = context.hub.signal(for: awaited)
+            guard let awaited = try await whoseEndMissing(record), !limit.isOver(at: clock.now()),
+                !Task.isCancelled, let entry = context.hub.signal(for: awaited)
             else { return record }
             defer { context.hub.release(entry.key, for: awaited) }
             // It may have ended between the query and the subscription.
             if try await self.record(of: awaited)?.end == nil {
-                await entry.signal.wait(until: deadline, clock: clock)
+                await entry.signal.wait(until: limit, clock: clock)
             }
         }
     }

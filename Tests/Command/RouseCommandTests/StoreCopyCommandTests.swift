@@ -47,9 +47,12 @@ struct StoreCopyCommandTests {
                 early.status == 65 && early.error.contains("rouse store migrate"), "\(early.all)")
             #expect(try await Rouse.run(["store", "migrate", "--config", config]).status == 0)
 
+            let keys = try folder.write("{}", to: "keys.json")
             let copied = try await Rouse.run(["store", "copy", file, "--config", config, "--json"])
+            try FileManager.default.removeItem(atPath: keys)
             #expect(copied.status == 0 && copied.error.isEmpty, "\(copied.all)")
             let document = try copied.json()
+            #expect((document["keys_file"] as? String)?.hasSuffix(keys) == true)
             #expect(document["accepted"] as? Int == 5)
             #expect((document["copied"] as? [String: Int])?["wake"] == 5)
 

@@ -94,18 +94,23 @@ struct SteadyClockTests {
         #expect(clock.now() >= end)
     }
 
+    /// Lets time pass until it is cancelled.
+    private func mover(of base: LeapingClock) -> Task<Void, any Error> {
+        Task {
+            while !Task.isCancelled {
+                base.pass(milliseconds: 20)
+                try await Task.sleep(for: .milliseconds(2))
+            }
+        }
+    }
+
     @Test("A gateway keeps what waits, turns unready with a sentence, and is ready again")
     func gateway() async throws {
         let base = LeapingClock()
         let store = InMemoryWakeStore()
         let sender = ScriptedSender()
         let gateway = sampleGateway(store: store, sender: sender, clock: base)
-        let mover = Task {
-            while !Task.isCancelled {
-                base.pass(milliseconds: 20)
-                try await Task.sleep(for: .milliseconds(2))
-            }
-        }
+        let mover = mover(of: base)
         defer { mover.cancel() }
         try await withRunning(gateway) { () async throws in
             _ = await gateway.accept(Samples.request(device: 1))
@@ -141,12 +146,7 @@ struct SteadyClockTests {
         let base = LeapingClock()
         let store = WatchfulStore(InMemoryWakeStore())
         let gateway = sampleGateway(store: store, sender: ScriptedSender(), clock: base)
-        let mover = Task {
-            while !Task.isCancelled {
-                base.pass(milliseconds: 20)
-                try await Task.sleep(for: .milliseconds(2))
-            }
-        }
+        let mover = mover(of: base)
         defer { mover.cancel() }
         try await withRunning(gateway) { () async throws in
             base.leap(milliseconds: -3_600_000)
@@ -158,6 +158,30 @@ struct SteadyClockTests {
                 store.onceQueuesAreRead { reads.withLock { $0 += 1 } }
                 try await eventually { reads.withLock { $0 } == count }
             }
+            #expect(reads.withLock { $0 } == 2)
+        }
+    }
+
+    @Test("A clock that is followed an hour back prolongs no wait for an outcome")
+    func followedInWait() async throws {
+        let base = LeapingClock()
+        let gateway = sampleGateway(
+            store: InMemoryWakeStore(), sender: ScriptedSender(), clock: base)
+        let mover = mover(of: base)
+        defer { mover.cancel() }
+        try await withRunning(gateway) { () async throws in
+            _ = await gateway.accept(Samples.request(device: 1))
+            // Held back by the budget.
+            let waiting = try #require(
+                await gateway.accept(Samples.request(device: 1)).admittedID)
+            base.leap(milliseconds: -3_600_000)
+            try await eventually { !gateway.readiness.isReady }
+            let started = ContinuousClock.now
+            async let outcome = gateway.outcome(of: waiting, within: 5_000)
+            try await eventually { gateway.context.hub.waiterCount == 1 }
+            base.pass(milliseconds: 60_000)
+            #expect(try await outcome?.state == .pending)
+            #expect(ContinuousClock.now - started < .seconds(30))
         }
     }
 }

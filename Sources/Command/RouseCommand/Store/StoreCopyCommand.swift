@@ -74,11 +74,12 @@ struct StoreCopyCommand: AsyncParsableCommand {
             throw CommandFailure(error)
         }
         bar.clear()
+        let keys = Self.leftKeys(beside: file, configuration)
         if json {
-            try console.write(StoreCopyDocument(result))
+            try console.write(StoreCopyDocument(result, keysFile: keys))
         } else {
             tell(result, console)
-            if let keys = Self.leftKeys(beside: file, configuration) {
+            if let keys {
                 console.say(
                     "Keys",
                     "The API keys in \(keys) are not in the database. Name that file under "
@@ -110,9 +111,8 @@ struct StoreCopyCommand: AsyncParsableCommand {
     }
 
     private func tell(_ result: PostgreSQLWakeStore.CopyResult, _ console: Console) {
-        let document = StoreCopyDocument(result)
-        for (name, count) in document.copied.sorted(by: { $0.key < $1.key }) {
-            let label = name == document.copied.keys.min() ? "Copied" : ""
+        for (name, count) in result.counts.sorted(by: { $0.key < $1.key }) {
+            let label = name == result.counts.keys.min() ? "Copied" : ""
             console.say(label, "\(count) \(count == 1 ? "row" : "rows") of \(name)")
         }
         if result.leftOut > 0 {
@@ -137,12 +137,15 @@ private struct StoreCopyDocument: Encodable {
     let accepted: Int
     let ended: Int
     let pending: Int
+    /// The file with API keys that are not in the database; absent without one.
+    let keysFile: String?
 
-    init(_ result: PostgreSQLWakeStore.CopyResult) {
+    init(_ result: PostgreSQLWakeStore.CopyResult, keysFile: String?) {
         copied = result.counts
         leftOut = result.leftOut
         accepted = result.count.accepted
         ended = result.count.ended
         pending = result.count.unended
+        self.keysFile = keysFile
     }
 }

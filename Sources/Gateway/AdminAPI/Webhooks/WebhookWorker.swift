@@ -98,9 +98,9 @@ final class WebhookWorker: Sendable {
 
     /// Pauses for a receiver that is down, but not after a change of its settings.
     private func rest(for seconds: Int64, _ endpoint: WebhookEndpoint) async {
-        let end = gateway.now.advanced(bySeconds: seconds)
-        while gateway.now < end, !Task.isCancelled, current == endpoint {
-            await signal.wait(until: end)
+        let limit = TimeLimit(milliseconds: seconds * 1000, from: gateway.now)
+        while !limit.isOver(at: gateway.now), !Task.isCancelled, current == endpoint {
+            await signal.wait(until: limit)
         }
     }
 

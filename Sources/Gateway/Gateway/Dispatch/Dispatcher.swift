@@ -135,13 +135,12 @@ final class Dispatcher: Sendable {
     }
 
     private func drain() async {
-        let deadline = clock.now().advanced(bySeconds: Int64(limits.drainSeconds))
-        // A clock that is set back meanwhile must not prolong the shutdown.
-        let latest = ContinuousClock.now + .seconds(limits.drainSeconds)
-        while state.withLock({ $0.inFlight }) > 0, !Task.isCancelled, clock.now() < deadline,
-            ContinuousClock.now < latest
+        let limit = TimeLimit(
+            milliseconds: Int64(limits.drainSeconds) * 1000, from: clock.now())
+        while state.withLock({ $0.inFlight }) > 0, !Task.isCancelled,
+            !limit.isOver(at: clock.now())
         {
-            await signal.wait(until: deadline, clock: clock)
+            await signal.wait(until: limit, clock: clock)
         }
     }
 

@@ -59,9 +59,15 @@ final class AsyncSignal: Sendable {
         await wait { try await Task.sleep(until: instant) }
     }
 
-    private func wait(
-        orElse sleep: @escaping @Sendable () async throws -> Void
-    ) async {
+    /// Returns when the signal fires, at the end of the time, or immediately when the task is
+    /// cancelled, whichever comes first.
+    func wait(until limit: TimeLimit, clock: any GatewayClock) async {
+        await wait(
+            { try await clock.sleep(until: limit.deadline) },
+            { try await Task.sleep(until: limit.latest) })
+    }
+
+    private func wait(_ sleeps: (@Sendable () async throws -> Void)...) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await withTaskCancellationHandler {
@@ -71,7 +77,7 @@ final class AsyncSignal: Sendable {
                 }
             }
             // A cancelled sleep means that the signal fired first; there is nothing to report.
-            group.addTask { try? await sleep() }
+            for sleep in sleeps { group.addTask { try? await sleep() } }
             await group.next()
             group.cancelAll()
         }

@@ -76,6 +76,9 @@ final class OutcomeBroadcaster: Sendable {
         feed.ring()
     }
 
+    /// How many wait for an outcome.
+    var waiterCount: Int { state.withLock { $0.waiterCount } }
+
     /// Ends all streams.
     func finish() { feed.finish() }
 

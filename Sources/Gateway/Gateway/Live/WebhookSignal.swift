@@ -23,6 +23,12 @@ public final class WebhookSignal: Sendable {
     public func wait(until instant: WallInstant) async {
         await signal.wait(until: instant, clock: clock)
     }
+
+    /// Returns when it fires, or has fired since the last wait; at the end of the time; or
+    /// immediately when the task is cancelled. One task waits at a time.
+    package func wait(until limit: TimeLimit) async {
+        await signal.wait(until: limit, clock: clock)
+    }
 }
 
 /// The signals of all endpoints, by weak references.
