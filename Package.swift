@@ -91,8 +91,6 @@ let nioHTTPTypesHTTP1 = Product.product(name: "NIOHTTPTypesHTTP1", package: "swi
 let nioPosix = Product.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Product.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioTLS = Product.product(name: "NIOTLS", package: "swift-nio")
-let sqlite = Product.product(name: "GRDB", package: "GRDB.swift")
-let sqliteC = Product.product(name: "GRDBSQLite", package: "GRDB.swift")
 let unixSignals = Product.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams = Product.product(name: "Yams", package: "Yams")
 
@@ -128,7 +126,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
-        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
         // Without its default traits: Rouse reads its own configuration.
         .package(
             url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1",
@@ -281,19 +278,20 @@ let package = Package(
         tests(
             of: "StoreRows", in: .gateway,
             ["Gateway", "SeedKit", "StoreTestKit", "WakeModel"]),
-        cModule("CGatheredLog", in: .gateway, linkerSettings: [.linkedLibrary("sqlite3")]),
+        systemLibrary("CLibsqlite3", "sqlite3", in: .gateway, apt: "libsqlite3-dev"),
+        cModule("CGatheredLog", in: .gateway, ["CLibsqlite3"]),
         module(
             "StoreSQLite", in: .gateway,
             [
-                "CGatheredLog", "Gateway", "PayloadRules", "StoreRows", "WakeBudget", "WakeModel",
-                sqlite, sqliteC,
+                "CGatheredLog", "CLibsqlite3", "Gateway", "PayloadRules", "StoreRows",
+                "WakeBudget", "WakeModel",
             ]),
         tests(
             of: "StoreSQLite", in: .gateway,
             [
-                "CGatheredLog", "CSimulatedDisk", "Gateway", "GatewayTestKit", "PayloadRules",
-                "SeedKit", "StoreRows", "StoreTestKit", "WaitKit", "WakeBudget", "WakeModel",
-                sqlite, sqliteC,
+                "CGatheredLog", "CLibsqlite3", "CSimulatedDisk", "Gateway", "GatewayTestKit",
+                "PayloadRules", "SeedKit", "StoreRows", "StoreTestKit", "WaitKit", "WakeBudget",
+                "WakeModel",
             ]),
         // A disk that fails, tears and loses, for the simulation of the store.
         .target(

@@ -42,8 +42,8 @@ struct ModuleTests {
         ],
         "StoreRows": ["Gateway", "PayloadRules", "Synchronization", "WakeBudget", "WakeModel"],
         "StoreSQLite": [
-            "CGatheredLog", "Dispatch", "GRDB", "GRDBSQLite", "Gateway", "Glibc",
-            "PayloadRules", "StoreRows", "Synchronization", "WakeBudget", "WakeModel",
+            "CGatheredLog", "CLibsqlite3", "Dispatch", "Gateway", "Glibc", "PayloadRules",
+            "StoreRows", "Synchronization", "WakeBudget", "WakeModel",
         ],
         "StorePostgreSQL": [
             "CLibcrypto", "CLibpq", "DequeModule", "Gateway", "Glibc", "PayloadRules",

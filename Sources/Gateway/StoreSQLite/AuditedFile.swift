@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
-import GRDBSQLite
+import CLibsqlite3
 import Gateway
 import Glibc
 
@@ -52,9 +51,8 @@ struct AuditedFile {
     /// The way to read it in its present state.
     var reading: Reading {
         let (journal, log, index) = (stamp("-journal"), stamp("-wal"), stamp("-shm"))
-        // A file in another mode, whose journal SQLite handles itself; or a SQLite without URI
-        // filenames.
-        guard journal == nil, sqlite3_compileoption_used("USE_URI") != 0 else { return .beside }
+        // A file in another mode, whose journal SQLite handles itself.
+        guard journal == nil else { return .beside }
         switch (log?.length, index) {
         case (nil, _), (0, nil): return .alone
         case (_, nil): return .withLog
@@ -63,28 +61,30 @@ struct AuditedFile {
     }
 
     /// Calls `body` with the file, and once more if another process opened it meanwhile.
-    func read<Answer>(_ body: (Database) throws -> Answer) throws -> Answer {
+    func read<Answer>(
+        _ body: (Connection) throws(StoreFailure) -> Answer
+    ) throws(StoreFailure) -> Answer {
         // The stamps first, so that a change between the two is detected as well.
         let before = stamps
         let reading = reading
         guard reading != .beside else { return try read(reading, body) }
-        let answer = Result { try read(reading, body) }
+        let answer = Result { () throws(StoreFailure) in try read(reading, body) }
         return before == stamps ? try answer.get() : try read(.beside, body)
     }
 
     private func read<Answer>(
-        _ reading: Reading, _ body: (Database) throws -> Answer
-    ) throws -> Answer {
-        var configuration = Configuration()
-        configuration.label = "rouse.store.audit"
-        configuration.busyMode = .timeout(SQLiteWakeStore.busySeconds)
-        configuration.readonly = true
-        if reading == .withLog {
-            configuration.prepareDatabase { try Self.keepIndexInMemory($0) }
+        _ reading: Reading, _ body: (Connection) throws(StoreFailure) -> Answer
+    ) throws(StoreFailure) -> Answer {
+        let connection = try Connection(
+            path: name(for: reading), flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+        ) { connection throws(StoreFailure) in
+            if reading == .withLog { try Self.keepIndexInMemory(connection) }
+            guard !connection.isNoDatabase else { throw StoreIdentity.noDatabase(at: path) }
         }
-        let queue = try DatabaseQueue(path: name(for: reading), configuration: configuration)
-        let answer = try queue.read(body)
-        try queue.close()
+        let answer = try connection.transaction("BEGIN") { () throws(StoreFailure) in
+            try body(connection)
+        }
+        try connection.close()
         return answer
     }
 
@@ -112,15 +112,9 @@ struct AuditedFile {
     /// An index in memory (sqlite.org/wal.html, "Use of WAL Without Shared-Memory"), and a log that
     /// stays when the connection is closed. The last connection to close would copy the log into
     /// the file first, which fails because the descriptor is open for reading only.
-    private static func keepIndexInMemory(_ database: Database) throws {
-        try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
-        var isKept: CInt = 1
-        // SAFETY: this verb of SQLite reads one C int at the pointer, within the call.
-        let code = sqlite3_file_control(
-            database.sqliteConnection, "main", SQLITE_FCNTL_PERSIST_WAL, &isKept)
-        guard code == SQLITE_OK else {
-            throw DatabaseError(resultCode: ResultCode(rawValue: code))
-        }
+    private static func keepIndexInMemory(_ connection: Connection) throws(StoreFailure) {
+        try connection.run(script: "PRAGMA locking_mode = EXCLUSIVE")
+        try connection.keepLogOnClose()
     }
 
     // MARK: What others do

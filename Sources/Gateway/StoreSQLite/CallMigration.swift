@@ -11,8 +11,7 @@ enum CallMigration {
     private static let lifeSeconds = Int64(BudgetLimits.callDeadlineSeconds.upperBound)
 
     /// Walks back from each VoIP device's latest wake through all calls that may be needed.
-    static func run(_ handle: OpaquePointer) throws(StoreFailure) {
-        let connection = Connection(handle)
+    static func run(_ connection: Connection) throws(StoreFailure) {
         let first = WakeID.firstNumber(
             at: WakeRow.instant(of: try latestWake(connection)).advanced(bySeconds: -lifeSeconds))
         let save = try connection.prepare("UPDATE device SET calls = ? WHERE number = ?")
@@ -33,9 +32,7 @@ enum CallMigration {
     }
 
     private static func latestWake(_ connection: Connection) throws(StoreFailure) -> Int64 {
-        let statement = try connection.prepare("SELECT coalesce(max(number), 0) FROM wake")
-        defer { statement.reset() }
-        return try statement.step() ? statement.int64(0) : 0
+        try connection.number("SELECT coalesce(max(number), 0) FROM wake")
     }
 
     private static func phones(

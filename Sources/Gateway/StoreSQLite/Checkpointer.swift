@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CGatheredLog
-import GRDB
-import GRDBSQLite
+import CLibsqlite3
 import Gateway
 import Synchronization
 
@@ -27,7 +26,7 @@ final class Checkpointer: Sendable {
     }
 
     private let state: Mutex<State>
-    let database: DatabaseQueue
+    let database: ConnectionQueue
     private let log: LogLength
     private let flusher: LogFlusher
     private let notify: @Sendable (StoreNotice) -> Void
@@ -35,7 +34,7 @@ final class Checkpointer: Sendable {
     /// Creates a checkpointer with a separate connection, for the log whose length `log` has.
     /// `flusher` ends the store.
     init(
-        _ database: DatabaseQueue, log: LogLength, flusher: LogFlusher,
+        _ database: ConnectionQueue, log: LogLength, flusher: LogFlusher,
         bounds: CheckpointPlan.Bounds, notify: @escaping @Sendable (StoreNotice) -> Void
     ) {
         self.database = database
@@ -63,17 +62,14 @@ final class Checkpointer: Sendable {
         switch step {
         case .nothing: break
         case .rest:
-            let result = checkpoint(writer.handle)
+            let result = checkpoint(writer)
             state.withLock { $0.plan.rested(copied: result?.copied, now: .now) }
         case .pass(let number):
-            database.asyncWriteWithoutTransaction { database in
-                var result: (length: Int, copied: Int)?
-                if let handle = database.sqliteConnection {
-                    result = self.checkpoint(handle)
-                    // Not after one that was complete; see `CheckpointPlan`.
-                    if let first = result, first.copied < first.length {
-                        result = self.checkpoint(handle)
-                    }
+            database.async { connection in
+                var result = self.checkpoint(connection)
+                // Not after one that was complete; see `CheckpointPlan`.
+                if let first = result, first.copied < first.length {
+                    result = self.checkpoint(connection)
                 }
                 self.state.withLock { $0.plan.passed(result, of: number, now: .now) }
             }
@@ -82,8 +78,9 @@ final class Checkpointer: Sendable {
 
     /// Copies what can be copied without waiting. Returns the length of the log and the number of
     /// its pages in the database; `nil` when it failed.
-    private func checkpoint(_ handle: OpaquePointer) -> (length: Int, copied: Int)? {
-        guard flusher.failure == nil else { return nil }
+    private func checkpoint(_ connection: Connection) -> (length: Int, copied: Int)? {
+        guard flusher.failure == nil, connection.isOpen else { return nil }
+        let handle = connection.handle
         var (length, copied): (CInt, CInt) = (0, 0)
         let code = sqlite3_wal_checkpoint_v2(
             handle, nil, SQLITE_CHECKPOINT_PASSIVE, &length, &copied)
@@ -131,7 +128,7 @@ final class Checkpointer: Sendable {
         if code == SQLITE_OK { CGatheredLog_keepOnClose(writer.handle, 0) }
     }
 
-    func close() throws {
+    func close() throws(StoreFailure) {
         state.withLock { $0.isClosed = true }
         try database.close()
     }

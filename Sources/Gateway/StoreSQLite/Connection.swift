@@ -1,33 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDBSQLite
+import CGatheredLog
+import CLibsqlite3
 import Gateway
 
-/// A connection's statements, prepared once. It is confined to the queue that owns the connection.
-///
-/// The hot path calls SQLite directly, because GRDB's rows and arguments would be a large part of
-/// its cost; GRDB opens the connections, owns their queues and migrates the tables.
+/// An open database, with its statements, each prepared once. It must not be used by two threads at
+/// a time; see ``ConnectionQueue``.
 final class Connection {
+    /// Not valid once it is closed.
     let handle: OpaquePointer
     private var statements: [UnsafePointer<UInt8>: OpaquePointer] = [:]
     private var deadline: ContinuousClock.Instant?
     private var isWatched = false
+    private(set) var isOpen = true
 
-    /// Statements for a connection that outlives this object.
-    init(_ handle: OpaquePointer) { self.handle = handle }
+    private static let firstRead = "SELECT 1 FROM sqlite_master LIMIT 1"
+    /// The time that a statement waits for another program that has the file open.
+    private static let busyMilliseconds: CInt = 5_000
 
-    deinit { finalize() }
+    /// Opens a file with SQLite's `flags`. `prepare` is called before anything is read of it; then
+    /// it is checked that the file is a database.
+    init(
+        path: String, flags: CInt, prepare: (Connection) throws(StoreFailure) -> Void = { _ in }
+    ) throws(StoreFailure) {
+        var opened: OpaquePointer?
+        // Without SQLite's own locks: see the type.
+        let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
+        guard code == SQLITE_OK, let opened else {
+            // SAFETY: SQLite returns a terminated string, also of a handle that it could not
+            // allocate; it is copied before the next call.
+            let message = String(cString: sqlite3_errmsg(opened))
+            sqlite3_close(opened)
+            throw StoreFailure(code: code, message: message)
+        }
+        handle = opened
+        sqlite3_extended_result_codes(handle, 1)
+        sqlite3_busy_timeout(handle, Self.busyMilliseconds)
+        try prepare(self)
+        try run(script: Self.firstRead)
+    }
 
-    /// Finalizes all statements, which is required before the connection is closed.
-    func finalize() {
+    deinit {
+        guard isOpen else { return }
+        finalize()
+        sqlite3_close_v2(handle)
+    }
+
+    /// Closes the database. What is used afterwards fails.
+    func close() throws(StoreFailure) {
+        guard isOpen else { return }
+        finalize()
+        guard sqlite3_close(handle) == SQLITE_OK else { throw failure() }
+        isOpen = false
+    }
+
+    /// Finalizes all statements, which is required before the database is closed.
+    private func finalize() {
         if isWatched { sqlite3_progress_handler(handle, 0, nil, nil) }
         isWatched = false
         for statement in statements.values { sqlite3_finalize(statement) }
         statements = [:]
     }
 
+    /// Throws a ``Gateway/StoreFailure`` once it is closed.
+    func checkIsOpen() throws(StoreFailure) {
+        guard !isOpen else { return }
+        throw StoreFailure(kind: .unavailable, message: "The store is closed.")
+    }
+
     /// The statement of this text, a literal of the program, which is its own key.
     func prepare(_ sql: StaticString) throws(StoreFailure) -> Statement {
+        try checkIsOpen()
         if let known = statements[sql.utf8Start] { return Statement(known, of: self) }
         var prepared: OpaquePointer?
         // SAFETY: a static string is valid for the whole run; its length is given in bytes, and
@@ -49,6 +92,59 @@ final class Connection {
         let statement = try prepare(sql)
         defer { statement.reset() }
         while try statement.step() {}
+    }
+
+    /// Runs statements without values, whose rows are not needed.
+    func run(script: String) throws(StoreFailure) {
+        try checkIsOpen()
+        guard sqlite3_exec(handle, script, nil, nil, nil) == SQLITE_OK else { throw failure() }
+    }
+
+    /// Runs `body` in a transaction, which `begin` opens.
+    func transaction<Answer>(
+        _ begin: StaticString, _ body: () throws(StoreFailure) -> Answer
+    ) throws(StoreFailure) -> Answer {
+        try execute(begin)
+        do throws(StoreFailure) {
+            let answer = try body()
+            try execute("COMMIT")
+            return answer
+        } catch {
+            // SQLite rolls some failures back by itself; a second failure here changes nothing.
+            if isInTransaction { try? execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// The number that a statement returns; 0 when it returns none.
+    func number(_ sql: StaticString) throws(StoreFailure) -> Int64 {
+        let statement = try prepare(sql)
+        defer { statement.reset() }
+        return try statement.step() ? statement.int64(0) : 0
+    }
+
+    /// The texts of the first column of all rows of a statement that is not kept.
+    func texts(_ sql: String) throws(StoreFailure) -> [String] {
+        try checkIsOpen()
+        var prepared: OpaquePointer?
+        guard sqlite3_prepare_v2(handle, sql, -1, &prepared, nil) == SQLITE_OK, let prepared else {
+            throw failure()
+        }
+        defer { sqlite3_finalize(prepared) }
+        let statement = Statement(prepared, of: self)
+        var texts: [String] = []
+        while try statement.step() { texts.append(statement.text(0) ?? "") }
+        return texts
+    }
+
+    /// The names of a table's columns; none when there is no such table.
+    func columns(of table: String) throws(StoreFailure) -> [String] {
+        let look = try prepare("SELECT name FROM pragma_table_info(?)")
+        defer { look.reset() }
+        look.bind(1, table)
+        var names: [String] = []
+        while try look.step() { names.append(look.text(0) ?? "") }
+        return names
     }
 
     /// Whether an earlier version wrote the file and it was not migrated, as an audit, which only
@@ -105,6 +201,16 @@ final class Connection {
     /// The number of SQLite's virtual machine instructions between two checks of the clock: some
     /// 0.1 ms.
     private static let stepsBetweenLooks: CInt = 10_000
+
+    /// Whether the file is no database at all.
+    var isNoDatabase: Bool {
+        sqlite3_exec(handle, Self.firstRead, nil, nil, nil) & 0xff == SQLITE_NOTADB
+    }
+
+    /// Makes the log stay when the last connection, this one, is closed.
+    func keepLogOnClose() throws(StoreFailure) {
+        guard CGatheredLog_keepOnClose(handle, 1) == SQLITE_OK else { throw failure() }
+    }
 
     /// Drops the cached pages, so that the next transaction reads them again. To be called outside
     /// of a transaction.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 package import Gateway
 package import StoreRows
 package import WakeModel
@@ -36,15 +35,10 @@ package final class CopiedFile: CopiedStore {
     private func read<Answer>(
         _ body: (Connection) throws(StoreFailure) -> Answer
     ) throws(StoreFailure) -> Answer {
-        do {
-            return try store.writer.read { database in
-                guard let handle = database.sqliteConnection else {
-                    throw StoreFailure(kind: .unavailable, message: "The store is closed.")
-                }
-                return try body(Connection(handle))
+        try store.writer.sync { connection throws(StoreFailure) in
+            try connection.transaction("BEGIN") { () throws(StoreFailure) in
+                try body(connection)
             }
-        } catch {
-            throw StoreFailure(error)
         }
     }
 
@@ -236,19 +230,19 @@ package final class CopiedFile: CopiedStore {
     // MARK: The end
 
     package func retire() throws(StoreFailure) {
-        try write(
-            "INSERT OR REPLACE INTO property VALUES (?, ?)", [SQLiteWakeStore.retiredName, now])
+        try store.writer.sync { connection throws(StoreFailure) in
+            let mark = try connection.prepare("INSERT OR REPLACE INTO property VALUES (?, ?)")
+            mark.bind(1, SQLiteWakeStore.retiredName)
+            mark.bind(2, now)
+            try mark.run()
+        }
     }
 
     package func reinstate() throws(StoreFailure) {
-        try write("DELETE FROM property WHERE name = ?", [SQLiteWakeStore.retiredName])
-    }
-
-    private func write(_ sql: String, _ arguments: StatementArguments) throws(StoreFailure) {
-        do {
-            try store.writer.write { try $0.execute(sql: sql, arguments: arguments) }
-        } catch {
-            throw StoreFailure(error)
+        try store.writer.sync { connection throws(StoreFailure) in
+            let mark = try connection.prepare("DELETE FROM property WHERE name = ?")
+            mark.bind(1, SQLiteWakeStore.retiredName)
+            try mark.run()
         }
     }
 }
@@ -259,13 +253,12 @@ extension SQLiteWakeStore {
 
     /// Refuses a file whose wakes were copied into another store: if both sent them, they would be
     /// sent twice.
-    static func checkIsInUse(_ queue: DatabaseQueue, _ path: String) throws {
-        let isRetired = try queue.read { database in
-            try database.tableExists("property")
-                && Bool.fetchOne(
-                    database, sql: "SELECT EXISTS (SELECT 1 FROM property WHERE name = ?)",
-                    arguments: [retiredName]) ?? false
-        }
+    static func checkIsInUse(_ connection: Connection, _ path: String) throws(StoreFailure) {
+        guard try !connection.columns(of: "property").isEmpty else { return }
+        let look = try connection.prepare("SELECT 1 FROM property WHERE name = ?")
+        defer { look.reset() }
+        look.bind(1, retiredName)
+        let isRetired = try look.step()
         guard isRetired else { return }
         throw StoreFailure(
             kind: .unavailable,

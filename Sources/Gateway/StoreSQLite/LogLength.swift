@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDBSQLite
+import CLibsqlite3
 import Synchronization
 
 /// The number of pages of the write-ahead log, which SQLite reports after each commit.

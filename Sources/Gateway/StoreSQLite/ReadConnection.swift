@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 import Gateway
 import Synchronization
 
@@ -11,8 +10,7 @@ import Synchronization
 /// makes room for the next connection, while its read keeps waiting.
 ///
 // SAFETY: `@unchecked`, because a connection must not be used by two threads at a time. It is
-// created, used and closed on the queue of its connection only, except for the weight, which is an
-// atomic.
+// created and used on the queue of its connection only, except for the weight, which is an atomic.
 final class ReadConnection: @unchecked Sendable {
     /// The most rows that callers may have waiting to be read: more than all callers that wait for
     /// outcomes need. A list that examines 5 000 rows took 10 ms over HTTP, and one that returns 1
@@ -23,7 +21,7 @@ final class ReadConnection: @unchecked Sendable {
     /// The same where every row of the file is read.
     static let maximumRecountDuration: Duration = .seconds(60)
 
-    private let database: DatabaseQueue
+    private let database: ConnectionQueue
     private let store: StoreConnection
     private let maximumWeight: Int
     private let weight = Atomic(0)
@@ -34,12 +32,12 @@ final class ReadConnection: @unchecked Sendable {
     /// Creates a connection over an open one. A read that would make more than `maximumWeight` wait
     /// is refused.
     init(
-        _ database: DatabaseQueue, damage: DamageListener, maximumWeight: Int = .max
-    ) throws {
+        _ database: ConnectionQueue, damage: DamageListener, maximumWeight: Int = .max
+    ) throws(StoreFailure) {
         self.database = database
         self.maximumWeight = maximumWeight
-        store = try database.unsafeRead {
-            try SQLiteWakeStore.connection($0, cachedDevices: 0, damage: damage) { _ in }
+        store = try database.sync { connection throws(StoreFailure) in
+            try StoreConnection(connection, cachedDevices: 0, damage: damage)
         }
     }
 
@@ -63,21 +61,15 @@ final class ReadConnection: @unchecked Sendable {
         _ body: @escaping @Sendable (StoreConnection) throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         let result: Result<Answer, StoreFailure> = await withCheckedContinuation { continuation in
-            database.asyncUnsafeRead { database in
-                do throws(StoreFailure) {
-                    if case .failure(let error) = database { throw StoreFailure(error) }
-                    let answer = try self.store.read(within: duration, body)
-                    continuation.resume(returning: .success(answer))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
+            database.async { _ in
+                continuation.resume(
+                    returning: Result { () throws(StoreFailure) in
+                        try self.store.read(within: duration, body)
+                    })
             }
         }
         return try result.get()
     }
 
-    func close() throws {
-        database.unsafeRead { _ in store.close() }
-        try database.close()
-    }
+    func close() throws(StoreFailure) { try database.close() }
 }

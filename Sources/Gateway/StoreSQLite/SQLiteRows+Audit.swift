@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 import Gateway
 import StoreRows
 import WakeModel
@@ -13,10 +12,10 @@ extension SQLiteRows {
 
     /// Reads every row of every table as a gateway would; ``damage`` is called for each that cannot
     /// be read. A table of an earlier version that was not migrated is omitted.
-    func readEverything(_ database: Database) throws {
-        let knowsQueues = try Self.has("held_told_at", in: "queue", database)
+    func readEverything() throws(StoreFailure) {
+        let knowsQueues = try has("held_told_at", in: "queue")
         if knowsQueues { _ = try queues() } else { knownQueues = QueueTable() }
-        if try Self.has("user", in: "device", database) { try readDevices() }
+        if try has("user", in: "device") { try readDevices() }
         var place: Int64? = .max
         while let before = place {
             let numbers = try wakes(before: before, limit: Self.auditedWakes) { number, wake in
@@ -27,7 +26,7 @@ extension SQLiteRows {
         for number in try numbers(connection.prepare("SELECT DISTINCT wake FROM attempt")) {
             _ = try attempts(of: number)
         }
-        if try Self.has("answer", in: "idempotency", database) { try readMarks() }
+        if try has("answer", in: "idempotency") { try readMarks() }
         var cursor = Int64.min
         while true {
             let entries = try feedback(after: cursor, limit: Self.auditedEntries, queue: nil)
@@ -37,15 +36,12 @@ extension SQLiteRows {
             guard entries.count == Self.auditedEntries, let last = entries.last else { break }
             cursor = last.number
         }
-        if try Self.has("queue_kind", in: "webhook", database) { try readWebhooks() }
-        if try Self.has("wakes", in: "outcome", database) { try readOutcomes() }
+        if try has("queue_kind", in: "webhook") { try readWebhooks() }
+        if try has("wakes", in: "outcome") { try readOutcomes() }
     }
 
-    private static func has(
-        _ column: String, in table: String, _ database: Database
-    ) throws -> Bool {
-        try database.tableExists(table)
-            && database.columns(in: table).contains { $0.name == column }
+    private func has(_ column: String, in table: String) throws(StoreFailure) -> Bool {
+        try connection.columns(of: table).contains(column)
     }
 
     private func checkQueue(_ queue: Int64, _ table: DamagedRow.Table, _ number: Int64) {

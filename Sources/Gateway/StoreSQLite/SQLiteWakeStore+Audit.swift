@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 public import Gateway
 import StoreRows
 
@@ -14,34 +13,25 @@ extension SQLiteWakeStore {
     /// cannot be opened, `corrupt` when it is no store, `unavailable` when it has several names
     /// (hard links): its log may be under another one.
     public static func audit(path: String) throws(StoreFailure) -> StoreAudit {
-        do {
-            return try AuditedFile(path: path).read { database in
-                if let failure = try StoreIdentity.failure(
-                    in: database, path: path, allowsEmpty: false)
-                {
-                    throw failure
-                }
-                let complaints = try String.fetchAll(
-                    database, sql: "PRAGMA integrity_check(\(StoreAudit.maximumFaults))")
-                let collector = DamageCollector()
-                let damage = DamageListener()
-                damage.listen { collector.note($0) }
-                let isEarlier = try !database.tableExists("property")
-                let connection = try Self.connection(
-                    database, cachedDevices: 0, damage: damage, isOfEarlierVersion: isEarlier
-                ) { _ in }
-                defer { connection.close() }
-                try connection.rows.readEverything(database)
-                let damaged = collector.found
-                return StoreAudit(
-                    count: try connection.rows.perform(RecountWakes()),
-                    faults: try complaints.filter { $0 != "ok" } + miscountedWebhooks(database),
-                    damaged: damaged.rows, damagedCount: damaged.count)
+        try AuditedFile(path: path).read { connection throws(StoreFailure) in
+            if let failure = try StoreIdentity.failure(
+                in: connection, path: path, allowsEmpty: false)
+            {
+                throw failure
             }
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
-            throw StoreIdentity.noDatabase(at: path)
-        } catch {
-            throw StoreFailure(error)
+            let complaints = try connection.texts(
+                "PRAGMA integrity_check(\(StoreAudit.maximumFaults))")
+            let collector = DamageCollector()
+            let damage = DamageListener()
+            damage.listen { collector.note($0) }
+            connection.isOfEarlierVersion = try connection.columns(of: "property").isEmpty
+            let store = try StoreConnection(connection, cachedDevices: 0, damage: damage)
+            try store.rows.readEverything()
+            let damaged = collector.found
+            return StoreAudit(
+                count: try store.rows.perform(RecountWakes()),
+                faults: try complaints.filter { $0 != "ok" } + miscountedWebhooks(connection),
+                damaged: damaged.rows, damagedCount: damaged.count)
         }
     }
 
@@ -69,33 +59,27 @@ extension SQLiteWakeStore {
     /// only reads, as ``audit(path:)`` does, and throws as that does; its cost does not grow with
     /// the file.
     public static func isOfNewerVersion(path: String) throws(StoreFailure) -> Bool {
-        do {
-            return try AuditedFile(path: path).read { database in
-                try StoreSchema.migrator.hasBeenSuperseded(database)
-            }
-        } catch {
-            throw StoreFailure(error)
-        }
+        try AuditedFile(path: path).read(StoreSchema.isNewer)
     }
 
     /// A sentence for each webhook endpoint whose counter, which limits the backlog, differs from
     /// the number of its rows.
-    private static func miscountedWebhooks(_ database: Database) throws -> [String] {
+    private static func miscountedWebhooks(
+        _ connection: Connection
+    ) throws(StoreFailure) -> [String] {
         // A file that no gateway of this version has opened yet has no endpoints.
-        let columns = try database.columns(in: "webhook")
-        guard columns.contains(where: { $0.name == "endpoint" }) else { return [] }
-        let counters = try database.tableExists("property") ? "property" : "book"
-        return try String.fetchAll(
-            database,
-            sql: """
-                SELECT 'The counter "' || name || '" is ' || sum(counted) || ', and '
-                    || sum(kept) || ' are kept.'
-                FROM (
-                    SELECT name, value AS counted, 0 AS kept FROM \(counters)
-                        WHERE name GLOB 'webhooks *' AND name NOT GLOB 'webhooks dropped *'
-                    UNION ALL
-                    SELECT 'webhooks ' || endpoint, 0, count(*) FROM webhook GROUP BY endpoint)
-                GROUP BY name HAVING sum(counted) <> sum(kept)
-                """)
+        guard try connection.columns(of: "webhook").contains("endpoint") else { return [] }
+        let counters = connection.isOfEarlierVersion ? "book" : "property"
+        return try connection.texts(
+            """
+            SELECT 'The counter "' || name || '" is ' || sum(counted) || ', and '
+                || sum(kept) || ' are kept.'
+            FROM (
+                SELECT name, value AS counted, 0 AS kept FROM \(counters)
+                    WHERE name GLOB 'webhooks *' AND name NOT GLOB 'webhooks dropped *'
+                UNION ALL
+                SELECT 'webhooks ' || endpoint, 0, count(*) FROM webhook GROUP BY endpoint)
+            GROUP BY name HAVING sum(counted) <> sum(kept)
+            """)
     }
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CGatheredLog
-import GRDB
-import GRDBSQLite
+import CLibsqlite3
 public import Gateway
 
 /// The embedded store: one SQLite file in WAL mode, owned by one process.
@@ -26,8 +25,6 @@ public final class SQLiteWakeStore: WakeStore {
     /// The longest time until transactions under ``Durability/system`` are flushed to the disk, in
     /// seconds.
     public static let flushSeconds = 1.0
-    /// The time that a statement waits for another program that has the file open, in seconds.
-    static let busySeconds = 5.0
     /// The size of a page of a new file, in bytes. Nearly each wake changes a device, and each
     /// device is on a different page among many; so smaller pages than SQLite's default of 4 096
     /// reduce the writes, and most wakes with their payloads still fit.
@@ -43,8 +40,7 @@ public final class SQLiteWakeStore: WakeStore {
     let writing: WriteQueue
     let reader: ReadConnection
     let callersReader: ReadConnection
-    let writer: DatabaseQueue
-    private let writeConnection: WriteConnection
+    let writer: ConnectionQueue
     let checkpointer: Checkpointer
     let flusher: LogFlusher
     private let damage: DamageListener
@@ -104,38 +100,31 @@ public final class SQLiteWakeStore: WakeStore {
         self.damage = damage
         let log = LogLength()
         self.log = log
-        do {
-            let writer = try Self.open(path)
-            try Self.prepare(writer, path)
-            self.writer = writer
-            // Before the connection: opening may write, and the connection records writes from then
-            // on.
-            let copier = try Self.open(path)
-            let connection = try writer.writeWithoutTransaction { database in
-                try WriteConnection(
-                    Self.connection(database, cachedDevices: cachedDevices, damage: damage) {
-                        connection in
-                        log.watch(connection)
-                        // Without it the log is written in small pieces, which takes longer.
-                        _ = CGatheredLog_begin(connection)
-                    }, path: path)
-            }
-            writeConnection = connection
-            lock.rememberFiles()
-            flusher = try LogFlusher(besides: path, pause: flushPause, sync: sync)
-            checkpointer = Checkpointer(
-                copier, log: log, flusher: flusher, bounds: bounds, notify: notify)
-            writing = WriteQueue(
-                writer, connection: connection, flusher: flusher, checkpointer: checkpointer,
-                lock: lock,
-                durability: durability)
-            reader = try ReadConnection(Self.openReader(path), damage: damage)
-            callersReader = try ReadConnection(
-                Self.openReader(path), damage: damage,
-                maximumWeight: ReadConnection.maximumCallersWeight)
-        } catch {
-            throw StoreFailure(error)
+        let writer = try Self.open(path)
+        self.writer = writer
+        try writer.sync { connection throws(StoreFailure) in try Self.prepare(connection, path) }
+        // Before the connection: opening may write, and the connection records writes from then on.
+        let copier = try Self.open(path)
+        let connection = try writer.sync { connection throws(StoreFailure) in
+            log.watch(connection.handle)
+            // Without it the log is written in small pieces, which takes longer.
+            _ = CGatheredLog_begin(connection.handle)
+            return try WriteConnection(
+                StoreConnection(connection, cachedDevices: cachedDevices, damage: damage),
+                path: path)
         }
+        lock.rememberFiles()
+        flusher = try LogFlusher(besides: path, pause: flushPause, sync: sync)
+        checkpointer = Checkpointer(
+            copier, log: log, flusher: flusher, bounds: bounds, notify: notify)
+        writing = WriteQueue(
+            writer, connection: connection, flusher: flusher, checkpointer: checkpointer,
+            lock: lock,
+            durability: durability)
+        reader = try ReadConnection(Self.openReader(path), damage: damage)
+        callersReader = try ReadConnection(
+            Self.openReader(path), damage: damage,
+            maximumWeight: ReadConnection.maximumCallersWeight)
     }
 
     /// Yields the failure after which the store refuses everything until it is opened again: a
@@ -161,73 +150,62 @@ public final class SQLiteWakeStore: WakeStore {
     /// Closes the connections and releases the file for another owner. The store must not be used
     /// afterwards. After a failure this object keeps the file until it is freed.
     public func close() throws(StoreFailure) {
-        do {
-            try reader.close()
-            try callersReader.close()
-            try checkpointer.close()
-            flusher.drain()
-            writer.writeWithoutTransaction { _ in
-                checkpointer.copyAll(of: writeConnection.connection)
-                writeConnection.close()
-            }
-            try writer.close()
-            lock.release()
-        } catch {
-            throw StoreFailure(error)
-        }
+        try reader.close()
+        try callersReader.close()
+        try checkpointer.close()
+        flusher.drain()
+        writer.sync { checkpointer.copyAll(of: $0) }
+        try writer.close()
+        lock.release()
     }
 
     // MARK: Opening
 
-    private static func open(_ path: String) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.label = "rouse.store"
-        configuration.busyMode = .timeout(busySeconds)
-        configuration.journalMode = .wal
-        configuration.foreignKeysEnabled = false
-        configuration.prepareDatabase { database in
+    private static func open(_ path: String) throws(StoreFailure) -> ConnectionQueue {
+        let connection = try Connection(
+            path: path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        ) { connection throws(StoreFailure) in
             // The writer does not wait for the disk: see `LogFlusher`. First, because the next ones
-            // write.
-            try database.execute(sql: "PRAGMA synchronous = NORMAL")
-            // These two take effect on a new file only, before anything is written to it.
-            try database.execute(sql: "PRAGMA page_size = \(pageBytes)")
-            try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
-            try database.execute(sql: "PRAGMA cache_size = -\(cacheKibibytes)")
+            // write. The size of a page and the mode of the vacuum take effect on a new file only,
+            // before anything is written to it. A long log returns its space when it restarts.
+            try connection.run(
+                script: """
+                    PRAGMA synchronous = NORMAL;
+                    PRAGMA page_size = \(pageBytes);
+                    PRAGMA auto_vacuum = INCREMENTAL;
+                    PRAGMA cache_size = -\(cacheKibibytes);
+                    PRAGMA journal_size_limit = \(keptLogBytes);
+                    """)
         }
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
-        try queue.writeWithoutTransaction { database in
-            // A long log returns its space when it restarts.
-            try database.execute(sql: "PRAGMA journal_size_limit = \(keptLogBytes)")
-            // No automatic checkpoints, because their failures are not reported; see
-            // `Checkpointer`.
-            if let handle = database.sqliteConnection { CGatheredLog_keepOnClose(handle, 1) }
+        guard try connection.texts("PRAGMA journal_mode = WAL") == ["wal"] else {
+            throw StoreFailure(
+                kind: .unavailable, message: "The store \(path) cannot be put into WAL mode.")
         }
-        return queue
+        // No automatic checkpoints, because their failures are not reported; see `Checkpointer`.
+        try connection.keepLogOnClose()
+        return ConnectionQueue(connection, label: "rouse.store")
     }
 
-    private static func openReader(_ path: String) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.label = "rouse.store.reader"
-        configuration.busyMode = .timeout(busySeconds)
-        configuration.readonly = true
-        return try DatabaseQueue(path: path, configuration: configuration)
+    private static func openReader(_ path: String) throws(StoreFailure) -> ConnectionQueue {
+        ConnectionQueue(
+            try Connection(path: path, flags: SQLITE_OPEN_READONLY), label: "rouse.store.reader")
     }
 
-    private static func prepare(_ queue: DatabaseQueue, _ path: String) throws {
-        let migrator = StoreSchema.migrator
-        guard try !queue.read(migrator.hasBeenSuperseded) else {
+    private static func prepare(
+        _ connection: Connection, _ path: String
+    ) throws(StoreFailure) {
+        guard try !StoreSchema.isNewer(connection) else {
             throw StoreFailure(
                 kind: .corrupt,
                 message: "The store was written by a newer version; use that, or another file.")
         }
-        try copyLog(queue, path)
-        try checkIsInUse(queue, path)
-        try migrator.migrate(queue)
-        try queue.write { database in
-            // The leases of an earlier process end now; those in no queue are found from the floor
-            // on.
-            try database.execute(
-                sql: """
+        try copyLog(connection, path)
+        try checkIsInUse(connection, path)
+        try StoreSchema.migrate(connection)
+        // The leases of an earlier process end now; those in no queue are found from the floor on.
+        try connection.transaction("BEGIN IMMEDIATE") { () throws(StoreFailure) in
+            try connection.run(
+                script: """
                     UPDATE wake SET at = 0 WHERE queue = 0;
                     UPDATE wake SET queue = 0, at = 0 WHERE state = 1 AND queue IS NULL
                         AND number >= coalesce(
@@ -240,34 +218,18 @@ public final class SQLiteWakeStore: WakeStore {
     /// Copies an earlier process' log into the database and flushes that, before anything is
     /// appended to it. If that process ended because the disk failed, the page cache may have pages
     /// of the log that are not on disk and will not be written again.
-    private static func copyLog(_ queue: DatabaseQueue, _ path: String) throws {
-        try queue.writeWithoutTransaction { database in
-            let code = sqlite3_wal_checkpoint_v2(
-                database.sqliteConnection, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-            guard code & 0xff != SQLITE_BUSY else {
-                throw StoreFailure(
-                    kind: .inUse,
-                    message: "The log \(path)-wal cannot be copied into the store, because another "
-                        + "program reads or writes the store. End that program (rouse audit-store, "
-                        + "sqlite3, a backup) and start again.")
-            }
-            guard code == SQLITE_OK else {
-                throw DatabaseError(resultCode: ResultCode(rawValue: code))
-            }
+    private static func copyLog(
+        _ connection: Connection, _ path: String
+    ) throws(StoreFailure) {
+        let code = sqlite3_wal_checkpoint_v2(
+            connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        guard code & 0xff != SQLITE_BUSY else {
+            throw StoreFailure(
+                kind: .inUse,
+                message: "The log \(path)-wal cannot be copied into the store, because another "
+                    + "program reads or writes the store. End that program (rouse audit-store, "
+                    + "sqlite3, a backup) and start again.")
         }
-    }
-
-    /// Creates a store connection over a database connection.
-    static func connection(
-        _ database: Database, cachedDevices: Int, damage: DamageListener,
-        isOfEarlierVersion: Bool = false, _ prepare: (OpaquePointer) -> Void
-    ) throws(StoreFailure) -> StoreConnection {
-        guard let handle = database.sqliteConnection else {
-            throw StoreFailure(kind: .unavailable, message: "The store is closed.")
-        }
-        prepare(handle)
-        let connection = Connection(handle)
-        connection.isOfEarlierVersion = isOfEarlierVersion
-        return try StoreConnection(connection, cachedDevices: cachedDevices, damage: damage)
+        guard code == SQLITE_OK else { throw connection.failure() }
     }
 }

@@ -21,13 +21,11 @@ final class StoreConnection {
     /// Removes rows whose retention has ended, within the running transaction.
     func prune(_ order: PruneOrder) throws(StoreFailure) -> Pruned { try retention.step(order) }
 
-    /// Finalizes the statements, which is required before the connection is closed.
-    func close() { connection.finalize() }
-
     /// Runs one reading transaction; one that takes longer than `duration` fails.
     func read<Answer>(
         within duration: Duration, _ body: (StoreConnection) throws(StoreFailure) -> Answer
     ) throws(StoreFailure) -> Answer {
+        try connection.checkIsOpen()
         connection.interrupt(after: duration)
         defer { connection.interrupt(after: nil) }
         try connection.execute("BEGIN")

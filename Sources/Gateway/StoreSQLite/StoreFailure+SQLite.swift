@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
-import GRDBSQLite
+import CLibsqlite3
 import Gateway
 
 extension StoreFailure {
-    /// The failure for an error of GRDB. Its message contains no values and no statements.
-    init(_ error: any Error) {
-        switch error {
-        case let failure as StoreFailure:
-            self = failure
-        case let error as DatabaseError:
-            self.init(
-                code: error.extendedResultCode.rawValue,
-                message: error.message ?? "error \(error.extendedResultCode.rawValue)")
-        default:
-            self.init(kind: .unavailable, message: "The store failed: \(type(of: error)).")
-        }
-    }
-
     /// SQLITE_IOERR_READ, _SHORT_READ, _DATA and _CORRUPTFS, macros that Swift cannot read.
     private static let readFailures: Set<CInt> = Set([1, 2, 32, 33].map { SQLITE_IOERR | $0 << 8 })
 
-    /// The kind of failure for a result code of SQLite.
+    /// The failure for a result code of SQLite. Its message contains no values and no statements.
     init(code: CInt, message: String) {
         let kind: Kind =
             switch code & 0xff {

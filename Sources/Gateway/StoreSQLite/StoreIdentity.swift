@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 import Gateway
 import Glibc
 
@@ -18,7 +17,7 @@ enum StoreIdentity {
 
     /// The tables that a store had before it had an application id.
     private static let firstTables: Set = ["grdb_migrations", "book", "lane", "device", "wake"]
-    /// The table that GRDB creates before the first of them. A store whose creation was interrupted
+    /// The table that is created before the first of them. A store whose creation was interrupted
     /// has no other.
     private static let migrations: Set = ["grdb_migrations"]
     /// The number of tables of another program's file that are named.
@@ -71,33 +70,31 @@ enum StoreIdentity {
     static func failure(
         at path: String, allowsEmpty: Bool
     ) throws(StoreFailure) -> StoreFailure? {
-        do {
-            return try AuditedFile(path: path).read { database in
-                try failure(in: database, path: path, allowsEmpty: allowsEmpty)
-            }
-        } catch {
-            throw StoreFailure(error)
+        try AuditedFile(path: path).read { connection throws(StoreFailure) in
+            try failure(in: connection, path: path, allowsEmpty: allowsEmpty)
         }
     }
 
     /// The same of an open database.
     static func failure(
-        in database: Database, path: String, allowsEmpty: Bool
-    ) throws -> StoreFailure? {
-        let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+        in connection: Connection, path: String, allowsEmpty: Bool
+    ) throws(StoreFailure) -> StoreFailure? {
+        let id = Int32(
+            truncatingIfNeeded: try connection.number("PRAGMA application_id"))
         if id == applicationID { return nil }
-        let tables = try String.fetchAll(
-            database,
-            sql: """
-                SELECT name FROM sqlite_master
-                WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name
-                """)
+        let tables = try connection.texts(
+            """
+            SELECT name FROM sqlite_master
+            WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name
+            """)
         if id == 0 {
             if firstTables.isSubset(of: tables) { return nil }
-            let isBegun =
-                try Set(tables) == migrations
-                && Int.fetchOne(database, sql: "SELECT count(*) FROM grdb_migrations") == 0
-            if allowsEmpty, tables.isEmpty || isBegun { return nil }
+            if allowsEmpty, tables.isEmpty { return nil }
+            if allowsEmpty, Set(tables) == migrations,
+                try connection.number("SELECT count(*) FROM grdb_migrations") == 0
+            {
+                return nil
+            }
         }
         let number = String(UInt32(bitPattern: id), radix: 16)
         var names = "the tables " + tables.prefix(namedTables).joined(separator: ", ")

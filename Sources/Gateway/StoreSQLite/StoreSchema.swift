@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 import Gateway
 import StoreRows
 import WakeModel
@@ -17,46 +16,80 @@ import WakeModel
 /// so that nothing on the hot path grows with the number of ended wakes; and a device's wakes are a
 /// chain through `previous`, which costs no index at all.
 enum StoreSchema {
-    static var migrator: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1 wakes") { database in
-            for tables in [transaction, devices, wakes, attempts, idempotency, feeds] {
-                try database.execute(sql: tables)
+    private struct Migration {
+        let name: String
+        let run: (Connection) throws(StoreFailure) -> Void
+
+        init(_ name: String, _ run: @escaping (Connection) throws(StoreFailure) -> Void) {
+            self.name = name
+            self.run = run
+        }
+
+        init(_ name: String, _ scripts: String...) {
+            self.init(name) { connection throws(StoreFailure) in
+                for script in scripts { try connection.run(script: script) }
             }
         }
-        migrator.registerMigration("2 webhook endpoints") { database in
-            try database.execute(sql: webhookEndpoints)
+    }
+
+    private static var migrations: [Migration] {
+        [
+            Migration("1 wakes", transaction, devices, wakes, attempts, idempotency, feeds),
+            Migration("2 webhook endpoints", webhookEndpoints),
+            Migration("3 idempotent answers", idempotentAnswers),
+            Migration("4 told halts", toldHolds),
+            Migration("5 calls by key") { connection throws(StoreFailure) in
+                try connection.run(script: callsByKey)
+                try CallMigration.run(connection)
+            },
+            Migration("6 feedback by lane", feedbackByQueue),
+            Migration(
+                "7 application id", "PRAGMA application_id = \(StoreIdentity.applicationID)"),
+            Migration("8 plain words", plainWords, views),
+            Migration("9 push types", pushTypes),
+            Migration("10 users", users),
+            Migration("11 outcomes", outcomes),
+        ]
+    }
+
+    /// The names of the migrations that a file has had. The table is named after the library that
+    /// made it in earlier versions.
+    private static func applied(_ connection: Connection) throws(StoreFailure) -> [String] {
+        guard try !connection.columns(of: "grdb_migrations").isEmpty else { return [] }
+        return try connection.texts("SELECT identifier FROM grdb_migrations")
+    }
+
+    /// Whether a newer version wrote the file.
+    static func isNewer(_ connection: Connection) throws(StoreFailure) -> Bool {
+        try !Set(applied(connection)).isSubset(of: migrations.map(\.name))
+    }
+
+    /// Brings the tables up to this version, with a transaction for each migration; or no further
+    /// than `last`.
+    static func migrate(
+        _ connection: Connection, upTo last: String? = nil
+    ) throws(StoreFailure) {
+        try connection.run(
+            script: """
+                CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)
+                """)
+        let applied = try applied(connection)
+        for migration in migrations {
+            if !applied.contains(migration.name) { try apply(migration, connection) }
+            if migration.name == last { return }
         }
-        migrator.registerMigration("3 idempotent answers") { database in
-            try database.execute(sql: idempotentAnswers)
+    }
+
+    private static func apply(
+        _ migration: Migration, _ connection: Connection
+    ) throws(StoreFailure) {
+        try connection.transaction("BEGIN IMMEDIATE") { () throws(StoreFailure) in
+            try migration.run(connection)
+            let note = try connection.prepare(
+                "INSERT INTO grdb_migrations (identifier) VALUES (?)")
+            note.bind(1, migration.name)
+            try note.run()
         }
-        migrator.registerMigration("4 told halts") { database in
-            try database.execute(sql: toldHolds)
-        }
-        migrator.registerMigration("5 calls by key") { database in
-            try database.execute(sql: callsByKey)
-            if let handle = database.sqliteConnection { try CallMigration.run(handle) }
-        }
-        migrator.registerMigration("6 feedback by lane") { database in
-            try database.execute(sql: feedbackByQueue)
-        }
-        migrator.registerMigration("7 application id") { database in
-            try database.execute(sql: "PRAGMA application_id = \(StoreIdentity.applicationID)")
-        }
-        migrator.registerMigration("8 plain words") { database in
-            try database.execute(sql: plainWords)
-            try database.execute(sql: views)
-        }
-        migrator.registerMigration("9 push types") { database in
-            try database.execute(sql: pushTypes)
-        }
-        migrator.registerMigration("10 users") { database in
-            try database.execute(sql: users)
-        }
-        migrator.registerMigration("11 outcomes") { database in
-            try database.execute(sql: outcomes)
-        }
-        return migrator
     }
 
     private static let transaction = """

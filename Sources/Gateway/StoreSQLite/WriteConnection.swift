@@ -46,9 +46,7 @@ final class WriteConnection: @unchecked Sendable {
     }
 
     private static func version(_ connection: Connection) throws(StoreFailure) -> Int64 {
-        let statement = try connection.prepare("PRAGMA main.data_version")
-        defer { statement.reset() }
-        return try statement.step() ? statement.int64(0) : 0
+        try connection.number("PRAGMA main.data_version")
     }
 
     private var foreignWriter: StoreFailure {
@@ -60,6 +58,4 @@ final class WriteConnection: @unchecked Sendable {
     }
 
     var connection: Connection { store.connection }
-
-    func close() { store.close() }
 }

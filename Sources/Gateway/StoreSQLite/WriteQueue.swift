@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 import Gateway
 import Synchronization
 
@@ -59,7 +58,7 @@ final class WriteQueue: Sendable {
     }
 
     private let state = Mutex(State())
-    private let database: DatabaseQueue
+    private let database: ConnectionQueue
     private let connection: WriteConnection
     private let flusher: LogFlusher
     private let checkpointer: Checkpointer
@@ -69,7 +68,7 @@ final class WriteQueue: Sendable {
     /// Creates a queue for a connection, whose log `flusher` flushes and `checkpointer` copies
     /// between transactions. `lock` is checked before each of them.
     init(
-        _ database: DatabaseQueue, connection: WriteConnection, flusher: LogFlusher,
+        _ database: ConnectionQueue, connection: WriteConnection, flusher: LogFlusher,
         checkpointer: Checkpointer, lock: StoreLock, durability: SQLiteWakeStore.Durability
     ) {
         self.database = database
@@ -93,7 +92,7 @@ final class WriteQueue: Sendable {
         if profile.addsWork, checkpointer.isFull {
             // Without other writes, nothing else would check whether the log is below its limit
             // again.
-            database.asyncWriteWithoutTransaction { _ in self.look() }
+            database.async { _ in self.look() }
             throw Self.fullLog
         }
         let answer = Mutex<Answer?>(nil)
@@ -138,7 +137,7 @@ final class WriteQueue: Sendable {
             return (true, !state.isScheduled)
         }
         if schedules {
-            database.asyncWriteWithoutTransaction { _ in self.work() }
+            database.async { _ in self.work() }
         }
         return isTaken
     }

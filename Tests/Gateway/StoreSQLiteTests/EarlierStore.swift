@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import GRDB
+import StoreRows
 
 @testable import StoreSQLite
 
@@ -59,37 +58,37 @@ enum EarlierStore {
     /// How many steps the schema has.
     static var stepCount: Int { steps.count + 1 }
 
+    /// Makes an empty file of the version whose last step this is.
+    static func make(_ path: String, lastStep: String) throws {
+        let connection = try Connection(path)
+        try StoreSchema.migrate(connection, upTo: lastStep)
+        try connection.close()
+    }
+
     /// Takes the steps behind the first so many back. Nobody may have the file open.
     static func makeEarlier(_ path: String, steps count: Int) throws {
-        let queue = try DatabaseQueue(path: path)
-        try queue.write { database in
-            if count < deviceStep { try putDevicesIntoRest(database) }
-            for step in steps.dropFirst(count - 1).reversed() {
-                try database.execute(sql: step.undoing)
-                try database.execute(
-                    sql: "DELETE FROM grdb_migrations WHERE identifier = ?", arguments: [step.name])
-            }
+        let file = try Connection(path)
+        if count < deviceStep { try putDevicesIntoRest(file) }
+        for step in steps.dropFirst(count - 1).reversed() {
+            try file.run(script: step.undoing)
+            try file.rows("DELETE FROM grdb_migrations WHERE identifier = ?", [.text(step.name)])
         }
-        try queue.close()
+        try file.close()
     }
 
     /// Has each wake keep its device in `rest`, as versions before ``deviceStep`` did: behind the
     /// version, the parts and a word. What is damaged stays as it is.
-    private static func putDevicesIntoRest(_ database: Database) throws {
-        let rows = try Row.fetchAll(
-            database, sql: "SELECT number, rest, device FROM wake WHERE device IS NOT NULL")
+    private static func putDevicesIntoRest(_ file: Connection) throws {
+        let rows = try file.rows("SELECT number, rest, device FROM wake WHERE device IS NOT NULL")
         for row in rows {
-            var rest: [UInt8] = Array(row["rest"] as Data)
-            guard rest.first == 2, let end = rest.dropFirst().firstIndex(where: { $0 < 0x80 }),
+            guard case .bytes(var rest) = row[1], case .integer(let device) = row[2],
+                rest.first == 2, let end = rest.dropFirst().firstIndex(where: { $0 < 0x80 }),
                 end + 9 <= rest.count
             else { continue }
-            let device: Int64 = row["device"]
             rest[0] = 1
             rest.insert(
                 contentsOf: withUnsafeBytes(of: device.littleEndian) { Array($0) }, at: end + 9)
-            try database.execute(
-                sql: "UPDATE wake SET rest = ? WHERE number = ?",
-                arguments: [Data(rest), row["number"] as Int64])
+            try file.rows("UPDATE wake SET rest = ? WHERE number = ?", [.bytes(rest), row[0]])
         }
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 import GatewayTestKit
 import StoreTestKit
 import Testing
@@ -127,8 +126,8 @@ struct LeaseTests {
             let deferred = try await counter.admitOne(Samples.wake(dueIn: 600, device: 1))
             let waiting = try await counter.admitOne(Samples.wake(dueIn: 600, device: 2))
             let claimed = try await Self.admit(counter, device: 3)
-            try await store.writer.write { database in
-                try database.execute(sql: "UPDATE wake SET queue = 0, at = 0 WHERE state <> 1")
+            try store.writer.sync { connection in
+                try connection.run(script: "UPDATE wake SET queue = 0, at = 0 WHERE state <> 1")
             }
             let later = counter.later(61)
             let ids = [sent.id, deferred.id, waiting.id]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLibsqlite3
 import Foundation
-import GRDB
 import Gateway
 import GatewayTestKit
 import StoreTestKit
@@ -34,9 +34,11 @@ struct LogPairingTests {
             let backup = folder + "/backup.sqlite"
             let store = try SQLiteWakeStore(path: live)
             try await admit(0..<100, to: store)
-            let source = try DatabaseQueue(path: live)
-            let copied = try DatabaseQueue(path: backup)
-            try source.backup(to: copied)
+            let source = try Connection(live)
+            let copied = try Connection(backup)
+            let copying = sqlite3_backup_init(copied.handle, "main", source.handle, "main")
+            #expect(sqlite3_backup_step(copying, -1) == SQLITE_DONE)
+            #expect(sqlite3_backup_finish(copying) == SQLITE_OK)
             try copied.close()
             try source.close()
             try await admit(100..<400, to: store)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 import Gateway
 import GatewayTestKit
 import StoreTestKit
@@ -33,7 +32,7 @@ struct LostDeviceTests {
                     waiting.append(try await connection.admitOne(wake).id)
                 }
             }
-            try await store.writer.write { try $0.execute(sql: "DELETE FROM device") }
+            try store.writer.sync { try $0.run(script: "DELETE FROM device") }
             try await body(connection, claims, waiting)
             let count = try await store.perform(RecountWakes())
             #expect(count.isConserved && count.unended == 0)

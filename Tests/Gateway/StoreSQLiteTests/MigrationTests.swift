@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 import Gateway
 import GatewayTestKit
 import StoreRows
@@ -14,26 +13,22 @@ import WakeModel
 struct MigrationTests {
     /// A file of the first version, with so many events that wait.
     private func makeFirstVersion(at path: String, events: Int) throws {
-        let queue = try DatabaseQueue(path: path)
-        try StoreSchema.migrator.migrate(queue, upTo: "1 wakes")
-        try queue.write { database in
-            for number in 1...events {
-                try database.execute(
-                    sql: """
-                        INSERT INTO webhook (kind, subject, created_at, due_at, tries, bundle_id,
-                            environment, lane_kind, reason)
-                        VALUES (?, 1, ?, ?, 2, ?, ?, ?, ?)
-                        """,
-                    arguments: [
-                        "app-halted",
-                        Samples.start.millisecondsSinceEpoch,
-                        Samples.start.millisecondsSinceEpoch,
-                        Samples.app.bundleID.value, Samples.app.environment.rawValue,
-                        WakeKind.background.number, "event \(number)",
-                    ])
-            }
+        try EarlierStore.make(path, lastStep: "1 wakes")
+        let file = try Connection(path)
+        for number in 1...events {
+            try file.rows(
+                """
+                INSERT INTO webhook (kind, subject, created_at, due_at, tries, bundle_id,
+                    environment, lane_kind, reason)
+                VALUES ('app-halted', 1, ?1, ?1, 2, ?2, ?3, ?4, ?5)
+                """,
+                [
+                    .integer(Samples.start.millisecondsSinceEpoch),
+                    .text(Samples.app.bundleID.value), .text(Samples.app.environment.rawValue),
+                    .integer(WakeKind.background.number), .text("event \(number)"),
+                ])
         }
-        try queue.close()
+        try file.close()
     }
 
     private func order(_ webhooks: [WebhookSubscription], limit: Int = 2) -> PruneOrder {
@@ -49,12 +44,8 @@ struct MigrationTests {
             let path = folder + "/store.sqlite"
             try SQLiteWakeStore(path: path).close()
             #expect(try !SQLiteWakeStore.isOfNewerVersion(path: path))
-            let queue = try DatabaseQueue(path: path)
-            try await queue.write { database in
-                try database.execute(
-                    sql: "INSERT INTO grdb_migrations (identifier) VALUES ('999 later')")
-            }
-            try queue.close()
+            try Connection.run(
+                "INSERT INTO grdb_migrations (identifier) VALUES ('999 later')", on: path)
             #expect(try SQLiteWakeStore.isOfNewerVersion(path: path))
             let failure = #expect(throws: StoreFailure.self) { try SQLiteWakeStore(path: path) }
             #expect(failure?.kind == .corrupt)
@@ -75,28 +66,24 @@ struct MigrationTests {
             try EarlierStore.makeEarlier(today, steps: 7)
             // The same rows in a file of the second version.
             let path = folder + "/store.sqlite"
-            let queue = try DatabaseQueue(path: path)
-            try StoreSchema.migrator.migrate(queue, upTo: "2 webhook endpoints")
-            try await queue.writeWithoutTransaction { database in
-                try database.execute(
-                    sql: """
-                        ATTACH '\(today)' AS today;
-                        DELETE FROM book;
-                        INSERT INTO book SELECT * FROM today.book;
-                        INSERT INTO lane
-                            SELECT number, bundle_id, environment, kind, confirms_launches,
-                                paused_at, pause_reason
-                            FROM today.lane;
-                        INSERT INTO device
-                            SELECT number, lane, token, ledger, pending, latest, registered_at,
-                                dead_since, receipt_at, touched_at
-                            FROM today.device;
-                        INSERT INTO wake SELECT * FROM today.wake;
-                        INSERT INTO idempotency
-                            SELECT key, request, wake, expires_at FROM today.idempotency;
-                        """)
-            }
-            try queue.close()
+            try EarlierStore.make(path, lastStep: "2 webhook endpoints")
+            try Connection.run(
+                """
+                ATTACH '\(today)' AS today;
+                DELETE FROM book;
+                INSERT INTO book SELECT * FROM today.book;
+                INSERT INTO lane
+                    SELECT number, bundle_id, environment, kind, confirms_launches,
+                        paused_at, pause_reason
+                    FROM today.lane;
+                INSERT INTO device
+                    SELECT number, lane, token, ledger, pending, latest, registered_at,
+                        dead_since, receipt_at, touched_at
+                    FROM today.device;
+                INSERT INTO wake SELECT * FROM today.wake;
+                INSERT INTO idempotency
+                    SELECT key, request, wake, expires_at FROM today.idempotency;
+                """, on: path)
 
             let migrated = try SQLiteWakeStore(path: path)
             func ask(_ mark: IdempotencyKey) async throws -> AdmissionResult? {
@@ -221,14 +208,12 @@ struct MigrationTests {
                 }
                 try store.close()
             }()
-            try await DatabaseQueue(path: path).write { database in
-                try database.execute(
-                    sql: """
-                        UPDATE webhook SET endpoint = 0;
-                        UPDATE property SET value = 4 WHERE name = 'webhooks 0';
-                        UPDATE property SET value = 0 WHERE name = 'webhooks 7';
-                        """)
-            }
+            try Connection.run(
+                """
+                UPDATE webhook SET endpoint = 0;
+                UPDATE property SET value = 4 WHERE name = 'webhooks 0';
+                UPDATE property SET value = 0 WHERE name = 'webhooks 7';
+                """, on: path)
             let store = try SQLiteWakeStore(path: path)
             let heir = WebhookSubscription(
                 endpoint: Samples.endpoint, kinds: [.outcome], apps: [Samples.otherApp.bundleID])
@@ -321,30 +306,35 @@ struct MigrationTests {
             let waiting = try await connection.admitOne(
                 Samples.wake(app: Samples.otherApp, dueIn: 600, device: 2))
             try store.close()
-            let other = try DatabaseQueue(path: path)
-            let (wakes, devices) = try other.read { database in
-                (
-                    try Row.fetchAll(database, sql: "SELECT * FROM wakes ORDER BY id"),
-                    try Row.fetchAll(
-                        database, sql: "SELECT * FROM devices WHERE pending_wake IS NOT NULL")
-                )
-            }
+            let other = try Connection(path)
+            let wakes = try other.rows(
+                """
+                SELECT state, id, token, bundle_id, kind, accepted_at, payload_bytes
+                FROM wakes ORDER BY id
+                """)
+            let devices = try other.rows(
+                "SELECT token, pending_wake FROM devices WHERE pending_wake IS NOT NULL")
             try other.close()
-            #expect(wakes.map { $0["state"] as String } == ["sent", "pending"])
+            #expect(wakes.map(\.first) == [.text("sent"), .text("pending")])
+            let starts = wakes.map { row -> String in
+                guard case .text(let text) = row[1] else { return "no text" }
+                return text
+            }
             #expect(
-                zip(wakes, [sent.id, waiting.id]).allSatisfy { row, id in
-                    id.description.hasPrefix(row["id"] as String)
-                })
+                zip(starts, [sent.id, waiting.id]).allSatisfy { $1.description.hasPrefix($0) })
             let row = try #require(wakes.last)
-            #expect(row["token"] as String == Samples.deviceToken(2).hex)
-            #expect(row["bundle_id"] as String == Samples.otherApp.bundleID.value)
-            #expect(row["kind"] as String == "background")
-            let accepted = Samples.start.description.prefix(10)
-            #expect((row["accepted_at"] as String).hasPrefix(accepted))
+            let token = CopiedValue.text(Samples.deviceToken(2).hex)
+            #expect(row[2] == token)
+            #expect(row[3] == .text(Samples.otherApp.bundleID.value))
+            #expect(row[4] == .text("background"))
+            guard case .text(let accepted) = row[5] else {
+                Issue.record("There is no time.")
+                return
+            }
+            #expect(accepted.hasPrefix(Samples.start.description.prefix(10)))
             let payload = #"{"aps":{"content-available":1},"note":"n2"}"#
-            #expect(row["payload_bytes"] as Int == payload.utf8.count)
-            #expect(devices.map { $0["token"] as String } == [Samples.deviceToken(2).hex])
-            #expect(devices.first?["pending_wake"] == row["id"] as String)
+            #expect(row[6] == .integer(Int64(payload.utf8.count)))
+            #expect(devices == [[token, row[1]]])
         }
     }
 }

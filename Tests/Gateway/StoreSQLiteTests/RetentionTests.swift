@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 import Gateway
 import GatewayTestKit
 import StoreTestKit
@@ -55,9 +54,7 @@ struct RetentionTests {
                     limit: 100)
                 while try await store.prune(order).isFull(100) {}
                 counts.append(
-                    try await DatabaseQueue(path: path).read { database in
-                        try Int.fetchOne(database, sql: "SELECT count(*) FROM device") ?? 0
-                    })
+                    Int(try Connection(path).number("SELECT count(*) FROM device")))
             }
             try store.close()
             // What came in the two minutes and in the one that has just begun, and those that the

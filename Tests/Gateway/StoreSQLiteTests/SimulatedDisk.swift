@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CSimulatedDisk
-import GRDB
 import SeedKit
 import Synchronization
 
@@ -77,7 +76,7 @@ final class SimulatedDisk: Sendable {
 extension SQLiteWakeStore {
     /// Waits until nothing is copied from the log.
     func waitForCheckpoints() {
-        writer.writeWithoutTransaction { _ in }
-        checkpointer.database.writeWithoutTransaction { _ in }
+        writer.sync { _ in }
+        checkpointer.database.sync { _ in }
     }
 }

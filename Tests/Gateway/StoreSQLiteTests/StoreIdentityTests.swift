@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 import Gateway
 import GatewayTestKit
 import StoreTestKit
@@ -16,12 +15,6 @@ struct StoreIdentityTests {
     private func mode(_ path: String) throws -> Int? {
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         return (attributes[.posixPermissions] as? NSNumber)?.intValue
-    }
-
-    private func makeDatabase(_ path: String, _ sql: String) throws {
-        let queue = try DatabaseQueue(path: path)
-        try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
-        try queue.close()
     }
 
     @Test("What is no file at all is refused in words, and not opened", arguments: [true, false])
@@ -62,7 +55,7 @@ struct StoreIdentityTests {
     func stray(sql: String, words: String) async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/other.sqlite"
-            try makeDatabase(path, sql)
+            try Connection.run(sql, on: path)
             let rights = [FileAttributeKey.posixPermissions: 0o644]
             try FileManager.default.setAttributes(rights, ofItemAtPath: path)
             let before = try bytes(path)
@@ -138,17 +131,13 @@ struct StoreIdentityTests {
     func earlier() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
-            let queue = try DatabaseQueue(path: path)
-            try StoreSchema.migrator.migrate(queue, upTo: "1 wakes")
-            try queue.close()
+            try EarlierStore.make(path, lastStep: "1 wakes")
             #expect(try SQLiteWakeStore.refusal(path: path) == nil)
             try FileManager.default.setAttributes(
                 [.posixPermissions: 0o644], ofItemAtPath: path)
             try SQLiteWakeStore(path: path).close()
             #expect(try mode(path) == 0o600)
-            let id = try await DatabaseQueue(path: path).read {
-                try Int32.fetchOne($0, sql: "PRAGMA application_id")
-            }
+            let id = try Connection(path).number("PRAGMA application_id")
             #expect(id == StoreIdentity.applicationID)
         }
     }
@@ -161,11 +150,11 @@ struct StoreIdentityTests {
                 "PRAGMA journal_mode = WAL", "CREATE TABLE grdb_migrations (identifier TEXT)",
             ] {
                 try? FileManager.default.removeItem(atPath: path)
-                try makeDatabase(path, sql)
+                try Connection.run(sql, on: path)
                 #expect(try SQLiteWakeStore.refusal(path: path) == nil)
             }
             try FileManager.default.removeItem(atPath: path)
-            try makeDatabase(path, "PRAGMA journal_mode = WAL")
+            try Connection.run("PRAGMA journal_mode = WAL", on: path)
             try SQLiteWakeStore(path: path).close()
             #expect(try SQLiteWakeStore.audit(path: path).isSound)
         }

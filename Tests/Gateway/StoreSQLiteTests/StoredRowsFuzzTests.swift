@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 import GatewayTestKit
 import SeedKit
 import StoreRows
@@ -334,38 +333,30 @@ struct StoredRowsFuzzTests {
             ("webhook", "kind"), ("webhook", "subject"), ("webhook", "fence"), ("webhook", "tries"),
             ("wake", "state"), ("queue", "environment"), ("queue", "kind"), ("wake", "device"),
         ]
-        let other = try DatabaseQueue(path: path)
-        try other.write { database in
-            for _ in 0...spoiler.below(12) {
-                let (table, column) = spoiler.pick(columns)
-                let key = ["idempotency": "key", "attempt": "wake"][table] ?? "number"
-                guard
-                    let row = try Row.fetchOne(
-                        database,
-                        sql: "SELECT \(key) AS key, \(column) AS old FROM \(table) "
-                            + "ORDER BY \(key) LIMIT 1 OFFSET (SELECT \(spoiler.below(1 << 30)) "
-                            + "% max(1, count(*)) FROM \(table))")
-                else { continue }
-                let old: DatabaseValue = row["old"]
-                let bit = spoiler.below(63)
-                let new: DatabaseValue =
-                    switch old.storage {
-                    case .blob(let data): Data(spoiler.spoil(Array(data))).databaseValue
-                    case .string(let text):
-                        String(decoding: spoiler.spoil(Array(text.utf8)), as: UTF8.self)
-                            .replacing("\0", with: "").databaseValue
-                    case .int64(let number):
-                        spoiler.pick(
-                            [.max, .min, 0, -1, number &+ 1, number ^ (1 << Int64(bit))] as [Int64]
-                        ).databaseValue
-                    case .null, .double: .null
-                    }
-                guard !new.isNull else { continue }
-                // Another queue of the same name is no damage that the file allows.
-                try database.execute(
-                    sql: "UPDATE OR IGNORE \(table) SET \(column) = ? WHERE \(key) = ?",
-                    arguments: [new, row["key"] as DatabaseValue])
+        let other = try Connection(path)
+        for _ in 0...spoiler.below(12) {
+            let (table, column) = spoiler.pick(columns)
+            let key = ["idempotency": "key", "attempt": "wake"][table] ?? "number"
+            let rows = try other.rows(
+                "SELECT \(key), \(column) FROM \(table) ORDER BY \(key) LIMIT 1 "
+                    + "OFFSET (SELECT \(spoiler.below(1 << 30)) % max(1, count(*)) FROM \(table))")
+            guard let row = rows.first else { continue }
+            let bit = spoiler.below(63)
+            let new: CopiedValue
+            switch row[1] {
+            case .bytes(let bytes): new = .bytes(spoiler.spoil(bytes))
+            case .text(let text):
+                let bytes = spoiler.spoil(Array(text.utf8))
+                new = .text(String(decoding: bytes, as: UTF8.self).replacing("\0", with: ""))
+            case .integer(let number):
+                new = .integer(
+                    spoiler.pick(
+                        [.max, .min, 0, -1, number &+ 1, number ^ (1 << Int64(bit))] as [Int64]))
+            case .null: continue
             }
+            // Another queue of the same name is no damage that the file allows.
+            try other.rows(
+                "UPDATE OR IGNORE \(table) SET \(column) = ? WHERE \(key) = ?", [new, row[0]])
         }
         try other.close()
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 import Gateway
 import GatewayTestKit
 import SeedKit
@@ -44,14 +43,9 @@ struct CheckpointerTests {
     }
 
     /// A connection with a transaction that reads, and does not end.
-    private static func heldReader(_ path: String) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.allowsUnsafeTransactions = true
-        let reader = try DatabaseQueue(path: path, configuration: configuration)
-        try reader.unsafeRead { database in
-            try database.execute(sql: "BEGIN")
-            _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM wake")
-        }
+    private static func heldReader(_ path: String) throws -> Connection {
+        let reader = try Connection(path)
+        try reader.run(script: "BEGIN; SELECT count(*) FROM wake")
         return reader
     }
 
@@ -163,7 +157,7 @@ struct CheckpointerTests {
             let failure = #expect(throws: StoreFailure.self) { try Self.open(copy) }
             #expect(failure?.kind == .inUse)
             #expect(failure?.message.contains("End that program") == true)
-            try await reader.unsafeRead { try $0.execute(sql: "COMMIT") }
+            try reader.run(script: "COMMIT")
             let opened = try Self.open(copy)
             #expect(try await opened.perform(CountWakes()).accepted == 1)
             try opened.close()
@@ -203,7 +197,7 @@ struct CheckpointerTests {
                 limit: 100)
             let pruning = await #expect(throws: StoreFailure.self) { try await store.prune(order) }
             #expect(pruning == failure)
-            try await reader.unsafeRead { try $0.execute(sql: "COMMIT") }
+            try reader.run(script: "COMMIT")
             try reader.close()
             for _ in 0..<2_000 where store.logStatus.isFull {
                 _ = try? await connection.admitOne(Samples.wake(device: 2_000_000))

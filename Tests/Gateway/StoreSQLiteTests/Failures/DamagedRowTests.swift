@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 import GatewayTestKit
 import StoreRows
 import StoreTestKit
@@ -35,12 +34,10 @@ struct DamagedRowTests {
     }
 
     private func spoil(_ path: String, _ statements: [String]) throws {
-        let other = try DatabaseQueue(path: path)
-        try other.write { database in
-            for statement in statements {
-                try database.execute(sql: statement)
-                try #require(database.changesCount > 0, "\(statement)")
-            }
+        let other = try Connection(path)
+        for statement in statements {
+            try other.run(script: statement)
+            try #require(other.changeCount > 0, "\(statement)")
         }
         try other.close()
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
-import GRDBSQLite
+import CLibsqlite3
 import Synchronization
 import Testing
+
+@testable import StoreSQLite
 
 /// A connection's database file that fails when a test says so.
 enum FaultyFile {
@@ -47,13 +48,13 @@ enum FaultyFile {
     }
 
     /// Puts a switch in front of the database file of each connection. They leak with the process.
-    static func attach(to databases: [DatabaseQueue]) throws -> Switch {
+    static func attach(to databases: [ConnectionQueue]) throws -> Switch {
         let faults = Switch()
         for database in databases {
-            try database.writeWithoutTransaction { database in
+            try database.sync { connection in
                 var file: UnsafeMutablePointer<sqlite3_file>?
                 let code = sqlite3_file_control(
-                    database.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+                    connection.handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
                 try #require(code == SQLITE_OK)
                 let open = try #require(file)
                 let under: UnsafePointer<sqlite3_io_methods> = try #require(open.pointee.pMethods)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 import Gateway
 import GatewayTestKit
 import StoreTestKit
@@ -96,11 +95,11 @@ struct OwnershipTests {
     func foreignWriter() async throws {
         try await withStore { path, store, connection in
             try await connection.admit([Samples.wake()])
-            let other = try DatabaseQueue(path: path)
+            let other = try Connection(path)
             // Reading is anybody's.
-            _ = try await other.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM wake") }
+            _ = try other.number("SELECT count(*) FROM wake")
             try await connection.admit([Samples.wake(device: 5)])
-            try await other.write { try $0.execute(sql: "UPDATE device SET latest = 0") }
+            try other.run(script: "UPDATE device SET latest = 0")
             try other.close()
             try await expectEnd(connection, store, "Another program has written to the store")
         }

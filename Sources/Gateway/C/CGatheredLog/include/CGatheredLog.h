@@ -17,9 +17,7 @@
 //
 // Only the methods of one open file, the log of the given connection, are replaced, until it is
 // closed. A custom VFS (sqlite3_vfs) for all files would have the same effect with one more call
-// for each read and write of the database, but GRDB opens connections without naming a VFS: it
-// would need URI file names, which are a compile-time option of SQLite, or to be the default of the
-// process, which would affect other users of SQLite. If a newer SQLite has more methods, only the
+// for each read and write of the database. If a newer SQLite has more methods, only the
 // known ones are copied, with the version number that they belong to.
 //
 // This relies on documented features of SQLite: the methods of files (sqlite3_io_methods), the file
