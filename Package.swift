@@ -92,7 +92,6 @@ let nioPosix = Product.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Product.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioTLS = Product.product(name: "NIOTLS", package: "swift-nio")
 let unixSignals = Product.product(name: "UnixSignals", package: "swift-service-lifecycle")
-let yams = Product.product(name: "Yams", package: "Yams")
 
 let package = Package(
     name: "rouse",
@@ -130,7 +129,6 @@ let package = Package(
         .package(
             url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1",
             traits: []),
-        .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
         .package(
             url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],
@@ -181,12 +179,12 @@ let package = Package(
         tests(of: "WakeSimulation", in: .simulation, ["DeviceModel", "WakeBudget", "WakeModel"]),
 
         // Readers of files, for `rouse validate` and `rouse audit`.
-        module("PayloadLint", in: .lint, ["PayloadRules", "StrictJSON", "WakeModel", yams]),
+        systemLibrary("CLibyaml", "yaml-0.1", in: .lint, apt: "libyaml-dev"),
+        module("PayloadLint", in: .lint, ["CLibyaml", "PayloadRules", "StrictJSON", "WakeModel"]),
         tests(
             of: "PayloadLint", in: .lint,
-            ["PayloadRules", "SeedKit", "StrictJSON", "WakeModel", yams],
-            exclude: ["Golden"]),
-        module("AppAudit", in: .lint, ["PayloadLint", "PayloadRules", yams]),
+            ["PayloadRules", "SeedKit", "StrictJSON", "WakeModel"], exclude: ["Golden"]),
+        module("AppAudit", in: .lint, ["PayloadLint", "PayloadRules"]),
         tests(of: "AppAudit", in: .lint, ["PayloadLint", "PayloadRules", "SeedKit"]),
 
         // Layer 2: the gateway.
@@ -371,8 +369,7 @@ let package = Package(
                 "CurlHTTP", "CurlTransport", "DeviceModel", "Gateway", "HTTP2Transport",
                 "OpenSSLCrypto", "PayloadLint", "PayloadRules", "PushTransport", "StorePostgreSQL",
                 "StoreSQLite", "WakeBudget", "WakeModel", "WakeSimulation", argumentParser,
-                lifecycle, logging,
-                unixSignals, yams,
+                lifecycle, logging, unixSignals,
             ]),
         tests(
             of: "RouseCommand", in: .command,

@@ -27,7 +27,7 @@ done
 # The libraries that the program may need. Anything else slipped in unseen: a Swift library means
 # that it was not linked with --static-swift-stdlib.
 readonly allowed='libc.so.6 libm.so.6 libgcc_s.so.1 libstdc++.so.6 libcrypto.so.3 libcurl.so.4
-    libnghttp2.so.14 libpq.so.5 libsqlite3.so.0 libssl.so.3'
+    libnghttp2.so.14 libpq.so.5 libsqlite3.so.0 libssl.so.3 libyaml-0.so.2'
 
 for tool in dpkg-shlibdeps dpkg-deb dpkg-gencontrol; do
     if ! command -v "${tool}" >/dev/null; then

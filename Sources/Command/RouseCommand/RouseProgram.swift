@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import CProcess
-import Foundation
+import Glibc
 import Logging
 import WakeModel
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AppAudit
-import Foundation
+import FoundationEssentials
 import PayloadLint
 import PayloadRules
 import WakeModel

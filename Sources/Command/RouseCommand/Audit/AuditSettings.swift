@@ -2,7 +2,6 @@
 
 import AppAudit
 import ArgumentParser
-import Foundation
 import PayloadLint
 import PayloadRules
 

@@ -2,8 +2,9 @@
 
 import APNsClient
 import CurlHTTP
-import Foundation
+import FoundationEssentials
 import OpenSSLCrypto
+import WakeModel
 
 /// A running gateway, asked over its HTTP API.
 ///
@@ -110,23 +111,8 @@ struct GatewayClient: ~Copyable {
         if body.allSatisfy({ $0 < 0x7f && $0 != UInt8(ascii: "\\") }) {
             return try? decoder.decode(type, from: Data(body))
         }
-        guard
-            let object = try? JSONSerialization.jsonObject(
-                with: Data(body), options: .fragmentsAllowed),
-            let data = try? JSONSerialization.data(
-                withJSONObject: printable(object), options: .fragmentsAllowed)
-        else { return nil }
-        return try? decoder.decode(type, from: data)
-    }
-
-    private static func printable(_ value: Any) -> Any {
-        switch value {
-        case let text as String: text.printableLines
-        case let items as [Any]: items.map(printable)
-        case let members as [String: Any]:
-            Dictionary(members.map { ($0.printable, printable($1)) }) { first, _ in first }
-        default: value
-        }
+        guard let text = String(validating: body, as: UTF8.self) else { return nil }
+        return try? decoder.decode(type, from: Data(text.printableTexts.utf8))
     }
 
     /// A problem document as a failure.
@@ -191,7 +177,7 @@ struct GatewayClient: ~Copyable {
         var bytes = try InputFile.read(path, name, limit: 4_096)
         defer { bytes.cleanse() }
         let key = String(decoding: bytes, as: UTF8.self)
-            .trimmingCharacters(in: .whitespacesAndNewlines)
+            .trimmed
         guard !key.isEmpty, !key.contains("\n") else {
             throw CommandFailure(
                 .data,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import Dispatch
+import Glibc
 import Synchronization
 
 /// What Ctrl-C (SIGINT) does while the command waits for a server: it reports the progress, and the

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
 /// A part of a terminal that is written over, again and again, until the program is interrupted.
 struct LiveScreen {
     /// How often it is written.

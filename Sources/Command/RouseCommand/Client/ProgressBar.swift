@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import Glibc
 import Synchronization
 
 /// A bar on standard error that says how far long work is, how fast it goes and when it ends, where
@@ -45,7 +45,7 @@ final class ProgressBar: Sendable {
         let text = Self.text(
             done: done, of: total ?? self.total, seconds: start.duration(to: now) / .seconds(1),
             noun: noun, columns: TerminalSize.of(STDERR_FILENO).columns)
-        write("\r\u{1b}[K" + text)
+        StandardError.write("\r\u{1b}[K" + text)
     }
 
     /// Takes the bar away.
@@ -55,13 +55,13 @@ final class ProgressBar: Sendable {
             state = State(next: .now)
             return true
         }
-        if wasOnScreen { write("\r\u{1b}[K") }
+        if wasOnScreen { StandardError.write("\r\u{1b}[K") }
     }
 
     /// Takes away a bar that some task may have shown. Any thread may do it.
     static func wipe() {
         guard isatty(STDERR_FILENO) == 1 else { return }
-        try? FileHandle.standardError.write(contentsOf: Data("\r\u{1b}[K".utf8))
+        StandardError.write("\r\u{1b}[K")
     }
 
     /// The bar in characters, with the rate and the time that is left, in a line of so many
@@ -74,7 +74,8 @@ final class ProgressBar: Sendable {
         let things = noun.isEmpty ? "" : " " + noun
         let end = rate > 0 ? ", \(time(Int(min(left, 1e9)))) left" : ""
         // What takes longer than a second has a rate all the same.
-        let pace = rate >= 10 || rate == 0 ? "\(Int(rate))" : String(format: "%.1f", rate)
+        let tenths = Int((rate * 10).rounded())
+        let pace = rate >= 10 || rate == 0 ? "\(Int(rate))" : "\(tenths / 10).\(tenths % 10)"
         let words = "\(done) of \(total)\(things), \(pace)/s\(end)"
         // Beside it are brackets and a space, and the last column stays free.
         let width = min(widths.upperBound, columns - words.count - 4)
@@ -92,9 +93,5 @@ final class ProgressBar: Sendable {
         case ..<3_600: "\(seconds / 60) min \(seconds % 60) s"
         default: "\(seconds / 3_600) h \(seconds % 3_600 / 60) min"
         }
-    }
-
-    private func write(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 }

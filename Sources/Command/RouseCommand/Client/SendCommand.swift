@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import CurlHTTP
-import Foundation
+import FoundationEssentials
 
 /// `rouse send`: wakes from a file, through a gateway.
 struct SendCommand: AsyncParsableCommand {

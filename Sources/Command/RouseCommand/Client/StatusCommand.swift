@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Foundation
 
 /// `rouse status`: how a running gateway is.
 struct StatusCommand: AsyncParsableCommand {
@@ -151,7 +150,7 @@ struct GatewayStatus {
 }
 
 private func row(_ label: String, _ text: String) -> String {
-    label.padding(toLength: Console.fieldIndent, withPad: " ", startingAt: 0) + text
+    label.padding(toWidth: Console.fieldIndent) + text
 }
 
 /// `rouse status --json`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsClient
-import Foundation
+import Glibc
 import WakeModel
 
 /// Looks at a key or a certificate: is it there, is it the right kind, is it still valid, and who

@@ -2,7 +2,8 @@
 
 import APNsClient
 import AdminAPI
-import Foundation
+import FoundationEssentials
+import Glibc
 import WakeModel
 
 /// Looks at what a gateway's listener needs: API keys, an address, a certificate.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import FoundationEssentials
 import Gateway
+import Glibc
 import StorePostgreSQL
 import StoreSQLite
 
@@ -151,9 +152,9 @@ enum StoreCheck {
     }
 
     private static func isDatabase(_ path: String, _ byteCount: Int) -> Bool {
-        guard byteCount >= headerByteCount, let file = FileHandle(forReadingAtPath: path),
-            let start = try? file.read(upToCount: magic.count)
-        else { return false }
-        return Array(start) == magic
+        guard byteCount >= headerByteCount else { return false }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        return Descriptor(descriptor).read(upTo: magic.count) == magic
     }
 }

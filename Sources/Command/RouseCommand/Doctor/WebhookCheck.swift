@@ -2,7 +2,7 @@
 
 import AdminAPI
 import CurlHTTP
-import Foundation
+import FoundationEssentials
 import WakeModel
 
 /// Looks at the receivers of webhooks: their secrets, and online whether they can be reached.
@@ -48,8 +48,7 @@ enum WebhookCheck {
 
     /// Whether libraries for Standard Webhooks would decode what Rouse takes as it is.
     private static func isBareBase64(_ secret: String) -> Bool {
-        let text = secret.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard let bytes = Data(base64Encoded: text) else { return false }
+        guard let bytes = Data(base64Encoded: secret.trimmed) else { return false }
         return bytes.count >= secretByteCount
     }
 

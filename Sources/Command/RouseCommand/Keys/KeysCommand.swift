@@ -3,7 +3,7 @@
 import APNsClient
 import AdminAPI
 import ArgumentParser
-import Foundation
+import Glibc
 import OpenSSLCrypto
 import PayloadLint
 import WakeModel

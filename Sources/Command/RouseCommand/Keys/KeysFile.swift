@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AdminAPI
-import Foundation
+import FoundationEssentials
+import Glibc
 import PayloadLint
 import WakeModel
 
@@ -165,7 +166,7 @@ extension KeysFile {
             }
             return nil
         }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let handle = Descriptor(descriptor)
         var status = stat()
         // What was opened, not what lies at the path by now.
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -176,9 +177,9 @@ extension KeysFile {
                 .configuration,
                 "keys-file (\(path)) can be written by other users. Run: chmod 600 \(path)")
         }
-        guard let data = try? handle.read(upToCount: maximumByteCount + 1),
-            data.count <= maximumByteCount,
-            let file = try? JSONDecoder().decode(KeysFile.self, from: data)
+        guard let bytes = handle.read(upTo: maximumByteCount + 1),
+            bytes.count <= maximumByteCount,
+            let file = try? JSONDecoder().decode(KeysFile.self, from: Data(bytes))
         else {
             throw CommandFailure(
                 .configuration,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNsClient
-import Foundation
+import Glibc
 import OpenSSLCrypto
 
 /// Standard output, for a secret that is shown once: that it was written is certain before anything
@@ -13,17 +13,8 @@ enum SecretOutput {
         try check()
         var bytes = Array((line + "\n").utf8)
         defer { bytes.cleanse() }
-        var start = 0
-        while start < bytes.count {
-            // SAFETY: `write` reads at most as many bytes as the slice has, which is valid and
-            // unchanged until the closure returns.
-            let count = bytes[start...].withUnsafeBytes {
-                Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw unwritable(errno) }
-            start += count
-        }
+        let code = Descriptor.write(bytes, to: STDOUT_FILENO)
+        guard code == 0 else { throw unwritable(code) }
         // A pipe or a terminal has nothing to flush.
         guard fsync(STDOUT_FILENO) == 0 || errno == EINVAL || errno == EROFS else {
             throw unwritable(errno)

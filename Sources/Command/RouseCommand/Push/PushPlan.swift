@@ -3,7 +3,6 @@
 import APNsClient
 import APNsWire
 import ArgumentParser
-import Foundation
 import PayloadRules
 import PushTransport
 import WakeModel

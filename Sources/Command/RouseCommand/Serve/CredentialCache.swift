@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import Glibc
 import Synchronization
 
 /// The values that detect a replaced file.

@@ -2,7 +2,7 @@
 
 import AdminAPI
 import CurlHTTP
-import Foundation
+import Dispatch
 
 // `@unchecked` below: `caller` is used on `queue` only, which is serial.
 

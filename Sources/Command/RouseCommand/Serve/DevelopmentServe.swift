@@ -3,7 +3,7 @@
 import APNsClient
 import APNsSimulator
 import AdminAPI
-import Foundation
+import FoundationEssentials
 import Logging
 import PushTransport
 import UnixSignals

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AdminAPI
-import Foundation
 import Logging
 import ServiceLifecycle
 import Synchronization

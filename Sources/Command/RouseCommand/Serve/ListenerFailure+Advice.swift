@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AdminAPI
-import Foundation
+import Glibc
 
 extension ListenerFailure {
     /// The cause and the fix, as the continuation of "cannot listen:".

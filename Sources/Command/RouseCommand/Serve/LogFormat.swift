@@ -2,7 +2,6 @@
 
 import APNsClient
 import ArgumentParser
-import Foundation
 import Logging
 import Synchronization
 import WakeModel
@@ -58,9 +57,8 @@ struct JSONLogHandler: LogHandler {
         if let error = event.error { all["error"] = "\(error)" }
         let line = Self.line(
             at: WakeClock.system.now(), event.level, label, "\(event.message)", all)
-        // There is no other place to report that the log cannot be written.
         Self.output.withLock { _ in
-            try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
+            StandardError.write(line + "\n")
         }
     }
 

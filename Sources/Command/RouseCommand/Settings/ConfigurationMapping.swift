@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import PayloadLint
 import WakeModel
-import Yams
 
 /// One mapping of a configuration file: typed lookups whose errors name line, field, problem and
 /// fix.
@@ -12,14 +10,14 @@ struct ConfigurationMapping {
     let file: String
     /// The path of the mapping in the file, such as `apps[0]`; empty for the root.
     let path: String
-    private let mapping: Node.Mapping
+    private let mapping: YAMLNode.Mapping
     private let known: [String]
     /// The sources of values that are not from the file, by their paths.
     private let origins: [String: String]
 
     /// Wraps a node. Throws for anything but a mapping, and for a key that is not `known`.
     init(
-        _ node: Node, file: String, path: String = "", known: [String],
+        _ node: YAMLNode, file: String, path: String = "", known: [String],
         origins: [String: String] = [:]
     ) throws(CommandFailure) {
         guard let mapping = node.mapping else {
@@ -47,33 +45,15 @@ struct ConfigurationMapping {
     /// Reads YAML text that was in `file`; `hint` is what an empty file lacks.
     static func parse(
         _ yaml: String, file: String, hint: String
-    ) throws(CommandFailure) -> Node {
-        guard !YAMLAliases.areEndless(yaml) else {
-            throw CommandFailure(
-                .configuration, "\(file): \(YAMLAliases.problem). Write the values out.")
-        }
-        do {
-            guard let node = try Yams.compose(yaml: yaml) else {
-                throw CommandFailure(.configuration, "\(file) is empty. \(hint)")
-            }
-            return node
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch YamlError.scanner(_, let problem, let mark, _),
-            YamlError.parser(_, let problem, let mark, _),
-            YamlError.composer(_, let problem, let mark, _)
-        {
-            // Without the line itself, which may contain a secret.
-            throw CommandFailure(
-                .configuration, "\(file):\(mark.line):\(mark.column): not YAML: \(problem).")
-        } catch YamlError.duplicatedKeysInMapping(let names, let context) {
-            throw CommandFailure(
-                .configuration,
-                "\(file):\(context.mark.line): \(names.joined(separator: ", ")) appears "
-                    + "twice. Remove one.")
+    ) throws(CommandFailure) -> YAMLNode {
+        let node: YAMLNode?
+        do throws(YAMLFailure) {
+            node = try YAMLNode.parse(yaml)
         } catch {
-            throw CommandFailure(.configuration, "\(file) is not YAML in UTF-8.")
+            throw CommandFailure(.configuration, error.sentence(for: file))
         }
+        guard let node else { throw CommandFailure(.configuration, "\(file) is empty. \(hint)") }
+        return node
     }
 
     /// The fault of the value of `key`.
@@ -120,7 +100,7 @@ struct ConfigurationMapping {
     /// A whole number within a range; `nil` when the key is absent.
     func integer(_ key: String, in range: ClosedRange<Int>) throws(CommandFailure) -> Int? {
         guard let node = value(key) else { return nil }
-        guard let number = node.int, range.contains(number) else {
+        guard let number = node.integer, range.contains(number) else {
             throw failure(
                 key, "is not a whole number from \(range.lowerBound) to \(range.upperBound)",
                 "Write such a number, without a unit.")
@@ -131,7 +111,7 @@ struct ConfigurationMapping {
     /// A number within a range, with or without a decimal point; `nil` when the key is absent.
     func number(_ key: String, in range: ClosedRange<Double>) throws(CommandFailure) -> Double? {
         guard let node = value(key) else { return nil }
-        guard let number = node.float, range.contains(number) else {
+        guard let number = node.number, range.contains(number) else {
             throw failure(
                 key, "is not a number from \(range.lowerBound) to \(range.upperBound)",
                 "Write such a number, without a unit.")
@@ -158,7 +138,7 @@ struct ConfigurationMapping {
     /// `true` or `false`; `nil` when the key is absent.
     func boolean(_ key: String) throws(CommandFailure) -> Bool? {
         guard let node = value(key) else { return nil }
-        guard let boolean = node.bool else {
+        guard let boolean = node.boolean else {
             throw failure(key, "is neither true nor false", "Write true or false.")
         }
         return boolean
@@ -241,13 +221,13 @@ struct ConfigurationMapping {
     private func place(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
     /// The node of a key; `nil` for an absent key, and for one without a value.
-    private func value(_ key: String) -> Node? {
-        guard let node = mapping[key], node.null == nil else { return nil }
+    private func value(_ key: String) -> YAMLNode? {
+        guard let node = mapping[key], !node.isNull else { return nil }
         return node
     }
 
     private static func failure(
-        _ file: String, _ mark: Mark?, _ place: String, _ problem: String, _ remedy: String
+        _ file: String, _ mark: YAMLNode.Mark?, _ place: String, _ problem: String, _ remedy: String
     ) -> CommandFailure {
         let line = mark.map { ":\($0.line)" } ?? ""
         return CommandFailure(.configuration, "\(file)\(line): \(place) \(problem). \(remedy)")

@@ -2,7 +2,7 @@
 
 import APNsClient
 import APNsWire
-import Foundation
+import FoundationEssentials
 import PushTransport
 import WakeModel
 

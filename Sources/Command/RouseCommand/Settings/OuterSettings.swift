@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import FoundationEssentials
 import PayloadLint
-import Yams
 
 /// The overrides of a configuration file: the environment, and the command line, which overrides
 /// both.
@@ -120,32 +119,29 @@ struct OuterSettings {
     }
 
     /// The file with these values in it.
-    func over(_ file: Node) -> Node {
-        guard file.mapping != nil else { return file }
-        var file = file
+    func over(_ file: YAMLNode) -> YAMLNode {
+        guard var root = file.mapping else { return file }
         for (key, text) in values {
             let parts = key.path.split(separator: ".").map(String.init)
             guard parts.count == 2 else {
-                file[parts[0]] = Node(text)
+                root[parts[0]] = YAMLNode(text)
                 continue
             }
-            guard var inner = Self.mapping(at: parts[0], in: file) else { continue }
-            inner[parts[1]] = Node(text)
-            file[parts[0]] = inner
+            guard var inner = Self.mapping(at: parts[0], in: root) else { continue }
+            inner[parts[1]] = YAMLNode(text)
+            root[parts[0]] = .mapping(inner)
         }
-        return file
+        return .mapping(root)
     }
 
     /// What holds the inner keys; `nil` when the file has something else there, which its reader
     /// will refuse.
-    private static func mapping(at key: String, in file: Node) -> Node? {
-        guard let node = file[key], node.null == nil else {
-            return Node([(Node, Node)]())
-        }
-        if node.mapping != nil { return node }
+    private static func mapping(at key: String, in file: YAMLNode.Mapping) -> YAMLNode.Mapping? {
+        guard let node = file[key], !node.isNull else { return YAMLNode.Mapping([]) }
+        if let mapping = node.mapping { return mapping }
         // `transport` may be the one word of its kind.
-        let kind: [(Node, Node)] = [("kind", node)]
-        return key == "transport" && node.scalar != nil ? Node(kind) : nil
+        guard key == "transport", node.scalar != nil else { return nil }
+        return YAMLNode.Mapping([(YAMLNode("kind"), node)])
     }
 
     /// Refuses a variable that is most likely misspelt: ignoring it would apply a setting that was

@@ -2,7 +2,7 @@
 
 import APNsWire
 import AdminAPI
-import Foundation
+import FoundationEssentials
 import Gateway
 import PayloadLint
 import PushTransport

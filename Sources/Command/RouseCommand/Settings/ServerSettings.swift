@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CurlTransport
-import Foundation
+import FoundationEssentials
 import PushTransport
 import WakeModel
 
@@ -25,7 +25,7 @@ struct ServerSettings: Hashable, Sendable {
     init(
         _ options: ServerOptions?, configured: ServeConfiguration.App?,
         _ configuration: ServeConfiguration?,
-        lookUp: (String) -> String? = { ProcessInfo.processInfo.environment[$0] },
+        lookUp: (String) -> String? = { Variables.current[$0] },
         hasNewLibcurl: () -> Bool = {
             (try? CurlLibrary.loaded())?.reportsRefusedStreams == true
         }
@@ -97,7 +97,7 @@ struct ServerSettings: Hashable, Sendable {
         _ text: String, field: String
     ) throws(InvalidField) -> TransportConfiguration.Proxy {
         guard text != "none" else { return .none }
-        guard let scheme = text.range(of: "://"), text[..<scheme.lowerBound] == "http",
+        guard let scheme = text.firstRange(of: "://"), text[..<scheme.lowerBound] == "http",
             !text[scheme.upperBound...].isEmpty
         else {
             throw InvalidField(

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import Glibc
 
 /// An output file of a command, with the exit code that fits each way to fail.
 struct OutputFile: Sendable {
     /// Which file it is; `nil` for what is no regular file, such as a pipe or a terminal.
     let identity: FileIdentity?
-    private let handle: FileHandle
+    private let file: Descriptor
     private let name: String
 
     /// Creates a file, or empties it unless it is one of `others`: files that the command reads or
@@ -23,7 +23,7 @@ struct OutputFile: Sendable {
                 isForbidden ? .notAllowed : .noInput,
                 "\(name) cannot be written: \(reason). Check the path.")
         }
-        handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        file = Descriptor(descriptor)
         identity = FileIdentity(descriptor: descriptor)
         guard let identity else { return }
         guard !others.contains(identity) else {
@@ -38,22 +38,17 @@ struct OutputFile: Sendable {
 
     /// Appends bytes.
     func append(_ bytes: [UInt8]) throws(CommandFailure) {
-        do {
-            try handle.write(contentsOf: Data(bytes))
-        } catch {
-            throw CommandFailure(
-                .output, "\(name) cannot be written to its end. Is there room on the disk?")
-        }
+        guard file.write(bytes) else { throw incomplete }
     }
 
     /// Closes the file, which shows whether all was written.
     func close() throws(CommandFailure) {
-        do {
-            try handle.close()
-        } catch {
-            throw CommandFailure(
-                .output, "\(name) cannot be written to its end. Is there room on the disk?")
-        }
+        guard file.close() else { throw incomplete }
+    }
+
+    private var incomplete: CommandFailure {
+        CommandFailure(
+            .output, "\(name) cannot be written to its end. Is there room on the disk?")
     }
 
     /// Appends a text and closes the file.

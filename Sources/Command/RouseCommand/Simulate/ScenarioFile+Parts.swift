@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DeviceModel
-import Foundation
 import PayloadLint
 import WakeBudget
 import WakeModel
@@ -152,6 +151,7 @@ enum BudgetKeys {
 
     private static func swiftName(_ key: String) -> String {
         let parts = key.split(separator: "-")
-        return parts.prefix(1).joined() + parts.dropFirst().map(\.capitalized).joined()
+        return parts.prefix(1).joined()
+            + parts.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import FoundationEssentials
 import WakeBudget
+import WakeModel
 import WakeSimulation
 
 extension EventStream {
@@ -120,7 +121,7 @@ extension EventStream {
     }
 
     private static func minute(_ text: String) -> Int64? {
-        let parts = text.trimmingCharacters(in: .whitespaces).split(separator: ":")
+        let parts = text.trimmed.split(separator: ":")
         guard parts.count == 2, let hour = Int64(parts[0]), let minute = Int64(parts[1]),
             (0...24).contains(hour), (0...59).contains(minute), hour * 60 + minute <= 1440
         else { return nil }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DeviceModel
-import Foundation
+import FoundationEssentials
 import WakeBudget
 import WakeSimulation
 

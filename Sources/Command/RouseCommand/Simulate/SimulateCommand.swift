@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Foundation
 import WakeSimulation
 
 /// `rouse simulate`: predicts the outcomes of pushes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import CProcess
 import WakeSimulation
 
 /// `rouse simulate --grid`: the default budget on unmeasured devices.
@@ -31,7 +31,7 @@ struct SimulateGrid {
             grid.devicesPerCell = max(1, devices / grid.cellCount)
         }
         self.grid = grid
-        threads = command.threads ?? ProcessInfo.processInfo.activeProcessorCount
+        threads = command.threads ?? Int(CProcess_processor_count())
         json = command.json
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import Glibc
 import WakeSimulation
 
 /// How stale events became: for each time the share of the events that were seen by then, a curve

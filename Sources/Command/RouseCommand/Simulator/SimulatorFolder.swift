@@ -2,7 +2,8 @@
 
 import APNsClient
 import APNsWire
-import Foundation
+import FoundationEssentials
+import Glibc
 import OpenSSLCrypto
 import WakeModel
 

@@ -2,7 +2,6 @@
 
 import APNsSimulator
 import DeviceModel
-import Foundation
 import Logging
 import ServiceLifecycle
 import UnixSignals

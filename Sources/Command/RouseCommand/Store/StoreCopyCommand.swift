@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import Gateway
+import Glibc
 import StorePostgreSQL
 import StoreSQLite
 import WakeBudget

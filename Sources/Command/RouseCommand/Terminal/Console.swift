@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// The output of a command: results to standard output, diagnostics to standard error.
 ///
@@ -66,8 +67,7 @@ struct Console: Sendable {
 
     /// Writes a label and a text that stays in one line, so that it can be copied.
     func sayVerbatim(_ label: String, _ text: String) {
-        say(
-            label.padding(toLength: Self.fieldIndent, withPad: " ", startingAt: 0) + text.printable)
+        say(label.padding(toWidth: Self.fieldIndent) + text.printable)
     }
 
     /// Writes lines to standard error.
@@ -81,10 +81,7 @@ struct Console: Sendable {
         complain("\(word) \(failure.message.printableLines)")
     }
 
-    /// A failed write is ignored, because there is no other place to report it.
-    private func complain(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
-    }
+    private func complain(_ text: String) { StandardError.write(text + "\n") }
 
     private static func printableLines(_ text: String, withColours: Bool) -> String {
         guard withColours, text.contains("\u{1b}") else { return text.printableLines }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import Glibc
 
 /// Input files of a command, with the exit code that fits each way to fail.
 enum InputFile {
@@ -59,15 +59,7 @@ enum InputFile {
             throw CommandFailure(
                 .noInput, "\(field) (\(path)) cannot be read: \(String(cString: strerror(errno))).")
         }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var bytes: [UInt8] = []
-        do {
-            while bytes.count <= limit,
-                let part = try handle.read(upToCount: limit + 1 - bytes.count), !part.isEmpty
-            {
-                bytes += part
-            }
-        } catch {
+        guard let bytes = Descriptor(descriptor).read(upTo: limit + 1) else {
             throw CommandFailure(
                 .noInput, "\(field) (\(path)) cannot be read to its end. Is it a file?")
         }

@@ -26,6 +26,32 @@ extension String {
         return text
     }
 
+    /// The same JSON document, with each of its texts as ``printableLines``, keys included.
+    var printableTexts: String {
+        var text = ""
+        var rest = unicodeScalars[...]
+        while let scalar = rest.popFirst() {
+            guard scalar == "\\", let kind = rest.popFirst() else {
+                // Between texts there may be tabs and carriage returns, and in none of them.
+                let isKept = scalar.value < 0x20 || !scalar.isObeyed
+                text.unicodeScalars.append(isKept ? scalar : "\u{fffd}")
+                continue
+            }
+            let digits = rest.prefix(kind == "u" ? 4 : 0)
+            rest = rest.dropFirst(digits.count)
+            let isObeyed =
+                switch kind {
+                case "b", "f", "r", "t": true
+                case "u":
+                    UInt32(String(Substring(digits)), radix: 16).flatMap { Unicode.Scalar($0) }
+                        .map { $0.isObeyed && $0 != "\n" } ?? false
+                default: false
+                }
+            text += isObeyed ? "\u{fffd}" : "\\\(kind)\(Substring(digits))"
+        }
+        return text
+    }
+
     private func replacingControls(keepingLines: Bool) -> String {
         guard unicodeScalars.contains(where: \.isObeyed) else { return self }
         var text = ""

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import Glibc
 import Synchronization
 
 /// A line on standard error with the progress of a long run, if that is a terminal.
@@ -25,7 +25,7 @@ final class ProgressLine: Sendable {
             state.isOnScreen = true
             return true
         }
-        if isDue { write("\r\u{1b}[K" + text()) }
+        if isDue { StandardError.write("\r\u{1b}[K" + text()) }
     }
 
     /// Removes the line.
@@ -34,10 +34,6 @@ final class ProgressLine: Sendable {
             defer { state.isOnScreen = false }
             return state.isOnScreen
         }
-        if isOnScreen { write("\r\u{1b}[K") }
-    }
-
-    private func write(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+        if isOnScreen { StandardError.write("\r\u{1b}[K") }
     }
 }

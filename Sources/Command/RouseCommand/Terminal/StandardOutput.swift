@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import Glibc
 import Synchronization
 
 /// The process's standard output, with the first failed write.
@@ -13,21 +13,8 @@ enum StandardOutput {
     /// Writes bytes to standard output. After a failed write, nothing more is written.
     static func write(_ bytes: [UInt8]) {
         guard firstError.withLock({ $0 == nil }) else { return }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            // SAFETY: `write` reads at most `count` bytes of the buffer, which is valid and
-            // unchanged until the closure returns.
-            let count = rest.withUnsafeBytes { buffer in
-                Glibc.write(STDOUT_FILENO, buffer.baseAddress, buffer.count)
-            }
-            let code = errno
-            if count < 0, code == EINTR { continue }
-            guard count > 0 else {
-                firstError.withLock { $0 = code }
-                return
-            }
-            rest = rest.dropFirst(count)
-        }
+        let code = Descriptor.write(bytes, to: STDOUT_FILENO)
+        if code != 0 { firstError.withLock { $0 = code } }
     }
 
     /// The reason why output is missing; `nil` when all was written, or the reader closed the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import Glibc
 
 /// How large a terminal is, in characters.
 struct TerminalSize: Hashable, Sendable {

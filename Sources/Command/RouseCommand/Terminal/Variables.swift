@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import CProcess
 
 /// The environment variables that Rouse reads. They override a configuration file, and the options
 /// of the command line override them.
@@ -106,7 +106,18 @@ struct Variables: Sendable {
     init(_ values: [String: String]) { self.values = values }
 
     /// This process's environment.
-    static var current: Variables { Variables(ProcessInfo.processInfo.environment) }
+    static var current: Variables {
+        var values: [String: String] = [:]
+        var place = 0
+        // SAFETY: nothing here sets a variable, so the texts, which are terminated, stay; they are
+        // copied.
+        while let entry = CProcess_variable(place).map({ String(cString: $0) }) {
+            let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2 { values[String(parts[0])] = String(parts[1]) }
+            place += 1
+        }
+        return Variables(values)
+    }
 
     /// The names of those that are set and not empty.
     var names: [String] { values.filter { !$0.value.isEmpty }.map(\.key) }

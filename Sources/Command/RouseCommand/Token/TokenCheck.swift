@@ -2,7 +2,7 @@
 
 import APNsClient
 import APNsWire
-import Foundation
+import FoundationEssentials
 import WakeModel
 
 /// Holds a JWT against Apple's rules for provider tokens (facts §4.1): all its faults.

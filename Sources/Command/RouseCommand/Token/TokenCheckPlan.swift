@@ -2,7 +2,7 @@
 
 import APNsClient
 import APNsWire
-import Foundation
+import Glibc
 import WakeModel
 
 /// What `rouse token --verify` needs: the text, and what to hold it against.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import PayloadLint
 import PayloadRules
 import WakeModel
@@ -53,8 +52,8 @@ struct RuleText {
     }
 
     private func columns(_ rule: Rule) -> String {
-        let id = rule.id.rawValue.padding(toLength: 7, withPad: " ", startingAt: 0)
-        let severity = rule.severity.rawValue.padding(toLength: 9, withPad: " ", startingAt: 0)
+        let id = rule.id.rawValue.padding(toWidth: 7)
+        let severity = rule.severity.rawValue.padding(toWidth: 9)
         return id + console.coloured(severity, colour(rule.severity) ?? .strong)
     }
 

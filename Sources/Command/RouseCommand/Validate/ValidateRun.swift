@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Foundation
+import CProcess
+import FoundationEssentials
 import PayloadLint
 import WakeModel
 
@@ -40,7 +41,7 @@ struct ValidateRun {
         options.showsSource = !command.output.noSource
         options.usesColour = console.usesColour
         options.version = RouseVersion.current
-        options.workers = command.output.jobs ?? ProcessInfo.processInfo.activeProcessorCount
+        options.workers = command.output.jobs ?? Int(CProcess_processor_count())
         run = try Self.failing { () throws(LintProblem) in try LintRun(options) }
     }
 

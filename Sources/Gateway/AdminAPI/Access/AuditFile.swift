@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import FoundationEssentials
+import Glibc
 public import WakeModel
 
 /// One entry of the audit log: a change that a caller made.
@@ -74,7 +75,7 @@ public struct AuditFile: Sendable {
         // Symbolic links and pipes are refused, so that a user with write access to the folder
         // cannot redirect the log.
         let flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
-        let descriptor = Foundation.open(path, flags, 0o600)
+        let descriptor = Glibc.open(path, flags, 0o600)
         guard descriptor >= 0 else { throw failure(errno) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

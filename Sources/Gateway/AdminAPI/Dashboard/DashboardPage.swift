@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import FoundationEssentials
 import HTTPTypes
 import NIOCore
 import OpenSSLCrypto
+import WakeModel
 
 /// The dashboard as one HTML document with inline styles and scripts, so that a browser requests
 /// nothing else but data.
@@ -56,7 +57,7 @@ struct DashboardPage: Sendable {
     private static func name(
         in line: some StringProtocol, _ start: String, _ end: String
     ) -> String? {
-        let text = line.trimmingCharacters(in: .whitespaces)
+        let text = line.trimmed
         guard text.hasPrefix(start), text.hasSuffix(end) else { return nil }
         return String(text.dropFirst(start.count).dropLast(end.count))
     }

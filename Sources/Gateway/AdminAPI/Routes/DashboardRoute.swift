@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import WakeModel
 
 /// `GET /`: the dashboard.
 ///
@@ -56,7 +56,7 @@ struct DashboardRoute {
     static func isCurrent(_ tag: String, _ ifNoneMatch: String?) -> Bool {
         guard let ifNoneMatch else { return false }
         return ifNoneMatch.split(separator: ",").contains { entry in
-            let entry = entry.trimmingCharacters(in: .whitespaces)
+            let entry = entry.trimmed
             return entry == "*" || entry == tag || entry == "W/\(tag)"
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import FoundationEssentials
 public import Gateway
 import OpenSSLCrypto
 public import WakeModel
@@ -27,7 +27,7 @@ public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
         url: String, secret: String, certificateAuthorityPath: String? = nil
     ) throws(InvalidField) {
         try Self.check(url: url)
-        let text = secret.trimmingCharacters(in: .whitespacesAndNewlines)
+        let text = secret.trimmed
         var bytes: [UInt8] = []
         defer { bytes.cleanse() }
         if text.hasPrefix(Self.encodedSecretPrefix) {
@@ -54,7 +54,7 @@ public struct WebhookEndpoint: Equatable, Sendable, CustomStringConvertible {
 
     /// Scheme and host, because path and query may contain a secret.
     public var description: String {
-        let scheme = url.range(of: "://").map { url[..<$0.upperBound] } ?? ""
+        let scheme = url.firstRange(of: "://").map { url[..<$0.upperBound] } ?? ""
         return scheme + host
     }
 

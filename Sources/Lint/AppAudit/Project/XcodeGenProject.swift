@@ -2,7 +2,6 @@
 
 import PayloadLint
 import PayloadRules
-import Yams
 
 /// A `project.yml`, from which XcodeGen generates an Xcode project.
 struct XcodeGenProject {
@@ -29,12 +28,12 @@ struct XcodeGenProject {
 
     /// A node of the specification, with its file and folder.
     struct Specification {
-        let node: Node
+        let node: YAMLNode
         let file: String
         let folder: String
 
         subscript(key: String) -> Specification? {
-            guard let node = node.mapping?[Node(key)] else { return nil }
+            guard let node = node.mapping?[key] else { return nil }
             return Specification(node: node, file: file, folder: folder)
         }
 
@@ -46,7 +45,7 @@ struct XcodeGenProject {
 
         /// The members of a mapping, in order.
         var members: [(key: String, value: Specification)] {
-            (node.mapping ?? Node.Mapping([])).compactMap { key, value in
+            (node.mapping ?? YAMLNode.Mapping([])).compactMap { key, value in
                 guard let name = key.scalar?.string else { return nil }
                 return (name, Specification(node: value, file: file, folder: folder))
             }
@@ -64,7 +63,7 @@ struct XcodeGenProject {
             switch node {
             case .scalar(let scalar):
                 switch scalar.string {
-                case _ where scalar.style != .any && scalar.style != .plain:
+                case _ where scalar.style == .text:
                     value = .string(scalar.string)
                 case "true", "YES", "yes": value = .boolean(true)
                 case "false", "NO", "no": value = .boolean(false)
@@ -77,7 +76,6 @@ struct XcodeGenProject {
             case .mapping:
                 value = .dictionary(
                     Dictionary(members.map { ($0.key, $0.value.property) }) { $1 })
-            case .alias: value = .opaque
             }
             return AppProperty(value, at: place)
         }
@@ -104,14 +102,12 @@ struct XcodeGenProject {
                 path, .xcodeProject, limit: AuditLimits.settingsBytes)
         else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
-        let isEndless = YAMLAliases.areEndless(text)
-        let node = isEndless ? nil : try? Yams.compose(yaml: text)
-        if isEndless || node.map({ YAMLAliases.areTooMany(in: $0) }) == true {
+        guard let node = try? YAMLNode.parse(text), node.mapping != nil else { return nil }
+        guard !YAMLAliases.areTooMany(in: node) else {
             library.note(
                 ReadingFailure(place: AppPlace(file: path), message: YAMLAliases.problem))
             return nil
         }
-        guard let node, node.mapping != nil else { return nil }
         return Specification(node: node, file: path, folder: Paths.folder(of: path))
     }
 

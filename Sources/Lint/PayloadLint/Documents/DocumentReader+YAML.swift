@@ -2,7 +2,6 @@
 
 import PayloadRules
 import StrictJSON
-import Yams
 
 extension DocumentReader {
     /// Reads a request document or a bare payload in YAML.
@@ -15,7 +14,7 @@ extension DocumentReader {
                 kind: kind,
                 items: [PushItem(draft: assumptions.draft(payload: bytes), places: PlaceMap())])
         }
-        let root: Node
+        let root: YAMLNode
         do throws(YAMLFault) {
             root = try YAMLText.parse(text)
         } catch {
@@ -32,7 +31,7 @@ extension DocumentReader {
         }
     }
 
-    private func read(_ root: Node) throws(YAMLFault) -> PushDocument {
+    private func read(_ root: YAMLNode) throws(YAMLFault) -> PushDocument {
         guard let mapping = root.mapping else {
             return foreign("the document is not a mapping", root)
         }
@@ -55,7 +54,7 @@ extension DocumentReader {
     }
 
     private func request(
-        _ headers: Node?, _ payload: Node, _ pointer: String, _ root: Node
+        _ headers: YAMLNode?, _ payload: YAMLNode, _ pointer: String, _ root: YAMLNode
     ) throws(YAMLFault) -> PushDocument {
         var result = PushDocument(kind: .request)
         var places = PlaceMap()
@@ -102,7 +101,7 @@ extension DocumentReader {
     }
 
     /// YAML without a push. It has a fault where it is said to be one; much else is written so.
-    private func foreign(_ message: String, _ root: Node) -> PushDocument {
+    private func foreign(_ message: String, _ root: YAMLNode) -> PushDocument {
         guard let forcedKind else { return PushDocument(kind: .request, isForeign: true) }
         let fault = PushDocument.Fault(
             message: message,
@@ -112,7 +111,7 @@ extension DocumentReader {
     }
 }
 
-extension Node {
+extension YAMLNode {
     /// The place where the node starts.
     var place: FilePlace { .position(line: mark?.line ?? 1, column: mark?.column ?? 1) }
 }

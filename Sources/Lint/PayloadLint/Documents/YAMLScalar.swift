@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Yams
-
 /// The value of a scalar in YAML 1.2's core schema (YAML 1.2.2 §10.3.2).
 enum YAMLScalar: Hashable {
     case text(String)
     /// A number, Boolean or null, in JSON notation.
     case word(String)
 
-    private static let textTags: Set = ["tag:yaml.org,2002:str", "!"]
-
     /// Reads a scalar: only a plain one without a tag can be other than text.
-    init(_ scalar: Node.Scalar) {
-        guard scalar.style == .plain, !Self.textTags.contains(scalar.tag.rawValue) else {
+    init(_ scalar: YAMLNode.Scalar) {
+        guard scalar.style == .plain else {
             self = .text(scalar.string)
             return
         }
@@ -82,5 +78,35 @@ enum YAMLScalar: Hashable {
             rest = rest.dropFirst()
         }
         return !digits(&rest).isEmpty && rest.isEmpty
+    }
+}
+
+extension YAMLNode {
+    /// Whether it is a null, or a key's missing value, in the text.
+    package var isNull: Bool {
+        scalar.map { $0.style == .plain && YAMLScalar(plain: $0.string) == .word("null") } ?? false
+    }
+
+    /// A whole number; `_` may be between its digits.
+    package var integer: Int? { numeral.flatMap { Int($0) } }
+
+    /// A number; `_` may be between its digits.
+    package var number: Double? { numeral.flatMap { Double($0) } }
+
+    /// `true` or `false`, or a word that YAML 1.1 has for it.
+    package var boolean: Bool? {
+        guard let scalar, scalar.style != .text else { return nil }
+        return switch scalar.string.lowercased() {
+        case "true", "yes", "on": true
+        case "false", "no", "off": false
+        default: nil
+        }
+    }
+
+    private var numeral: String? {
+        guard let scalar, scalar.style != .text,
+            case .word(let word) = YAMLScalar(plain: scalar.string.filter { $0 != "_" })
+        else { return nil }
+        return word
     }
 }

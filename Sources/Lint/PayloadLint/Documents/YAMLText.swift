@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Yams
-
 /// The reason why a YAML text cannot be read.
 struct YAMLFault: Error {
     let fault: PushDocument.Fault
@@ -23,7 +21,7 @@ enum YAMLText {
     }
 
     /// Reads the single document of a text.
-    static func parse(_ text: String) throws(YAMLFault) -> Node {
+    static func parse(_ text: String) throws(YAMLFault) -> YAMLNode {
         let start = FilePlace.position(line: 1, column: 1)
         guard text.utf8.count <= LintLimits.yamlBytes else {
             throw YAMLFault(
@@ -35,35 +33,30 @@ enum YAMLText {
                 "the YAML text has more than \(LintLimits.yamlAliases) aliases",
                 "Write the values out.", start)
         }
-        guard !YAMLAliases.areEndless(text) else {
-            throw YAMLFault(YAMLAliases.problem, "Write the values out.", start)
+        do throws(YAMLFailure) {
+            if let node = try YAMLNode.parse(text) { return node }
+        } catch {
+            throw fault(of: error, start)
         }
-        do {
-            guard let node = try Yams.compose(yaml: text, .default, .default, .utf8) else {
-                throw YAMLFault(
-                    "the document is empty", "Write `headers` and `payload` into it.", start)
-            }
-            return node
-        } catch let fault as YAMLFault {
-            throw fault
-        } catch YamlError.scanner(_, let problem, let mark, _),
-            YamlError.parser(_, let problem, let mark, _),
-            YamlError.composer(_, let problem, let mark, _)
-        {
-            throw YAMLFault(
+        throw YAMLFault("the document is empty", "Write `headers` and `payload` into it.", start)
+    }
+
+    private static func fault(of failure: YAMLFailure, _ start: FilePlace) -> YAMLFault {
+        switch failure {
+        case .syntax(let problem, let mark):
+            YAMLFault(
                 "the text is not YAML: \(problem)", "Fix the syntax.",
                 .position(line: mark.line, column: mark.column))
-        } catch YamlError.duplicatedKeysInMapping(_, let context) {
-            throw YAMLFault(
+        case .duplicateKeys(_, let mark):
+            YAMLFault(
                 "a key appears twice in one mapping", "Remove one of the two.",
-                .position(line: context.mark.line, column: context.mark.column))
-        } catch {
-            throw YAMLFault("the text is not YAML", "Fix the syntax.", start)
+                .position(line: mark.line, column: mark.column))
+        case .characters: YAMLFault("the text is not YAML", "Fix the syntax.", start)
         }
     }
 
     /// A payload: JSON for a mapping, or the value of a string that contains JSON.
-    static func body(_ node: Node) throws(YAMLFault) -> JSON {
+    static func body(_ node: YAMLNode) throws(YAMLFault) -> JSON {
         if let scalar = node.scalar, case .text(let text) = YAMLScalar(scalar) {
             let mark = PlaceMap.Mark(
                 payloadStart: 0, line: scalar.mark?.line ?? 1, column: scalar.mark?.column ?? 1)
@@ -73,7 +66,7 @@ enum YAMLText {
     }
 
     /// The JSON for a node.
-    static func json(_ node: Node) throws(YAMLFault) -> JSON {
+    static func json(_ node: YAMLNode) throws(YAMLFault) -> JSON {
         var json = JSON()
         try append(node, to: &json)
         return json
@@ -90,7 +83,7 @@ enum YAMLText {
         return count
     }
 
-    private static func append(_ node: Node, to json: inout JSON) throws(YAMLFault) {
+    private static func append(_ node: YAMLNode, to json: inout JSON) throws(YAMLFault) {
         guard json.bytes.count <= LintLimits.yamlExpandedBytes else {
             throw YAMLFault(
                 "the aliases of the YAML text expand to more than "
@@ -100,9 +93,9 @@ enum YAMLText {
         mark(node, in: &json)
         switch node {
         case .scalar(let scalar): json.bytes += YAMLScalar(scalar).literal
-        case .sequence(let sequence):
+        case .sequence(let elements, _):
             json.bytes.append(UInt8(ascii: "["))
-            for (index, element) in sequence.enumerated() {
+            for (index, element) in elements.enumerated() {
                 if index > 0 { json.bytes.append(UInt8(ascii: ",")) }
                 try append(element, to: &json)
             }
@@ -120,11 +113,10 @@ enum YAMLText {
                 try append(value, to: &json)
             }
             json.bytes.append(UInt8(ascii: "}"))
-        case .alias: throw YAMLFault("an alias has no anchor", "Write the value out.", node.place)
         }
     }
 
-    private static func mark(_ node: Node, in json: inout JSON) {
+    private static func mark(_ node: YAMLNode, in json: inout JSON) {
         guard let mark = node.mark else { return }
         json.marks.append(
             PlaceMap.Mark(payloadStart: json.bytes.count, line: mark.line, column: mark.column))

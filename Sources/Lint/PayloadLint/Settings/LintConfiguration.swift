@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import PayloadRules
-import Yams
 
 /// The settings of a `.rouse-lint.yaml`.
 ///
@@ -139,30 +138,15 @@ package struct LintConfiguration: Sendable {
         }
     }
 
-    private static func isNull(_ node: Node) -> Bool {
+    private static func isNull(_ node: YAMLNode) -> Bool {
         node.scalar.map { YAMLScalar($0) == .word("null") } ?? false
     }
 
-    private static func compose(_ yaml: String, file: String) throws(LintProblem) -> Node? {
-        guard !YAMLAliases.areEndless(yaml) else {
-            throw LintProblem(
-                .configuration, "\(file): \(YAMLAliases.problem). Write the values out.")
-        }
-        do {
-            return try Yams.compose(yaml: yaml, .default, .default, .utf8)
-        } catch YamlError.scanner(_, let problem, let mark, _),
-            YamlError.parser(_, let problem, let mark, _),
-            YamlError.composer(_, let problem, let mark, _)
-        {
-            throw LintProblem(
-                .configuration, "\(file):\(mark.line):\(mark.column): not YAML: \(problem).")
-        } catch YamlError.duplicatedKeysInMapping(let names, let context) {
-            throw LintProblem(
-                .configuration,
-                "\(file):\(context.mark.line): \(names.joined(separator: ", ")) appears "
-                    + "twice. Remove one.")
+    private static func compose(_ yaml: String, file: String) throws(LintProblem) -> YAMLNode? {
+        do throws(YAMLFailure) {
+            return try YAMLNode.parse(yaml)
         } catch {
-            throw LintProblem(.configuration, "\(file) is not YAML in UTF-8.")
+            throw LintProblem(.configuration, error.sentence(for: file))
         }
     }
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
-import Yams
 
 /// A mapping of a configuration file. Errors name the line, the key, the problem and the fix.
 struct SettingsMapping {
     private let file: String
     private let path: String
-    private let mapping: Node.Mapping
+    private let mapping: YAMLNode.Mapping
 
     /// Creates a mapping from a node. Throws if the node is not a mapping, or for a key that is not
     /// in `known`; `noun` names the keys in messages.
     init(
-        _ node: Node, file: String, path: String = "", known: [String], noun: String = "keys here"
+        _ node: YAMLNode, file: String, path: String = "", known: [String],
+        noun: String = "keys here"
     ) throws(LintProblem) {
         guard let mapping = node.mapping else {
             throw Self.problem(
@@ -87,7 +87,7 @@ struct SettingsMapping {
         return ([], byName)
     }
 
-    private func pushes(_ place: String, _ node: Node) throws(LintProblem) -> Set<ServerPush> {
+    private func pushes(_ place: String, _ node: YAMLNode) throws(LintProblem) -> Set<ServerPush> {
         let texts = node.sequence?.map { $0.scalar?.string ?? "" } ?? [node.scalar?.string ?? ""]
         var pushes: Set<ServerPush> = []
         for name in texts.flatMap({ $0.isEmpty ? [""] : $0.split { $0 == "," || $0 == " " } }) {
@@ -111,7 +111,7 @@ struct SettingsMapping {
     }
 
     private static func problem(
-        _ file: String, _ node: Node, _ place: String, _ problem: String, _ remedy: String
+        _ file: String, _ node: YAMLNode, _ place: String, _ problem: String, _ remedy: String
     ) -> LintProblem {
         let line = node.mark.map { ":\($0.line)" } ?? ""
         return LintProblem(.configuration, "\(file)\(line): \(place) \(problem). \(remedy)")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Process settings whose glibc functions are variadic, which Swift cannot call.
+// What of the process Swift cannot reach: functions of glibc that are variadic or extensions, and
+// the environment, a global variable.
 
 #ifndef CPROCESS_H
 #define CPROCESS_H
@@ -11,5 +12,12 @@
 // of the same user: disables core files and clears the "dumpable" attribute (prctl(2),
 // PR_SET_DUMPABLE; ptrace(2)). Returns false if the system refused one of the two.
 bool CProcess_refuse_dumps(void);
+
+// The entry of the environment at a place, as `NAME=value`; null behind the last one. It is valid
+// until the environment is changed.
+const char *_Nullable CProcess_variable(long place);
+
+// The number of processors that this process may use.
+int CProcess_processor_count(void);
 
 #endif
