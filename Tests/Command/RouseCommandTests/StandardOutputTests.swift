@@ -69,6 +69,11 @@ struct StandardOutputTests {
     func separators() {
         #expect("a\u{2028}b\u{2029}c\u{61c}d".printable == "a\u{fffd}b\u{fffd}c\u{fffd}d")
         #expect(#"{"a":"\#u{2028}"}"#.printableJSON == #"{"a":"\u2028"}"#)
+        // In a document that is read, line feeds stay, and what only looks like an escape.
+        let document = "{\t\r\n\"\u{9b}\\u001B\":\"\\t\\n\\u000a\\\\u001b\\u00e9\\\"\"}"
+        #expect(
+            document.printableTexts
+                == "{\t\r\n\"\u{fffd}\u{fffd}\":\"\u{fffd}\\n\\u000a\\\\u001b\\u00e9\\\"\"}")
     }
 
     /// What a terminal would obey: an escape sequence, a signal, C1, a reversed reading direction.

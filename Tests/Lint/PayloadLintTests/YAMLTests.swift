@@ -66,6 +66,18 @@ struct YAMLTests {
         #expect(YAMLAliases.areTooMany(in: many))
     }
 
+    @Test(
+        "a number of a configuration file is what YAML 1.2 says, with or without grouped digits",
+        arguments: [
+            ("8", 8), ("010", 10), ("1_000", 1_000), ("+1", 1), ("-1", -1), ("0x1f", 31),
+            ("1.0", nil), ("1:30", nil), ("yes", nil), ("", nil), ("_", nil),
+        ] as [(String, Int?)])
+    func integers(text: String, number: Int?) throws {
+        #expect(YAMLNode(text).integer == number)
+        #expect(YAMLNode(text).number.flatMap { Int(exactly: $0) } == (text == "1.0" ? 1 : number))
+        #expect(try YAMLNode.parse("'\(text)'")?.integer == nil)
+    }
+
     @Test("a key in quotes is the same key")
     func quotedKeys() {
         #expect(

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CurlTransport
-import FoundationEssentials
 import PushTransport
 import WakeModel
 
