@@ -32,7 +32,7 @@ struct DocumentReader: Sendable {
             // Such a text can only be a body: rule G005 reports it.
             guard !InputSniffer.isWideText(bytes[...]) else { return broken(bytes, name: name) }
             if !Self.isNamedYAML(name),
-                let commands = readHTTP(bytes, name: name) ?? readCurl(bytes, name: name)
+                let commands = readHTTP(bytes, name: name) ?? readCommands(bytes, name: name)
             {
                 return commands
             }

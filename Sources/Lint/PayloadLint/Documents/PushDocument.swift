@@ -33,6 +33,8 @@ struct PushItem: Sendable {
 struct PushDocument: Sendable {
     /// A fault of the document that contains the push.
     struct Fault: Sendable {
+        /// The rule that it violates.
+        var rule: RuleID = "G001"
         /// The fault, as a clause.
         let message: String
         /// The fix, as a sentence.

@@ -38,8 +38,7 @@ extension Rules {
             why: "PushKit ignores them; the payload was probably copied from another push type.",
             from: [.proposal, .practice], fix: "Remove the key.", for: .voip
         ) { push, findings in
-            // Rule VO016 says that Firebase sends no VoIP pushes at all.
-            guard !push.apsKeys.isEmpty, push.draft?.isForFirebase != true else { return }
+            guard !push.apsKeys.isEmpty else { return }
             for key in [APSKey.contentAvailable, .alert, .badge, .sound, .mutableContent] {
                 guard let member = push.member(key) else { continue }
                 findings.report(
