@@ -46,6 +46,9 @@ extension WrapperTests {
             try await Self.findings(start + silent + #","priority":"normal"}]}"#, "BG006").isEmpty)
         #expect(
             try await Self.findings(start + #""content_available":true}]}"#, "BG013").count == 1)
+        // gorush leaves out an empty message.
+        #expect(
+            try await Self.findings(start + #""message":"","# + silent + "}]}", "BG002").isEmpty)
         let call = #""push_type":"voip","data":{"callUUID":"u"}}]}"#
         #expect(try await Self.findings(start + call, "VO001").count == 1)
     }
@@ -71,5 +74,12 @@ extension WrapperTests {
             + #"}}}]}"#
         #expect(
             try await Self.findings(collection, "H001,H004").map { $0.prefix(4) } == ["H001"])
+    }
+
+    @Test("a `notification` that holds `aps` is no notification of Firebase's")
+    func relayedPayload() {
+        #expect(
+            Self.payloads(#"{"token":"t","topic":"a.b","notification":{"aps":{"alert":"x"}}}"#)
+                == [#"{"aps":{"alert":"x"}}"#])
     }
 }

@@ -95,6 +95,12 @@ extension DraftCase {
             "H007", .background, [.init("apns-topic", "a.push-type.liveactivity")], activity,
             .found(at: "apns-push-type", .error)),
         .request("H007", .alert, [], activity, .found(at: "apns-push-type", .error)),
+        .request(
+            "H007", .background, [], #"{"aps":{"alert":"x","sound":"y"}}"#,
+            .found(at: "apns-push-type", .error)),
+        .request("BG003", .background, [], #"{"aps":{"alert":"x","sound":"y"}}"#, .clean),
+        .request(
+            "H007", .background, [], #"{"aps":{"alert":"x","content_available":1}}"#, .clean),
         .request("BG001", .background, [], activity, .clean),
         .request("BG005", .background, [], activity, .clean),
         .request(

@@ -98,7 +98,8 @@ struct PushChecker: Sendable {
     ) -> [Diagnostic] {
         let general: [RuleID: Set<RuleID>] = [
             "AL001": ["BG013", "G010"], "BG001": ["BG010", "G010"], "BG012": ["BG001"],
-            "BG014": ["H004"], "G014": ["BG017"], "H007": ["BG009", "VO001"], "H019": ["LO001"],
+            "BG014": ["H004"], "G014": ["BG017"], "VO003": ["VO008"], "H007": ["BG009", "VO001"],
+            "H019": ["LO001"],
         ]
         // Firebase sends no VoIP pushes at all, whatever else they hold.
         let ofCalls: Set<RuleID> = ["VO001", "VO003", "VO005", "VO006", "VO008", "VO009"]

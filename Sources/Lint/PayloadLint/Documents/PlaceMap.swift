@@ -60,6 +60,48 @@ struct PlaceMap: Sendable {
     /// in the payload.
     var origins: [String: String] = [:]
 
+    /// Replaces the offsets in JSON by the places in the text that it was converted from.
+    mutating func convert(by marks: [Mark]) {
+        if case .segments(let segments) = payload {
+            var own: [Mark] = []
+            for (index, segment) in segments.enumerated() {
+                let start = Self.mark(at: segment.fileStart, marks)
+                own.append(
+                    Mark(
+                        payloadStart: segment.payloadStart, line: start.line, column: start.column))
+                guard segment.isCopied else { continue }
+                let next = index + 1 < segments.count ? segments[index + 1].payloadStart : Int.max
+                let shift = segment.payloadStart - segment.fileStart
+                own += marks.lazy.filter { $0.payloadStart > segment.fileStart }
+                    .prefix { $0.payloadStart + shift < next }
+                    .map {
+                        Mark(
+                            payloadStart: $0.payloadStart + shift, line: $0.line, column: $0.column)
+                    }
+            }
+            payload = .marks(own)
+        } else if case .quoted(let segments) = payload {
+            let start = Self.mark(at: segments.first?.fileStart ?? 0, marks)
+            payload = .marks([Mark(payloadStart: 0, line: start.line, column: start.column)])
+        }
+        headers = headers.map {
+            Header(name: $0.name, place: Self.place(of: $0.place, marks), pointer: $0.pointer)
+        }
+        missingHeaders = missingHeaders.map { (Self.place(of: $0.place, marks), $0.pointer) }
+    }
+
+    /// The place in a text that was converted to JSON, for an offset in the JSON.
+    static func place(of place: FilePlace, _ marks: [Mark]) -> FilePlace {
+        guard case .offset(let offset) = place else { return place }
+        let mark = mark(at: offset, marks)
+        return .position(line: mark.line, column: mark.column)
+    }
+
+    private static func mark(at offset: Int, _ marks: [Mark]) -> Mark {
+        lastIndex(marks.count) { marks[$0].payloadStart <= offset }.map { marks[$0] }
+            ?? Mark(payloadStart: 0, line: 1, column: 1)
+    }
+
     /// The JSON pointer in the file for a pointer in the payload.
     func filePointer(_ pointer: String) -> String {
         guard !origins.isEmpty else { return self.pointer + pointer }

@@ -39,7 +39,7 @@ struct PushDocument: Sendable {
         let message: String
         /// The fix, as a sentence.
         let fix: String
-        let place: FilePlace
+        var place: FilePlace
         let pointer: String
     }
 

@@ -78,16 +78,20 @@ extension DocumentReader {
     }
 
     private func item(of curl: CurlCommand) -> PushItem? {
-        guard let body = curl.body ?? (curl.hasBody ? nil : EmbeddedText()), !Self.isCut(body)
+        let isForAzure = curl.isForAzure
+        guard let body = curl.body ?? (curl.hasBody ? nil : EmbeddedText()), !Self.isCut(body),
+            // A body of several parts.
+            !isForAzure || !body.bytes.starts(with: "--".utf8)
         else { return nil }
         var places = PlaceMap()
         places.payload = body.places
         places.missingHeaders = (.offset(curl.start), "")
         var headers: [PushDraft.Header] = []
         var opaque: Set<String> = []
-        let isForAzure = curl.isForAzure
         for header in curl.headers {
             let name = isForAzure ? Self.azureNames[header.name] ?? header.name : header.name
+            // Azure's own authorization is not that of APNs.
+            if isForAzure, !name.hasPrefix("apns-") { continue }
             places.headers.append(
                 PlaceMap.Header(name: name, place: .offset(header.offset), pointer: ""))
             if let value = Placeholder.known(header.value, of: name) {

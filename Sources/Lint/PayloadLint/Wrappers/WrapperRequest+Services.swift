@@ -226,14 +226,17 @@ extension WrapperRequest {
     /// unless it is `normal`.
     private func notification() -> WrappedPush {
         var push = self.push
-        let title = member("title")
+        // It leaves out empty texts.
+        let text = { (name: String) in
+            member(name).flatMap { document.isEmptyString($0.value) ? nil : $0.value }
+        }
         push.aps = [
             member("alert").map {
                 WrappedPush.Member(
                     name: "alert", value: literal($0.value), pointer: pointer + "/alert")
             }
                 ?? alert(
-                    [("title", title?.value), ("body", member("message")?.value)],
+                    [("title", text("title")), ("body", text("message"))],
                     pointer: pointer + "/message"),
             flag("content_available", "content-available"),
             flag("mutable_content", "mutable-content"),

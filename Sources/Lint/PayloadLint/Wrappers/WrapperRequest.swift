@@ -105,6 +105,8 @@ struct WrapperRequest {
         let apns = member("apns")
         let notification = member("notification")
         if let apns, document.kind(apns.value) != .object { return nil }
+        // Another service, whose `notification` is the payload.
+        if notification.flatMap({ member("aps", of: $0.value) }) != nil { return nil }
         let payload = apns.flatMap { member("payload", of: $0.value) }
         let given = apns.flatMap { member("headers", of: $0.value) }
         let misplaced = misplacedAPS(apns?.value)

@@ -290,7 +290,9 @@ extension Rules {
             findings.report(
                 .header("apns-push-type"),
                 "the payload is for \(type), and the push type is \(shown(given))",
-                fix: "Use push type \(type) and the topic that ends in \(type.topicSuffix).")
+                fix: type.topicSuffix.isEmpty
+                    ? "Use push type \(type)."
+                    : "Use push type \(type) and the topic that ends in \(type.topicSuffix).")
             return
         }
         guard let topic = push.draft?.topic, !topic.isEmpty, let type = push.type.types.first else {

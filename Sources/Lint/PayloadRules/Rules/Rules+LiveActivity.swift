@@ -95,6 +95,11 @@ extension Rules {
                     .node(member.key), "a Live Activity push has a `badge`",
                     repair: removing(member.key, push))
             }
+            if let member = push.member(.sound) {
+                findings.report(
+                    .node(member.key), "the `sound` of a Live Activity is beside its alert",
+                    fix: "Move `sound` into `alert`.")
+            }
             if let member = push.member(.alert), push.document?.kind(member.value) == .string {
                 findings.report(
                     .node(member.value), "the alert of a Live Activity is a text",
