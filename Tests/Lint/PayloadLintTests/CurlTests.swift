@@ -66,6 +66,42 @@ struct CurlTests {
         #expect(try await Self.findings(page, "G014", name: "a.md").count == 1)
     }
 
+    @Test("the blocks of JSON of a page are judged at their places, unless they are abridged")
+    func blocks() async throws {
+        let page = """
+            # Pushes
+
+            ```json
+            {"aps": {"alert": "x", "badge": "1"}}
+            ```
+            ```json
+            {"headers": {"apns-push-type": "background", "apns-topic": "a.b", "apns-priority": "10"},
+             "payload": {"aps": {"content-available": 1}}}
+            ```
+            ~~~
+            {"aps": {"alert": "x",}}
+            ~~~
+            ```jsonc
+            {"aps": {"alert": "x", ...}}
+            ```
+            ```json
+            { // a comment
+              "aps": {"badge": "1"}}
+            ```
+            ```json
+            {"aps": {"timestamp": "<now>", "event": "update | end", "content-state": {}}}
+            ```
+            ```json
+            {"name": "other"}
+            ```
+            """
+        #expect(
+            try await Self.findings(page, "G001,G014,BG006,LA", name: "a.md")
+                == [
+                    "G014 4:33 /aps/badge", "BG006 7:84 /headers/apns-priority", "G001 11:23 /aps",
+                ])
+    }
+
     @Test("simctl: the key that only the simulator reads is not in the payload")
     func simulatorBundle() {
         let text = """

@@ -82,4 +82,12 @@ extension WrapperTests {
             Self.payloads(#"{"token":"t","topic":"a.b","notification":{"aps":{"alert":"x"}}}"#)
                 == [#"{"aps":{"alert":"x"}}"#])
     }
+
+    @Test("Firebase's former API: its priorities are those of APNs")
+    func formerPriority() async throws {
+        let text = #"{"to":"t","content_available":true,"data":{"a":"b"},"priority":"#
+        #expect(
+            try await Self.findings(text + #""high"}"#, "BG006") == ["BG006 1:64 /priority"])
+        #expect(try await Self.findings(text + #""normal"}"#, "BG006").isEmpty)
+    }
 }

@@ -210,7 +210,7 @@ struct WrapperTests {
         let own =
             #"{"headers":{"apns-push-type":"background","apns-topic":"com.x","apns-priority":"5"},"#
             + #""payload":{"aps":{"contentAvailable":true}}}"#
-        #expect(try await Self.findings(own, "BG001,G012").count == 2)
+        #expect(try await Self.findings(own, "BG001,G012").map { $0.prefix(4) } == ["G012"])
     }
 
     @Test("a part of a Firebase message that shows nothing is completed by the rest")

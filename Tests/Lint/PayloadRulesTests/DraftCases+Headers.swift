@@ -4,6 +4,8 @@ import PayloadRules
 import WakeModel
 
 extension DraftCase {
+    private static let misspeltActivity =
+        #"{"aps":{"timestamp":1790000000,"event":"update","contentState":{"a":1}}}"#
     private static let activity =
         #"{"aps":{"timestamp":1790000000,"event":"update","content-state":{"a":1}}}"#
 
@@ -102,6 +104,21 @@ extension DraftCase {
         .request(
             "H007", .background, [], #"{"aps":{"alert":"x","content_available":1}}"#, .clean),
         .request("BG001", .background, [], activity, .clean),
+        // So is a misspelt key that the push needs.
+        .request(
+            "G012", .background, [], #"{"aps":{"content_available":1}}"#,
+            .found(at: "/aps/content_available", .error)),
+        .request("BG001", .background, [], #"{"aps":{"content_available":1}}"#, .clean),
+        .request("BG001", .background, [], #"{"aps":{},"content-available":1}"#, .clean),
+        .request(
+            "G013", .background, [], #"{"aps":{},"content-available":1}"#,
+            .found(at: "/content-available", .error)),
+        .request("LA004", .liveactivity, [], misspeltActivity, .clean),
+        .request(
+            "G012", .liveactivity, [], misspeltActivity, .found(at: "/aps/contentState", .error)),
+        .request("AL001", .alert, [], #"{"aps":{"Alert":"x"}}"#, .clean),
+        .request(
+            "G012", .alert, [], #"{"aps":{"Alert":"x"}}"#, .found(at: "/aps/Alert", .error)),
         .request("BG005", .background, [], activity, .clean),
         .request(
             "BG009", .background, [.init("apns-topic", "a.voip")], #"{"callUUID":"u"}"#, .clean),

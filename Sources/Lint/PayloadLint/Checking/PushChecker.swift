@@ -67,6 +67,10 @@ struct PushChecker: Sendable {
     ) {
         let report = validator.report(on: item.draft)
         guard !item.isAddressed || !Self.isRequest(report) else { return }
+        var item = item
+        if item.weightWithoutAPS == nil, report.diagnostics.contains(where: { $0.rule == "G010" }) {
+            item.weightWithoutAPS = .error
+        }
         // A push for the simulator has the form that another service sent.
         let diagnostics = report.diagnostics.filter {
             (kind != .apns || $0.rule != "G016")

@@ -6,6 +6,12 @@ enum FilePlace: Hashable, Sendable {
     case offset(Int)
     /// A line and a column, both from 1, the column in Unicode scalars.
     case position(line: Int, column: Int)
+
+    /// The place in a file of which the text with this place is a part that starts there.
+    func shifted(by start: Int) -> FilePlace {
+        guard case .offset(let offset) = self else { return self }
+        return .offset(offset + start)
+    }
 }
 
 /// The places of a push's parts in its file.
@@ -59,6 +65,26 @@ struct PlaceMap: Sendable {
     /// The pointers in the file of payload values that are not below ``pointer``, by their pointers
     /// in the payload.
     var origins: [String: String] = [:]
+
+    /// Moves the places in a part of a file to those in the file.
+    mutating func shift(by start: Int) {
+        let moved = { (segments: [Segment]) in
+            segments.map {
+                Segment(
+                    payloadStart: $0.payloadStart, fileStart: $0.fileStart + start,
+                    isCopied: $0.isCopied)
+            }
+        }
+        switch payload {
+        case .segments(let segments): payload = .segments(moved(segments))
+        case .quoted(let segments): payload = .quoted(moved(segments))
+        case .marks: break
+        }
+        headers = headers.map {
+            Header(name: $0.name, place: $0.place.shifted(by: start), pointer: $0.pointer)
+        }
+        missingHeaders = missingHeaders.map { ($0.place.shifted(by: start), $0.pointer) }
+    }
 
     /// Replaces the offsets in JSON by the places in the text that it was converted from.
     mutating func convert(by marks: [Mark]) {

@@ -190,7 +190,8 @@ enum Placeholder {
     /// Whether a text is what a program or a person puts something else in for: `{{badge}}`,
     /// `${count}`, `%d`, `<number>`, `__COUNT__`.
     static func isTemplate(_ text: String) -> Bool {
-        if ["{{", "${", "<%", "#{", "%{", "[[", "$("].contains(where: { text.contains($0) }) {
+        // The last one stands between the values of a choice: `update | end`.
+        if ["{{", "${", "<%", "#{", "%{", "[[", "$(", "|"].contains(where: { text.contains($0) }) {
             return true
         }
         guard let first = text.first, let last = text.last, text.count > 1 else { return false }

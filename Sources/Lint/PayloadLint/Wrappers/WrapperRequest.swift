@@ -215,6 +215,14 @@ struct WrapperRequest {
                 flag("mutable_content", "mutable-content"),
             ].compactMap(\.self)
         push.root = data(member("data")?.value, pointer: pointer + "/data")
+        let priorities = ["high": "10", "normal": "5"]
+        if let given = member("priority"),
+            let value = document.scalarText(given.value).flatMap({ priorities[$0] })
+        {
+            push.headers = [
+                ("apns-priority", value, offset(given.value), pointer + "/priority")
+            ]
+        }
         return push.aps.isEmpty ? nil : [push]
     }
 
