@@ -47,6 +47,75 @@ struct CurlTests {
         #expect(item.draft.headersAreComplete)
     }
 
+    @Test(
+        "simctl: a payload from a here-document, a pipe, or a file that the script writes",
+        arguments: [
+            (
+                "xcrun simctl push booted com.a.b - <<EOF\n"
+                    + "{\"aps\":{\"badge\":\"1\"}}\nEOF\n", "2:17"
+            ),
+            (#"echo '{"aps":{"badge":"1"}}' | xcrun simctl push booted com.a.b -"#, "1:23"),
+            (
+                "cat > p.apns <<'EOF'\n{\"aps\":{\"badge\":\"1\"}}\nEOF\n"
+                    + "xcrun simctl push booted com.a.b p.apns\n", "2:17"
+            ),
+        ])
+    func simulator(text: String, place: String) async throws {
+        #expect(try await Self.findings(text, "G014") == ["G014 \(place) /aps/badge"])
+        let page = "Text.\n\n```sh\n" + text + "\n```\n"
+        #expect(try await Self.findings(page, "G014", name: "a.md").count == 1)
+    }
+
+    @Test("the blocks of JSON of a page are judged at their places, unless they are abridged")
+    func blocks() async throws {
+        let page = """
+            # Pushes
+
+            ```json
+            {"aps": {"alert": "x", "badge": "1"}}
+            ```
+            ```json
+            {"headers": {"apns-push-type": "background", "apns-topic": "a.b", "apns-priority": "10"},
+             "payload": {"aps": {"content-available": 1}}}
+            ```
+            ~~~
+            {"aps": {"alert": "x",}}
+            ~~~
+            ```jsonc
+            {"aps": {"alert": "x", ...}}
+            ```
+            ```json
+            { // a comment
+              "aps": {"badge": "1"}}
+            ```
+            ```json
+            {"aps": {"timestamp": "<now>", "event": "update | end", "content-state": {}}}
+            ```
+            ```json
+            {"name": "other"}
+            ```
+            """
+        #expect(
+            try await Self.findings(page, "G001,G014,BG006,LA", name: "a.md")
+                == [
+                    "G014 4:33 /aps/badge", "BG006 7:84 /headers/apns-priority", "G001 11:23 /aps",
+                ])
+    }
+
+    @Test("simctl: the key that only the simulator reads is not in the payload")
+    func simulatorBundle() {
+        let text = """
+            xcrun simctl push $ID - <<EOF
+            {"Simulator Target Bundle": "com.a.b", "aps": {"alert": "x"}}
+            EOF
+            """
+        let items = Self.read(text).items
+        #expect(
+            items.map { String(decoding: $0.draft.payload, as: UTF8.self) }
+                == [#"{"aps": {"alert": "x"}}"#])
+        #expect(Self.read("xcrun simctl push booted com.a.b a.apns\n").items.isEmpty)
+    }
+
     @Test("a value with a text replaced is known, apart from what the shell puts in")
     func replacedText() async throws {
         let text = """

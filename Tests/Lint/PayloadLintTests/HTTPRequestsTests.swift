@@ -67,6 +67,23 @@ struct HTTPRequestsTests {
         #expect(try await Self.findings(text, "G,H,VO001", name: "call.txt") == ["VO001 3:1 "])
     }
 
+    @Test("the authorization of Azure Notification Hubs is its own, and so is a body of parts")
+    func azure() async throws {
+        let start = """
+            POST https://a.servicebus.windows.net/hub/messages/$batch?direct
+            Content-Type: multipart/mixed; boundary="b"
+            Authorization: SharedAccessSignature sr=x
+            ServiceBusNotification-Format: apple
+
+
+            """
+        let part = "--b\n\n{\"aps\":{\"alert\":\"x\"}}\n--b--\n"
+        #expect(try await Self.findings(start + part, "AU006,G001").isEmpty)
+        let body = "{\"aps\":{\"badge\":\"1\"}}\n"
+        #expect(
+            try await Self.findings(start + body, "AU006,G014").map { $0.prefix(4) } == ["G014"])
+    }
+
     @Test("a missing provider token and a misspelt header are reported once")
     func repeated() async throws {
         let location = """

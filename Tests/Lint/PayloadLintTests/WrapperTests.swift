@@ -13,11 +13,11 @@ struct WrapperTests {
             .read(Array(text.utf8), name: name)
     }
 
-    private static func payloads(_ text: String) -> [String] {
+    static func payloads(_ text: String) -> [String] {
         read(text).items.map { String(decoding: $0.draft.payload, as: UTF8.self) }
     }
 
-    private static func findings(_ text: String, _ rules: String) async throws -> [String] {
+    static func findings(_ text: String, _ rules: String) async throws -> [String] {
         let folder = try TestFolder()
         let path = try folder.write(text, to: "a.json")
         let run = try await FinishedRun([path]) {
@@ -113,7 +113,6 @@ struct WrapperTests {
             #"{"to":"ExponentPushToken[x]","title":"T","body":"B","sound":"default","badge":1}"#,
             #"{"to":"ExponentPushToken[x]","_contentAvailable":true}"#,
             #"{"external_user_ids":["u"],"messages":{"apple_push":{"alert":"x"}}}"#,
-            #"{"notifications":[{"tokens":["t"],"platform":1,"message":"x"}]}"#,
             #"{"audience":"all","notification":{"ios":{"alert":"x","badge":"+1"}}}"#,
             #"{"Addresses":{},"MessageConfiguration":{"APNSMessage":{"RawContent":"{}"}}}"#,
             #"{"message":{"topic":"t","data":{"k":"v"}}}"#,
@@ -211,7 +210,7 @@ struct WrapperTests {
         let own =
             #"{"headers":{"apns-push-type":"background","apns-topic":"com.x","apns-priority":"5"},"#
             + #""payload":{"aps":{"contentAvailable":true}}}"#
-        #expect(try await Self.findings(own, "BG001,G012").count == 2)
+        #expect(try await Self.findings(own, "BG001,G012").map { $0.prefix(4) } == ["G012"])
     }
 
     @Test("a part of a Firebase message that shows nothing is completed by the rest")
@@ -222,16 +221,16 @@ struct WrapperTests {
         #expect(try await Self.findings(#"{"message":{\#(part)}}"#, "AL001").count == 1)
     }
 
-    @Test("the texts that OneSignal asks for in a VoIP push are no mistake")
-    func oneSignalVoIP() async throws {
+    @Test("the texts that OneSignal asks for in a VoIP push are no mistake", arguments: [0, 1])
+    func oneSignalVoIP(warnings: Int) async throws {
         let text =
-            #"{"app_id":"a","contents":{"en":"T"},"ios_sound":"s","#
+            #"{"app_id":"a","contents":{"en":"T"},"# + (warnings == 1 ? #""ios_sound":"s","# : "")
             + #""apns_push_type_override":"voip","data":{"uuid":"u"}}"#
         let folder = try TestFolder()
         let path = try folder.write(text, to: "a.json")
         let run = try await FinishedRun([path]) { $0.selected = try? .only("VO009") }
-        #expect(run.result.summary.notes == 1)
-        #expect(run.result.summary.warnings == 1)
+        #expect(run.result.summary.notes == 1 - warnings)
+        #expect(run.result.summary.warnings == warnings)
     }
 
     @Test("payloads in lists of a request are judged")
@@ -465,12 +464,12 @@ struct WrapperTests {
             """#
         let item = try #require(Self.read(text).items.first)
         #expect(
-            item.draft.headers == [
+            item.draft.headers.prefix(2) == [
                 PushDraft.Header("apns-push-type", "background"),
                 PushDraft.Header("apns-priority", "5"),
             ])
         #expect(item.places.pointer == "/item/0/item/0/request/body/raw")
-        #expect(item.places.headers.last?.pointer == "/item/0/item/0/request/header/2/value")
+        #expect(item.places.headers[1].pointer == "/item/0/item/0/request/header/2/value")
     }
 
     @Test("a repair changes the request in its place")

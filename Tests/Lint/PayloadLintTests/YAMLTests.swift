@@ -177,6 +177,30 @@ struct YAMLTests {
         #expect(document.faults.isEmpty && document.items.isEmpty && document.isForeign)
     }
 
+    @Test("a message for Firebase in YAML is judged, with the places of the YAML")
+    func firebase() {
+        let text = """
+            message:
+              notification: {title: T}
+              apns:
+                headers:
+                  apns-push-type: background
+                payload:
+                  aps: {content-available: 1, badge: "1"}
+            """
+        let document = Self.read(text)
+        let item = document.items.first
+        #expect(document.items.count == 1 && !document.isForeign)
+        #expect(item?.places.headers.first?.place == .position(line: 5, column: 23))
+        guard let payload = item?.draft.payload,
+            let badge = payload.indices.first(where: { payload[$0...].starts(with: #""1""#.utf8) })
+        else {
+            Issue.record("no badge")
+            return
+        }
+        #expect(item?.places.place(ofOffset: badge) == .position(line: 7, column: 42))
+    }
+
     @Test("YAML about other things is foreign")
     func foreign() {
         #expect(Self.read("services: {web: {image: x}}\n").isForeign)

@@ -4,6 +4,11 @@ import PayloadRules
 import WakeModel
 
 extension DraftCase {
+    private static let misspeltActivity =
+        #"{"aps":{"timestamp":1790000000,"event":"update","contentState":{"a":1}}}"#
+    private static let activity =
+        #"{"aps":{"timestamp":1790000000,"event":"update","content-state":{"a":1}}}"#
+
     private static func path(_ path: String) -> [PushDraft.Header] { [.init(":path", path)] }
     private static func bare(_ headers: PushDraft.Header...) -> PushDraft {
         PushDraft(payload: Array(cleanBackground.utf8), headers: headers)
@@ -87,6 +92,39 @@ extension DraftCase {
         .request(
             "H007", .pushtotalk, [.init("apns-topic", "com.example.app.voip")],
             .found(at: "apns-topic", .error)),
+        // A wrong push type is one finding, not one for each key of a Live Activity.
+        .request(
+            "H007", .background, [.init("apns-topic", "a.push-type.liveactivity")], activity,
+            .found(at: "apns-push-type", .error)),
+        .request("H007", .alert, [], activity, .found(at: "apns-push-type", .error)),
+        .request(
+            "H007", .background, [], #"{"aps":{"alert":"x","sound":"y"}}"#,
+            .found(at: "apns-push-type", .error)),
+        .request("BG003", .background, [], #"{"aps":{"alert":"x","sound":"y"}}"#, .clean),
+        .request(
+            "H007", .background, [], #"{"aps":{"alert":"x","content_available":1}}"#, .clean),
+        .request("BG001", .background, [], activity, .clean),
+        // So is a misspelt key that the push needs.
+        .request(
+            "G012", .background, [], #"{"aps":{"content_available":1}}"#,
+            .found(at: "/aps/content_available", .error)),
+        .request("BG001", .background, [], #"{"aps":{"content_available":1}}"#, .clean),
+        .request("BG001", .background, [], #"{"aps":{},"content-available":1}"#, .clean),
+        .request(
+            "G013", .background, [], #"{"aps":{},"content-available":1}"#,
+            .found(at: "/content-available", .error)),
+        .request("LA004", .liveactivity, [], misspeltActivity, .clean),
+        .request(
+            "G012", .liveactivity, [], misspeltActivity, .found(at: "/aps/contentState", .error)),
+        .request("AL001", .alert, [], #"{"aps":{"Alert":"x"}}"#, .clean),
+        .request(
+            "G012", .alert, [], #"{"aps":{"Alert":"x"}}"#, .found(at: "/aps/Alert", .error)),
+        .request("BG005", .background, [], activity, .clean),
+        .request(
+            "BG009", .background, [.init("apns-topic", "a.voip")], #"{"callUUID":"u"}"#, .clean),
+        .request(
+            "VO001", .background, [.init("apns-topic", "a.voip")], #"{"callUUID":"u"}"#,
+            .found(at: "apns-push-type", .error)),
         .request("H007", .mdm, .clean),
         .request("H007", .pushtotalk, .clean),
         .request("H007", .voip, [.init("apns-topic", "com.example.app")], .clean),

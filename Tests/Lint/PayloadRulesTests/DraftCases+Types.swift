@@ -259,6 +259,9 @@ extension DraftCase {
             "LA009", .liveactivity, activity(#""event":"update","badge":1"#),
             .found(at: "/aps/badge", .warning)),
         .payload(
+            "LA009", .liveactivity, activity(#""event":"update","sound":"default""#),
+            .found(at: "/aps/sound", .warning)),
+        .payload(
             "LA009", .liveactivity, activity(#""event":"update","alert":"Goal""#),
             .found(at: "/aps/alert", .warning)),
         .payload(

@@ -167,6 +167,8 @@ extension RuleCase {
             "VO009", #""aps":{"content-available":1}"#,
             .found(at: "/aps/content-available", .warning)),
         .call("VO009", #""aps":{},"alert":"x""#, .clean),
+        // One copied payload is one finding.
+        .call("VO009", #""aps":{"alert":"x","badge":1}"#, .found(at: "/aps/badge", .warning)),
         RuleCase(
             "VO010", .voip, cleanCall, collapseID: "x", .found(at: "apns-collapse-id", .note)),
         RuleCase("VO010", .voip, cleanCall, .clean),

@@ -67,6 +67,10 @@ struct PushChecker: Sendable {
     ) {
         let report = validator.report(on: item.draft)
         guard !item.isAddressed || !Self.isRequest(report) else { return }
+        var item = item
+        if item.weightWithoutAPS == nil, report.diagnostics.contains(where: { $0.rule == "G010" }) {
+            item.weightWithoutAPS = .error
+        }
         // A push for the simulator has the form that another service sent.
         let diagnostics = report.diagnostics.filter {
             (kind != .apns || $0.rule != "G016")
@@ -98,14 +102,20 @@ struct PushChecker: Sendable {
     ) -> [Diagnostic] {
         let general: [RuleID: Set<RuleID>] = [
             "AL001": ["BG013", "G010"], "BG001": ["BG010", "G010"], "BG012": ["BG001"],
-            "BG014": ["H004"], "G014": ["BG017"], "H007": ["BG009", "VO001"], "H019": ["LO001"],
+            "BG014": ["H004"], "G014": ["BG017"], "VO003": ["VO008"], "H007": ["BG009", "VO001"],
+            "H019": ["LO001"],
         ]
+        // Firebase sends no VoIP pushes at all, whatever else they hold.
+        let ofCalls: Set<RuleID> = ["VO001", "VO003", "VO005", "VO006", "VO008", "VO009"]
         return diagnostics.filter { diagnostic in
-            guard let particular = general[diagnostic.rule] else { return true }
+            let isOfCall = ofCalls.contains(diagnostic.rule)
+            let particular = general[diagnostic.rule] ?? []
+            guard isOfCall || !particular.isEmpty else { return true }
             return !diagnostics.contains { other in
-                particular.contains(other.rule)
-                    && (other.pointer == diagnostic.pointer
-                        || other.pointer.hasPrefix(diagnostic.pointer + "/"))
+                (isOfCall && other.rule == "VO016"
+                    || particular.contains(other.rule)
+                        && (other.pointer == diagnostic.pointer
+                            || other.pointer.hasPrefix(diagnostic.pointer + "/")))
                     && policy.severity(of: other.rule, other.severity) != nil
                     && !isIgnored(other, of: item, in: text)
             }
@@ -146,12 +156,16 @@ struct PushChecker: Sendable {
         result.findings = unknown
     }
 
-    /// Adds the faults of a document as findings of rule G001, because no payload can be read.
+    /// Adds the faults of a document, such as those that keep its payload from being read.
     func report(_ faults: [PushDocument.Fault], in text: SourceText, _ result: inout Result) {
-        let rule: RuleID = "G001"
-        guard !faults.isEmpty, let severity = policy.severity(of: rule, .error) else { return }
         for fault in faults {
+            let rule = fault.rule
             let position = text.position(of: fault.place)
+            guard let severity = policy.severity(of: rule, .error) else { continue }
+            guard !text.ignores.cover(rule, line: position.line) else {
+                result.ignoredCount += 1
+                continue
+            }
             result.findings.append(
                 Finding(
                     rule: rule, severity: severity, message: fault.message, fix: fault.fix,

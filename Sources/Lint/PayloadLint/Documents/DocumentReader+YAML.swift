@@ -24,6 +24,9 @@ extension DocumentReader {
         }
         do throws(YAMLFault) {
             var document = try read(root)
+            if document.isForeign, forcedKind == nil, bytes.contains(text: "apns") {
+                document = service(root) ?? document
+            }
             document.hasComments = true
             return document
         } catch {
@@ -51,6 +54,19 @@ extension DocumentReader {
         return PushDocument(
             kind: .payload,
             items: [PushItem(draft: assumptions.draft(payload: body.bytes), places: places)])
+    }
+
+    /// Reads a request to a service that forwards to APNs, as the JSON that it stands for.
+    private func service(_ root: Node) -> PushDocument? {
+        guard let json = try? YAMLText.json(root),
+            let document = try? JSONScanner.scan(json.bytes),
+            var result = wrapped(document, EmbeddedText(file: json.bytes))
+        else { return nil }
+        for index in result.items.indices { result.items[index].places.convert(by: json.marks) }
+        for index in result.faults.indices {
+            result.faults[index].place = PlaceMap.place(of: result.faults[index].place, json.marks)
+        }
+        return result
     }
 
     private func request(

@@ -32,7 +32,7 @@ struct DocumentReader: Sendable {
             // Such a text can only be a body: rule G005 reports it.
             guard !InputSniffer.isWideText(bytes[...]) else { return broken(bytes, name: name) }
             if !Self.isNamedYAML(name),
-                let commands = readHTTP(bytes, name: name) ?? readCurl(bytes, name: name)
+                let commands = readHTTP(bytes, name: name) ?? readScript(bytes, name: name)
             {
                 return commands
             }
@@ -130,7 +130,7 @@ struct DocumentReader: Sendable {
     }
 
     /// `isPush` says that the document is about pushes, whatever it holds.
-    private func read(_ document: JSONDocument, isPush: Bool = false) -> PushDocument {
+    func read(_ document: JSONDocument, isPush: Bool = false) -> PushDocument {
         guard document.kind(0) == .object else { return listed(document) ?? foreign(document) }
         var members = RequestMembers()
         var bundle: (key: Int, value: Int)?
@@ -178,7 +178,7 @@ struct DocumentReader: Sendable {
         return result
     }
 
-    private func bare(_ bytes: [UInt8], _ kind: InputKind) -> PushDocument {
+    func bare(_ bytes: [UInt8], _ kind: InputKind) -> PushDocument {
         PushDocument(
             kind: forcedKind == .apns ? .apns : kind,
             items: [PushItem(draft: assumptions.draft(payload: bytes), places: PlaceMap())])
@@ -204,10 +204,8 @@ struct DocumentReader: Sendable {
 
     /// Whether a text is a shell script or a page.
     private static func isScript(_ bytes: [UInt8], name: String) -> Bool {
-        bytes.afterByteOrderMark.starts(with: "#!".utf8)
-            || [".sh", ".bash", ".zsh", ".command", ".md", ".mdx", ".markdown"].contains {
-                name.lowercased().hasSuffix($0)
-            }
+        bytes.afterByteOrderMark.starts(with: "#!".utf8) || isPage(name)
+            || [".sh", ".bash", ".zsh", ".command"].contains { name.lowercased().hasSuffix($0) }
     }
 
     private static func isNamedYAML(_ name: String) -> Bool {

@@ -6,6 +6,12 @@ enum FilePlace: Hashable, Sendable {
     case offset(Int)
     /// A line and a column, both from 1, the column in Unicode scalars.
     case position(line: Int, column: Int)
+
+    /// The place in a file of which the text with this place is a part that starts there.
+    func shifted(by start: Int) -> FilePlace {
+        guard case .offset(let offset) = self else { return self }
+        return .offset(offset + start)
+    }
 }
 
 /// The places of a push's parts in its file.
@@ -59,6 +65,68 @@ struct PlaceMap: Sendable {
     /// The pointers in the file of payload values that are not below ``pointer``, by their pointers
     /// in the payload.
     var origins: [String: String] = [:]
+
+    /// Moves the places in a part of a file to those in the file.
+    mutating func shift(by start: Int) {
+        let moved = { (segments: [Segment]) in
+            segments.map {
+                Segment(
+                    payloadStart: $0.payloadStart, fileStart: $0.fileStart + start,
+                    isCopied: $0.isCopied)
+            }
+        }
+        switch payload {
+        case .segments(let segments): payload = .segments(moved(segments))
+        case .quoted(let segments): payload = .quoted(moved(segments))
+        case .marks: break
+        }
+        headers = headers.map {
+            Header(name: $0.name, place: $0.place.shifted(by: start), pointer: $0.pointer)
+        }
+        missingHeaders = missingHeaders.map { ($0.place.shifted(by: start), $0.pointer) }
+    }
+
+    /// Replaces the offsets in JSON by the places in the text that it was converted from.
+    mutating func convert(by marks: [Mark]) {
+        if case .segments(let segments) = payload {
+            var own: [Mark] = []
+            for (index, segment) in segments.enumerated() {
+                let start = Self.mark(at: segment.fileStart, marks)
+                own.append(
+                    Mark(
+                        payloadStart: segment.payloadStart, line: start.line, column: start.column))
+                guard segment.isCopied else { continue }
+                let next = index + 1 < segments.count ? segments[index + 1].payloadStart : Int.max
+                let shift = segment.payloadStart - segment.fileStart
+                own += marks.lazy.filter { $0.payloadStart > segment.fileStart }
+                    .prefix { $0.payloadStart + shift < next }
+                    .map {
+                        Mark(
+                            payloadStart: $0.payloadStart + shift, line: $0.line, column: $0.column)
+                    }
+            }
+            payload = .marks(own)
+        } else if case .quoted(let segments) = payload {
+            let start = Self.mark(at: segments.first?.fileStart ?? 0, marks)
+            payload = .marks([Mark(payloadStart: 0, line: start.line, column: start.column)])
+        }
+        headers = headers.map {
+            Header(name: $0.name, place: Self.place(of: $0.place, marks), pointer: $0.pointer)
+        }
+        missingHeaders = missingHeaders.map { (Self.place(of: $0.place, marks), $0.pointer) }
+    }
+
+    /// The place in a text that was converted to JSON, for an offset in the JSON.
+    static func place(of place: FilePlace, _ marks: [Mark]) -> FilePlace {
+        guard case .offset(let offset) = place else { return place }
+        let mark = mark(at: offset, marks)
+        return .position(line: mark.line, column: mark.column)
+    }
+
+    private static func mark(at offset: Int, _ marks: [Mark]) -> Mark {
+        lastIndex(marks.count) { marks[$0].payloadStart <= offset }.map { marks[$0] }
+            ?? Mark(payloadStart: 0, line: 1, column: 1)
+    }
 
     /// The JSON pointer in the file for a pointer in the payload.
     func filePointer(_ pointer: String) -> String {

@@ -33,11 +33,13 @@ struct PushItem: Sendable {
 struct PushDocument: Sendable {
     /// A fault of the document that contains the push.
     struct Fault: Sendable {
+        /// The rule that it violates.
+        var rule: RuleID = "G001"
         /// The fault, as a clause.
         let message: String
         /// The fix, as a sentence.
         let fix: String
-        let place: FilePlace
+        var place: FilePlace
         let pointer: String
     }
 

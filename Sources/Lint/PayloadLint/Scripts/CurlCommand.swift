@@ -127,7 +127,7 @@ struct CurlCommand {
 
     /// The body with placeholders for text that is not in the script: a letter inside a string, a
     /// digit elsewhere.
-    private static func filled(_ body: EmbeddedText) -> EmbeddedText {
+    static func filled(_ body: EmbeddedText) -> EmbeddedText {
         var isInString = false
         var isEscaped = false
         return body.replacingBytes { _, byte in
@@ -170,10 +170,12 @@ struct CurlCommand {
     }
 
     /// The path of the request, with a placeholder for a device token that is not in the script.
-    var path: String? {
-        guard let url else { return nil }
-        let start = url.text.firstRange(of: "://").map { $0.upperBound } ?? url.text.startIndex
-        let rest = url.text[start...]
+    var path: String? { url.flatMap { Self.path(of: $0.text) } }
+
+    /// The path of a URL, likewise.
+    static func path(of url: String) -> String? {
+        let start = url.firstRange(of: "://").map { $0.upperBound } ?? url.startIndex
+        let rest = url[start...]
         guard let slash = rest.firstIndex(of: "/") else { return nil }
         let path = String(rest[slash...].prefix { $0 != "?" })
         let device = "/3/device/"
@@ -188,7 +190,8 @@ enum Placeholder {
     /// Whether a text is what a program or a person puts something else in for: `{{badge}}`,
     /// `${count}`, `%d`, `<number>`, `__COUNT__`.
     static func isTemplate(_ text: String) -> Bool {
-        if ["{{", "${", "<%", "#{", "%{", "[[", "$("].contains(where: { text.contains($0) }) {
+        // The last one stands between the values of a choice: `update | end`.
+        if ["{{", "${", "<%", "#{", "%{", "[[", "$(", "|"].contains(where: { text.contains($0) }) {
             return true
         }
         guard let first = text.first, let last = text.last, text.count > 1 else { return false }

@@ -3,14 +3,17 @@
 import PayloadRules
 import StrictJSON
 
-/// Reads pushes from the `curl` commands of a script, or of a text that contains such commands.
+/// Reads pushes from the `curl` and `simctl push` commands of a script, or of a text that contains
+/// such commands.
 extension DocumentReader {
-    /// Reads the `curl` commands of a text that send to APNs or to a service that forwards to it.
-    /// Returns `nil` if there are none.
-    func readCurl(_ bytes: [UInt8], name: String) -> PushDocument? {
-        guard forcedKind == nil || forcedKind == .request, bytes.contains(text: "curl"),
-            bytes.contains(text: "-H") || bytes.contains(text: "--header")
-                || bytes.contains(text: "/3/device")
+    /// Reads the commands of a text that send to a simulator, to APNs, or to a service that
+    /// forwards to it. Returns `nil` if there are none.
+    func readCommands(_ bytes: [UInt8], name: String) -> PushDocument? {
+        guard forcedKind == nil || forcedKind == .request,
+            bytes.contains(text: "simctl push ")
+                || bytes.contains(text: "curl")
+                    && (bytes.contains(text: "-H") || bytes.contains(text: "--header")
+                        || bytes.contains(text: "/3/device"))
         else { return nil }
         return read(ShellText(bytes).commands, besideFile: name)
     }
@@ -29,6 +32,12 @@ extension DocumentReader {
         result.hasComments = true
         var isFound = false
         for command in commands {
+            guard command.words.first?.string != "simctl" else {
+                guard let item = item(ofSimulator: command) else { continue }
+                isFound = true
+                result.items.append(item)
+                continue
+            }
             let curl = CurlCommand(command) { Self.file($0, besideScript: name) }
             guard curl.isForAPNs || curl.isForAzure else {
                 guard let body = curl.body, let wrapped = wrapped(body) else { continue }
@@ -46,17 +55,43 @@ extension DocumentReader {
         return isFound ? result : nil
     }
 
+    /// The push of `simctl push <device> [<bundle id>] <file>`, given as its input or in a file
+    /// that the script writes.
+    private func item(ofSimulator command: ShellText.Command) -> PushItem? {
+        guard command.words.count > 3, let name = command.words.last?.string,
+            let given = name == "-" ? command.input : command.files[ShellText.fileName(name)]
+        else { return nil }
+        var body = CurlCommand.filled(given.trimmed)
+        guard !body.bytes.isEmpty, !Self.isCut(body) else { return nil }
+        if let document = try? JSONScanner.scan(body.bytes), document.kind(0) == .object,
+            let bundle = document.last("\(Self.simulatorKey)", of: 0)
+        {
+            let cut = document.rangeToCut(bundle, of: 0)
+            var rest = body.slice(0..<cut.lowerBound)
+            rest.append(body.slice(cut.upperBound..<body.bytes.count))
+            body = rest
+        }
+        var places = PlaceMap()
+        places.payload = body.places
+        return PushItem(
+            draft: assumptions.draft(payload: body.bytes), places: places, isInScript: true)
+    }
+
     private func item(of curl: CurlCommand) -> PushItem? {
-        guard let body = curl.body ?? (curl.hasBody ? nil : EmbeddedText()), !Self.isCut(body)
+        let isForAzure = curl.isForAzure
+        guard let body = curl.body ?? (curl.hasBody ? nil : EmbeddedText()), !Self.isCut(body),
+            // A body of several parts.
+            !isForAzure || !body.bytes.starts(with: "--".utf8)
         else { return nil }
         var places = PlaceMap()
         places.payload = body.places
         places.missingHeaders = (.offset(curl.start), "")
         var headers: [PushDraft.Header] = []
         var opaque: Set<String> = []
-        let isForAzure = curl.isForAzure
         for header in curl.headers {
             let name = isForAzure ? Self.azureNames[header.name] ?? header.name : header.name
+            // Azure's own authorization is not that of APNs.
+            if isForAzure, !name.hasPrefix("apns-") { continue }
             places.headers.append(
                 PlaceMap.Header(name: name, place: .offset(header.offset), pointer: ""))
             if let value = Placeholder.known(header.value, of: name) {

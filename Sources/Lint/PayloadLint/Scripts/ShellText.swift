@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Parses a shell script as far as its `curl` commands need it: quotes, escapes, variables that the
+/// Parses a shell script as far as its `curl` and `simctl push` commands need it: quotes, escapes, variables that the
 /// script sets, here-documents and `$(cat …)`. Nothing is executed.
 struct ShellText {
     /// Replaces text that is not in the script: the value of a variable, the output of a command.
@@ -35,7 +35,7 @@ struct ShellText {
     private var files: [String: EmbeddedText] = [:]
     /// The output of the command before a pipe, if it is known.
     private var piped: EmbeddedText?
-    /// The `curl` commands, in order.
+    /// The `curl` and `simctl push` commands, in order.
     private(set) var commands: [Command] = []
     /// The here-documents after the current line: the delimiter, and whether it was quoted.
     private var waiting: [(delimiter: String, isQuoted: Bool)] = []
@@ -48,7 +48,7 @@ struct ShellText {
         while index < bytes.count { readLine() }
     }
 
-    /// Parses a line: an assignment, a `curl` command, or nothing.
+    /// Parses a line: an assignment, a command that sends, or nothing.
     private mutating func readLine() {
         let lineEnd = bytes[index...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
         guard let start = commandStart(in: index..<lineEnd) else {
@@ -60,7 +60,7 @@ struct ShellText {
         if index == start { index = lineEnd + 1 }
     }
 
-    /// The offset in a line where an assignment or `curl` starts.
+    /// The offset in a line where an assignment or a command that sends starts.
     private func commandStart(in line: Range<Int>) -> Int? {
         var start = line.lowerBound
         while start < line.upperBound, " \t$".utf8.contains(bytes[start]) { start += 1 }
@@ -81,11 +81,13 @@ struct ShellText {
         if end > start, end < line.upperBound, bytes[end] == UInt8(ascii: "=") { return start }
         var place = line.lowerBound
         while place + 4 <= line.upperBound {
-            if matches("curl", at: place),
-                place == line.lowerBound || " \t|;&(`$/".utf8.contains(bytes[place - 1]),
-                place + 4 == line.upperBound || " \t\\".utf8.contains(bytes[place + 4])
+            let isCurl =
+                matches("curl", at: place)
+                && (place + 4 == line.upperBound || " \t\\".utf8.contains(bytes[place + 4]))
+            if isCurl || matches("simctl push ", at: place),
+                place == line.lowerBound || " \t|;&(`$/".utf8.contains(bytes[place - 1])
             {
-                // A here-document before a pipe is the input of curl.
+                // A here-document before a pipe is the input of the command.
                 let isFed = Array(bytes[line.lowerBound..<place]).contains(text: "<<")
                 return isFed ? line.lowerBound : place
             }
@@ -112,11 +114,13 @@ struct ShellText {
             whole.append(text)
             files[output.name] = whole
         }
-        if let curl = command.words.firstIndex(where: {
-            $0.string == "curl" || $0.string.hasSuffix("/curl")
+        if let sender = command.words.indices.first(where: { index in
+            let name = command.words[index].string
+            return name == "curl" || name.hasSuffix("/curl")
+                || name == "simctl" && command.words.dropFirst(index + 1).first?.string == "push"
         }) {
             var own = command
-            own.words = Array(command.words[curl...])
+            own.words = Array(command.words[sender...])
             own.input = command.input ?? piped
             own.files = files
             commands.append(own)

@@ -43,14 +43,12 @@ extension DocumentReader {
             guard wrapper.isUnmistakable || assumptions.pushType == nil,
                 let pushes = request.pushes(of: wrapper.form)
             else { continue }
-            var result = PushDocument(kind: .request)
-            result.items = pushes.map { $0.item(assumptions) }
+            var result = self.document(of: pushes)
             result.isForeign = !wrapper.isUnmistakable
             return result
         }
         guard assumptions.pushType == nil, let pushes = request.nested() else { return nil }
-        var result = PushDocument(kind: .request)
-        result.items = pushes.map { $0.item(assumptions) }
+        var result = self.document(of: pushes)
         result.isForeign = true
         return result
     }
@@ -64,9 +62,7 @@ extension DocumentReader {
         let request = WrapperRequest(
             document: document, text: EmbeddedText(file: document.bytes), node: 0, pointer: "")
         guard let pushes = request.libraryConfiguration() else { return nil }
-        var result = PushDocument(kind: .request)
-        result.items = pushes.map { $0.item(assumptions) }
-        return result
+        return self.document(of: pushes)
     }
 
     /// Reads a list of payloads or requests. Returns `nil` if it contains none.
@@ -80,9 +76,15 @@ extension DocumentReader {
         // Requests of a service that creates the payloads itself.
         let isAddressed = list.elements.contains { Self.isAddressed($0.node, in: document) }
         guard !pushes.isEmpty || isAddressed else { return nil }
+        var result = self.document(of: pushes)
+        result.isForeign = true
+        return result
+    }
+
+    private func document(of pushes: [WrappedPush]) -> PushDocument {
         var result = PushDocument(kind: .request)
         result.items = pushes.map { $0.item(assumptions) }
-        result.isForeign = true
+        result.faults = pushes.flatMap(\.faults)
         return result
     }
 }

@@ -31,6 +31,11 @@ struct WrappedPush {
     var isForFirebase = false
     /// Whether the service is unknown, and may add visible content.
     var isPart = false
+    /// The place and the JSON pointer of the headers of a request to APNs itself, which are all
+    /// there; `nil` for a request to a service, which adds others.
+    var allHeaders: (offset: Int, pointer: String)?
+    /// What the service does not send although the request contains it.
+    var faults: [PushDocument.Fault] = []
     /// The places of the members that ``useLibraryNames()`` has renamed.
     private var libraryOrigins: [String: String] = [:]
 
@@ -47,17 +52,26 @@ struct WrappedPush {
         places.origins = libraryOrigins
         let text = payload(&places)
         places.payload = text.places
-        places.missingHeaders = (.offset(start), "")
+        places.missingHeaders = (.offset(allHeaders?.offset ?? start), allHeaders?.pointer ?? "")
         var fields: [PushDraft.Header] = []
+        // A program that sends requests may authorize them by settings of its own.
+        var opaque: Set<String> = ["authorization"]
         for header in headers {
-            guard let value = Placeholder.known(header.value, of: header.name) else { continue }
+            guard let value = Placeholder.known(header.value, of: header.name) else {
+                opaque.insert(header.name.lowercased())
+                continue
+            }
             fields.append(PushDraft.Header(header.name, value))
             places.headers.append(
                 PlaceMap.Header(
                     name: header.name.lowercased(), place: .offset(header.offset),
                     pointer: header.pointer))
         }
-        var draft = assumptions.draft(payload: text.bytes, knownHeaders: fields)
+        var draft =
+            allHeaders == nil
+            ? assumptions.draft(payload: text.bytes, knownHeaders: fields)
+            : assumptions.draft(payload: text.bytes, headers: fields)
+        if allHeaders != nil { draft.opaqueHeaders = opaque }
         draft.isForFirebase = isForFirebase
         return PushItem(draft: draft, places: places, isPart: isPart)
     }

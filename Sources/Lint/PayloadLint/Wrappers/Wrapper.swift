@@ -20,6 +20,8 @@ struct Wrapper: Sendable {
         case oneSignal
         /// A request to a Rouse gateway, which adds the headers.
         case gateway
+        /// gorush: a list of notifications with names of its own.
+        case gorush
         /// A payload in a member.
         case fragment
     }
@@ -55,6 +57,8 @@ struct Wrapper: Sendable {
                 "contents", "headings", "content_available", "template_id",
                 "apns_push_type_override",
             ], form: .oneSignal, isUnmistakable: true),
+        Wrapper(
+            all: ["notifications"], any: ["notifications"], form: .gorush, isUnmistakable: true),
         Wrapper(all: ["apns"], any: ["apns"], form: .firebase, isUnmistakable: true),
         // Pusher Beams, reference of "Publish to interests": `apns` is the payload.
         Wrapper(
@@ -85,6 +89,14 @@ struct Wrapper: Sendable {
         ("ios_interruption_level", "interruption-level"),
         ("ios_relevance_score", "relevance-score"),
         ("target_content_identifier", "target-content-id"),
+    ]
+
+    /// gorush's names for members of `aps`.
+    static let gorushKeys: [(name: String, key: String)] = [
+        ("badge", "badge"), ("sound", "sound"), ("category", "category"),
+        ("thread-id", "thread-id"), ("interruption_level", "interruption-level"),
+        ("content-state", "content-state"), ("event", "event"), ("timestamp", "timestamp"),
+        ("stale-date", "stale-date"), ("dismissal-date", "dismissal-date"),
     ]
 
     /// Member names for the recipient in requests of many services. The conversion by an unknown

@@ -203,4 +203,67 @@ extension WrapperRequest {
         let hasTemplate = member("template_id") != nil
         return push.aps.isEmpty || (hasTemplate && !isSilent) ? [] : [push]
     }
+
+    /// gorush, "Request body": a push for each notification of platform 1.
+    func gorush() -> [WrappedPush]? {
+        guard let list = member("notifications"), document.kind(list.value) == .array else {
+            return nil
+        }
+        var notifications = self
+        notifications.node = list.value
+        notifications.pointer += "/notifications"
+        let all = notifications.elements.compactMap { request in
+            guard request.member("tokens") != nil, let platform = request.member("platform"),
+                document.kind(platform.value) == .number
+            else { return nil as (request: WrapperRequest, isForApple: Bool)? }
+            return (request, document.isNumber(platform.value, "1"))
+        }
+        guard !all.isEmpty else { return nil }
+        return all.filter(\.isForApple).map { $0.request.notification() }
+    }
+
+    /// What gorush sends for a notification: without a push type as `alert`, and at priority 10
+    /// unless it is `normal`.
+    private func notification() -> WrappedPush {
+        var push = self.push
+        // It leaves out empty texts.
+        let text = { (name: String) in
+            member(name).flatMap { document.isEmptyString($0.value) ? nil : $0.value }
+        }
+        push.aps = [
+            member("alert").map {
+                WrappedPush.Member(
+                    name: "alert", value: literal($0.value), pointer: pointer + "/alert")
+            }
+                ?? alert(
+                    [("title", text("title")), ("body", text("message"))],
+                    pointer: pointer + "/message"),
+            flag("content_available", "content-available"),
+            flag("mutable_content", "mutable-content"),
+        ].compactMap(\.self)
+        for (name, key) in Wrapper.gorushKeys {
+            guard let member = member(name) else { continue }
+            push.aps.append(
+                WrappedPush.Member(
+                    name: key, value: literal(member.value), pointer: pointer + "/" + name))
+        }
+        push.root = data(member("data")?.value, pointer: pointer + "/data")
+        addHeaders(
+            [
+                ("push_type", "apns-push-type"), ("topic", "apns-topic"), ("apns_id", "apns-id"),
+                ("expiration", "apns-expiration"), ("collapse_id", "apns-collapse-id"),
+            ], of: node, at: pointer, to: &push)
+        if member("push_type") == nil {
+            push.headers.append(("apns-push-type", "alert", push.start, pointer))
+        }
+        let priority = member("priority")
+        let isNormal = priority.flatMap { document.scalarText($0.value) } == "normal"
+        push.headers.append(
+            (
+                "apns-priority", isNormal ? "5" : "10",
+                priority.map { offset($0.value) } ?? push.start,
+                pointer + (priority == nil ? "" : "/priority")
+            ))
+        return push
+    }
 }

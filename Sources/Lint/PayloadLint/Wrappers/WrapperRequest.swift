@@ -39,6 +39,7 @@ struct WrapperRequest {
         case .pubNub: pubNub()
         case .oneSignal: oneSignal()
         case .gateway: gateway()
+        case .gorush: gorush()
         case .fragment: fragment()
         }
     }
@@ -104,9 +105,12 @@ struct WrapperRequest {
         let apns = member("apns")
         let notification = member("notification")
         if let apns, document.kind(apns.value) != .object { return nil }
+        // Another service, whose `notification` is the payload.
+        if notification.flatMap({ member("aps", of: $0.value) }) != nil { return nil }
         let payload = apns.flatMap { member("payload", of: $0.value) }
         let given = apns.flatMap { member("headers", of: $0.value) }
-        guard payload != nil || given != nil || notification != nil else {
+        let misplaced = misplacedAPS(apns?.value)
+        guard payload != nil || given != nil || notification != nil || misplaced != nil else {
             // The parts for other platforms, or a `message` with data only, send nothing to APNs.
             let others = ["android", "webpush"] + (pointer.isEmpty ? [] : ["data"])
             return others.contains { member($0) != nil } ? [] : nil
@@ -127,7 +131,35 @@ struct WrapperRequest {
                     ], pointer: pointer + "/notification")
             ].compactMap(\.self)
         push.root = data(member("data")?.value, pointer: pointer + "/data")
+        if let misplaced { take(misplaced, to: &push) }
         return [push]
+    }
+
+    /// The member `aps` of `apns` beside `payload` or `headers`, or in a message with a recipient.
+    private func misplacedAPS(_ apns: Int?) -> (key: Int, value: Int)? {
+        guard let apns, let aps = member("aps", of: apns), document.kind(aps.value) == .object
+        else { return nil }
+        let isMessage = ["token", "tokens", "topic", "condition"].contains { member($0) != nil }
+        let isBeside = ["payload", "headers"].contains { member($0, of: apns) != nil }
+        return isBeside || isMessage && member("interests") == nil ? aps : nil
+    }
+
+    /// Reports `aps` outside of the payload, and judges it as if it were inside.
+    private func take(_ aps: (key: Int, value: Int), to push: inout WrappedPush) {
+        let pointer = self.pointer + "/apns/aps"
+        push.faults.append(
+            PushDocument.Fault(
+                rule: "G010",
+                message: "`aps` is beside `payload`, and Firebase sends only what is inside",
+                fix: "Move `aps` into `payload`.", place: .offset(offset(aps.key)),
+                pointer: pointer))
+        let own = document.members(of: aps.value).map { member in
+            let name = String(decoding: document.text(member.key), as: UTF8.self)
+            return WrappedPush.Member(
+                name: name, value: literal(member.value),
+                pointer: pointer + "/" + JSONPointerText.escaped(name))
+        }
+        push.aps = own + push.aps.filter { given in !own.contains { $0.name == given.name } }
     }
 
     /// The push that Firebase creates from the headers and the payload of `apns`.
@@ -183,6 +215,14 @@ struct WrapperRequest {
                 flag("mutable_content", "mutable-content"),
             ].compactMap(\.self)
         push.root = data(member("data")?.value, pointer: pointer + "/data")
+        let priorities = ["high": "10", "normal": "5"]
+        if let given = member("priority"),
+            let value = document.scalarText(given.value).flatMap({ priorities[$0] })
+        {
+            push.headers = [
+                ("apns-priority", value, offset(given.value), pointer + "/priority")
+            ]
+        }
         return push.aps.isEmpty ? nil : [push]
     }
 
@@ -251,38 +291,6 @@ struct WrapperRequest {
             }
         }
         return pushes.isEmpty ? nil : pushes
-    }
-
-    /// A request of a collection of Postman or Insomnia: the body is a string, and the headers are
-    /// a list. The body is a payload, or a request to a service.
-    func collected() -> [WrappedPush]? {
-        guard let list = member("header") ?? member("headers"),
-            document.kind(list.value) == .array,
-            let body = member("body"), document.kind(body.value) == .object,
-            let raw = member("raw", of: body.value) ?? member("text", of: body.value),
-            document.kind(raw.value) == .string
-        else { return nil }
-        let names = [list, raw].map { String(decoding: document.text($0.key), as: UTF8.self) }
-        guard var push = payload(raw.value, pointer: pointer + "/body/" + names[1]),
-            let base = push.base, base.document.kind(base.node) == .object
-        else { return nil }
-        guard push.hasAPS else {
-            return WrapperRequest(
-                document: base.document, text: base.text, node: base.node, pointer: push.pointer
-            ).nested()
-        }
-        for (index, field) in document.elements(of: list.value).enumerated()
-        where document.kind(field) == .object {
-            let key = member("key", of: field) ?? member("name", of: field)
-            guard let name = key.flatMap({ document.scalarText($0.value) }),
-                name.lowercased().hasPrefix("apns-"), let value = member("value", of: field),
-                let text = document.scalarText(value.value),
-                member("disabled", of: field).map({ document.kind($0.value) }) != .trueLiteral
-            else { continue }
-            let place = "\(pointer)/\(names[0])/\(index)/value"
-            push.headers.append((name, text, offset(value.value), place))
-        }
-        return [push]
     }
 
     /// The objects of a list.

@@ -11,6 +11,18 @@ extension ValidationContext {
         typeOfTopic ?? typeOfKeys ?? .alert
     }
 
+    /// The type that is meant by a push that says `alert` or `background`: its payload is for a
+    /// Live Activity, or shows an alert and does not ask to wake the app, or both topic and payload
+    /// are for one other type.
+    var meantType: PushType? {
+        guard type == .alert || type == .background, let document else { return nil }
+        if apsKeys.contains(.contentState), apsKeys.contains(.event) { return .liveactivity }
+        if type == .background, apsKeys.contains(.alert), !wantsBackground(document) {
+            return .alert
+        }
+        return typeOfTopic.flatMap { typeOfKeys == $0 ? $0 : nil }
+    }
+
     /// Whether nothing but the payload says what type the push is.
     var typeIsGuess: Bool { draft.map { $0.pushType == nil } == true && typeOfTopic == nil }
 

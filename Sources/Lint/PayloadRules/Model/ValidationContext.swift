@@ -11,6 +11,9 @@ import WakeModel
 struct ValidationContext {
     /// The type of the push, as given or inferred.
     private(set) var type: PushTypeSet
+    /// The given push type, if topic or payload are clearly for another one, by which the push is
+    /// checked instead: one wrong header is one finding.
+    private(set) var mistakenType: String?
     let payload: [UInt8]
     /// `nil` if a payload is checked without headers.
     let headers: Headers?
@@ -69,7 +72,12 @@ struct ValidationContext {
         self.init(
             type: draft.pushType.map { PushTypeSet(PushType(rawValue: $0)) } ?? .unlisted,
             payload: push.payload, headers: Headers(draft), draft: draft, settings: settings)
-        if draft.pushType == nil { type = PushTypeSet(judgedType) }
+        if draft.pushType == nil {
+            type = PushTypeSet(judgedType)
+        } else if let meant = meantType {
+            mistakenType = draft.pushType
+            type = PushTypeSet(meant)
+        }
     }
 
     private init(

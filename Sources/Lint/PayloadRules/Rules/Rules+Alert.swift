@@ -14,6 +14,9 @@ extension Rules {
         ) { push, findings in
             guard push.hasRootObject, !push.isForPass else { return }
             guard push.hasVisibleKeys else {
+                guard ![.alert, .badge, .sound].contains(where: { isMisspelt($0, in: push) }) else {
+                    return
+                }
                 // It may be of another type: servers of calls send an empty `aps` beside data.
                 let severity: Severity? =
                     !push.typeIsGuess ? nil : push.hasEmptyAPSBesideData ? .note : .warning

@@ -140,6 +140,7 @@ extension Rules {
     private static func nothingWakes(_ push: ValidationContext, _ findings: inout Findings) {
         guard push.hasRootObject, !push.isForPass, let document = push.document else { return }
         guard let member = push.contentAvailable else {
+            guard !isMisspelt(.contentAvailable, in: push) else { return }
             let place = push.aps.map { Findings.Place.node($0.value) } ?? .whole
             findings.report(
                 place, "`content-available` is missing from `aps`, so nothing wakes the app",

@@ -87,7 +87,7 @@ extension Rules {
             }
         },
         Rule(
-            "H007", .error, "the topic's suffix does not fit the push type",
+            "H007", .error, "topic or payload does not fit the push type",
             why: "APNs refuses a topic that is not the push type's.", from: [.sending],
             fix: "Use the bundle id with the suffix of the push type, if it has one.",
             for: .every.subtracting([.voip, .unlisted]), in: .draft, check: wrongSuffix),
@@ -286,6 +286,15 @@ extension Rules {
     }
 
     private static func wrongSuffix(_ push: ValidationContext, _ findings: inout Findings) {
+        if let given = push.mistakenType, let type = push.type.types.first {
+            findings.report(
+                .header("apns-push-type"),
+                "the payload is for \(type), and the push type is \(shown(given))",
+                fix: type.topicSuffix.isEmpty
+                    ? "Use push type \(type)."
+                    : "Use push type \(type) and the topic that ends in \(type.topicSuffix).")
+            return
+        }
         guard let topic = push.draft?.topic, !topic.isEmpty, let type = push.type.types.first else {
             return
         }

@@ -116,6 +116,37 @@ extension Rules {
         }
     }
 
+    /// Whether a key of a draft is there in another spelling, or `content-available` beside `aps`,
+    /// which the rules G012 and G013 report as an error where the push needs the key.
+    static func isMisspelt(_ wanted: APSKey, in push: ValidationContext) -> Bool {
+        guard push.draft != nil else { return false }
+        var isFound = false
+        if wanted == .contentAvailable, push.aps != nil, let document = push.document {
+            isFound = document.members(of: 0).contains {
+                mistakenKey($0.key, in: document) == wanted
+            }
+        }
+        forEachForeignKey(push) { _, nearMiss in isFound = isFound || nearMiss == wanted }
+        return isFound
+    }
+
+    /// Whether a push of a draft needs a key that is not there.
+    private static func lacks(_ key: APSKey, _ push: ValidationContext) -> Bool {
+        guard push.draft != nil else { return false }
+        let needed: [APSKey] =
+            switch push.type {
+            case .background: [.contentAvailable]
+            case .alert:
+                push.hasVisibleKeys || push.typeIsGuess ? [] : [.alert, .badge, .sound]
+            case .liveactivity where event(of: push) == .start:
+                [.timestamp, .contentState, .attributes, .attributesType, .alert]
+            case .liveactivity: [.timestamp, .event, .contentState]
+            case .widgets, .controls: [.contentChanged]
+            default: []
+            }
+        return needed.contains(key) && !push.apsKeys.contains(key)
+    }
+
     private static func misspeltKeys(_ push: ValidationContext, _ findings: inout Findings) {
         forEachForeignKey(push) { key, nearMiss in
             guard let nearMiss, let document = push.document else { return }
@@ -123,7 +154,7 @@ extension Rules {
             let isFree = !push.apsKeys.contains(nearMiss)
             findings.report(
                 .node(key), "a key inside `aps` is misspelt: `\(name)` was probably meant",
-                fix: "Write `\(name)`.",
+                fix: "Write `\(name)`.", severity: lacks(nearMiss, push) ? .error : nil,
                 repair: isFree ? renaming(key, to: name, in: document) : nil)
         }
         var spellings: [[UInt8]: StaticString]?
@@ -213,7 +244,10 @@ extension Rules {
                     : "a spelling of `\(key.name)` is beside `aps`",
                 fix: isExact ? nil : "Write `\(key.name)` inside `aps`.",
                 // A copy of what is in `aps` is for the app.
-                severity: push.apsKeys.contains(key) ? .note : nil,
+                severity: push.apsKeys.contains(key)
+                    ? .note
+                    : key == .contentAvailable && push.aps != nil && lacks(key, push)
+                        ? .error : nil,
                 repair: movingIntoAPS(member.key, as: key, push, document))
         }
     }

@@ -22,7 +22,7 @@ extension Rules {
         ) { push, findings in
             guard event(of: push) == .start, let aps = push.aps else { return }
             for key in [APSKey.attributesType, .attributes, .alert]
-            where !push.apsKeys.contains(key) {
+            where !push.apsKeys.contains(key) && !isMisspelt(key, in: push) {
                 findings.report(
                     .node(aps.value), "a start has no `\(key.name)`", fix: "Add `\(key.name)`.")
             }
@@ -32,7 +32,9 @@ extension Rules {
             why: "It carries what the activity shows; an end should carry the last state.",
             from: [.liveActivities], fix: "Add `content-state`.", for: .liveactivity
         ) { push, findings in
-            guard let aps = push.aps, !push.apsKeys.contains(.contentState) else { return }
+            guard let aps = push.aps, !push.apsKeys.contains(.contentState),
+                !isMisspelt(.contentState, in: push)
+            else { return }
             switch event(of: push) {
             case .update: findings.report(.node(aps.value))
             case .end:
@@ -95,6 +97,11 @@ extension Rules {
                     .node(member.key), "a Live Activity push has a `badge`",
                     repair: removing(member.key, push))
             }
+            if let member = push.member(.sound) {
+                findings.report(
+                    .node(member.key), "the `sound` of a Live Activity is beside its alert",
+                    fix: "Move `sound` into `alert`.")
+            }
             if let member = push.member(.alert), push.document?.kind(member.value) == .string {
                 findings.report(
                     .node(member.value), "the alert of a Live Activity is a text",
@@ -138,7 +145,7 @@ extension Rules {
 
     private static func missingEvent(_ push: ValidationContext, _ findings: inout Findings) {
         guard push.apsObject != nil, let aps = push.aps else { return }
-        if !push.apsKeys.contains(.timestamp) {
+        if !push.apsKeys.contains(.timestamp), !isMisspelt(.timestamp, in: push) {
             findings.report(
                 .node(aps.value), "`timestamp` is missing",
                 fix: "Add `timestamp`, the time in seconds since 1970.")
@@ -149,7 +156,7 @@ extension Rules {
                     .node(member.value), "`event` is none of start, update and end",
                     fix: "Write \"start\", \"update\" or \"end\".")
             }
-        } else {
+        } else if !isMisspelt(.event, in: push) {
             findings.report(
                 .node(aps.value), "`event` is missing",
                 fix: "Add `event` with \"start\", \"update\" or \"end\".")

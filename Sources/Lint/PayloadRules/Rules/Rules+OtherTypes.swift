@@ -88,6 +88,7 @@ extension Rules {
             forEachForeignKey(push) { _, near in
                 hasSpelling = hasSpelling || near == .contentChanged
             }
+            guard push.draft == nil || !hasSpelling else { return }
             let text = Array("\"content-changed\":true".utf8)
             findings.report(
                 .node(aps), "`content-changed` is missing",

@@ -100,10 +100,13 @@ extension Rules {
                 findings.report(
                     .header("apns-topic"), "the topic of a VoIP push does not end in .voip",
                     fix: "Use the bundle id and .voip.")
-            } else if push.type != .voip, isVoIPTopic {
+            } else if push.type != .voip || push.mistakenType != nil, isVoIPTopic {
                 findings.report(
                     .header("apns-push-type"), "the topic is for VoIP, and the push type is not",
-                    fix: "Use push type voip, or the topic of the other type.")
+                    fix: """
+                        Use push type voip, or the topic of the other type; only a bundle id that \
+                        itself ends in .voip is right here.
+                        """)
             }
         },
         Rule(

@@ -38,14 +38,15 @@ extension Rules {
             why: "PushKit ignores them; the payload was probably copied from another push type.",
             from: [.proposal, .practice], fix: "Remove the key.", for: .voip
         ) { push, findings in
-            // Rule VO016 says that Firebase sends no VoIP pushes at all.
-            guard !push.apsKeys.isEmpty, push.draft?.isForFirebase != true else { return }
-            for key in [APSKey.contentAvailable, .alert, .badge, .sound, .mutableContent] {
-                guard let member = push.member(key) else { continue }
-                findings.report(
-                    .node(member.key), "a VoIP push has `\(key.name)`",
-                    repair: removing(member.key, push))
-            }
+            // OneSignal asks for the texts of an alert, so that it is last.
+            let keys = [APSKey.contentAvailable, .badge, .sound, .mutableContent, .alert]
+                .filter { push.apsKeys.contains($0) }
+            guard let first = keys.first.flatMap({ push.member($0) }) else { return }
+            // One copied payload is one finding. Each round of repairs removes one key.
+            let names = keys.map { "`\($0.name)`" }.joined(separator: ", ")
+            findings.report(
+                .node(first.key), "a VoIP push has \(names)",
+                fix: keys.count == 1 ? nil : "Remove the keys.", repair: removing(first.key, push))
         },
         Rule(
             "VO010", .note, "a VoIP push has a collapse id",

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import StrictJSON
+
+/// Requests that programs for sending or recording them have saved.
+extension WrapperRequest {
+    /// A request of a collection of Postman or Insomnia, or of an HTTP archive (HAR): the body is a
+    /// string, and the headers are a list. The body is a payload, or a request to a service.
+    func collected() -> [WrappedPush]? {
+        guard let list = member("header") ?? member("headers"),
+            document.kind(list.value) == .array,
+            let body = member("body") ?? member("postData"), document.kind(body.value) == .object,
+            let raw = member("raw", of: body.value) ?? member("text", of: body.value),
+            document.kind(raw.value) == .string
+        else { return nil }
+        let names = [list, body, raw].map { String(decoding: document.text($0.key), as: UTF8.self) }
+        guard var push = payload(raw.value, pointer: "\(pointer)/\(names[1])/\(names[2])"),
+            let base = push.base
+        else { return nil }
+        let path = url.flatMap { CurlCommand.path(of: $0.text) }
+        let isForAPNs = path?.hasPrefix("/3/device") == true
+        guard push.hasAPS || isForAPNs else {
+            guard base.document.kind(base.node) == .object else { return nil }
+            return WrapperRequest(
+                document: base.document, text: base.text, node: base.node, pointer: push.pointer
+            ).nested()
+        }
+        push.headers = listedHeaders(list.value, named: names[0], isForAPNs: isForAPNs)
+        if isForAPNs, let path, let url {
+            push.allHeaders = (offset(list.value), pointer + "/" + names[0])
+            push.headers.append((":path", path, offset(url.node), pointer + "/url"))
+            if let method = member("method"), let text = document.scalarText(method.value) {
+                push.headers.append((":method", text, offset(method.value), pointer + "/method"))
+            }
+        }
+        return [push]
+    }
+
+    /// The URL: text, or an object with the text as `raw`, as Postman has it.
+    private var url: (text: String, node: Int)? {
+        guard let member = member("url") else { return nil }
+        let node = self.member("raw", of: member.value)?.value ?? member.value
+        return document.scalarText(node).map { ($0, node) }
+    }
+
+    /// The headers of a list of objects that are sent; only Apple's if others are for a service.
+    private func listedHeaders(
+        _ list: Int, named listName: String, isForAPNs: Bool
+    ) -> [(name: String, value: String, offset: Int, pointer: String)] {
+        document.elements(of: list).enumerated().compactMap { index, field in
+            guard document.kind(field) == .object,
+                let key = member("key", of: field) ?? member("name", of: field),
+                // Programs write names in lower case, as HTTP/2 has them.
+                let name = document.scalarText(key.value)?.lowercased(),
+                isForAPNs && !name.hasPrefix(":") || name.hasPrefix("apns-"),
+                let value = member("value", of: field),
+                let text = document.scalarText(value.value),
+                member("disabled", of: field).map({ document.kind($0.value) }) != .trueLiteral
+            else { return nil }
+            return (name, text, offset(value.value), "\(pointer)/\(listName)/\(index)/value")
+        }
+    }
+}
