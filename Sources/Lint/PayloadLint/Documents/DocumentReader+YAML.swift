@@ -57,7 +57,7 @@ extension DocumentReader {
     }
 
     /// Reads a request to a service that forwards to APNs, as the JSON that it stands for.
-    private func service(_ root: Node) -> PushDocument? {
+    private func service(_ root: YAMLNode) -> PushDocument? {
         guard let json = try? YAMLText.json(root),
             let document = try? JSONScanner.scan(json.bytes),
             var result = wrapped(document, EmbeddedText(file: json.bytes))
