@@ -211,13 +211,13 @@ extension FileLibrary {
         return found
     }
 
-    /// A file that contains one of some words, parsed.
+    /// A file that declares a function with one of some names, parsed.
     private func text(_ path: String, _ filter: WordFilter, key: String) -> SourceText? {
         let key = key + "\0" + path
         if let known = texts[key] { return known }
         var text: SourceText?
         if let bytes = try? FileTree.read(path, limit: AuditLimits.sourceBytes),
-            filter.finds(in: bytes)
+            filter.findsFunction(in: bytes)
         {
             text = SourceText(bytes, path: path)
         }
