@@ -20,6 +20,8 @@ final class FileLibrary {
     private var properties: [String: AppProperties?] = [:]
     private var digests: [String: SourceDigest?] = [:]
     private var constants: [String: SourceConstants] = [:]
+    /// The parsed files that may contain functions that get completion handlers.
+    private var texts: [String: SourceText?] = [:]
 
     /// Creates a library. `progress` gets, at intervals, the number of examined files and the
     /// expected number.
@@ -169,13 +171,58 @@ extension FileLibrary {
             if list.isShared(path) { digest.markShared() }
             digests.append(digest)
         }
+        let isRead = digests.count == list.files.count
+        digests += followed(digests.flatMap(\.handovers), in: list)
+        let guarded = digests.reduce(into: Set<String>()) { $0.formUnion($1.guarded) }
         let wanted = digests.reduce(into: Set<String>()) { $0.formUnion($1.wantedNames) }
         let constants = self.constants(named: wanted, in: list.files)
         let isComplete =
-            list.unread.isEmpty && digests.count == list.files.count && !tree.isExhausted
+            list.unread.isEmpty && isRead && !tree.isExhausted
             && tree.foldersOfOddNames.isEmpty
         return AppFacts.Sources(
-            digests.flatMap { $0.observations(constants) }, isComplete: isComplete)
+            digests.flatMap { $0.observations(constants, guarded: guarded) },
+            isComplete: isComplete)
+    }
+
+    /// Follows completion handlers into the functions of other files that get them.
+    private func followed(_ handovers: [Handover], in list: SourceList) -> [SourceDigest] {
+        var found: [SourceDigest] = []
+        var pending = handovers
+        for _ in 0..<SourceReader.handovers where !pending.isEmpty {
+            let names = Set(pending.map(\.function))
+            let filter = WordFilter(names)
+            var results = pending.map { _ in (count: 0, digest: SourceDigest()) }
+            for path in list.files {
+                guard let text = text(path, filter, key: names.sorted().joined(separator: " "))
+                else { continue }
+                for (index, handover) in pending.enumerated() {
+                    let result = SourceReader.follow(handover, in: text)
+                    results[index].count += result.count
+                    guard result.count == 1 else { continue }
+                    results[index].digest = result.digest
+                    if list.isShared(path) { results[index].digest.markShared() }
+                }
+            }
+            // Which of several functions is called is not known.
+            let digests = results.filter { $0.count == 1 }.map(\.digest)
+            found += digests
+            pending = digests.flatMap(\.handovers)
+        }
+        return found
+    }
+
+    /// A file that declares a function with one of some names, parsed.
+    private func text(_ path: String, _ filter: WordFilter, key: String) -> SourceText? {
+        let key = key + "\0" + path
+        if let known = texts[key] { return known }
+        var text: SourceText?
+        if let bytes = try? FileTree.read(path, limit: AuditLimits.sourceBytes),
+            filter.findsFunction(in: bytes)
+        {
+            text = SourceText(bytes, path: path)
+        }
+        texts[key] = .some(text)
+        return text
     }
 
     /// Whether a source file was examined for a target.

@@ -5,6 +5,7 @@ extension CompletionPaths {
     /// Whether a condition says that this is not what the function is for, and asks for nothing
     /// else that can be any: `guard type == .voIP, let id = payload["id"]`.
     func isExempt(_ range: Range<Int>) -> Bool {
+        if asksForSelf(range) { return true }
         guard range.contains(where: exempts) else { return false }
         guard !strictness.inputNames.isEmpty else { return true }
         return !parts(of: range).contains { part in
@@ -12,7 +13,28 @@ extension CompletionPaths {
         }
     }
 
-    private func exempts(_ index: Int) -> Bool {
+    /// Whether an initializer of Objective-C asks whether it has an object: `if (self) {`, `if
+    /// (!(self = [super init])) {`.
+    private func asksForSelf(_ range: Range<Int>) -> Bool {
+        let names = Set(text.tokens[range].filter(\.isName).map(\.text))
+        return text.isObjectiveC && names.contains("self")
+            && names.isSubset(of: ["if", "self", "super", "init", "nil"])
+    }
+
+    /// Whether one of some conditions is always met: `if a != b { … } else if a == b { … }`.
+    func areExhaustive(_ conditions: [Range<Int>]) -> Bool {
+        func operands(_ condition: Range<Int>, of mark: String) -> [String] {
+            condition.filter { text.tokens[$0].isMark(mark) }.compactMap { text[$0 + 1]?.text }
+        }
+        guard let last = conditions.last, conditions.count > 1 else { return false }
+        let equal = operands(last, of: "==")
+        guard equal.count == 1, !last.contains(where: { text.tokens[$0].isMark("&&") }) else {
+            return false
+        }
+        return conditions.dropLast().contains { operands($0, of: "!=").contains(equal[0]) }
+    }
+
+    func exempts(_ index: Int) -> Bool {
         guard text.tokens[index].isName else { return false }
         // `guard let self`: the object that handles pushes lives as long as the app.
         if text.tokens[index].text == "self" { return text[index - 1]?.isName("let") == true }
@@ -70,10 +92,12 @@ extension CompletionPaths {
     }
 
     /// Whether a condition calls an object that succeeds only once: `guard latch.claim() else {
-    /// return }`, `guard !done.exchange(true, …) else { return }`.
+    /// return }`, `guard !done.exchange(true, …) else { return }`. CloudKit calls a closure until
+    /// no more is coming.
     func asksForLatch(_ condition: Range<Int>) -> Bool {
         let words: Set = ["latch", "once", "claim", "exchange"]
         return condition.contains { index in
+            if text.tokens[index].isName("moreComing") { return true }
             guard text.tokens[index].isName, text.sees("(", at: index + 1) else { return false }
             let owner = text.sees(".", at: index - 1) ? text[index - 2]?.text ?? "" : ""
             return SourceReader.nameParts(owner + "_" + text.tokens[index].text)

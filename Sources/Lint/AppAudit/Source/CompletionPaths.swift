@@ -36,6 +36,8 @@ struct CompletionPaths {
     private var definitions = LocalDefinitions()
     /// The labels of statements that a `break` leaves before the call, with its place.
     private var leftLabels: [String: Int] = [:]
+    /// Whether the call was made before a call with several closures, by its bracket.
+    private var settledBefore: [Int: Bool] = [:]
     /// The remaining number of statements: nested closures are visited once per level.
     private var wordsLeft = 200_000
 
@@ -179,13 +181,21 @@ struct CompletionPaths {
         let body = text.content(ofBracket: open)
         guard !body.isEmpty else { return open + 1 }
         if mentions(body) {
+            // Of several closures of one call one may run.
+            var before = isSettled
+            if let bracket = (max(0, open - AuditLimits.headWords)..<open).last(where: {
+                text.partners[$0] > open
+            }), !text.tokens[bracket].isMark("{") {
+                before = settledBefore[bracket] ?? isSettled
+                settledBefore[bracket] = before
+            }
             // One of many elements may be the one that it waits for.
             if strictness.entersClosures, !runsForEach(body),
-                !walk(body, isSettled: isSettled, depth: depth + 1)
+                !walk(body, isSettled: before, depth: depth + 1)
             {
                 gaps.append(open)
             }
-            if strictness.entersClosures, !isSettled, let other = silentAlternative(to: open) {
+            if strictness.entersClosures, !before, let other = silentAlternative(to: open) {
                 gaps.append(other)
             }
             if !definitions.opens.contains(open) { isSettled = true }
@@ -242,8 +252,9 @@ struct CompletionPaths {
             isSettled = walk(body, isSettled: isSettled, depth: depth + 1)
             return next
         case "switch":
-            let results = cases(body, isSettled: isSettled, depth: depth + 1)
-            settle(&isSettled, isExempt(start..<open) ? results.filter(\.isSettled) : results)
+            let isExempt = isExempt(start..<open)
+            let results = cases(body, isSettled: isSettled, depth: depth + 1, isExempt: isExempt)
+            settle(&isSettled, results)
             return next
         default:
             let wasSettled = isSettled
@@ -311,6 +322,7 @@ struct CompletionPaths {
             || asksForFlag(condition, setIn: body) || asksForLatch(condition)
             || isAlwaysMet(condition)
         var next = next
+        var conditions = [condition]
         let continuation = keyword == "if" ? "else" : "catch"
         while next < range.upperBound {
             let word = text.tokens[next].isMark("@") ? next + 1 : next
@@ -324,6 +336,7 @@ struct CompletionPaths {
             let isElseIf = keyword == "if" && text[word + 1]?.isName("if") == true
             guard let branch = text.block(after: isElseIf ? word + 1 : word, range) else { break }
             if mentions(word..<branch.open) { isSettled = true }
+            if isElseIf { conditions.append(word..<branch.open) }
             if !isExempt || isNegated {
                 let result = walk(branch.body, isSettled: isSettled, depth: depth + 1)
                 branches.append(Branch(open: branch.open, isSettled: result))
@@ -334,7 +347,7 @@ struct CompletionPaths {
                 break
             }
         }
-        if isExhaustive {
+        if isExhaustive || keyword == "if" && areExhaustive(conditions) {
             settle(&isSettled, branches)
         } else if !isSettled,
             branches.contains(where: { $0.isSettled || mentions(condition.lowerBound..<next) }),
@@ -367,9 +380,13 @@ struct CompletionPaths {
         return !statements.contains { ends.contains(text.tokens[$0].text) }
     }
 
-    /// The cases of a switch, which is exhaustive.
-    private mutating func cases(_ body: Range<Int>, isSettled: Bool, depth: Int) -> [Branch] {
+    /// The cases of a switch, which is exhaustive. If it is exempt, only the case that names what
+    /// the function is for counts.
+    private mutating func cases(
+        _ body: Range<Int>, isSettled: Bool, depth: Int, isExempt: Bool
+    ) -> [Branch] {
         var branches: [Branch] = []
+        var named: [Branch] = []
         var start: Int?
         var label = body.lowerBound
         var index = body.lowerBound
@@ -378,9 +395,13 @@ struct CompletionPaths {
             let isLabel = token.map { $0.isName("case") || $0.isName("default") } ?? true
             if isLabel {
                 if let start {
+                    let known = gaps.count
                     let result = walk(start..<index, isSettled: isSettled, depth: depth)
+                    let isNamed = isExempt && (label..<start).contains(where: exempts)
+                    if isExempt, !isNamed { gaps.removeLast(gaps.count - known) }
                     if index == body.upperBound || !fallsThrough(start..<index) {
                         branches.append(Branch(open: label, isSettled: result))
+                        if isNamed { named.append(branches[branches.count - 1]) }
                     }
                 }
                 label = index
@@ -393,6 +414,7 @@ struct CompletionPaths {
             guard index < body.upperBound else { break }
             index = text.skipBracket(index, body)
         }
-        return branches
+        guard isExempt else { return branches }
+        return named.isEmpty ? branches.filter(\.isSettled) : named
     }
 }

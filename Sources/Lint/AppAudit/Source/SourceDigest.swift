@@ -9,6 +9,8 @@ struct SourceDigest: Sendable {
     struct Entry: Sendable {
         var observation: SourceObservation
         var reference: ConstantReference?
+        /// The function that lacks an expiration handler, unless its caller sets it.
+        var function: String?
 
         /// Sets the identifier from a literal.
         mutating func name(_ identifier: String) {
@@ -18,6 +20,10 @@ struct SourceDigest: Sendable {
 
     /// The observations, in the order of places.
     var entries: [Entry] = []
+    /// The calls that hand a completion handler on to other files.
+    var handovers: [Handover] = []
+    /// The functions that get a task whose expiration handler is set.
+    var guarded: Set<String> = []
 
     /// Marks the file as part of other targets too.
     mutating func markShared() {
@@ -28,8 +34,11 @@ struct SourceDigest: Sendable {
     var wantedNames: Set<String> { Set(entries.compactMap(\.reference?.name)) }
 
     /// The observations, with identifiers from constants.
-    func observations(_ constants: SourceConstants) -> [SourceObservation] {
-        entries.map { entry in
+    func observations(
+        _ constants: SourceConstants, guarded: Set<String> = []
+    ) -> [SourceObservation] {
+        entries.compactMap { entry in
+            if let function = entry.function, guarded.contains(function) { return nil }
             guard let reference = entry.reference else { return entry.observation }
             var observation = entry.observation
             observation.subject = observation.subject.named(constants.value(of: reference))

@@ -353,9 +353,14 @@ extension SourceReader {
         return text.sees(".", "init", at: word + 1) ? word + 3 : word + 1
     }
 
-    /// Whether a configuration is one that a library reads from an archive.
+    /// Whether a configuration is one that a library reads from an archive. A storyboard decodes
+    /// views.
     private func isDecoded(_ index: Int) -> Bool {
         guard let (head, _) = function(around: index) else { return false }
+        let isView = text.type(around: index)?.inherited.contains { type in
+            ["Controller", "View", "Cell"].contains(where: type.hasSuffix)
+        }
+        if isView == true { return false }
         return head.name == "initWithCoder" || head.name == "init" && head.has("coder")
     }
 

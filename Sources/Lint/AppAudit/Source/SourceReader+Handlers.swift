@@ -55,7 +55,9 @@ extension SourceReader {
         to completion: String, in scope: SourceScope, _ subject: SourceObservation.Subject
     ) {
         let gaps = CompletionPaths(text, handler: completion, body: scope).gaps
-        if let gap = gaps.min() ?? gapInHelper(of: scope, completion) { see(subject, at: gap) }
+        if let gap = gaps.min() ?? gapInHelper(of: scope, completion, subject) {
+            see(subject, at: gap)
+        }
         readRepeatedCompletion(completion, in: scope)
     }
 
@@ -68,54 +70,16 @@ extension SourceReader {
         if let first = calls.first { see(.fault(.completedTwice), at: first) }
     }
 
-    /// The first path without a call in a function of the same file that gets the completion
-    /// handler.
-    private func gapInHelper(of handler: SourceScope, _ completion: String) -> Int? {
-        for index in text.content(ofBracket: handler.open)
-        where text.tokens[index].isName(completion) && !text.isLabel(index) {
-            guard let (helper, parameter) = receiver(of: index), helper.open != handler.open,
-                let gap = CompletionPaths(text, handler: parameter, body: helper).gaps.min()
-            else { continue }
-            return gap
+    /// The first path without a call in the functions that get a completion handler.
+    private mutating func gapInHelper(
+        of scope: SourceScope, _ completion: String, _ subject: SourceObservation.Subject,
+        _ strictness: CompletionPaths.Strictness = CompletionPaths.Strictness()
+    ) -> Int? {
+        let isCall = { [text] (index: Int) in
+            text.tokens[index].isName(completion) && !text.isLabel(index)
         }
-        return nil
-    }
-
-    /// The function of this file that gets a token as an argument, and the name of its parameter.
-    private func receiver(of argument: Int) -> (SourceScope, parameter: String)? {
-        let first = max(0, argument - AuditLimits.headWords)
-        guard
-            let open = (first..<argument).last(where: { text.partners[$0] > argument }), open > 0
-        else { return nil }
-        let label = text.sees(":", at: argument - 1) ? text[argument - 2]?.text : nil
-        if text.isObjectiveC {
-            // `[self handle:payload completion:completion]`
-            guard text.sees("[", "self", at: open), let name = text[open + 2]?.text,
-                let helper = onlyFunction(name), case .function(let head) = helper.kind,
-                let parameter = head.parameters.first(where: { $0.label == label })
-            else { return nil }
-            return (helper, parameter.name)
-        }
-        guard text.sees("(", at: open), let helper = onlyFunction(text.tokens[open - 1].text),
-            case .function(let head) = helper.kind
-        else { return nil }
-        if let label {
-            return head.parameters.first { $0.label == label }.map { (helper, $0.name) }
-        }
-        // Parameters without labels are matched by position.
-        let range = open + 1..<argument
-        var place = 0
-        var index = range.lowerBound
-        var isLabelled = text.isLabel(index)
-        while index < argument {
-            if text.tokens[index].isMark(",") {
-                if !isLabelled { place += 1 }
-                isLabelled = text.isLabel(index + 1)
-            }
-            index = text.skipBracket(index, range)
-        }
-        let parameters = head.parameters.filter { $0.label == "_" }
-        return parameters.indices.contains(place) ? (helper, parameters[place].name) : nil
+        let calls = text.content(ofBracket: scope.open).filter(isCall)
+        return gap(behind: calls, in: scope, subject, strictness, settles: isCall)
     }
 
     /// The function of this file with a name; `nil` if there are several.
@@ -181,10 +145,7 @@ extension SourceReader {
         _ head: SourceScope.FunctionHead, _ scope: SourceScope, _ body: Range<Int>,
         completion: String?
     ) {
-        var strictness = CompletionPaths.Strictness(
-            countsEnd: false, entersClosures: false,
-            exemptNames: ["voIP", "PKPushTypeVoIP", "mustReport"])
-        strictness.countsAttempts = true
+        var strictness = Self.voipStrictness
         strictness.inputNames = inputNames(head, body)
         // The type of the push, unless a value of the payload has the same name.
         let type = head.parameters.first { $0.label == "for" || $0.label == "forType" }
@@ -201,6 +162,8 @@ extension SourceReader {
             text, body: scope, strictness, settles: reports.contains
         ).gaps.min() ?? reportGap(inHelpersOf: scope, reports, strictness, depth: 0) {
             see(.fault(.voipPathWithoutReport), at: gap)
+        } else {
+            noteReports(of: scope, reports, strictness)
         }
         guard let completion else { return }
         guard completion != "_" else {
@@ -213,11 +176,36 @@ extension SourceReader {
         let isCall = { [text] (index: Int) in
             text.tokens[index].isName(completion) && !text.isLabel(index)
         }
+        let subject = SourceObservation.Subject.fault(.voipPathWithoutCompletion)
         let gaps = CompletionPaths(text, body: scope, strictness, settles: isCall).gaps
-        if let gap = gaps.min() ?? gapInHelper(of: scope, completion) {
-            see(.fault(.voipPathWithoutCompletion), at: gap)
+        if let gap = gaps.min() ?? gapInHelper(of: scope, completion, subject, strictness) {
+            see(subject, at: gap)
         }
         readRepeatedCompletion(completion, in: scope)
+    }
+
+    /// The first path without a report in a function that gets a push from another file, under
+    /// these names.
+    func reportGap(in helper: SourceScope, _ names: Set<String>) -> Int? {
+        let body = text.content(ofBracket: helper.open)
+        // A function that gets the whole push is read where it is.
+        guard case .function(let head) = helper.kind, holdsReport(body),
+            !head.parameters.contains(where: { $0.types == ["PKPushPayload"] })
+        else { return nil }
+        var strictness = Self.voipStrictness
+        strictness.inputNames = inputNames(head, body).union(names)
+        let reports = possibleReports(in: body, strictness.inputNames, head)
+        return CompletionPaths(text, body: helper, strictness, settles: reports.contains).gaps.min()
+            ?? reportGap(inHelpersOf: helper, reports, strictness, depth: 1)
+    }
+
+    /// How strictly the paths of a handler of VoIP pushes to a report are followed.
+    private static var voipStrictness: CompletionPaths.Strictness {
+        var strictness = CompletionPaths.Strictness(
+            countsEnd: false, entersClosures: false,
+            exemptNames: ["voIP", "PKPushTypeVoIP", "mustReport"])
+        strictness.countsAttempts = true
+        return strictness
     }
 
     /// The first path without a report in a function of this file that reports the call for the
@@ -234,8 +222,10 @@ extension SourceReader {
                 case .function(let head) = helper.kind
             else { continue }
             let body = text.content(ofBracket: helper.open)
+            // What gets the push alone has to hand it on.
             guard !body.contains(index),
                 holdsReport(body)
+                    || reports.count == 1 && head.parameters.map(\.types) == [["PKPushPayload"]]
             else { continue }
             var own = strictness
             own.inputNames = inputNames(head, body)
@@ -400,7 +390,8 @@ extension SourceReader {
     /// Names of functions that do not process a push: they log, or read or create a value.
     static func isIdle(_ name: String) -> Bool {
         if idleCalls.contains(name) { return true }
-        if nameParts(name).contains("log")
+        let words = nameParts(name)
+        if words.contains("log") || words.first == "track"
             || ["assert", "precondition", "dispatchPrecondition", "uuid"]
                 .contains(where: name.hasPrefix)
         {

@@ -142,7 +142,7 @@ extension SourceReader {
         guard !body.isEmpty else { return }
         let names = aliases(of: task, in: body)
         var ends: Set<Int> = []
-        var handedOn = false
+        var handedOn: [Int] = []
         var expiration: Int?
         for index in body where isValue(index, named: names) {
             switch use(of: index) {
@@ -151,7 +151,7 @@ extension SourceReader {
             case .other: continue
             case .handedOn:
                 ends.insert(index)
-                handedOn = true
+                handedOn.append(index)
             }
         }
         var strictness = CompletionPaths.Strictness(exemptNames: Self.taskTypes)
@@ -161,7 +161,9 @@ extension SourceReader {
             ends = ends.filter { !closure.contains($0) }
         }
         let gaps = CompletionPaths(text, body: scope, strictness, settles: ends.contains).gaps
-        if let gap = gaps.min() { see(.fault(.taskPathWithoutEnd), at: gap) }
+        if let gap = gaps.min() ?? gapBehind(ends, handedOn, in: scope, strictness) {
+            see(.fault(.taskPathWithoutEnd), at: gap)
+        }
         let calls = RepeatedCalls(text, body: scope) { [self] index in
             ends.contains(index) && use(of: index) == .end
         }
@@ -173,16 +175,49 @@ extension SourceReader {
         }
         if let expiration {
             readExpiration(expiration, body, isAwaited: isAwaited(ends, in: scope))
-        } else if !handedOn, isAwaited(ends, in: scope), !expirationIsSet(forWhatGets: scope) {
-            see(.fault(.taskWithoutExpiration), at: scope.head)
+            for index in handedOn {
+                guard let call = text.calls(around: index, in: body).first else { continue }
+                noteGuardedTask(of: text.tokens[call.name].text)
+            }
+        } else if !handedOn.isEmpty {
+            readHandedOn(handedOn, in: scope)
+            readKeptTask(handedOn, in: scope)
+        } else if isAwaited(ends, in: scope), !expirationIsSet(forWhatGets: scope) {
+            let function: String? =
+                if case .function(let head) = scope.kind { head.name } else { nil }
+            seeMissingExpiration(function, at: scope.head)
         }
         let castsToRefresh =
             body.contains { text.tokens[$0].isName("BGAppRefreshTask") } || asksForRefreshOnly
-        if isRefresh ?? castsToRefresh, !handedOn, works, !schedulesNext(body, depth: 0),
+        if isRefresh ?? castsToRefresh, handedOn.isEmpty, works, !schedulesNext(body, depth: 0),
             !callsParameter(of: scope)
         {
             see(.fault(.refreshWithoutNext), at: scope.head)
         }
+    }
+
+    /// The first path without an end in the functions that get a closure that ends a task, or the
+    /// task.
+    private mutating func gapBehind(
+        _ ends: Set<Int>, _ handedOn: [Int], in scope: SourceScope,
+        _ strictness: CompletionPaths.Strictness
+    ) -> Int? {
+        let fault = SourceObservation.Subject.fault(.taskPathWithoutEnd)
+        let closures = ends.subtracting(handedOn).sorted()
+        return gap(behind: closures, in: scope, fault, strictness, settles: ends.contains)
+            ?? gap(
+                behind: handedOn, in: scope, fault, strictness, kind: .task,
+                settles: ends.contains)
+    }
+
+    /// Whether these names of a task end it in a body.
+    func endsTask(_ names: Set<String>, in body: Range<Int>) -> Bool {
+        body.contains { isValue($0, named: names) && use(of: $0) == .end }
+    }
+
+    /// Whether a token ends a task or hands it on.
+    func settlesTask(_ index: Int, named names: Set<String>) -> Bool {
+        isValue(index, named: names) && [.end, .handedOn].contains(use(of: index))
     }
 
     /// Whether a function calls a closure parameter other than a completion: its caller may request

@@ -11,9 +11,9 @@ struct SourceReader {
     let overloaded: Set<String>
     /// The modules that the file imports.
     let imports: Set<String>
-    private var entries: [SourceDigest.Entry] = []
+    private(set) var digest = SourceDigest()
 
-    private init(_ text: SourceText) {
+    init(_ text: SourceText) {
         self.text = text
         var functions: [String: SourceScope] = [:]
         var overloaded: Set<String> = []
@@ -43,10 +43,10 @@ struct SourceReader {
             case .number, .directive, .mark: continue
             }
         }
-        return SourceDigest(
-            entries: reader.entries.sorted {
-                $0.observation.place.offset < $1.observation.place.offset
-            })
+        reader.digest.entries.sort {
+            $0.observation.place.offset < $1.observation.place.offset
+        }
+        return reader.digest
     }
 
     /// The observations in a file, with identifiers from these constants.
@@ -58,24 +58,43 @@ struct SourceReader {
 
     /// Records an observation at a token.
     mutating func see(_ subject: SourceObservation.Subject, at index: Int) {
-        guard entries.count < AuditLimits.observationsPerFile else { return }
+        guard digest.entries.count < AuditLimits.observationsPerFile else { return }
         var observation = SourceObservation(
             subject, at: text.place(of: index), isConditional: text.tokens[index].isConditional)
         observation.isBuiltForIOS = text.isBuiltForIOS(index)
-        entries.append(SourceDigest.Entry(observation: observation))
+        digest.entries.append(SourceDigest.Entry(observation: observation))
     }
 
     /// Records an observation with an identifier, and the expression for it.
     mutating func see(
         _ subject: SourceObservation.Subject, at index: Int, named expression: Int
     ) {
-        guard entries.count < AuditLimits.observationsPerFile else { return }
+        guard digest.entries.count < AuditLimits.observationsPerFile else { return }
         see(subject, at: index)
         switch ConstantExpression(at: expression, in: text) {
-        case .literal(let value): entries[entries.count - 1].name(value)
-        case .reference(let reference): entries[entries.count - 1].reference = reference
+        case .literal(let value): digest.entries[digest.entries.count - 1].name(value)
+        case .reference(let reference):
+            digest.entries[digest.entries.count - 1].reference = reference
         case .unknown: return
         }
+    }
+
+    /// Records a function of another file that gets what completes, unless it is one of the system
+    /// that runs closures later, or a type.
+    mutating func noteHandover(_ handover: Handover) {
+        guard digest.handovers.count < AuditLimits.observationsPerFile,
+            !Self.laterCallees.contains(handover.function), !Self.isIdle(handover.function)
+        else { return }
+        digest.handovers.append(handover)
+    }
+
+    /// Records a function that gets a task with an expiration handler.
+    mutating func noteGuardedTask(of function: String) { digest.guarded.insert(function) }
+
+    /// Records that a function lacks an expiration handler, unless its caller has set it.
+    mutating func seeMissingExpiration(_ function: String?, at index: Int) {
+        see(.fault(.taskWithoutExpiration), at: index)
+        if !digest.entries.isEmpty { digest.entries[digest.entries.count - 1].function = function }
     }
 
     private mutating func readScopes() {
@@ -122,6 +141,7 @@ struct SourceReader {
         case "submit", "submitTaskRequest": readSubmission(index)
         case "earliestBeginDate": readBeginDate(index)
         case "as": readCast(index)
+        case "endBackgroundTask": readAssertionEnd(index)
         case "scheduledTimer", "scheduledTimerWithTimeInterval": readTimer(index)
         case "beginBackgroundTask", "beginBackgroundTaskWithName",
             "beginBackgroundTaskWithExpirationHandler":

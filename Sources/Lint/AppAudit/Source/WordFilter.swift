@@ -22,8 +22,18 @@ struct WordFilter: Sendable {
         self.findsTokens = findsTokens
     }
 
-    /// Whether a text contains one of the words.
-    func finds(in bytes: [UInt8]) -> Bool {
+    /// Whether a text declares a function with one of the words as its name: `func name`, `- (void)
+    /// name:`.
+    func findsFunction(in bytes: [UInt8]) -> Bool {
+        finds(in: bytes) { start in
+            let before = bytes[..<start].suffix(5)
+            return before.elementsEqual("func ".utf8) || before.last == 0x29
+                || before.last == 0x20 && before.dropLast().last == 0x29
+        }
+    }
+
+    /// Whether a text contains one of the words, at a place that is accepted.
+    func finds(in bytes: [UInt8], where accepts: (Int) -> Bool = { _ in true }) -> Bool {
         var index = 0
         while index < bytes.count {
             guard Self.isNameByte[Int(bytes[index])] else {
@@ -39,7 +49,7 @@ struct WordFilter: Sendable {
             }
             let count = index - start
             if count < 64, lengths[Int(bytes[start])] & (1 << UInt64(count)) != 0,
-                words.contains(Array(bytes[start..<index]))
+                words.contains(Array(bytes[start..<index])), accepts(start)
             {
                 return true
             }

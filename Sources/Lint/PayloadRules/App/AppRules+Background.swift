@@ -155,6 +155,9 @@ extension AppRules {
                 facts, &findings, .assertionExpirationWithoutEnd,
                 "the expiration handler of beginBackgroundTask does not call endBackgroundTask")
             faults(
+                facts, &findings, .assertionEndedInvalid,
+                "endBackgroundTask gets an identifier that was set to invalid before")
+            faults(
                 facts, &findings, .assertionPathWithoutEnd,
                 "a path behind beginBackgroundTask does not reach endBackgroundTask")
             for bundle in facts.bundles where bundle.lacks({ $0 == .backgroundAssertionEnd }) {

@@ -26,7 +26,7 @@ SETS = ["work", "fresh", "second", "third", "fourth", "fifth", "sixth", "seventh
         "eighteenth", "nineteenth", "twentieth", "twenty-first",
         "twenty-second", "twenty-third", "twenty-fourth",
         "twenty-fifth", "twenty-sixth", "twenty-seventh",
-        "twenty-eighth", "twenty-ninth"]
+        "twenty-eighth", "twenty-ninth", "thirtieth"]
 
 
 def table(name):

@@ -36,6 +36,7 @@ extension AppCase {
         + fault("CF045", .assertionWithoutExpiration, .warning)
         + fault("CF045", .assertionPathWithoutEnd, .warning)
         + fault("CF045", .assertionExpirationWithoutEnd, .warning)
+        + fault("CF045", .assertionEndedInvalid, .warning)
         + fault("CF046", .sessionWithoutDelegate, .warning)
         + fault("CF046", .closureInBackgroundSession, .warning)
         + fault("CF046", .transferEventsWithoutCompletion, .warning)

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// A call that gets what a handler answers for, and whose function is in another file.
+struct Handover: Sendable {
+    /// What the call gets.
+    enum Kind: Sendable {
+        /// A completion handler, or a closure that completes.
+        case completion
+        /// A task, which the function ends.
+        case task
+        /// A VoIP push, whose call the function reports.
+        case push
+    }
+
+    struct Argument: Hashable, Sendable {
+        let label: String?
+        let isTrailing: Bool
+        /// Whether it is, or contains, what is handed on.
+        let isWanted: Bool
+    }
+
+    /// The name of the function.
+    let function: String
+    let arguments: [Argument]
+    let owner: CallSite.Owner
+    /// The type of the caller, and those that it inherits.
+    let callerTypes: [String]
+    let isObjectiveC: Bool
+    /// What a path without a call in the function is.
+    let subject: SourceObservation.Subject
+    let kind: Kind
+
+    /// The names of the parameters that get it; `nil` if the arguments do not fit.
+    func parameters(of head: SourceScope.FunctionHead) -> Set<String>? {
+        var names: Set<String> = []
+        var next = 0
+        let trailing = arguments.count { $0.isTrailing }
+        guard !isObjectiveC || arguments.count == head.parameters.count else { return nil }
+        for argument in arguments {
+            if argument.isTrailing, argument.label == nil {
+                next = max(next, head.parameters.count - trailing)
+            } else {
+                while next < head.parameters.count, !fits(argument, head.parameters[next]) {
+                    next += 1
+                }
+            }
+            guard next < head.parameters.count else { return nil }
+            if argument.isWanted { names.insert(head.parameters[next].name) }
+            next += 1
+        }
+        return names.contains("_") ? nil : names
+    }
+
+    private func fits(
+        _ argument: Argument, _ parameter: SourceScope.FunctionHead.Parameter
+    ) -> Bool {
+        parameter.label == argument.label ?? "_"
+    }
+
+    /// Whether a function of this type may be the one that is called. In the file of the caller the
+    /// name of an unknown object is enough.
+    func mayCall(_ type: SourceScope.TypeHead?, inSameFile: Bool) -> Bool {
+        switch owner {
+        case .own: inSameFile || type.map { callerTypes.contains($0.name) } ?? true
+        case .typed(let name):
+            type.map { $0.name == name || $0.inherited.contains(name) } ?? false
+        case .named(let name):
+            type.map { type in
+                let (type, name) = (type.name.lowercased(), name.lowercased())
+                return name.count > 3 && (type.contains(name) || name.contains(type))
+            } ?? false
+        case .unknown: inSameFile
+        }
+    }
+}
+
+/// Follows completion handlers and closures into the functions that get them.
+extension SourceReader {
+    /// The maximum number of functions that hand one on.
+    static let handovers = 3
+
+    /// The first path without a call in the functions that get what completes at some tokens of a
+    /// body. Those of other files are noted.
+    mutating func gap(
+        behind tokens: some Sequence<Int>, in scope: SourceScope,
+        _ subject: SourceObservation.Subject,
+        _ strictness: CompletionPaths.Strictness = CompletionPaths.Strictness(),
+        kind: Handover.Kind = .completion, depth: Int = 0, settles: @escaping (Int) -> Bool
+    ) -> Int? {
+        guard depth < Self.handovers else { return nil }
+        let body = text.content(ofBracket: scope.open)
+        let tokens = Array(tokens)
+        var seen: Set<Int> = []
+        for token in tokens {
+            for site in text.calls(around: token, in: body) where seen.insert(site.name).inserted {
+                // Something else completes too.
+                let others = CompletionPaths(text, body: scope, strictness) {
+                    settles($0) && !site.range.contains($0)
+                }
+                guard !others.gaps.isEmpty else { continue }
+                let handover = handover(site, tokens, subject, kind)
+                if functions[handover.function] == nil {
+                    noteHandover(handover)
+                } else if kind == .completion,
+                    let (helper, names) = receiver(of: handover, inSameFile: true),
+                    helper.open != scope.open,
+                    let gap = gap(in: helper, names, handover, depth: depth + 1)
+                {
+                    return gap
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The first path without a call of a parameter in a function that gets a completion handler.
+    private mutating func gap(
+        in helper: SourceScope, _ names: Set<String>, _ handover: Handover, depth: Int
+    ) -> Int? {
+        let body = text.content(ofBracket: helper.open)
+        if handover.kind == .task {
+            // A function that ends a task, or has no other parameter, is read as a handler.
+            guard handover.arguments.count > 1, !endsTask(names, in: body) else { return nil }
+        }
+        let settles = { [self] (index: Int) in
+            handover.kind == .task
+                ? settlesTask(index, named: names)
+                : text.tokens[index].isName && names.contains(text.tokens[index].text)
+                    && !text.isLabel(index) && !text.sees(".", at: index - 1)
+                    && !isShadowed(index, in: helper)
+        }
+        let gaps = CompletionPaths(text, body: helper, settles: settles).gaps
+        return gaps.min()
+            ?? gap(
+                behind: body.filter(settles), in: helper, handover.subject, kind: handover.kind,
+                depth: depth, settles: settles)
+    }
+
+    /// Whether a name is another one than that of the parameter: `if let (done, timer) = kept {`.
+    private func isShadowed(_ index: Int, in helper: SourceScope) -> Bool {
+        for scope in text.scopes(around: index) {
+            if scope.open == helper.open { return false }
+            let isDeclared = (scope.head..<max(index, scope.head)).contains { word in
+                guard text.tokens[word].isName("let") || text.tokens[word].isName("var") else {
+                    return false
+                }
+                let names =
+                    text.sees("(", at: word + 1)
+                    ? text.content(ofBracket: word + 1) : word + 1..<word + 2
+                return names.contains { text.tokens[$0].isName(text.tokens[index].text) }
+            }
+            if isDeclared { return true }
+        }
+        return false
+    }
+
+    /// Notes the functions of other files that get a VoIP push, and alone may report its call.
+    mutating func noteReports(
+        of scope: SourceScope, _ reports: Set<Int>, _ strictness: CompletionPaths.Strictness
+    ) {
+        var whole = strictness
+        whole.countsEnd = true
+        for index in reports.sorted() where functions[text.tokens[index].text] == nil {
+            guard let site = text.call(at: index) else { continue }
+            let inputs = site.range.filter {
+                text.tokens[$0].isName && strictness.inputNames.contains(text.tokens[$0].text)
+            }
+            let others = CompletionPaths(
+                text, body: scope, whole, settles: reports.subtracting([index]).contains)
+            guard !inputs.isEmpty, !others.gaps.isEmpty else { continue }
+            noteHandover(handover(site, inputs, .fault(.voipPathWithoutReport), .push))
+        }
+    }
+
+    private func handover(
+        _ site: CallSite, _ tokens: [Int], _ subject: SourceObservation.Subject,
+        _ kind: Handover.Kind
+    ) -> Handover {
+        let type = owner(around: site.name)
+        return Handover(
+            function: text.tokens[site.name].text,
+            arguments: site.arguments.map { argument in
+                Handover.Argument(
+                    label: argument.label, isTrailing: argument.isTrailing,
+                    isWanted: tokens.contains(where: argument.range.contains))
+            },
+            owner: site.owner, callerTypes: type.map { [$0.name] + $0.inherited } ?? [],
+            isObjectiveC: text.isObjectiveC, subject: subject, kind: kind)
+    }
+
+    /// The type around a token; in Objective-C the file's name tells it.
+    private func owner(around index: Int) -> SourceScope.TypeHead? {
+        guard text.isObjectiveC else { return text.type(around: index) }
+        let name = Paths.stem(of: text.path).prefix { $0 != "+" }
+        return SourceScope.TypeHead(name: String(name), inherited: [])
+    }
+
+    /// The function of this file that a call reaches, and the names of its parameters; `nil` if
+    /// there are several.
+    private func receiver(
+        of handover: Handover, inSameFile: Bool
+    ) -> (SourceScope, names: Set<String>)? {
+        let found = receivers(of: handover, inSameFile: inSameFile)
+        return found.count == 1 ? found[0] : nil
+    }
+
+    private func receivers(
+        of handover: Handover, inSameFile: Bool
+    ) -> [(SourceScope, names: Set<String>)] {
+        guard handover.isObjectiveC == text.isObjectiveC else { return [] }
+        return text.scopes.compactMap { scope in
+            guard case .function(let head) = scope.kind, head.name == handover.function,
+                let names = handover.parameters(of: head), !names.isEmpty,
+                handover.mayCall(owner(around: scope.head), inSameFile: inSameFile)
+            else { return nil }
+            return (scope, names)
+        }
+    }
+
+    /// Follows a handover from another file into this one: the places of paths without a call, one
+    /// for each function that may be meant, and the handovers to further files.
+    static func follow(
+        _ handover: Handover, in text: SourceText
+    ) -> (count: Int, digest: SourceDigest) {
+        var reader = SourceReader(text)
+        let found = reader.receivers(of: handover, inSameFile: false)
+        for (helper, names) in found.prefix(1) {
+            let gap =
+                handover.kind == .push
+                ? reader.reportGap(in: helper, names)
+                : reader.gap(in: helper, names, handover, depth: 1)
+            if let gap {
+                reader.see(handover.subject, at: gap)
+            }
+        }
+        return (found.count, reader.digest)
+    }
+}

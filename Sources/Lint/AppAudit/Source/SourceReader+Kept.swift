@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Reads tasks and identifiers that properties keep.
+extension SourceReader {
+    /// Reads the end of time in the background: `id = .invalid; app.endBackgroundTask(id)` ends
+    /// nothing.
+    mutating func readAssertionEnd(_ index: Int) {
+        guard isCall(index), let (head, body) = function(around: index) else { return }
+        var name = index + 2
+        if text.sees("self", ".", at: name) { name += 2 }
+        guard let token = text[name], token.isName,
+            text.sees(")", at: name + 1) || text.sees("]", at: name + 1)
+        else { return }
+        let isLocal =
+            head.parameters.contains { $0.name == token.text }
+            || body.contains {
+                text.tokens[$0].isName(token.text)
+                    && (text[$0 - 1]?.isName("let") == true || text[$0 - 1]?.isName("var") == true)
+            }
+        let around = Set(text.scopes(around: index).map(\.open))
+        let last = (body.lowerBound..<index).last { word in
+            text.tokens[word].isName(token.text) && text.sees("=", at: word + 1)
+                && !(isLocal && text.sees(".", at: word - 1))
+                && text.scopes(around: word).first { _ in true }.map { around.contains($0.open) }
+                    == true
+        }
+        guard let last, namesInvalid(last + 2) else { return }
+        see(.fault(.assertionEndedInvalid), at: index)
+    }
+
+    /// Whether a value is the invalid identifier: `.invalid`, `UIBackgroundTaskInvalid`.
+    private func namesInvalid(_ value: Int) -> Bool {
+        text.sees("UIBackgroundTaskInvalid", at: value) || text.sees(".", "invalid", at: value)
+            || text.sees("UIBackgroundTaskIdentifier", ".", "invalid", at: value)
+    }
+
+    /// Reads a task that its handler only keeps in a property: whether this file sets its
+    /// expiration handler and ends it.
+    mutating func readKeptTask(_ uses: [Int], in scope: SourceScope) {
+        guard !uses.isEmpty else { return }
+        var names: Set<String> = []
+        for index in uses {
+            guard text.sees("=", at: index - 1), let name = text[index - 2], name.isName else {
+                return
+            }
+            names.insert(name.text)
+        }
+        let isEnded = text.tokens.contains {
+            $0.isName && $0.text.hasPrefix("setTaskCompleted")
+        }
+        if isEnded {
+            let expires = text.tokens.indices.contains {
+                text.sees(".", "expirationHandler", at: $0)
+                    || text.tokens[$0].isName("setExpirationHandler")
+            }
+            if !expires { see(.fault(.taskWithoutExpiration), at: scope.head) }
+            return
+        }
+        // Nothing in the file uses it, and no other file can.
+        let isUsed = text.tokens.indices.contains { index in
+            guard text.tokens[index].isName, names.contains(text.tokens[index].text),
+                !text.sees("=", at: index + 1)
+            else { return false }
+            return text[index - 1]?.isName("var") != true
+        }
+        let isPrivate = text.tokens.indices.contains { index in
+            (text.sees("private", at: index) || text.sees("fileprivate", at: index))
+                && (text.sees("var", at: index + 1)
+                    || text.sees("weak", "var", at: index + 1))
+                && (index..<index + 4).contains { text[$0].map { names.contains($0.text) } == true }
+        }
+        if !isUsed, isPrivate { see(.fault(.taskPathWithoutEnd), at: scope.head) }
+    }
+
+    /// Reads the functions that a handler hands its task to: those of this file may set its
+    /// expiration handler.
+    mutating func readHandedOn(_ uses: [Int], in scope: SourceScope) {
+        let body = text.content(ofBracket: scope.open)
+        for index in uses {
+            guard let call = text.calls(around: index, in: body).first,
+                let helper = onlyFunction(text.tokens[call.name].text),
+                case .function(let head) = helper.kind,
+                head.parameters.contains(where: { setsExpiration(of: $0.name, in: helper) })
+            else { continue }
+            let scopeIndex = text.scopeIndices[index]
+            let waits = (body.lowerBound..<index).contains {
+                text.tokens[$0].isName("await") && text.scopeIndices[$0] == scopeIndex
+            }
+            if waits { see(.fault(.lateExpiration), at: call.name) }
+        }
+    }
+
+    private func setsExpiration(of task: String, in scope: SourceScope) -> Bool {
+        text.content(ofBracket: scope.open).contains { index in
+            text.tokens[index].isName(task)
+                && (text.sees(".", "expirationHandler", "=", at: index + 1)
+                    || text.sees("setExpirationHandler", at: index + 1))
+        }
+    }
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Handlers that leave the completion of a push, a fetch or a task to a function of the same file
+/// or of another one.
+@Suite("Handovers")
+struct HandoverTests {
+    typealias Fault = SourceObservation.Fault
+
+    private static func fetch(_ body: String) -> String {
+        "class AppDelegate {\nfunc application(_ a: UIApplication, "
+            + "performFetchWithCompletionHandler done: @escaping (R) -> Void) {\n\(body)\n}\n}\n"
+    }
+
+    private static func task(_ body: String) -> String {
+        "class Tasks {\nfunc handle(task: BGProcessingTask) {\n"
+            + "task.expirationHandler = { work.cancel() }\n\(body)\n}\n}\n"
+    }
+
+    private static let end = "task.setTaskCompleted(success: true)"
+
+    private static func faults(_ source: String) -> Set<Fault> {
+        BackgroundSourceTests.faults(source)
+    }
+
+    /// The faults with their files, in the order of files.
+    private static func faults(_ files: [String: String]) throws -> [String] {
+        let folder = try TestFolder()
+        var list = SourceList()
+        for (name, text) in files { try folder.write(text, to: name) }
+        list.add(files.keys.sorted().map { folder.path + "/" + $0 })
+        let facts = FileLibrary().facts(of: list)
+        return (facts?.observations ?? []).compactMap { seen in
+            guard case .fault(let fault) = seen.subject else { return nil }
+            return "\(Paths.name(of: seen.place.file)):\(seen.place.line) \(fault.rawValue)"
+        }
+    }
+
+    @Test(
+        "a function that calls the closure it gets on some paths leaves the handler open",
+        arguments: [
+            "sync { done(.newData) }", "self.sync { ok in\ndone(.newData)\n}",
+            "sync(then: { _ in done(.newData) })", "queue.async { self.sync { done(.newData) } }",
+            "Tasks.sync(then: done)",
+        ])
+    func closures(call: String) {
+        let sync = "extension Tasks {\nstatic func sync(then: @escaping () -> Void) {\nBODY\n} }\n"
+        let source = Self.fetch(call) + sync
+        #expect(
+            Self.faults(source.replacing("BODY", with: "guard isNew else { return }\nload(then)"))
+                == [.fetchPathWithoutCompletion])
+        #expect(Self.faults(source.replacing("BODY", with: "load(then)")) == [])
+        #expect(
+            Self.faults(
+                source.replacing("BODY", with: "guard isNew else { return then() }\nload(then)"))
+                == [])
+    }
+
+    @Test("a task that a closure ends is open where a function drops the closure")
+    func tasks() {
+        let sync = "func sync(_ n: Int, completion: @escaping () -> Void) {\nBODY\n}\n"
+        let source = Self.task("sync(1) { \(Self.end) }") + sync
+        let open = source.replacing("BODY", with: "if n > 1 { completion() }")
+        #expect(Self.faults(open) == [.taskPathWithoutEnd])
+        #expect(Self.faults(source.replacing("BODY", with: "store(completion)")) == [])
+        // Something else ends it too.
+        let other = open.replacing(
+            "sync(1)", with: "queue.asyncAfter(deadline: d) { \(Self.end) }\nsync(1)")
+        #expect(Self.faults(other) == [])
+        // A function of another form is another one.
+        #expect(Self.faults(open.replacing("sync(1)", with: "sync(for: 1)")) == [])
+    }
+
+    @Test("of two closures that a function gets it calls one")
+    func alternatives() {
+        let source =
+            Self.task("load(success: { \(Self.end) }, failure: { \(Self.end) })")
+            + "func load(success: () -> Void, failure: () -> Void) {\nBODY\n}\n"
+        #expect(
+            Self.faults(source.replacing("BODY", with: "if a { success() } else { failure() }"))
+                == [])
+        #expect(
+            Self.faults(source.replacing("BODY", with: "if a { success() }\nif b { failure() }"))
+                == [.taskPathWithoutEnd])
+    }
+
+    @Test("a message of Objective-C gets the handler in a block")
+    func objectiveC() {
+        let source =
+            "- (void)application:(UIApplication *)a "
+            + "performFetchWithCompletionHandler:(void (^)(R))done {\n"
+            + "[self load:a then:^(BOOL ok) { done(R); }];\n}\n"
+            + "- (void)load:(NSObject *)o then:(void (^)(BOOL))next {\nBODY\n}\n"
+        func faults(_ body: String) -> Set<Fault> {
+            BackgroundSourceTests.faults(source.replacing("BODY", with: body), "a.m")
+        }
+        #expect(faults("if (o.isNew) { return; }\nnext(YES);") == [.fetchPathWithoutCompletion])
+        #expect(faults("next(YES);") == [])
+    }
+
+    @Test("a function of another file that gets the handler is followed to the next file")
+    func files() throws {
+        let delegate = Self.fetch("fetcher.fetch(at: 1, with: done)").replacing(
+            "class AppDelegate {", with: "class AppDelegate {\nlet fetcher: Fetcher\n")
+        let fetcher =
+            "class Fetcher {\nfunc fetch(at time: Int, with completion: @escaping (R) -> Void) {\n"
+            + "Store.shared.load { completion(.newData) }\n}\n}\n"
+        let store = "class Store {\nfunc load(then: () -> Void) {\nBODY\n}\n}\n"
+        func faults(_ body: String, _ other: String = "", with more: String = "") throws -> [String]
+        {
+            try Self.faults([
+                "A.swift": delegate, "Fetcher.swift": fetcher.replacing("Store", with: "Store"),
+                "Store.swift": store.replacing("BODY", with: body), "X.swift": other + more,
+            ])
+        }
+        let open = "guard isNew else { return }\nthen()"
+        #expect(try faults(open) == ["Store.swift:3 fetchPathWithoutCompletion"])
+        #expect(try faults("then()") == [])
+        // A method of a type that has nothing to do with it.
+        let other = "class Other {\nfunc load(then: () -> Void) { }\n}\n"
+        #expect(try faults(open, other) == ["Store.swift:3 fetchPathWithoutCompletion"])
+        #expect(try faults("then()", other) == [])
+        // Which of two functions of the same form is called is not known.
+        let subclass = "class Local: Store {\noverride func load(then: () -> Void) { then() }\n}\n"
+        #expect(try faults(open, subclass) == [])
+    }
+
+    @Test("a task that several files hand on is judged where it ends, and where it does not")
+    func tasksOfFiles() throws {
+        let handler = Self.task("coordinator.run(task, kind: 1)").replacing(
+            "class Tasks {", with: "class Tasks {\nlet coordinator = TaskCoordinator()\n")
+        func faults(_ body: String) throws -> [String] {
+            try Self.faults([
+                "A.swift": handler,
+                "B.swift":
+                    "class TaskCoordinator {\nfunc run(_ task: BGTask, kind: Int) {\n\(body)\n}\n}",
+            ])
+        }
+        #expect(try faults("print(kind)") == ["B.swift:2 taskPathWithoutEnd"])
+        #expect(try faults("print(kind)\n\(Self.end)") == [])
+        #expect(try faults("queue.add(task)") == [])
+        // The file that hands it on has set its expiration handler.
+        #expect(try faults("load { \(Self.end) }") == [])
+    }
+
+    @Test("what the receiver is decides which type's function is meant")
+    func receivers() throws {
+        let helper = "class ViewController {\nfunc fetch(_ done: (R) -> Void) { }\n}\n"
+        func faults(_ call: String, _ helper: String) throws -> [String] {
+            try Self.faults(["A.swift": Self.fetch(call), "B.swift": helper])
+        }
+        let fault = ["B.swift:2 fetchPathWithoutCompletion"]
+        #expect(
+            try faults(
+                "let viewController = root as! ViewController\nviewController.fetch(done)",
+                helper) == fault)
+        #expect(try faults("client.fetch(done)", helper) == [])
+        #expect(try faults("ViewController().fetch(done)", helper) == fault)
+        #expect(try faults("fetch(done)", helper) == [])
+        let own = helper.replacing("class ViewController", with: "extension AppDelegate")
+        #expect(try faults("fetch(done)", own) == fault)
+        #expect(try faults("UIApplication.shared.fetch(done)", helper) == [])
+    }
+
+    @Test("a function of another file that gets a VoIP push has to report it on each path")
+    func pushes() throws {
+        let handler =
+            "class Delegate {\nlet calls = CallManager()\nfunc pushRegistry(_ r: PKPushRegistry, "
+            + "didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType) {\n"
+            + "calls.receive(payload.dictionaryPayload)\n}\n}\n"
+        func faults(_ body: String, in type: String = "CallManager") throws -> [String] {
+            try Self.faults([
+                "A.swift": handler,
+                "B.swift":
+                    "class \(type) {\nfunc receive(_ data: [String: Any]) {\n\(body)\n}\n}",
+            ])
+        }
+        let report = "provider.reportNewIncomingCall(with: id, update: u) { _ in }"
+        let guarded = "guard let id = data[\"id\"] else { return }\n\(report)"
+        #expect(try faults(guarded) == ["B.swift:3 voipPathWithoutReport"])
+        #expect(try faults(report) == [])
+        #expect(try faults(guarded, in: "Chat") == [])
+        // A library may report it.
+        #expect(try faults("guard let id = data[\"id\"] else { return }\nclient.take(id)") == [])
+    }
+
+    @Test("of the closures of one call each has to complete on its paths")
+    func siblings() {
+        let source = Self.fetch(
+            "sync(failure: { done(.failed) }, success: { isNew in\nif isNew { done(.newData) }\n})")
+        #expect(Self.faults(source) == [.fetchPathWithoutCompletion])
+        #expect(
+            Self.faults(
+                source.replacing("{ done(.newData) }", with: "{ done(.newData) } else { done(.a) }")
+            ) == [])
+    }
+
+    @Test("one of two opposite conditions is met")
+    func opposites() {
+        let source =
+            Self.fetch("report(id) { done(.newData) }")
+            + "func report(_ id: String, then: (() -> Void)?) {\n"
+            + "if calls[1] == nil || calls[1] != id { provider.add { then?() } }\n"
+            + "else if calls[1] == id { then?() }\n}\n"
+        #expect(Self.faults(source) == [])
+        #expect(
+            Self.faults(source.replacing("else if calls[1] == id", with: "else if calls[1] == old"))
+                == [.fetchPathWithoutCompletion])
+    }
+
+    @Test("an initializer of Objective-C has an object")
+    func initializers() {
+        let source =
+            "- (void)application:(UIApplication *)a "
+            + "performFetchWithCompletionHandler:(void (^)(R))done {\n"
+            + "[self startWith:^(R result) { done(result); }];\n}\n"
+            + "- (id)startWith:(void (^)(R))next {\nself = [super init];\nif (self) {\n"
+            + "self.block = next;\n}\nreturn self;\n}\n"
+        #expect(BackgroundSourceTests.faults(source, "a.m") == [])
+        #expect(
+            BackgroundSourceTests.faults(source.replacing("if (self)", with: "if (ready)"), "a.m")
+                == [.fetchPathWithoutCompletion])
+    }
+
+    @Test("another completion of the same name is not that of the parameter")
+    func shadows() {
+        let source =
+            Self.fetch("keep(done)")
+            + "func keep(_ done: @escaping (R) -> Void) {\n"
+            + "let timer = Timer(after: 1) {\nguard let kept = self.kept else { return }\n"
+            + "if let (done, timer) = self.kept { timer.stop()\ndone(.noData) }\n}\n"
+            + "self.kept = (done, timer)\n}\n"
+        #expect(Self.faults(source) == [])
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Tasks that a property keeps, and identifiers of time in the background.
+@Suite("Kept tasks")
+struct KeptTaskTests {
+    private static func faults(_ source: String, _ path: String = "a.swift") -> Set<String> {
+        Set(BackgroundSourceTests.faults(source, path).map(\.rawValue))
+    }
+
+    private static let end = "task?.setTaskCompleted(success: true)\n"
+
+    private static func kept(_ body: String = "", _ other: String) -> String {
+        "class Sync {\nprivate var task: BGTask?\nfunc handle(_ new: BGProcessingTask) {\n"
+            + "task = new\n\(body)start()\n}\nfunc finish() {\n\(other)}\n}\n"
+    }
+
+    @Test("a task that a property keeps needs an expiration handler and an end")
+    func property() {
+        #expect(Self.faults(Self.kept("", Self.end)) == ["taskWithoutExpiration"])
+        let expiration = "task?.expirationHandler = { stop() }\n"
+        let time = "app.beginBackgroundTask(expirationHandler: { stop() })\n"
+        #expect(Self.faults(Self.kept(time, Self.end)).contains("taskWithoutExpiration"))
+        #expect(Self.faults(Self.kept(expiration, Self.end)) == [])
+        #expect(Self.faults(Self.kept("", expiration + Self.end)) == [])
+        // Nothing uses it.
+        #expect(Self.faults(Self.kept("", "task = nil\n")) == ["taskPathWithoutEnd"])
+        // Another file may.
+        #expect(Self.faults(Self.kept("", "Worker.run(task)\n")) == [])
+        #expect(
+            Self.faults(Self.kept("", "task = nil\n").replacing("private var", with: "var")) == [])
+    }
+
+    @Test("a function of the file may set the expiration handler, too late after a wait")
+    func helper() {
+        func source(_ body: String) -> String {
+            "func handle(task: BGProcessingTask) async {\n\(body)\ntask.setTaskCompleted(success: "
+                + "true)\n}\nfunc prepare(_ task: BGProcessingTask) {\n"
+                + "task.expirationHandler = { stop() }\n}\n"
+        }
+        #expect(Self.faults(source("prepare(task)\nawait sync()")) == [])
+        #expect(Self.faults(source("await sync()\nprepare(task)")) == ["lateExpiration"])
+    }
+
+    @Test("an expiration handler that only records what happened stops nothing")
+    func tracked() {
+        let source =
+            "func handle(task: BGProcessingTask) {\ntask.expirationHandler = {\n"
+            + "EventTracker.track(.expired(at: now))\nlogger.debug(\"expired\")\n}\n"
+            + "sync { task.setTaskCompleted(success: true) }\n}\n"
+        #expect(Self.faults(source) == ["idleExpiration"])
+        #expect(Self.faults(source.replacing("logger", with: "work.cancel()\nlogger")) == [])
+    }
+
+    @Test(
+        "an identifier that is set to invalid before ends nothing",
+        arguments: [
+            "func end() {\nif id != .invalid {\nid = .invalid\nqueue.async { END(self.id) }\n}\n}",
+            "func end() {\nself.id = UIBackgroundTaskInvalid\nEND(id)\n}",
+        ])
+    func invalid(function: String) {
+        let source =
+            "class A {\nvar id = UIBackgroundTaskIdentifier.invalid\n"
+            + function.replacing("END", with: "UIApplication.shared.endBackgroundTask") + "\n}"
+        #expect(Self.faults(source) == ["assertionEndedInvalid"])
+        let copied = source.replacing("func end() {\n", with: "func end() {\nlet old = id\n")
+            .replacing("Task(id)", with: "Task(old)").replacing("self.id)", with: "old)")
+        #expect(Self.faults(copied) == [])
+        // The parameter is another one.
+        #expect(
+            Self.faults(
+                "func end(id: I) {\nself.id = .invalid\nUIApplication.shared.endBackgroundTask(id)"
+                    + "\n}") == [])
+    }
+
+    @Test("an expiration handler of Objective-C ends what it was asked for")
+    func invalidBlock() {
+        func faults(_ lines: [String]) -> Set<String> {
+            Self.faults(
+                "- (void)f {\n__block UIBackgroundTaskIdentifier t = UIBackgroundTaskInvalid;\n"
+                    + "t = [application beginBackgroundTaskWithExpirationHandler:^{\n"
+                    + lines.joined(separator: "\n") + "\n}];\n[self.list addObject:@(t)];\n}", "a.m"
+            )
+        }
+        let lines = ["[application endBackgroundTask:t];", "t = UIBackgroundTaskInvalid;"]
+        #expect(faults(lines) == [])
+        #expect(faults(lines.reversed()) == ["assertionEndedInvalid"])
+    }
+
+    @Test("a switch on the type of a push lets the cases of other types be")
+    func pushType() {
+        let source =
+            "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith payload: "
+            + "PKPushPayload, for type: PKPushType, completion: @escaping () -> Void) {\n"
+            + "switch type {\ncase .voIP: provider.reportNewIncomingCall(with: id, update: u) { _ "
+            + "in }\ndefault: return\n}\ncompletion()\n}"
+        #expect(Self.faults(source) == [])
+        let silent = source.replacing(
+            "provider.reportNewIncomingCall(with: id, update: u) { _ in }",
+            with: "guard isNew else { return }\nprovider.reportNewIncomingCall(with: id)")
+        #expect(Self.faults(silent) == ["voipPathWithoutReport", "voipPathWithoutCompletion"])
+        let other = source.replacing("switch type", with: "switch payload.dictionaryPayload.count")
+            .replacing("case .voIP", with: "case 1")
+        #expect(Self.faults(other) == ["voipPathWithoutReport", "voipPathWithoutCompletion"])
+    }
+
+    @Test("a helper that gets a VoIP push has to hand it on on each path")
+    func payloadHelper() {
+        let source =
+            "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith payload: "
+            + "PKPushPayload, for type: PKPushType, completion: @escaping () -> Void) {\n"
+            + "process(payload)\ncompletion()\n}\nfunc process(_ push: PKPushPayload) {\n"
+            + "do {\nlet user = try load()\nclient.login(user)\n"
+            + "client.processInvite(push.dictionaryPayload)\n} catch {\nEND}\n}"
+        #expect(Self.faults(source.replacing("END", with: "")) == ["voipPathWithoutReport"])
+        #expect(Self.faults(source.replacing("END", with: "client.show(push)\n")) == [])
+    }
+
+    @Test("a closure that CloudKit calls until no more is coming completes in the end")
+    func moreComing() {
+        let source =
+            "- (void)application:(UIApplication *)a "
+            + "performFetchWithCompletionHandler:(void (^)(R))done {\n"
+            + "[self.cloud fetchChanges:^(R result, BOOL moreComing) {\n"
+            + "if (!moreComing) { done(result); }\n}];\n}\n"
+        #expect(Self.faults(source, "a.m") == [])
+        #expect(
+            Self.faults(source.replacing("moreComing", with: "failed"), "a.m")
+                == ["fetchPathWithoutCompletion"])
+    }
+
+    @Test("a view that a storyboard decodes makes its session, an archive of a library does not")
+    func decoded() {
+        func sees(_ type: String) -> Bool {
+            let source =
+                "class A: \(type) {\nrequired init?(coder: NSCoder) {\nlet c = "
+                + "URLSessionConfiguration.background(withIdentifier: i)\n} }"
+            let text = SourceText(Array(source.utf8), path: "a.swift")
+            return SourceReader.observations(in: text, SourceConstants())
+                .contains { $0.subject == .backgroundSession }
+        }
+        #expect(sees("UIViewController"))
+        #expect(!sees("NSObject, NSCoding"))
+    }
+}
