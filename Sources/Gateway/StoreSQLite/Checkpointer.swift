@@ -121,7 +121,7 @@ final class Checkpointer: Sendable {
     /// Copies all of the log, as the last connection to the file, so that closing removes it. On
     /// the writer's queue, after ``close()``. After a failure the log stays for the next start.
     func copyAll(of writer: Connection) {
-        guard flusher.failure == nil else { return }
+        guard flusher.failure == nil, writer.isOpen else { return }
         let code = sqlite3_wal_checkpoint_v2(
             writer.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
         note(code, of: writer.handle)

@@ -204,7 +204,10 @@ final class Connection {
 
     /// Whether the file is no database at all.
     var isNoDatabase: Bool {
-        sqlite3_exec(handle, Self.firstRead, nil, nil, nil) & 0xff == SQLITE_NOTADB
+        // A locked file is waited for once, by the next read.
+        sqlite3_busy_timeout(handle, 0)
+        defer { sqlite3_busy_timeout(handle, Self.busyMilliseconds) }
+        return sqlite3_exec(handle, Self.firstRead, nil, nil, nil) & 0xff == SQLITE_NOTADB
     }
 
     /// Makes the log stay when the last connection, this one, is closed.

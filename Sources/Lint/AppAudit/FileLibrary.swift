@@ -195,8 +195,9 @@ extension FileLibrary {
             for path in list.files {
                 guard let text = text(path, filter, key: names.sorted().joined(separator: " "))
                 else { continue }
+                let reader = SourceReader(text)
                 for (index, handover) in pending.enumerated() {
-                    let result = SourceReader.follow(handover, in: text)
+                    let result = reader.following(handover)
                     results[index].count += result.count
                     guard result.count == 1 else { continue }
                     results[index].digest = result.digest

@@ -236,4 +236,72 @@ struct HandoverTests {
             + "self.kept = (done, timer)\n}\n"
         #expect(Self.faults(source) == [])
     }
+
+    @Test("the parameter unwrapped under its own name is the parameter")
+    func unwrapped() {
+        for unwrapping in [
+            "guard let done else { return }", "guard let done = done else { return }",
+        ] {
+            let source =
+                Self.fetch("sync(then: done)")
+                + "func sync(then done: ((R) -> Void)? = nil) {\nload {\n\(unwrapping)\n"
+                + "done(.newData)\n}\n}\n"
+            #expect(Self.faults(source) == [])
+        }
+    }
+
+    @Test("a closure after the arguments need not be the last parameter")
+    func defaults() {
+        let source =
+            Self.fetch("sync(1) { done(.newData) }")
+            + "func sync(_ n: Int, then: @escaping () -> Void, queue: DispatchQueue = .main) {\n"
+            + "load { BODY }\n}\n"
+        #expect(Self.faults(source.replacing("BODY", with: "then()")) == [])
+        #expect(
+            Self.faults(source.replacing("BODY", with: "if ok { then() }"))
+                == [.fetchPathWithoutCompletion])
+    }
+
+    @Test("a function whose result is asked for may say that it took nothing")
+    func results() {
+        let helper =
+            "func take(_ done: @escaping (R) -> Void) -> Bool {\n"
+            + "guard isOurs else { return false }\nload(done)\nreturn true\n}\n"
+        for call in [
+            "let isTaken = take(done)\nif !isTaken { done(.noData) }",
+            "guard !take(done) else { return }\ndone(.noData)",
+        ] {
+            #expect(Self.faults(Self.fetch(call) + helper) == [])
+        }
+        #expect(Self.faults(Self.fetch("_ = take(done)") + helper) == [.fetchPathWithoutCompletion])
+    }
+
+    @Test("an object whose type is not known is of no type with a similar name")
+    func similarNames() throws {
+        let files = [
+            "A.swift": Self.fetch("container.resolve().engine.fetch(done)"),
+            "B.swift": "class SoundEngine {\nfunc fetch(_ done: (R) -> Void) { }\n}\n",
+        ]
+        #expect(try Self.faults(files) == [])
+        let named = files.mapValues { $0.replacing("SoundEngine", with: "Engine") }
+        #expect(try Self.faults(named) == ["B.swift:2 fetchPathWithoutCompletion"])
+    }
+
+    @Test("conditions about two different values do not exclude each other")
+    func differentValues() {
+        let source = Self.fetch(
+            "if error != nil { done(.failed) } else if data == nil { done(.noData) }")
+        #expect(Self.faults(source) == [.fetchPathWithoutCompletion])
+        #expect(Self.faults(source.replacing("data ==", with: "error ==")) == [])
+    }
+
+    @Test(
+        "functions that all hand on to each other are each followed once", .timeLimit(.minutes(1)))
+    func everyoneToEveryone() {
+        let names = (0..<60).map { "g\($0)" }
+        let cases = names.map { "case \"\($0)\": self.\($0)(done)" }.joined(separator: "\n")
+        let body = "switch kind {\n\(cases)\ndefault: done(.noData)\n}"
+        let helpers = names.map { "func \($0)(_ done: @escaping (R) -> Void) {\n\(body)\n}\n" }
+        #expect(Self.faults(Self.fetch(body) + helpers.joined()) == [])
+    }
 }

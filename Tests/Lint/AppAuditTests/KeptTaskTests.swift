@@ -70,6 +70,11 @@ struct KeptTaskTests {
         let copied = source.replacing("func end() {\n", with: "func end() {\nlet old = id\n")
             .replacing("Task(id)", with: "Task(old)").replacing("self.id)", with: "old)")
         #expect(Self.faults(copied) == [])
+        // In another branch.
+        #expect(
+            Self.faults(
+                "func end() {\nswitch state {\ncase .idle: id = .invalid\n"
+                    + "case .running: UIApplication.shared.endBackgroundTask(id)\n}\n}") == [])
         // The parameter is another one.
         #expect(
             Self.faults(

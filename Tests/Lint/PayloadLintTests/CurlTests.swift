@@ -75,7 +75,7 @@ struct CurlTests {
             {"aps": {"alert": "x", "badge": "1"}}
             ```
             ```json
-            {"headers": {"apns-push-type": "background", "apns-topic": "a.b", "apns-priority": "10"},
+            {"headers": {"apns-push-type": "background", "apns-topic": "a", "apns-priority": "10"},
              "payload": {"aps": {"content-available": 1}}}
             ```
             ~~~
@@ -94,11 +94,25 @@ struct CurlTests {
             ```json
             {"name": "other"}
             ```
+            ```swift
+            let payload = 1
+            ```
+            ```python
+            {"aps": {"alert": "x"},}
+            ```
+            ```json
+            {"aps": {"alert": "x"}},
+            {"aps": {"alert": "y"}}
+            ```
+            ```json
+            {"aps": {"alert": "x"}, "..."}
+            ```
+            ```{"aps": {}}```
             """
         #expect(
             try await Self.findings(page, "G001,G014,BG006,LA", name: "a.md")
                 == [
-                    "G014 4:33 /aps/badge", "BG006 7:84 /headers/apns-priority", "G001 11:23 /aps",
+                    "G014 4:33 /aps/badge", "BG006 7:82 /headers/apns-priority", "G001 11:23 /aps",
                 ])
     }
 

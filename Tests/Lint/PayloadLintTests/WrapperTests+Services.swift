@@ -76,6 +76,24 @@ extension WrapperTests {
             try await Self.findings(collection, "H001,H004").map { $0.prefix(4) } == ["H001"])
     }
 
+    @Test(
+        "a request to another service is none to APNs, whatever its path",
+        arguments: [
+            ("POST", "https://api.example.com/3/devices"),
+            ("POST", "https://mdm.example.com/3/device/list"),
+            ("PUT", "{{base}}/3/device/{{id}}"),
+        ])
+    func otherServices(method: String, url: String) async throws {
+        let push =
+            #"{"request":{"method":"POST","header":[],"url":"https://api.push.apple.com/3"#
+            + #"/device/{{token}}","body":{"raw":"{\"aps\":{}}"}}}"#
+        let other =
+            #"{"request":{"method":"\#(method)","header":[],"url":"\#(url)","#
+            + #""body":{"raw":"{\"name\":\"all\"}"}}}"#
+        let found = try await Self.findings(#"{"item":[\#(push),\#(other)]}"#, "G,H")
+        #expect(!found.isEmpty && found.allSatisfy { $0.contains("/item/0/") })
+    }
+
     @Test("a `notification` that holds `aps` is no notification of Firebase's")
     func relayedPayload() {
         #expect(

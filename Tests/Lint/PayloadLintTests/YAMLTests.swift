@@ -222,5 +222,10 @@ struct YAMLTests {
         #expect(Self.read("b0: &b0 1\n" + chain + "aps: 1\n").item == nil)
         let deep = "aps: " + String(repeating: "[", count: 100_000)
         #expect(Self.read(deep).item == nil)
+        // Aliases that nest what is nested already.
+        let level = String(repeating: "[", count: 200) + "*a" + String(repeating: "]", count: 200)
+        let nested = "x:\n- &a [1]\n" + String(repeating: "- &a \(level)\n", count: 90)
+        #expect(throws: YAMLFailure.self) { try YAMLNode.parse(nested) }
+        #expect(Self.read(nested + "aps: {content-available: 1}\n").item == nil)
     }
 }

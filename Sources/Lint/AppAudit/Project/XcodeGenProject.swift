@@ -102,7 +102,19 @@ struct XcodeGenProject {
                 path, .xcodeProject, limit: AuditLimits.settingsBytes)
         else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
-        guard let node = try? YAMLNode.parse(text), node.mapping != nil else { return nil }
+        let node: YAMLNode
+        do throws(YAMLFailure) {
+            guard let read = try YAMLNode.parse(text), read.mapping != nil else { return nil }
+            node = read
+        } catch {
+            // A file of another program may have this name, and need not be YAML.
+            guard text.contains("targets:") else { return nil }
+            library.note(
+                ReadingFailure(
+                    place: AppPlace(file: path), message: error.sentence(for: Paths.name(of: path)))
+            )
+            return nil
+        }
         guard !YAMLAliases.areTooMany(in: node) else {
             library.note(
                 ReadingFailure(place: AppPlace(file: path), message: YAMLAliases.problem))

@@ -70,6 +70,27 @@ extension SourceText {
         return open.flatMap { message(at: $0) }.flatMap { $0.name == name ? $0 : nil }
     }
 
+    /// Whether what a call returns is kept or negated: it may say that nothing was handed on, as in
+    /// `let isHandled = router.handle(push, done)`.
+    func usesValue(of site: CallSite) -> Bool {
+        var index = site.name
+        if isObjectiveC {
+            index =
+                tokens.indices[..<index].suffix(AuditLimits.headWords).last {
+                    tokens[$0].isMark("[") && partners[$0] > site.name
+                } ?? index
+        } else {
+            while sees(".", at: index - 1) {
+                index -= 2
+                while let token = self[index], token.isMark("?") || token.isMark("!") { index -= 1 }
+                if sees(")", at: index), partners[index] > 0 { index = partners[index] - 1 }
+            }
+        }
+        var before = index - 1
+        while let token = self[before], token.isName("await") || token.isName("try") { before -= 1 }
+        return sees("!", at: before) || sees("=", at: before) && !sees("_", at: before - 1)
+    }
+
     private func scope(openedAt open: Int) -> SourceScope? {
         guard open + 1 < tokens.count, scopeIndices[open + 1] >= 0 else { return nil }
         let scope = scopes[scopeIndices[open + 1]]

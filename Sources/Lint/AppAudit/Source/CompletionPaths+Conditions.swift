@@ -23,8 +23,9 @@ extension CompletionPaths {
 
     /// Whether one of some conditions is always met: `if a != b { … } else if a == b { … }`.
     func areExhaustive(_ conditions: [Range<Int>]) -> Bool {
-        func operands(_ condition: Range<Int>, of mark: String) -> [String] {
-            condition.filter { text.tokens[$0].isMark(mark) }.compactMap { text[$0 + 1]?.text }
+        func operands(_ condition: Range<Int>, of mark: String) -> [[String?]] {
+            condition.filter { text.tokens[$0].isMark(mark) }
+                .map { [text[$0 - 1]?.text, text[$0 + 1]?.text] }
         }
         guard let last = conditions.last, conditions.count > 1 else { return false }
         let equal = operands(last, of: "==")

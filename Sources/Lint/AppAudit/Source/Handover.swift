@@ -40,7 +40,11 @@ struct Handover: Sendable {
         guard !isObjectiveC || arguments.count == head.parameters.count else { return nil }
         for argument in arguments {
             if argument.isTrailing, argument.label == nil {
-                next = max(next, head.parameters.count - trailing)
+                // The first parameter that a closure fits (SE-0286), as far as its type tells.
+                let closure = head.parameters.indices.dropFirst(next).first {
+                    !Set(["escaping", "Void"]).isDisjoint(with: head.parameters[$0].types)
+                }
+                next = closure ?? max(next, head.parameters.count - trailing)
             } else {
                 while next < head.parameters.count, !fits(argument, head.parameters[next]) {
                     next += 1
@@ -67,10 +71,7 @@ struct Handover: Sendable {
         case .typed(let name):
             type.map { $0.name == name || $0.inherited.contains(name) } ?? false
         case .named(let name):
-            type.map { type in
-                let (type, name) = (type.name.lowercased(), name.lowercased())
-                return name.count > 3 && (type.contains(name) || name.contains(type))
-            } ?? false
+            type.map { $0.name.lowercased() == name.lowercased() } ?? false
         case .unknown: inSameFile
         }
     }
@@ -94,7 +95,8 @@ extension SourceReader {
         let tokens = Array(tokens)
         var seen: Set<Int> = []
         for token in tokens {
-            for site in text.calls(around: token, in: body) where seen.insert(site.name).inserted {
+            for site in text.calls(around: token, in: body)
+            where seen.insert(site.name).inserted && !text.usesValue(of: site) {
                 // Something else completes too.
                 let others = CompletionPaths(text, body: scope, strictness) {
                     settles($0) && !site.range.contains($0)
@@ -119,6 +121,9 @@ extension SourceReader {
     private mutating func gap(
         in helper: SourceScope, _ names: Set<String>, _ handover: Handover, depth: Int
     ) -> Int? {
+        // The same function is looked at once, however many paths lead to it.
+        let visit = "\(helper.open) \(names.sorted()) \(handover.kind) \(handover.subject)"
+        guard visited.insert(visit).inserted else { return nil }
         let body = text.content(ofBracket: helper.open)
         if handover.kind == .task {
             // A function that ends a task, or has no other parameter, is read as a handler.
@@ -130,6 +135,12 @@ extension SourceReader {
                 : text.tokens[index].isName && names.contains(text.tokens[index].text)
                     && !text.isLabel(index) && !text.sees(".", at: index - 1)
                     && !isShadowed(index, in: helper)
+        }
+        // Which parameter a closure after the arguments is, the call does not always tell.
+        if handover.arguments.contains(where: { $0.isTrailing && $0.isWanted && $0.label == nil }),
+            !body.contains(where: settles)
+        {
+            return nil
         }
         let gaps = CompletionPaths(text, body: helper, settles: settles).gaps
         return gaps.min()
@@ -146,10 +157,13 @@ extension SourceReader {
                 guard text.tokens[word].isName("let") || text.tokens[word].isName("var") else {
                     return false
                 }
-                let names =
-                    text.sees("(", at: word + 1)
-                    ? text.content(ofBracket: word + 1) : word + 1..<word + 2
-                return names.contains { text.tokens[$0].isName(text.tokens[index].text) }
+                let name = text.tokens[index].text
+                guard text.sees("(", at: word + 1) else {
+                    // `if let done {` and `if let done = done {` unwrap the same one.
+                    return text.tokens[word + 1].isName(name) && text.sees("=", at: word + 2)
+                        && text[word + 3]?.isName(name) != true
+                }
+                return text.content(ofBracket: word + 1).contains { text.tokens[$0].isName(name) }
             }
             if isDeclared { return true }
         }
@@ -163,7 +177,7 @@ extension SourceReader {
         var whole = strictness
         whole.countsEnd = true
         for index in reports.sorted() where functions[text.tokens[index].text] == nil {
-            guard let site = text.call(at: index) else { continue }
+            guard let site = text.call(at: index), !text.usesValue(of: site) else { continue }
             let inputs = site.range.filter {
                 text.tokens[$0].isName && strictness.inputNames.contains(text.tokens[$0].text)
             }
@@ -221,10 +235,8 @@ extension SourceReader {
 
     /// Follows a handover from another file into this one: the places of paths without a call, one
     /// for each function that may be meant, and the handovers to further files.
-    static func follow(
-        _ handover: Handover, in text: SourceText
-    ) -> (count: Int, digest: SourceDigest) {
-        var reader = SourceReader(text)
+    func following(_ handover: Handover) -> (count: Int, digest: SourceDigest) {
+        var reader = self
         let found = reader.receivers(of: handover, inSameFile: false)
         for (helper, names) in found.prefix(1) {
             let gap =

@@ -26,7 +26,12 @@ extension SourceReader {
                 && text.scopes(around: word).first { _ in true }.map { around.contains($0.open) }
                     == true
         }
-        guard let last, namesInvalid(last + 2) else { return }
+        // The two may be in different branches.
+        guard let last, namesInvalid(last + 2),
+            !(last..<index).contains(where: {
+                ["case", "default", "else"].contains(where: text.tokens[$0].isName)
+            })
+        else { return }
         see(.fault(.assertionEndedInvalid), at: index)
     }
 

@@ -12,6 +12,8 @@ struct SourceReader {
     /// The modules that the file imports.
     let imports: Set<String>
     private(set) var digest = SourceDigest()
+    /// The functions that were followed, with what they got.
+    var visited: Set<String> = []
 
     init(_ text: SourceText) {
         self.text = text

@@ -137,7 +137,10 @@ extension YAMLNode {
 private final class YAMLEventReader {
     private let parser: UnsafeMutablePointer<yaml_parser_t>
     private var event = yaml_event_t()
-    private var anchors: [String: YAMLNode] = [:]
+    private var anchors: [String: Built] = [:]
+
+    /// A node, and how many levels are below it.
+    private typealias Built = (node: YAMLNode, height: Int)
 
     /// Reads `bytes`, which must be valid while this object is used.
     init(_ bytes: UnsafeBufferPointer<UInt8>) throws(YAMLFailure) {
@@ -161,7 +164,7 @@ private final class YAMLEventReader {
         try next()
         guard event.type != YAML_STREAM_END_EVENT else { return nil }
         try next()
-        let node = try node(depth: 0)
+        let node = try built(depth: 0).node
         try next()
         try next()
         guard event.type == YAML_STREAM_END_EVENT else {
@@ -190,53 +193,65 @@ private final class YAMLEventReader {
     }
 
     /// The node that the present event begins; the event is its last one afterwards.
-    private func node(depth: Int) throws(YAMLFailure) -> YAMLNode {
-        guard depth < YAMLNode.maximumDepth else {
-            throw .syntax(problem: "it is nested too deep", mark)
-        }
+    private func built(depth: Int) throws(YAMLFailure) -> Built {
+        try checkDepth(depth)
         switch event.type {
         case YAML_SEQUENCE_START_EVENT: return try sequence(depth)
         case YAML_MAPPING_START_EVENT: return try mapping(depth)
-        case YAML_SCALAR_EVENT: return scalar()
+        case YAML_SCALAR_EVENT: return (scalar(), 0)
         default:
-            guard let node = Self.text(event.data.alias.anchor).flatMap({ anchors[$0] }) else {
+            guard let known = Self.text(event.data.alias.anchor).flatMap({ anchors[$0] }) else {
                 throw .syntax(problem: "found undefined alias", mark)
             }
-            return node
+            // What an alias stands for is as deep as it was written.
+            try checkDepth(depth + known.height)
+            return known
         }
     }
 
-    private func sequence(_ depth: Int) throws(YAMLFailure) -> YAMLNode {
+    private func checkDepth(_ depth: Int) throws(YAMLFailure) {
+        guard depth < YAMLNode.maximumDepth else {
+            throw .syntax(problem: "it is nested too deep", mark)
+        }
+    }
+
+    private func sequence(_ depth: Int) throws(YAMLFailure) -> Built {
         let (mark, anchor) = (mark, Self.text(event.data.sequence_start.anchor))
         var elements: [YAMLNode] = []
+        var height = 0
         try next()
         while event.type != YAML_SEQUENCE_END_EVENT {
-            elements.append(try node(depth: depth + 1))
+            let element = try built(depth: depth + 1)
+            elements.append(element.node)
+            height = max(height, element.height + 1)
             try next()
         }
-        return keep(.sequence(elements, mark: mark), as: anchor)
+        return keep((.sequence(elements, mark: mark), height), as: anchor)
     }
 
-    private func mapping(_ depth: Int) throws(YAMLFailure) -> YAMLNode {
+    private func mapping(_ depth: Int) throws(YAMLFailure) -> Built {
         let (mark, anchor) = (mark, Self.text(event.data.mapping_start.anchor))
         var pairs: [(key: YAMLNode, value: YAMLNode)] = []
         var places: [String: YAMLNode.Mark] = [:]
         var twice: [String: YAMLNode.Mark] = [:]
+        var height = 0
         try next()
         while event.type != YAML_MAPPING_END_EVENT {
-            let key = try node(depth: depth + 1)
-            if let scalar = key.scalar {
+            let key = try built(depth: depth + 1)
+            if let scalar = key.node.scalar {
                 twice[scalar.string] = places[scalar.string]
                 places[scalar.string] = places[scalar.string] ?? scalar.mark
             }
             try next()
-            pairs.append((key, try node(depth: depth + 1)))
+            let value = try built(depth: depth + 1)
+            pairs.append((key.node, value.node))
+            height = max(height, key.height + 1, value.height + 1)
             try next()
         }
         if let first = twice.min(by: { $0.key < $1.key }) {
             throw .duplicateKeys(twice.keys.sorted(), first.value)
         }
-        return keep(.mapping(YAMLNode.Mapping(pairs, mark: mark)), as: anchor)
+        return keep((.mapping(YAMLNode.Mapping(pairs, mark: mark)), height), as: anchor)
     }
 
     private func scalar() -> YAMLNode {
@@ -249,17 +264,16 @@ private final class YAMLEventReader {
         let isText =
             scalar.style != YAML_PLAIN_SCALAR_STYLE
             || Self.text(scalar.tag).map(Self.textTags.contains) == true
-        return keep(
-            .scalar(
-                YAMLNode.Scalar(string: string, style: isText ? .text : .plain, mark: mark)),
-            as: Self.text(scalar.anchor))
+        let node = YAMLNode.scalar(
+            YAMLNode.Scalar(string: string, style: isText ? .text : .plain, mark: mark))
+        return keep((node, 0), as: Self.text(scalar.anchor)).node
     }
 
     private static let textTags: Set = ["tag:yaml.org,2002:str", "!"]
 
-    private func keep(_ node: YAMLNode, as anchor: String?) -> YAMLNode {
-        if let anchor { anchors[anchor] = node }
-        return node
+    private func keep(_ built: Built, as anchor: String?) -> Built {
+        if let anchor { anchors[anchor] = built }
+        return built
     }
 
     // SAFETY: a text of the present event, which is terminated; it is copied.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Parses a shell script as far as its `curl` and `simctl push` commands need it: quotes, escapes, variables that the
-/// script sets, here-documents and `$(cat …)`. Nothing is executed.
+/// Parses a shell script as far as its `curl` and `simctl push` commands need it: quotes, escapes,
+/// variables that the script sets, here-documents and `$(cat …)`. Nothing is executed.
 struct ShellText {
     /// Replaces text that is not in the script: the value of a variable, the output of a command.
     static let unknown: UInt8 = 0x1a

@@ -12,14 +12,14 @@ extension WrapperRequest {
             document.kind(list.value) == .array,
             let body = member("body") ?? member("postData"), document.kind(body.value) == .object,
             let raw = member("raw", of: body.value) ?? member("text", of: body.value),
-            document.kind(raw.value) == .string
+            document.kind(raw.value) == .string, member("encoding", of: body.value) == nil
         else { return nil }
         let names = [list, body, raw].map { String(decoding: document.text($0.key), as: UTF8.self) }
         guard var push = payload(raw.value, pointer: "\(pointer)/\(names[1])/\(names[2])"),
             let base = push.base
         else { return nil }
         let path = url.flatMap { CurlCommand.path(of: $0.text) }
-        let isForAPNs = path?.hasPrefix("/3/device") == true
+        let isForAPNs = path.map { reachesAPNs($0, list.value) } ?? false
         guard push.hasAPS || isForAPNs else {
             guard base.document.kind(base.node) == .object else { return nil }
             return WrapperRequest(
@@ -35,6 +35,24 @@ extension WrapperRequest {
             }
         }
         return [push]
+    }
+
+    /// Whether a request is to APNs, by its host or a header, or by a path that other services
+    /// hardly have: `/3/device/` and a device token, or a variable for one.
+    private func reachesAPNs(_ path: String, _ headers: Int) -> Bool {
+        let prefix = "/3/device/"
+        guard path.hasPrefix(prefix) else { return false }
+        if url?.text.contains("push.apple.com") == true { return true }
+        let names = document.elements(of: headers).compactMap {
+            (member("key", of: $0) ?? member("name", of: $0))
+                .flatMap { document.scalarText($0.value)?.lowercased() }
+        }
+        if names.contains(where: { $0.hasPrefix("apns-") }) { return true }
+        let token = path.dropFirst(prefix.count)
+        let isToken = token.count >= 32 && token.allSatisfy(\.isHexDigit)
+        let isVariable = token.contains { "{<$:".contains($0) }
+        let method = member("method").flatMap { document.scalarText($0.value) }
+        return (isToken || isVariable) && (method ?? "POST").uppercased() == "POST"
     }
 
     /// The URL: text, or an object with the text as `raw`, as Postman has it.
