@@ -160,20 +160,18 @@ extension BackgroundLedger {
     }
 
     /// The wait for a receipt, in seconds: at first twice the time for which the device holds
-    /// nearly all pushes, and at least a third of the spacing. A device that is silent then holds
-    /// the push for hours, or the receipt was lost, and a second loss in a row is rare: so each
-    /// further silent send waits four times as long, or twice as long where some receipts are lost.
+    /// nearly all pushes. A device that is silent then holds the push for hours, or the receipt was
+    /// lost, and a second loss in a row is rare: so each further silent send waits four times as
+    /// long, or twice as long where some receipts are lost.
     private func patience(
         _ urgency: Urgency, _ standing: Standing, _ settings: BudgetSettings
     ) -> Int64 {
+        let maximum = Int64(settings.spacingMaximumSeconds)
+        let first = min(max(2 * Int64(knownHold), Int64(settings.spacingSeconds)), maximum)
         let isHeld = standing.silence == .held
-        let least = max(settings.spacingSeconds / 3, settings.confirmedSpacingSeconds)
-        let first = max(2 * Int64(knownHold), Int64(least))
-        let longest =
-            Int64(settings.spacingMaximumSeconds) * (isHeld && urgency != .urgent ? 2 : 1)
         // A day is under 2^17 seconds: more doublings than that change nothing.
         let doublings = min((Int64(unconfirmed) - 1) * (isHeld ? 2 : 1), 17)
-        return min(first << doublings, longest)
+        return min(first << doublings, isHeld && urgency != .urgent ? 2 * maximum : maximum)
     }
 
     /// The time within which the device launches the app by nearly all pushes, in seconds.

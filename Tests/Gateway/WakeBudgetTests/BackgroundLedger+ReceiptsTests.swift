@@ -44,7 +44,7 @@ struct ReceiptRuleTests {
         #expect(device.send(at: 30_000))
         #expect(device.send(at: 31_000))
         _ = device.ask(at: 31_001)
-        #expect(device.due(at: 31_001) == 31_000 + 4 * 300.0)
+        #expect(device.due(at: 31_001) == 31_000 + 4 * 900.0)
     }
 
     @Test("a device that never confirms, or not for a week, is not backed off")
@@ -206,36 +206,6 @@ struct ReceiptRuleTests {
         #expect(device.send(at: 1_801))
         _ = device.ask(at: 1_802)
         #expect(device.due(at: 1_802) == 1_801 + 2 * 792.0)
-    }
-
-    // Else a lost receipt costs a device that launches at once many times the age of its data.
-    @Test("a device that launches at once is waited for a third of the spacing")
-    func prompt() {
-        let device = confirming
-        for number in 0..<40 {
-            #expect(device.send(at: 400 * Double(number)))
-            device.confirm(at: 400 * Double(number) + 1)
-        }
-        #expect(device.send(at: 16_000))
-        _ = device.ask(at: 16_001)
-        #expect(device.due(at: 16_001) == 16_300)
-    }
-
-    // Else a device that launches every 45 minutes has each of its pushes overwritten.
-    @Test("a device that holds nearly all pushes for long is believed, for up to two hours")
-    func longHold() {
-        let device = confirmed(at: 0)
-        var now = 100.0
-        for wait in [1_126.0, 1_688, 2_532, 3_798, 5_696, 7_200] {
-            #expect(device.send(at: now))
-            let urgent = device.copy()
-            _ = device.ask(at: now + 1)
-            #expect(device.due(at: now + 1) == now + wait)
-            _ = urgent.ask(at: now + 1, .urgent)
-            #expect(urgent.due(at: now + 1) == now + min(wait, 3_600))
-            device.confirm(at: now + 10_000, launchedAt: now + 10_000, hasSynced: true)
-            now += 10_100
-        }
     }
 
     // Else every lost receipt of the day would cost as long a wait as the night was.

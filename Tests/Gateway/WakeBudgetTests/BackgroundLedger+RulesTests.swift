@@ -208,12 +208,12 @@ struct ReportRuleTests {
         let device = Device()
         _ = device.ask(at: 0)
         #expect(device.report(.backgroundAppRefresh(false), at: 1) == .suppressed)
-        let suppression = Suppression.backgroundAppRefreshOff(until: Device.at(3_601))
+        let suppression = Suppression.backgroundAppRefreshOff(until: Device.at(10_801))
         #expect(device.ask(at: 2) == .suppressed(suppression))
         #expect(suppression.sentence.contains("alert push"))
         let decayed = device.copy()
-        #expect(decayed.ask(at: 3_600.999) == .suppressed(suppression))
-        #expect(decayed.ask(at: 3_601) == .send)
+        #expect(decayed.ask(at: 10_800.999) == .suppressed(suppression))
+        #expect(decayed.ask(at: 10_801) == .send)
         #expect(device.report(.backgroundAppRefresh(true), at: 3) == nil)
         #expect(device.ask(at: 4) == .send)
     }
@@ -224,18 +224,18 @@ struct ReportRuleTests {
         #expect(device.send(at: 0))
         device.confirm(at: 1)
         _ = device.report(.backgroundAppRefresh(false), at: 10)
-        #expect(device.send(at: 3_610))
+        #expect(device.send(at: 10_810))
         #expect(
-            device.ask(at: 3_611)
-                == .suppressed(.backgroundAppRefreshOff(until: Device.at(7_210))))
+            device.ask(at: 10_811)
+                == .suppressed(.backgroundAppRefreshOff(until: Device.at(21_610))))
         // A receipt of a launch before the report says nothing of what came after it.
-        device.confirm(at: 3_612, sentAt: 0, launchedAt: 5)
-        guard case .suppressed = device.ask(at: 3_613) else {
+        device.confirm(at: 10_812, sentAt: 0, launchedAt: 5)
+        guard case .suppressed = device.ask(at: 10_813) else {
             Issue.record("an old launch ended the report")
             return
         }
-        device.confirm(at: 3_620, sentAt: 3_610)
-        #expect(device.ask(at: 4_000) == .send)
+        device.confirm(at: 10_820, sentAt: 10_810)
+        #expect(device.ask(at: 11_000) == .send)
     }
 
     @Test("a foreground supersedes what waits, and the spacing starts afresh")

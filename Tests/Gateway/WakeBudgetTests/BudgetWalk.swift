@@ -404,10 +404,8 @@ extension BudgetWalk {
     private mutating func checkLimits(_ urgency: Urgency) {
         let settings = policy.settings
         let (hourly, daily) = windows
-        let confirms = settings.confirmsLaunches && launched != nil
-        let unconfirmedSpacing = confirms ? settings.spacingSeconds / 3 : settings.spacingSeconds
-        let isConfirmed = confirms && unconfirmed == 0
-        let spacing = isConfirmed ? settings.confirmedSpacingSeconds : unconfirmedSpacing
+        let isConfirmed = settings.confirmsLaunches && launched != nil && unconfirmed == 0
+        let spacing = isConfirmed ? settings.confirmedSpacingSeconds : settings.spacingSeconds
 
         if let oldest = sends.first, lived - oldest.lived >= 90_000 {
             sends.removeAll { lived - $0.lived >= 90_000 && $0.number < confirmedBelow }
