@@ -75,8 +75,12 @@ public struct AdminAPI: Sendable {
             bindAddress = .unixDomainSocket(path: path)
             socket = ListeningSocket(path: path, access: configuration.socketAccess)
         }
+        let table = RouteTable(services)
+        let middleware = ProblemMiddleware(
+            table: table, metrics: services.metrics,
+            refusals: table.access.isOpen ? nil : refusals)
         let application = Application(
-            router: RouteTable(services).makeRouter(services, refusals), server: server,
+            router: table.makeRouter(services, middleware), server: server(table, middleware),
             configuration: ApplicationConfiguration(
                 address: bindAddress, serverName: Self.serverName, backlog: Self.backlog,
                 // Those that are about to be closed, because they found no place, count as well.
@@ -120,7 +124,9 @@ public struct AdminAPI: Sendable {
         try? await added.get()
     }
 
-    private var server: HTTPServerBuilder {
+    private func server(
+        _ table: RouteTable, _ middleware: ProblemMiddleware
+    ) -> HTTPServerBuilder {
         let limits = configuration
         let connections = services.connections
         let refusals = refusals
@@ -131,10 +137,20 @@ public struct AdminAPI: Sendable {
                 maxHeaderFieldSize: limits.headerFieldByteCount,
                 maxHeaderListSize: limits.headerListByteCount,
                 maxHeaderFieldCount: limits.headerFieldCount))
+        let direct = table.routes.first { $0.direct != nil }
+        let date = ResponseDate()
+        let logger = logger
         return HTTPServerBuilder { responder in
             ListenerChannel(
                 base: HTTP1Channel(responder: responder, configuration: configuration),
-                tls: limits.tls, connections: connections, refusals: refusals)
+                tls: limits.tls, connections: connections, refusals: refusals
+            ) { channel in
+                direct.flatMap { route in
+                    DirectRouteHandler(
+                        route, table.access, middleware, date,
+                        connections.connection(on: channel), logger)
+                }
+            }
         }
     }
 }

@@ -141,7 +141,11 @@ public final class Gateway: Service {
     }
 
     /// Checks a request, decides on it and keeps it.
-    public func accept(_ inquiry: Inquiry) async -> AdmissionResult { await accept([inquiry])[0] }
+    public func accept(_ inquiry: Inquiry) async -> AdmissionResult {
+        await withCheckedContinuation { continuation in
+            accept(inquiry) { continuation.resume(returning: $0) }
+        }
+    }
 
     /// Checks requests and stores the valid ones. Returns an answer for each, in order. One that is
     /// refused does not fail the others. They share few transactions, but each is admitted
@@ -197,6 +201,38 @@ public final class Gateway: Service {
             guard let answer else { preconditionFailure("The intake answers each submission.") }
             note(answer)
             return answer
+        }
+    }
+
+    /// Checks a request, and calls `receive` with the answer, as
+    /// ``accept(_:spreadSeconds:caller:withDiagnostics:)`` returns it: a refusal immediately, and
+    /// otherwise from the task that writes accepted wakes, which `receive` must not keep waiting.
+    package func accept(
+        _ inquiry: Inquiry, spreadSeconds: Int = 0, caller: String = "",
+        _ receive: @escaping @Sendable (AdmissionResult) -> Void
+    ) {
+        let spread = Int64(max(0, spreadSeconds)) * 1000
+        let delay = Delay(
+            spread: spread, offset: spread > 0 ? Int64(entropy() % UInt64(spread)) : 0)
+        var verdicts = LastVerdict(validator, findingCount: context.limits.findingCount)
+        switch examine(inquiry, context.configuration.apps, now: clock.now(), delay, &verdicts) {
+        case .refused(let result):
+            note(result)
+            receive(result)
+        case .fine(let submission, let diagnostics):
+            intake.submit(
+                [submission], areCalls: submission.wake.kind.isImmediate, caller: caller
+            ) { [verdicts] answers in
+                var answer = answers[0]
+                if case .admitted(var wake) = answer {
+                    var verdicts = verdicts
+                    wake.diagnostics =
+                        self.firstDiagnostics(of: wake, inquiry, &verdicts) ?? diagnostics
+                    answer = .admitted(wake)
+                }
+                self.note(answer)
+                receive(answer)
+            }
         }
     }
 
@@ -333,26 +369,32 @@ public final class Gateway: Service {
         }
     }
 
-    /// Gives repeated requests the diagnostics of the first one: the rules use the time until the
-    /// expiration, and the answer must be the same.
+    /// Gives repeated requests the diagnostics of the first one.
     private func tellFirstDiagnostics(
         _ inquiries: [Inquiry], _ answers: inout [AdmissionResult?], _ verdicts: inout LastVerdict
     ) async {
         var turn: WorkTurn?
         defer { turn?.end() }
         for (index, inquiry) in inquiries.enumerated() {
-            guard inquiry.idempotency != nil, !inquiry.hasLifetime,
-                case .admitted(var wake) = answers[index], wake.isRepeated
-            else { continue }
+            guard case .admitted(var wake) = answers[index], wake.isRepeated else { continue }
             if turn == nil, inquiries.count > 1 { turn = await workTurns.begin() }
             await turn?.pause()
-            guard
-                case .valid(_, let diagnostics) = verdicts.verdict(
-                    on: inquiry.request, now: wake.acceptedAt)
-            else { continue }
+            guard let diagnostics = firstDiagnostics(of: wake, inquiry, &verdicts) else { continue }
             wake.diagnostics = diagnostics
             answers[index] = .admitted(wake)
         }
+    }
+
+    /// The diagnostics of the first request of a repeated one, `nil` for others: the rules use the
+    /// time until the expiration, and the answer must be the same.
+    private func firstDiagnostics(
+        of wake: AdmittedWake, _ inquiry: Inquiry, _ verdicts: inout LastVerdict
+    ) -> [Diagnostic]? {
+        guard wake.isRepeated, inquiry.idempotency != nil, !inquiry.hasLifetime,
+            case .valid(_, let diagnostics) = verdicts.verdict(
+                on: inquiry.request, now: wake.acceptedAt)
+        else { return nil }
+        return diagnostics
     }
 
     /// The reason why such a request is refused for any device token; `nil` when it is not.

@@ -9,16 +9,24 @@ import Hummingbird
 struct AccessControl: Sendable {
     let authentication: AdminConfiguration.Authentication
 
+    /// Whether no key is required.
+    var isOpen: Bool {
+        if case .disabled = authentication { true } else { false }
+    }
+
     /// Returns the grant of the caller's key; `nil` if no key is required. Throws ``Problem`` with
-    /// `unauthorized`, `forbidden` or `rate-limited`.
-    func check(_ request: Request, _ access: Route.Access) throws(Problem) -> KeyGrant? {
+    /// `unauthorized`, `forbidden` or `rate-limited`. The keys may be read again for a secret that is
+    /// not known, unless it is to be `isQuick`.
+    func check(
+        _ headers: HTTPFields, _ access: Route.Access, isQuick: Bool = false
+    ) throws(Problem) -> KeyGrant? {
         guard case .scope(let scope) = access, case .keys(let ring) = authentication else {
             return nil
         }
-        guard let secret = Self.bearerToken(request.headers[.authorization]) else {
+        guard let secret = Self.bearerToken(headers[.authorization]) else {
             throw Self.unauthorized("Send the header Authorization: Bearer, with an API key.", nil)
         }
-        switch ring.use(secret) {
+        switch ring.use(secret, isQuick: isQuick) {
         case .unknown:
             throw Self.unauthorized("This API key is not known, or was revoked.", "invalid_token")
         case .tooMany(let key, let seconds):

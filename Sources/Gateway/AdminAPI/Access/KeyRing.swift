@@ -119,9 +119,10 @@ public final class KeyRing: Sendable {
         return Dictionary(uniqueKeysWithValues: uses.map { (KeySecret.hex($0), $1) })
     }
 
-    /// Checks a secret, and counts one request against the rate limit of its key.
-    func use(_ text: Substring) -> Verdict {
-        guard let (key, secret) = find(text) else { return .unknown }
+    /// Checks a secret, and counts one request against the rate limit of its key. If it is to be
+    /// `isQuick`, the function of ``whenUnknown(_:)`` is not called.
+    func use(_ text: Substring, isQuick: Bool = false) -> Verdict {
+        guard let (key, secret) = find(text, isQuick: isQuick) else { return .unknown }
         let now = clock.now()
         if let end = key.end(of: secret), end <= now { return .expired(key, at: end) }
         let instant = nanoseconds
@@ -134,11 +135,13 @@ public final class KeyRing: Sendable {
             ?? .known(KeyGrant(key: key, secret: secret, ring: self))
     }
 
-    private func find(_ text: Substring) -> (key: APIKey, secret: APIKey.Secret)? {
+    private func find(
+        _ text: Substring, isQuick: Bool
+    ) -> (key: APIKey, secret: APIKey.Secret)? {
         let (keys, look) = state.withLock { ($0.keys, $0.look) }
         // Hashed and compared outside the lock, so that requests do not block each other.
         if let found = APIKey.match(text, among: keys) { return found }
-        guard let look else { return nil }
+        guard let look, !isQuick else { return nil }
         look()
         let fresh = state.withLock { $0.keys }
         return fresh == keys ? nil : APIKey.match(text, among: fresh)

@@ -94,10 +94,36 @@ extension JSONValue {
         status: HTTPResponse.Status, mediaType: String = Self.mediaType,
         headers: HTTPFields = HTTPFields()
     ) -> Response {
-        var headers = headers
-        headers[.contentType] = mediaType
-        return Response(
-            status: status, headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        buffered(status: status, mediaType: mediaType, headers: headers).response
+    }
+
+    /// Returns the HTTP response with this JSON, as text.
+    func buffered(
+        status: HTTPResponse.Status, mediaType: String = Self.mediaType,
+        headers: HTTPFields = HTTPFields()
+    ) -> BufferedResponse {
+        var response = BufferedResponse(
+            status: status, headers: headers, body: ByteBuffer(bytes: bytes))
+        response.headers[.contentType] = mediaType
+        return response
+    }
+}
+
+/// A response whose whole body is in memory.
+struct BufferedResponse: Sendable {
+    let status: HTTPResponse.Status
+    var headers: HTTPFields
+    let body: ByteBuffer
+
+    /// The head, with the length of the body.
+    var head: HTTPResponse {
+        var head = HTTPResponse(status: status, headerFields: headers)
+        head.headerFields[.contentLength] = String(body.readableBytes)
+        return head
+    }
+
+    /// The same for Hummingbird.
+    var response: Response {
+        Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
     }
 }

@@ -319,14 +319,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             isOver = true
             return context.close(promise: nil)
         }
-        let response = problem.response
+        let response = problem.buffered
         var head = response.head
         head.headerFields[.connection] = "close"
         context.write(wrapOutboundOut(.head(head)), promise: nil)
-        if !isHeadOnly {
-            let body = ByteBuffer(bytes: problem.document.bytes)
-            context.write(wrapOutboundOut(.body(body)), promise: nil)
-        }
+        if !isHeadOnly { context.write(wrapOutboundOut(.body(response.body)), promise: nil) }
         context.write(wrapOutboundOut(.end(nil)), promise: nil)
         runDry(context)
     }

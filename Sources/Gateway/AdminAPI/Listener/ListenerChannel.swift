@@ -20,6 +20,8 @@ struct ListenerChannel: ServerChildChannel {
     let tls: ListenerTLS?
     let connections: ListenerConnections
     let refusals: RefusalLog
+    /// Makes the handler of a connection's plain requests; `nil` if no route has one.
+    let direct: @Sendable (any Channel) -> DirectRouteHandler?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         guard connections.admit(channel) != nil else {
@@ -28,13 +30,25 @@ struct ListenerChannel: ServerChildChannel {
             return channel.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
         }
         guard let context = tls?.current else {
-            return base.setup(channel: channel, logger: logger)
+            return setupHTTP(channel: channel, logger: logger)
         }
         let added = channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(
                 ServerTLSHandler(context: context, closeTimeout: Self.closeTimeout))
         }
-        return added.flatMap { base.setup(channel: channel, logger: logger) }
+        return added.flatMap { setupHTTP(channel: channel, logger: logger) }
+    }
+
+    private func setupHTTP(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        base.setup(channel: channel, logger: logger).flatMapThrowing { value in
+            if let handler = direct(channel) {
+                let pipeline = channel.pipeline.syncOperations
+                // After the handler that knows whether the connection is idle.
+                let state = try pipeline.handler(type: HTTPConnectionStateHandler.self)
+                try pipeline.addHandler(handler, position: .after(state))
+            }
+            return value
+        }
     }
 
     func handle(value: Value, logger: Logger) async {

@@ -86,8 +86,8 @@ struct Problem: Error {
     }
 
     /// The HTTP response with the document.
-    var response: Response {
-        document.response(
+    var buffered: BufferedResponse {
+        document.buffered(
             status: HTTPResponse.Status(code: code.status), mediaType: Self.mediaType,
             headers: headers)
     }

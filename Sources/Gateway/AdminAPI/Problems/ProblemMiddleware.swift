@@ -33,24 +33,41 @@ struct ProblemMiddleware: RouterMiddleware {
         } catch {
             let problem = problem(for: error, request, context)
             refusal = problem
-            response = problem.response
+            response = problem.buffered.response
             if request.method == .head { response = response.createHeadResponse() }
         }
+        complete(
+            &response.headers, of: response.status, to: request.method, refusal, since: start,
+            context)
+        return response
+    }
+
+    /// Adds what all answers have, and counts and logs the request, which began at `start`.
+    func complete(
+        _ headers: inout HTTPFields, of status: HTTPResponse.Status, to method: HTTPRequest.Method,
+        _ refusal: Problem?, since start: ContinuousClock.Instant, _ context: AdminRequestContext
+    ) {
         if let name = Self.requestID, let id = context.logger[metadataKey: "hb.request.id"] {
-            response.headers[name] = "\(id)"
+            headers[name] = "\(id)"
         }
         // An answer may contain the state of a device or a wake, which caches must not store.
-        if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
+        if headers[.cacheControl] == nil { headers[.cacheControl] = "no-store" }
         let duration = start.duration(to: .now)
-        metrics.answered(context.endpointPath, request.method, response.status.code, duration)
-        log(request, response, refusal, duration, context)
-        return response
+        metrics.answered(context.endpointPath, method, status.code, duration)
+        log(method, status.code, refusal, duration, context)
+    }
+
+    /// The problem for an error of a route.
+    func problem(for error: any Error, _ context: AdminRequestContext) -> Problem {
+        if let problem = error as? Problem { return problem }
+        // The error's text may quote the request, so only its type is logged.
+        context.logger.warning("a request failed", metadata: ["error": "\(type(of: error))"])
+        return Problem(.internalError, "The log has more under this request's id.")
     }
 
     private func problem(
         for error: any Error, _ request: Request, _ context: AdminRequestContext
     ) -> Problem {
-        if let problem = error as? Problem { return problem }
         if let error = error as? any HTTPResponseError {
             switch error.status.code {
             case 404: return nothingHere(request)
@@ -59,9 +76,7 @@ struct ProblemMiddleware: RouterMiddleware {
             default: break
             }
         }
-        // The error's text may quote the request, so only its type is logged.
-        context.logger.warning("a request failed", metadata: ["error": "\(type(of: error))"])
-        return Problem(.internalError, "The log has more under this request's id.")
+        return problem(for: error, context)
     }
 
     /// The problem for an unknown path, or for a method that the path does not support (RFC 9110
@@ -78,11 +93,10 @@ struct ProblemMiddleware: RouterMiddleware {
     }
 
     private func log(
-        _ request: Request, _ response: Response, _ refusal: Problem?, _ duration: Duration,
+        _ method: HTTPRequest.Method, _ status: Int, _ refusal: Problem?, _ duration: Duration,
         _ context: AdminRequestContext
     ) {
         let milliseconds = duration / .milliseconds(1)
-        let status = response.status.code
         let caller = context.caller?.name ?? refusal?.callerName
         var isCounted = false
         if let refusals, caller == nil, (400..<500).contains(status) {
@@ -92,7 +106,7 @@ struct ProblemMiddleware: RouterMiddleware {
         context.logger.log(
             level: status < 400 || isCounted ? .debug : .info, "request",
             metadata: [
-                "method": "\(request.method.rawValue)",
+                "method": "\(method.rawValue)",
                 "route": "\(context.endpointPath ?? "none")",
                 "status": "\(status)",
                 "code": "\(refusal?.code.rawValue ?? "none")",

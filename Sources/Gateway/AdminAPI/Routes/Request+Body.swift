@@ -18,8 +18,7 @@ extension Request {
         _ mediaTypes: [String] = [JSONValue.mediaType], limit: Int,
         within budget: BodyBudget? = nil, _ context: AdminRequestContext
     ) async throws -> (bytes: [UInt8], mediaType: String) {
-        let mediaType = try checkMediaType(mediaTypes)
-        try checkEncoding()
+        let mediaType = try headers.mediaType(among: mediaTypes)
         if let length = headers[.contentLength].flatMap({ Int($0) }) {
             guard length <= limit else { throw Problem.bodyTooLarge(limit) }
             guard budget?.hasRoom(for: length) ?? true else { throw Problem.noRoomForBody }
@@ -42,9 +41,25 @@ extension Request {
         if let grant = context.grant, grant.isOver { throw AccessControl.over(grant) }
         return (bytes, mediaType)
     }
+}
 
-    private func checkMediaType(_ known: [String]) throws(Problem) -> String {
-        guard let field = headers[.contentType] else { return known[0] }
+extension HTTPFields {
+    /// The media type of a body, which must be one of `known`; without a `Content-Type` the first
+    /// of them. Throws ``Problem`` for another, and for an encoded body, which would otherwise be
+    /// reported as invalid JSON.
+    func mediaType(among known: [String] = [JSONValue.mediaType]) throws(Problem) -> String {
+        let mediaType = try essence(among: known)
+        if let encoding = self[.contentEncoding], encoding.lowercased() != "identity" {
+            var problem = Problem(
+                .unsupportedMediaType, "Send the body as it is, without Content-Encoding.")
+            problem.field = "Content-Encoding"
+            throw problem
+        }
+        return mediaType
+    }
+
+    private func essence(among known: [String]) throws(Problem) -> String {
+        guard let field = self[.contentType] else { return known[0] }
         if known.contains(field) { return field }
         let essence = field.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
         guard known.contains(essence) else {
@@ -55,17 +70,6 @@ extension Request {
             throw problem
         }
         return essence
-    }
-
-    /// Refuses an encoded body, which would otherwise be reported as invalid JSON.
-    private func checkEncoding() throws(Problem) {
-        guard let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" else {
-            return
-        }
-        var problem = Problem(
-            .unsupportedMediaType, "Send the body as it is, without Content-Encoding.")
-        problem.field = "Content-Encoding"
-        throw problem
     }
 }
 

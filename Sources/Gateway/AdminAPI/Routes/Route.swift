@@ -11,6 +11,14 @@ struct Route: Sendable {
     typealias Handler =
         @Sendable (_ request: Request, _ context: AdminRequestContext) async throws -> Response
 
+    /// Answers a request whose body is complete. It runs on the event loop, which it must not keep
+    /// waiting, and calls `receive` once, on any thread.
+    typealias DirectHandler =
+        @Sendable (
+            _ body: [UInt8], _ headers: HTTPFields, _ context: AdminRequestContext,
+            _ receive: @escaping @Sendable (Result<BufferedResponse, any Error>) -> Void
+        ) throws(Problem) -> Void
+
     /// The access that a route requires.
     enum Access: Hashable, Sendable {
         /// No key.
@@ -25,6 +33,8 @@ struct Route: Sendable {
     let access: Access
     let operation: Operation
     let handler: Handler
+    /// The handler of plain requests, without a task for each; `nil` for all routes but the busiest.
+    var direct: DirectHandler?
 
     init(
         _ method: HTTPRequest.Method, _ path: String, _ access: Access, _ operation: Operation,

@@ -6,7 +6,7 @@ import Hummingbird
 /// All routes of the API, in the order of the documentation.
 struct RouteTable: Sendable {
     let routes: [Route]
-    private let access: AccessControl
+    let access: AccessControl
 
     init(_ services: Services) {
         access = AccessControl(authentication: services.configuration.authentication)
@@ -30,25 +30,17 @@ struct RouteTable: Sendable {
 
     /// Makes the router. Each handler runs after the checks of access, query and body.
     func makeRouter(
-        _ services: Services, _ refusals: RefusalLog
+        _ services: Services, _ middleware: ProblemMiddleware
     ) -> Router<AdminRequestContext> {
         let router = Router(
             context: AdminRequestContext.self, options: .autoGenerateHeadEndpoints)
-        let isOpen: Bool
-        if case .disabled = services.configuration.authentication {
-            isOpen = true
-        } else {
-            isOpen = false
-        }
-        router.add(
-            middleware: ProblemMiddleware(
-                table: self, metrics: services.metrics, refusals: isOpen ? nil : refusals))
-        if isOpen { router.add(middleware: BrowserCheck()) }
+        router.add(middleware: middleware)
+        if access.isOpen { router.add(middleware: BrowserCheck()) }
         for route in routes {
             router.on(RouterPath(route.path), method: route.method) { request, context in
                 let connection = services.connections.connection(on: context.channel)
                 do {
-                    context.grant = try access.check(request, route.access)
+                    context.grant = try access.check(request.headers, route.access)
                     if route.access != .open { connection?.isAuthenticated = true }
                     try Self.checkQuery(request, route)
                     try await Self.checkBody(request, route)

@@ -40,7 +40,7 @@ struct WakeRoutes {
 
     private var create: Route {
         let limit = configuration.bodyByteCount
-        return Route(
+        var route = Route(
             .post, "/v1/wakes", .scope(.wake),
             Operation(
                 id: "createWake", summary: "Ask for a wake",
@@ -80,6 +80,8 @@ struct WakeRoutes {
                 ],
                 problems: Self.intakeProblems + [.noDevices])
         ) { request, context in try await post(request, context, limit) }
+        route.direct = post
+        return route
     }
 
     private enum Wait: String, CaseIterable {
@@ -98,24 +100,19 @@ struct WakeRoutes {
             try query.integer("timeout", in: 1...configuration.waitSeconds)
             ?? min(Self.usualWaitSeconds, configuration.waitSeconds)
         let (text, _) = try await request.readBody(limit: limit, context)
-        let now = gateway.now
-        let body = try WakeBody(text, now: now)
-        try context.checkAccess(to: body.terms.bundleID, field: body.terms.appField)
-        let mark = try IdempotencyKey.text(of: request.headers).map { key in
-            IdempotencyKey(
-                key, caller: context.callerName, body: text,
-                expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
-        }
+        let (body, mark) = try submission(text, request.headers, context)
         let device: DeviceToken
         switch body.target {
         case .device(let token): device = token
-        case .user(let user): return try await post(body.terms, user, mark, context)
+        case .user(let user): return try await post(body.terms, user, mark, context).response
         }
         let inquiry = body.terms.inquiry(to: device, mark)
-        let answers = await gateway.accept(
-            [inquiry], spreadSeconds: body.terms.spreadSeconds ?? 0,
-            caller: context.callerName)
-        let accepted = try AcceptedWake(answers[0], to: inquiry)
+        let answer = await withCheckedContinuation { continuation in
+            gateway.accept(
+                inquiry, spreadSeconds: body.terms.spreadSeconds ?? 0, caller: context.callerName
+            ) { continuation.resume(returning: $0) }
+        }
+        let accepted = try AcceptedWake(answer, to: inquiry)
         if wait == .outcome,
             let record = await outcome(
                 of: accepted.wake.id, within: Int64(seconds) * 1000, for: context)
@@ -133,10 +130,54 @@ struct WakeRoutes {
         return accepted.json.response(status: .accepted, headers: accepted.headers)
     }
 
+    /// Submits what a plain request asks for: see ``Route/DirectHandler``.
+    private func post(
+        _ text: [UInt8], _ headers: HTTPFields, _ context: AdminRequestContext,
+        _ receive: @escaping @Sendable (Result<BufferedResponse, any Error>) -> Void
+    ) throws(Problem) {
+        let (body, mark) = try submission(text, headers, context)
+        switch body.target {
+        case .device(let device):
+            let inquiry = body.terms.inquiry(to: device, mark)
+            gateway.accept(
+                inquiry, spreadSeconds: body.terms.spreadSeconds ?? 0, caller: context.callerName
+            ) { answer in
+                receive(
+                    Result {
+                        let accepted = try AcceptedWake(answer, to: inquiry)
+                        return accepted.json
+                            .buffered(status: .accepted, headers: accepted.headers)
+                    })
+            }
+        case .user(let user):
+            Task {
+                do {
+                    receive(.success(try await post(body.terms, user, mark, context)))
+                } catch {
+                    receive(.failure(error))
+                }
+            }
+        }
+    }
+
+    /// Reads a request, and checks that its key may submit it.
+    private func submission(
+        _ text: [UInt8], _ headers: HTTPFields, _ context: AdminRequestContext
+    ) throws(Problem) -> (WakeBody, IdempotencyKey?) {
+        let now = gateway.now
+        let body = try WakeBody(text, now: now)
+        try context.checkAccess(to: body.terms.bundleID, field: body.terms.appField)
+        guard let key = try IdempotencyKey.text(of: headers) else { return (body, nil) }
+        let mark = IdempotencyKey(
+            key, caller: context.callerName, body: text,
+            expiresAt: now.advanced(bySeconds: Int64(configuration.idempotencySeconds)))
+        return (body, mark)
+    }
+
     /// Submits a wake for each device of a user.
     private func post(
         _ terms: WakeTerms, _ user: UserID, _ mark: IdempotencyKey?, _ context: AdminRequestContext
-    ) async throws -> Response {
+    ) async throws -> BufferedResponse {
         var batch = Batch(capacity: 1)
         batch.ask(user: user, terms, mark)
         try await batch.resolveUsers(by: gateway)
@@ -144,7 +185,7 @@ struct WakeRoutes {
         let answers = try await batch.submit(
             to: gateway, spreadSeconds: terms.spreadSeconds ?? 0, caller: context.callerName)
         return try batch.userAnswer(answers)
-            .response(status: HTTPResponse.Status(code: 207, reasonPhrase: "Multi-Status"))
+            .buffered(status: HTTPResponse.Status(code: 207, reasonPhrase: "Multi-Status"))
     }
 
     /// Waits up to `milliseconds` for the end of a wake, and returns its record. A shutdown ends

@@ -21,14 +21,11 @@ final class Intake: Sendable {
         let refused: Int
         let refusal: AdmissionResult
         var answers: [AdmissionResult] = []
-        let continuation: CheckedContinuation<[AdmissionResult], Never>
+        let receive: @Sendable ([AdmissionResult]) -> Void
 
         var isAnswered: Bool { answers.count == taken }
 
-        func reply() {
-            continuation.resume(
-                returning: answers + repeatElement(refusal, count: refused))
-        }
+        func reply() { receive(answers + repeatElement(refusal, count: refused)) }
     }
 
     /// The waiting submissions of one kind.
@@ -166,31 +163,43 @@ final class Intake: Sendable {
         _ submissions: [WakeSubmission], areCalls: Bool, caller: String
     ) async -> [AdmissionResult] {
         guard !submissions.isEmpty else { return [] }
-        let isSmall = submissions.count <= limits.intakeSmallCount
         return await withCheckedContinuation { continuation in
-            let (refused, signal) = state.withLock { state -> (Parcel?, AsyncSignal?) in
-                let line = state.line(for: caller, areCalls: areCalls, isSmall: isSmall)
-                let room = state.room(for: caller, areCalls: areCalls, limits)
-                let taken = min(room, submissions.count)
-                let parcel = Parcel(
-                    taken: taken, refused: submissions.count - taken,
-                    refusal: taken < submissions.count
-                        ? state.refusal(caller, areCalls: areCalls) : Self.closed,
-                    continuation: continuation)
-                guard taken > 0 else { return (parcel, nil) }
-                if !areCalls, state.small.queues.count + state.others.queues.count == 0 {
-                    state.drain.began(at: .now)
-                }
-                state.nextParcel += 1
-                state[keyPath: line].parcels[state.nextParcel] = parcel
-                state[keyPath: line].queues.append(
-                    taken == submissions.count ? submissions : Array(submissions.prefix(taken)),
-                    group: state.nextParcel, of: caller, at: .now)
-                return (nil, self.signal(of: line))
+            submit(submissions, areCalls: areCalls, caller: caller) {
+                continuation.resume(returning: $0)
             }
-            refused?.reply()
-            signal?.ring()
         }
+    }
+
+    /// Submits, and calls `receive` with an answer for each, in order, once each is durable or
+    /// refused: on the thread that has written them, which it must not keep, or at once when all
+    /// are refused.
+    func submit(
+        _ submissions: [WakeSubmission], areCalls: Bool, caller: String,
+        _ receive: @escaping @Sendable ([AdmissionResult]) -> Void
+    ) {
+        let isSmall = submissions.count <= limits.intakeSmallCount
+        let (refused, signal) = state.withLock { state -> (Parcel?, AsyncSignal?) in
+            let line = state.line(for: caller, areCalls: areCalls, isSmall: isSmall)
+            let room = state.room(for: caller, areCalls: areCalls, limits)
+            let taken = min(room, submissions.count)
+            let parcel = Parcel(
+                taken: taken, refused: submissions.count - taken,
+                refusal: taken < submissions.count
+                    ? state.refusal(caller, areCalls: areCalls) : Self.closed,
+                receive: receive)
+            guard taken > 0 else { return (parcel, nil) }
+            if !areCalls, state.small.queues.count + state.others.queues.count == 0 {
+                state.drain.began(at: .now)
+            }
+            state.nextParcel += 1
+            state[keyPath: line].parcels[state.nextParcel] = parcel
+            state[keyPath: line].queues.append(
+                taken == submissions.count ? submissions : Array(submissions.prefix(taken)),
+                group: state.nextParcel, of: caller, at: .now)
+            return (nil, self.signal(of: line))
+        }
+        refused?.reply()
+        signal?.ring()
     }
 
     private func signal(of line: WritableKeyPath<State, Line>) -> AsyncSignal {

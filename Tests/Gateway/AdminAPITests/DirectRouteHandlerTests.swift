@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import GatewayTestKit
+import Testing
+import WaitKit
+
+@testable import AdminAPI
+
+@Suite("Plain requests, which need no task, over real sockets", .timeLimit(.minutes(2)))
+struct DirectRouteHandlerTests {
+    private struct Sample: CustomStringConvertible {
+        let name: String
+        let body: String
+        var headers: [String: String] = [:]
+        var scope: Scope? = .wake
+
+        var description: String { name }
+    }
+
+    private static let samples: [Sample] = [
+        Sample(name: "accepted", body: APIBench.body()),
+        Sample(
+            name: "with diagnostics",
+            body: APIBench.body().replacing("\"n\":7", with: "\"aps-url\":\"x\"")),
+        Sample(
+            name: "first with a key", body: APIBench.body(device: 8),
+            headers: ["Idempotency-Key": "one"]),
+        Sample(
+            name: "repeated", body: APIBench.body(device: 8), headers: ["Idempotency-Key": "one"]),
+        Sample(
+            name: "another with the same key", body: APIBench.body(device: 9),
+            headers: ["Idempotency-Key": "one"]),
+        Sample(name: "wrong key", body: APIBench.body(), headers: ["Idempotency-Key": "a b"]),
+        Sample(name: "no JSON", body: "{\"kind\":"),
+        Sample(name: "an unknown member", body: APIBench.body(device: 7, ",\"kidn\":1")),
+        Sample(
+            name: "an unknown app",
+            body: APIBench.body().replacing("com.example.app", with: "com.example.other")),
+        Sample(
+            name: "an invalid payload",
+            body: APIBench.body().replacing("\"content-available\":1", with: "\"badge\":1")),
+        Sample(
+            name: "for a user", body: APIBench.body().replacing("device_token", with: "user")),
+        Sample(
+            name: "another media type", body: APIBench.body(),
+            headers: ["Content-Type": "text/plain"]),
+        Sample(
+            name: "a media type with a parameter", body: APIBench.body(),
+            headers: ["Content-Type": "Application/JSON; charset=utf-8"]),
+        Sample(
+            name: "encoded", body: APIBench.body(), headers: ["Content-Encoding": "gzip"]),
+        Sample(name: "no key", body: APIBench.body(), scope: nil),
+        Sample(
+            name: "an unknown API key", body: APIBench.body(),
+            headers: ["Authorization": "Bearer rk_unknown"], scope: nil),
+        Sample(name: "a key of another scope", body: APIBench.body(), scope: .read),
+        Sample(name: "empty", body: ""),
+    ]
+
+    /// A request to a port: with its length, or in chunks, which only the router reads.
+    private func send(
+        _ sample: Sample, inChunks: Bool, _ caller: APIBench.Caller
+    ) async throws -> HTTPExchange {
+        var lines = ["POST /v1/wakes HTTP/1.1", "Host: localhost", "Connection: close"]
+        if let scope = sample.scope {
+            lines.append("Authorization: Bearer \(try #require(caller.keys[scope]).text)")
+        }
+        lines += sample.headers.map { "\($0): \($1)" }
+        let size = sample.body.utf8.count
+        lines.append(inChunks ? "Transfer-Encoding: chunked" : "Content-Length: \(size)")
+        var text = lines.joined(separator: "\r\n") + "\r\n\r\n"
+        if !inChunks {
+            text += sample.body
+        } else {
+            if size > 0 { text += String(size, radix: 16) + "\r\n\(sample.body)\r\n" }
+            text += "0\r\n\r\n"
+        }
+        return try await HTTPExchange.raw(Array(text.utf8), port: caller.port)
+    }
+
+    /// An answer without what differs from one to the next: ids, times, and its length.
+    private func fixed(_ exchange: HTTPExchange) -> String {
+        let names = ["date:", "x-request-id:", "location:", "content-length:"]
+        let lines = exchange.head.lowercased().components(separatedBy: "\r\n").map { line in
+            names.first { line.hasPrefix($0) } ?? line
+        }
+        let body = exchange.body
+            .replacing(/[0-9a-f]{8}-[0-9a-f-]{27}/, with: "ID")
+            .replacing(/\d{4}-\d\d-\d\dT[\d:.]+Z/, with: "TIME")
+            .replacing(/\d\d:\d\d(:\d\d)?/, with: "TIME")
+        return lines.sorted().joined(separator: "\n") + "\n" + body
+    }
+
+    @Test("Each gets the answer that the router gives")
+    func sameAnswers() async throws {
+        var answers: [[String]] = []
+        for inChunks in [false, true] {
+            var texts: [String] = []
+            try await APIBench().serve { caller in
+                for sample in Self.samples {
+                    let answer = try await send(sample, inChunks: inChunks, caller)
+                    #expect(answer.status >= 200, "\(sample)")
+                    texts.append(fixed(answer))
+                }
+                // Both are measured under the route's name.
+                let page = try await caller.send("GET", "/metrics")
+                #expect(page.body.contains("route=\"/v1/wakes\",method=\"POST\",status=\"2xx\""))
+            }
+            answers.append(texts)
+        }
+        for (index, sample) in Self.samples.enumerated() {
+            #expect(answers[0][index] == answers[1][index], "\(sample)")
+        }
+    }
+
+    private func request(_ line: String, _ key: KeySecret, _ body: String? = nil) -> String {
+        "\(line) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(key.text)\r\n"
+            + (body.map { "Content-Length: \($0.utf8.count)\r\n\r\n\($0)" } ?? "\r\n")
+    }
+
+    @Test("Requests in one packet are answered in their order, whoever answers them")
+    func pipelined() async throws {
+        try await APIBench().serve { caller in
+            let key = try #require(caller.keys[.admin])
+            let plain = request("POST /v1/wakes", key, APIBench.body())
+            let wrong = request("POST /v1/wakes", key, "{")
+            let last = request("GET /nothing", key).replacing(
+                "\r\nHost", with: "\r\nConnection: close\r\nHost")
+            let packet =
+                [
+                    plain, request("GET /healthz", key), plain, plain, wrong,
+                    request("POST /v1/wakes?wait=outcome&timeout=1", key, APIBench.body()),
+                    wrong, request("GET /v1/apps", key), plain, last,
+                ].joined()
+            let answer = try await HTTPExchange.raw(Array(packet.utf8), port: caller.port)
+            let all = answer.head + "\r\n\r\n" + answer.body
+            let statuses = all.matches(of: /HTTP\/1\.1 (\d+)/).compactMap { Int($0.output.1) }
+            #expect(
+                statuses.enumerated().allSatisfy { index, status in
+                    index == 5
+                        ? [200, 202].contains(status)
+                        : status == [202, 200, 202, 202, 400, 0, 400, 200, 202, 404][index]
+                } && statuses.count == 10, "\(statuses)")
+        }
+    }
+
+    @Test("A caller that sends many without reading gets them all, and so does one that has ended")
+    func many() async throws {
+        try await APIBench().serve { caller in
+            let key = try #require(caller.keys[.wake])
+            let count = 500
+            let packet = (0..<count).map {
+                request("POST /v1/wakes", key, APIBench.body(device: UInt64($0)))
+            }.joined()
+            let exchange = try OpenExchange("", port: caller.port)
+            try exchange.send(packet)
+            exchange.closeSendingHalf()
+            let answers = await exchange.read(until: "never")
+            #expect(answers.ranges(of: "HTTP/1.1 202").count == count)
+        }
+    }
+}
