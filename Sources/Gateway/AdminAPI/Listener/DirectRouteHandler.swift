@@ -18,8 +18,8 @@ import WakeModel
 /// requests of a connection are answered in order: what comes after a request that is being
 /// answered waits here, and so does the end of the caller's side.
 ///
-/// The benchmark `gateway-http` measures it: with 256 connections half as many requests again are
-/// accepted in the same time.
+/// The benchmark `gateway-http` measures it: with 256 connections a third more requests are accepted
+/// than by the router alone, with less than three quarters of the processor time.
 ///
 /// Confined to its channel's event loop.
 final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
@@ -146,9 +146,6 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func answer(_ request: Plain, _ context: ChannelHandlerContext) {
         isAnswering = true
-        let id = RequestID()
-        var logger = logger
-        logger[metadataKey: "hb.request.id"] = .stringConvertible(id)
         let state = AdminRequestContext(
             source: ApplicationRequestContextSource(channel: context.channel, logger: logger))
         state.coreContext.endpointPath.value = route.path

@@ -47,9 +47,7 @@ struct ProblemMiddleware: RouterMiddleware {
         _ headers: inout HTTPFields, of status: HTTPResponse.Status, to method: HTTPRequest.Method,
         _ refusal: Problem?, since start: ContinuousClock.Instant, _ context: AdminRequestContext
     ) {
-        if let name = Self.requestID, let id = context.logger[metadataKey: "hb.request.id"] {
-            headers[name] = "\(id)"
-        }
+        if let name = Self.requestID { headers[name] = context.id }
         // An answer may contain the state of a device or a wake, which caches must not store.
         if headers[.cacheControl] == nil { headers[.cacheControl] = "no-store" }
         let duration = start.duration(to: .now)
@@ -61,7 +59,11 @@ struct ProblemMiddleware: RouterMiddleware {
     func problem(for error: any Error, _ context: AdminRequestContext) -> Problem {
         if let problem = error as? Problem { return problem }
         // The error's text may quote the request, so only its type is logged.
-        context.logger.warning("a request failed", metadata: ["error": "\(type(of: error))"])
+        context.logger.warning(
+            "a request failed",
+            metadata: [
+                AdminRequestContext.idKey: "\(context.id)", "error": "\(type(of: error))",
+            ])
         return Problem(.internalError, "The log has more under this request's id.")
     }
 
@@ -106,6 +108,7 @@ struct ProblemMiddleware: RouterMiddleware {
         context.logger.log(
             level: status < 400 || isCounted ? .debug : .info, "request",
             metadata: [
+                AdminRequestContext.idKey: "\(context.id)",
                 "method": "\(method.rawValue)",
                 "route": "\(context.endpointPath ?? "none")",
                 "status": "\(status)",

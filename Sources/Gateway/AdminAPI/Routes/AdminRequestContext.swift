@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Hummingbird
+import Logging
 import NIOCore
 import Synchronization
 import WakeModel
@@ -10,7 +11,12 @@ struct AdminRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The connection, for interim responses and for the detection of a disconnect.
     let channel: any Channel
+    /// The id of the request, for the answer and the log.
+    let id: String
     private let slot = RequestSlot()
+
+    /// The key of the id in the log.
+    static let idKey = "hb.request.id"
 
     /// The grant of the caller's key; `nil` if no key is required, and before the authentication.
     ///
@@ -39,6 +45,8 @@ struct AdminRequestContext: RequestContext {
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         channel = source.channel
+        // Hummingbird's, if it has made the logger.
+        id = source.logger[metadataKey: Self.idKey]?.description ?? RequestID().description
     }
 
     /// Counts bytes against a budget until the request has ended. Returns whether there was room.
