@@ -161,4 +161,31 @@ struct DirectRouteHandlerTests {
             #expect(answers.ranges(of: "HTTP/1.1 202").count == count)
         }
     }
+
+    @Test("A shutdown waits for the answer to a request that is being written")
+    func shutdown() async throws {
+        let store = WatchfulStore(InMemoryWakeStore())
+        let bench = try APIBench()
+        let gateway = sampleGateway(store: store, sender: bench.sender)
+        store.closeGate()
+        var answer: Task<HTTPExchange, any Error>?
+        var opening: Task<Void, any Error>?
+        try await withAPI(gateway, configuration: bench.configuration) { port in
+            let caller = APIBench.Caller(port: port, keys: bench.keys)
+            answer = Task {
+                try await caller.send("POST", "/v1/wakes", APIBench.body(), as: .wake)
+            }
+            while !store.isWaitingAtGate { try await elapse(.milliseconds(5)) }
+            opening = Task {
+                // The listener is closed first.
+                while let socket = try? LoopbackSocket.connect(port: port, patienceSeconds: 1) {
+                    close(socket)
+                    try await elapse(.milliseconds(5))
+                }
+                store.openGate()
+            }
+        }
+        #expect(try await answer?.value.status == 202)
+        try await opening?.value
+    }
 }
