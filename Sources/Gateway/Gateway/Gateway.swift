@@ -144,7 +144,7 @@ public final class Gateway: Service {
     public func accept(_ inquiry: Inquiry) async -> AdmissionResult {
         await withCheckedContinuation { continuation in
             accept(inquiry) { continuation.resume(returning: $0) }
-        }
+        }()
     }
 
     /// Checks requests and stores the valid ones. Returns an answer for each, in order. One that is
@@ -204,12 +204,13 @@ public final class Gateway: Service {
         }
     }
 
-    /// Checks a request, and calls `receive` with the answer, as
-    /// ``accept(_:spreadSeconds:caller:withDiagnostics:)`` returns it: a refusal immediately, and
-    /// otherwise from the task that writes accepted wakes, which `receive` must not keep waiting.
+    /// Checks a request, and calls `receive` with a function that makes the answer, as
+    /// ``accept(_:spreadSeconds:caller:withDiagnostics:)`` returns it: immediately for a refusal,
+    /// and otherwise from the task that writes accepted wakes. All callers wait for that task, so
+    /// the function is to be called elsewhere, once.
     package func accept(
         _ inquiry: Inquiry, spreadSeconds: Int = 0, caller: String = "",
-        _ receive: @escaping @Sendable (AdmissionResult) -> Void
+        _ receive: @escaping @Sendable (@escaping @Sendable () -> AdmissionResult) -> Void
     ) {
         let spread = Int64(max(0, spreadSeconds)) * 1000
         let delay = Delay(
@@ -218,22 +219,26 @@ public final class Gateway: Service {
         switch examine(inquiry, context.configuration.apps, now: clock.now(), delay, &verdicts) {
         case .refused(let result):
             note(result)
-            receive(result)
+            receive { result }
         case .fine(let submission, let diagnostics):
             intake.submit(
                 [submission], areCalls: submission.wake.kind.isImmediate, caller: caller
             ) { [verdicts] answers in
-                var answer = answers[0]
-                if case .admitted(var wake) = answer {
-                    var verdicts = verdicts
-                    wake.diagnostics =
-                        self.firstDiagnostics(of: wake, inquiry, &verdicts) ?? diagnostics
-                    answer = .admitted(wake)
-                }
-                self.note(answer)
-                receive(answer)
+                receive { self.answer(answers[0], to: inquiry, diagnostics, verdicts) }
             }
         }
+    }
+
+    /// The answer to a request that was submitted.
+    private func answer(
+        _ result: AdmissionResult, to inquiry: Inquiry, _ diagnostics: [Diagnostic],
+        _ verdicts: LastVerdict
+    ) -> AdmissionResult {
+        note(result)
+        guard case .admitted(var wake) = result else { return result }
+        var verdicts = verdicts
+        wake.diagnostics = firstDiagnostics(of: wake, inquiry, &verdicts) ?? diagnostics
+        return .admitted(wake)
     }
 
     /// Submits background wakes and calls concurrently. With one kind only, no task is made for the

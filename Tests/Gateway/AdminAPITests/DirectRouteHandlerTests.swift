@@ -120,6 +120,12 @@ struct DirectRouteHandlerTests {
             + (body.map { "Content-Length: \($0.utf8.count)\r\n\r\n\($0)" } ?? "\r\n")
     }
 
+    /// How many answers have which status.
+    private func statuses(_ answers: String) -> [Int: Int] {
+        let lines = answers.matches(of: /HTTP\/1\.1 (\d+)/).compactMap { Int($0.output.1) }
+        return Dictionary(lines.map { ($0, 1) }, uniquingKeysWith: +)
+    }
+
     @Test("Requests in one packet are answered in their order, whoever answers them")
     func pipelined() async throws {
         try await APIBench().serve { caller in
@@ -157,8 +163,57 @@ struct DirectRouteHandlerTests {
             let exchange = try OpenExchange("", port: caller.port)
             try exchange.send(packet)
             exchange.closeSendingHalf()
-            let answers = await exchange.read(until: "never")
-            #expect(answers.ranges(of: "HTTP/1.1 202").count == count)
+            let answers = await exchange.readToEnd()
+            #expect(statuses(answers) == [202: count])
+        }
+    }
+
+    @Test("A caller that does not read is not answered without end, and loses no answer")
+    func slowReader() async throws {
+        var bench = try APIBench()
+        // The time in which nothing is read here is not the caller's.
+        bench.configuration.headerSeconds = 1
+        bench.configuration.bodySeconds = 1
+        try await bench.serve { caller in
+            let key = try #require(caller.keys[.wake])
+            // Each member is a finding in the answer, so that the answers are large.
+            let members = (0..<110).map { ",\"x\($0)\":1" }.joined()
+            let count = 900
+            let packet = (0..<count).map {
+                request(
+                    "POST /v1/wakes", key,
+                    APIBench.body(device: UInt64($0)).replacing(
+                        "available\":1", with: "available\":1\(members)"))
+            }.joined()
+            let exchange = try OpenExchange("", port: caller.port)
+            let sending = Task.detached {
+                try exchange.send(packet)
+                exchange.closeSendingHalf()
+            }
+            var accepted = -1
+            var now = try await bench.gateway.counts().accepted
+            while now == 0 || now != accepted {
+                accepted = now
+                try await elapse(.milliseconds(1_500))
+                now = try await bench.gateway.counts().accepted
+            }
+            #expect(accepted < count)
+            let answers = await exchange.readToEnd()
+            try await sending.value
+            #expect(statuses(answers) == [202: count])
+        }
+    }
+
+    @Test("A key without the scope is counted once a request against its rate")
+    func rate() async throws {
+        let bench = try APIBench(rate: try RequestRate(perSecond: 1, burst: 4))
+        try await bench.serve { caller in
+            var statuses: [Int] = []
+            for _ in 0..<4 {
+                statuses.append(
+                    try await caller.send("POST", "/v1/wakes", APIBench.body(), as: .read).status)
+            }
+            #expect(statuses == [403, 403, 403, 403])
         }
     }
 

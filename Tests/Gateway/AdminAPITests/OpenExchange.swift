@@ -45,4 +45,21 @@ final class OpenExchange: Sendable {
             }
         }
     }
+
+    /// What comes until the server closes, or patience is over.
+    func readToEnd() async -> String {
+        await withCheckedContinuation { continuation in
+            // The calls block, so they have a thread of their own.
+            Thread.detachNewThread { [self] in
+                var answer: [UInt8] = []
+                var buffer = [UInt8](repeating: 0, count: 65_536)
+                while true {
+                    let count = recv(descriptor, &buffer, buffer.count, 0)
+                    guard count > 0 else { break }
+                    answer += buffer[..<count]
+                }
+                continuation.resume(returning: String(decoding: answer, as: UTF8.self))
+            }
+        }
+    }
 }

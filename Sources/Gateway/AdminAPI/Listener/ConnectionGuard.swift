@@ -46,6 +46,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// The connection's place; `nil` once it has lost it.
     private var connection: ListenerConnection?
     private var reading = Reading.nothing
+    /// Since when the handlers behind this one do not want to read the rest of a request: they do
+    /// not while answers wait. The caller's time does not include it.
+    private var pauseStart: NIODeadline?
     /// Requests whose head was read and whose answer has not ended.
     private var unanswered = 0
     private var answerHasBegun = false
@@ -171,6 +174,24 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if reading != .nothing, pauseStart == nil { pauseStart = .now() }
+        context.fireChannelReadComplete()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        endPause()
+        context.read()
+    }
+
+    private func endPause() {
+        guard let pauseStart else { return }
+        let pause = NIODeadline.now() - pauseStart
+        self.pauseStart = nil
+        bodyStart = bodyStart + pause
+        if let deadline = readDeadline { readDeadline = deadline + pause }
+    }
+
     private static func noPlace(_ shortage: ListenerConnection.Shortage) -> Problem {
         let detail =
             switch shortage {
@@ -233,6 +254,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if reading == .nothing {
             isOver = true
             return context.close(promise: nil)
+        }
+        if pauseStart != nil {
+            endPause()
+            pauseStart = .now()
+            return allowReading(context, for: .seconds(Int64(limits.bodySeconds)), from: .now())
         }
         if reading == .body {
             let seconds = limits.bodySeconds + bodyByteCount / limits.bodyBytesPerSecond

@@ -12,12 +12,15 @@ struct Route: Sendable {
         @Sendable (_ request: Request, _ context: AdminRequestContext) async throws -> Response
 
     /// Answers a request whose body is complete. It runs on the event loop, which it must not keep
-    /// waiting, and calls `receive` once, on any thread.
+    /// waiting, and calls `receive` once, on any thread, with a function that makes the answer on
+    /// the event loop.
     typealias DirectHandler =
         @Sendable (
             _ body: [UInt8], _ headers: HTTPFields, _ context: AdminRequestContext,
-            _ receive: @escaping @Sendable (Result<BufferedResponse, any Error>) -> Void
+            _ receive: @escaping @Sendable (@escaping DirectAnswer) -> Void
         ) throws(Problem) -> Void
+
+    typealias DirectAnswer = @Sendable () throws -> BufferedResponse
 
     /// The access that a route requires.
     enum Access: Hashable, Sendable {

@@ -111,7 +111,7 @@ struct WakeRoutes {
             gateway.accept(
                 inquiry, spreadSeconds: body.terms.spreadSeconds ?? 0, caller: context.callerName
             ) { continuation.resume(returning: $0) }
-        }
+        }()
         let accepted = try AcceptedWake(answer, to: inquiry)
         if wait == .outcome,
             let record = await outcome(
@@ -133,7 +133,7 @@ struct WakeRoutes {
     /// Submits what a plain request asks for: see ``Route/DirectHandler``.
     private func post(
         _ text: [UInt8], _ headers: HTTPFields, _ context: AdminRequestContext,
-        _ receive: @escaping @Sendable (Result<BufferedResponse, any Error>) -> Void
+        _ receive: @escaping @Sendable (@escaping Route.DirectAnswer) -> Void
     ) throws(Problem) {
         let (body, mark) = try submission(text, headers, context)
         switch body.target {
@@ -142,19 +142,19 @@ struct WakeRoutes {
             gateway.accept(
                 inquiry, spreadSeconds: body.terms.spreadSeconds ?? 0, caller: context.callerName
             ) { answer in
-                receive(
-                    Result {
-                        let accepted = try AcceptedWake(answer, to: inquiry)
-                        return accepted.json
-                            .buffered(status: .accepted, headers: accepted.headers)
-                    })
+                receive {
+                    let accepted = try AcceptedWake(answer(), to: inquiry)
+                    return accepted.json
+                        .buffered(status: .accepted, headers: accepted.headers)
+                }
             }
         case .user(let user):
             Task {
                 do {
-                    receive(.success(try await post(body.terms, user, mark, context)))
+                    let response = try await post(body.terms, user, mark, context)
+                    receive { response }
                 } catch {
-                    receive(.failure(error))
+                    receive { throw error }
                 }
             }
         }
