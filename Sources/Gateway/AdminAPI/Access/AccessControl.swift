@@ -15,8 +15,8 @@ struct AccessControl: Sendable {
     }
 
     /// Returns the grant of the caller's key; `nil` if no key is required. Throws ``Problem`` with
-    /// `unauthorized`, `forbidden` or `rate-limited`. The keys may be read again for a secret that is
-    /// not known, unless it is to be `isQuick`.
+    /// `unauthorized`, `forbidden` or `rate-limited`. The keys may be read again for a secret that
+    /// is not known, unless it is to be `isQuick`.
     func check(
         _ headers: HTTPFields, _ access: Route.Access, isQuick: Bool = false
     ) throws(Problem) -> KeyGrant? {

@@ -18,8 +18,8 @@ import WakeModel
 /// requests of a connection are answered in order: what comes after a request that is being
 /// answered waits here, and so does the end of the caller's side until all answers are written.
 ///
-/// The benchmark `gateway-http` measures it: with 256 connections a third more requests are accepted
-/// than by the router alone, with less than three quarters of the processor time.
+/// The benchmark `gateway-http` measures it: with 256 connections a third more requests are
+/// accepted than by the router alone, with less than three quarters of the processor time.
 ///
 /// Confined to its channel's event loop.
 final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {

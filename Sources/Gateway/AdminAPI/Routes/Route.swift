@@ -20,6 +20,7 @@ struct Route: Sendable {
             _ receive: @escaping @Sendable (@escaping DirectAnswer) -> Void
         ) throws(Problem) -> Void
 
+    /// Makes an answer, or throws what is refused.
     typealias DirectAnswer = @Sendable () throws -> BufferedResponse
 
     /// The access that a route requires.
@@ -36,7 +37,7 @@ struct Route: Sendable {
     let access: Access
     let operation: Operation
     let handler: Handler
-    /// The handler of plain requests, without a task for each; `nil` for all routes but the busiest.
+    /// The handler of plain requests, without a task for each; `nil` for all but the busiest.
     var direct: DirectHandler?
 
     init(
