@@ -159,6 +159,14 @@ struct HandoverTests {
                 "let viewController = root as! ViewController\nviewController.fetch(done)",
                 helper) == fault)
         #expect(try faults("client.fetch(done)", helper) == [])
+        // What something else has made may be of any type, whatever the variable's name.
+        #expect(try faults("viewController.fetch(done)", helper) == fault)
+        #expect(
+            try faults(
+                "let viewController = self.viewController\nviewController.fetch(done)", helper)
+                == fault)
+        #expect(
+            try faults("let viewController = top()\nviewController.fetch(done)", helper) == [])
         #expect(try faults("ViewController().fetch(done)", helper) == fault)
         #expect(try faults("fetch(done)", helper) == [])
         let own = helper.replacing("class ViewController", with: "extension AppDelegate")

@@ -179,7 +179,21 @@ extension SourceText {
     private func owner(named name: String) -> CallSite.Owner {
         if ["self", "Self", "super"].contains(name) { return .own }
         if name.first?.isUppercase == true { return .typed(name) }
-        return declaredType(of: name).map(CallSite.Owner.typed) ?? .named(name)
+        if let type = declaredType(of: name) { return .typed(type) }
+        return isFromElsewhere(name) ? .unknown : .named(name)
+    }
+
+    /// Whether a variable gets something of another name, so that its own tells nothing of its
+    /// type: `let worker = pick()`, and not `let worker = self.worker`.
+    private func isFromElsewhere(_ name: String) -> Bool {
+        tokens.indices.contains { index in
+            guard tokens[index].isName(name), sees("=", at: index + 1), let last = self[index - 1],
+                last.isName("let") || last.isName("var")
+            else { return false }
+            let line = tokens[index].position.line
+            return !(index + 2..<tokens.count).prefix { tokens[$0].position.line == line }
+                .contains { tokens[$0].isName(name) }
+        }
     }
 
     /// The type of a property, a variable or a parameter: `let a: Type`, `let a = Type(`, `let a =
