@@ -116,6 +116,18 @@ struct CurlTests {
                 ])
     }
 
+    @Test("a makefile is a script, and no JSON", arguments: ["Makefile", "app.mk", "justfile"])
+    func makefiles(name: String) async throws {
+        let recipe = #"""
+            ID = $(shell xcrun simctl list | grep Booted)
+            push:
+            	-@echo '{"aps":{"badge":"1"}}' | \
+            		xcrun simctl push booted com.a.b -
+            """#
+        #expect(
+            try await Self.findings(recipe, "G001,G014", name: name) == ["G014 3:26 /aps/badge"])
+    }
+
     @Test("simctl: the key that only the simulator reads is not in the payload")
     func simulatorBundle() {
         let text = """

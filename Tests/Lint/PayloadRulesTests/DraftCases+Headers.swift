@@ -102,6 +102,10 @@ extension DraftCase {
             .found(at: "apns-push-type", .error)),
         .request("BG003", .background, [], #"{"aps":{"alert":"x","sound":"y"}}"#, .clean),
         .request(
+            "H007", .background, [], #"{"aps":{"badge":0,"sound":"y","mutable-content":1}}"#,
+            .found(at: "apns-push-type", .error)),
+        .request("BG001", .background, [], #"{"aps":{"badge":0,"sound":"y"}}"#, .clean),
+        .request(
             "H007", .background, [], #"{"aps":{"alert":"x","content_available":1}}"#, .clean),
         .request("BG001", .background, [], activity, .clean),
         // So is a misspelt key that the push needs.

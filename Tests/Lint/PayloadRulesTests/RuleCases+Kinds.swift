@@ -125,6 +125,9 @@ extension RuleCase {
         RuleCase(
             "VO007", .voip, #"{"title":"Call ended","call_id":1}"#, .found(at: "/title", .warning)),
         RuleCase(
+            "VO007", .voip, #"{"title":"Call ended","call_id":1,"callStatus":"ended"}"#,
+            .found(at: "/callStatus", .error)),
+        RuleCase(
             "VO007", .voip, #"{"title":"Ann calls about the meeting that has ended","call_id":1}"#,
             .clean),
         RuleCase(

@@ -228,7 +228,10 @@ struct PushChecker: Sendable {
         // Rule G010 says that `aps` is missing.
         case "G013" where item.weightWithoutAPS != nil: true
         // OneSignal asks for `contents` in a VoIP push too.
-        case "VO009": item.places.filePointer(diagnostic.pointer).hasSuffix("/contents")
+        case "VO009":
+            ["/contents", "/content_available"].contains {
+                item.places.filePointer(diagnostic.pointer).hasSuffix($0)
+            }
         case "G013":
             item.places.origins[diagnostic.pointer] != nil
                 && diagnostic.pointer.lowercased().filter(\.isLetter) != "contentavailable"

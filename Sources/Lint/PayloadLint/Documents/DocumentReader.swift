@@ -202,9 +202,9 @@ struct DocumentReader: Sendable {
             items: [PushItem(draft: assumptions.draft(payload: payload), places: places)])
     }
 
-    /// Whether a text is a shell script or a page.
+    /// Whether a text is a shell script, a makefile or a page.
     private static func isScript(_ bytes: [UInt8], name: String) -> Bool {
-        bytes.afterByteOrderMark.starts(with: "#!".utf8) || isPage(name)
+        bytes.afterByteOrderMark.starts(with: "#!".utf8) || isPage(name) || isMakefile(name)
             || [".sh", ".bash", ".zsh", ".command"].contains { name.lowercased().hasSuffix($0) }
     }
 

@@ -15,7 +15,30 @@ extension DocumentReader {
                     && (bytes.contains(text: "-H") || bytes.contains(text: "--header")
                         || bytes.contains(text: "/3/device"))
         else { return nil }
-        return read(ShellText(bytes).commands, besideFile: name)
+        let text = Self.isMakefile(name) ? Self.withoutRecipePrefixes(bytes) : bytes
+        return read(ShellText(text).commands, besideFile: name)
+    }
+
+    static func isMakefile(_ name: String) -> Bool {
+        ["makefile", "justfile", ".mk"].contains { name.lowercased().hasSuffix($0) }
+    }
+
+    /// Replaces `@`, `-` and `+` before the commands of recipes by spaces.
+    private static func withoutRecipePrefixes(_ bytes: [UInt8]) -> [UInt8] {
+        var result = bytes
+        var isStart = true
+        var last = UInt8(ascii: "\n")
+        for (index, byte) in bytes.enumerated() {
+            switch byte {
+            case UInt8(ascii: "\n"): isStart = last != UInt8(ascii: "\\")
+            case UInt8(ascii: " "), UInt8(ascii: "\t"): break
+            case UInt8(ascii: "@"), UInt8(ascii: "-"), UInt8(ascii: "+"):
+                if isStart { result[index] = UInt8(ascii: " ") }
+            default: isStart = false
+            }
+            last = byte
+        }
+        return result
     }
 
     /// Reads the pushes of a text in HTTP notation. Returns `nil` if there are none.

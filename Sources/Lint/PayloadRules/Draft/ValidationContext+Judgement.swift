@@ -12,14 +12,14 @@ extension ValidationContext {
     }
 
     /// The type that is meant by a push that says `alert` or `background`: its payload is for a
-    /// Live Activity, or shows an alert and does not ask to wake the app, or both topic and payload
-    /// are for one other type.
+    /// Live Activity, or is seen or heard and does not ask to wake the app, or both topic and
+    /// payload are for one other type.
     var meantType: PushType? {
         guard type == .alert || type == .background, let document else { return nil }
         if apsKeys.contains(.contentState), apsKeys.contains(.event) { return .liveactivity }
-        if type == .background, apsKeys.contains(.alert), !wantsBackground(document) {
-            return .alert
-        }
+        let isVisible =
+            apsKeys.contains(.alert) || apsKeys.contains(.badge) && apsKeys.contains(.sound)
+        if type == .background, isVisible, !wantsBackground(document) { return .alert }
         return typeOfTopic.flatMap { typeOfKeys == $0 ? $0 : nil }
     }
 

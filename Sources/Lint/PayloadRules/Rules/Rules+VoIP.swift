@@ -38,8 +38,8 @@ extension Rules {
             why: "PushKit ignores them; the payload was probably copied from another push type.",
             from: [.proposal, .practice], fix: "Remove the key.", for: .voip
         ) { push, findings in
-            // OneSignal asks for the texts of an alert, so that it is last.
-            let keys = [APSKey.contentAvailable, .badge, .sound, .mutableContent, .alert]
+            // OneSignal asks for the texts of an alert or `content_available`: they are last.
+            let keys = [APSKey.badge, .sound, .mutableContent, .contentAvailable, .alert]
                 .filter { push.apsKeys.contains($0) }
             guard let first = keys.first.flatMap({ push.member($0) }) else { return }
             // One copied payload is one finding. Each round of repairs removes one key.

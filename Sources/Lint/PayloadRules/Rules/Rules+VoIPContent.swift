@@ -14,10 +14,15 @@ extension Rules {
             from: [.pushKit, .voipSession, .voipCancellation],
             fix: "Send it over the connection that the app opened for the call.", for: .voip
         ) { push, findings in
-            // Data of a call need not be for PushKit.
-            forEachLaterCallEvent(push) {
-                findings.report(.node($0), severity: push.typeIsGuess ? .note : $1)
+            // Several words of one push have one cause: the surest is reported.
+            var surest: (node: Int, severity: Severity)?
+            forEachLaterCallEvent(push) { node, severity in
+                if surest.map({ severity > $0.severity }) ?? true { surest = (node, severity) }
             }
+            guard let surest else { return }
+            // Data of a call need not be for PushKit.
+            findings.report(
+                .node(surest.node), severity: push.typeIsGuess ? .note : surest.severity)
         },
         Rule(
             "VO008", .warning, "the push is not a call",
