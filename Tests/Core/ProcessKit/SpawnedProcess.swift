@@ -55,8 +55,14 @@ package final class SpawnedProcess: Sendable {
         sigemptyset(&noSignals)
         posix_spawnattr_setsigmask(&attributes, &noSignals)
         posix_spawnattr_setpgroup(&attributes, 0)
+        // A shell starts what runs in the background with SIGINT ignored, which programs inherit.
+        var interrupt = sigset_t()
+        sigemptyset(&interrupt)
+        sigaddset(&interrupt, SIGINT)
+        posix_spawnattr_setsigdefault(&attributes, &interrupt)
         posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
+            &attributes,
+            Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF))
         let arguments = Self.copies(["bash", "-c", Self.begin, folder] + words)
         let variables = Self.copies(environment.map { "\($0)=\($1)" })
         defer { for word in arguments + variables { free(word) } }

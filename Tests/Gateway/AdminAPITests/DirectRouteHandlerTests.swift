@@ -163,7 +163,7 @@ struct DirectRouteHandlerTests {
             let exchange = try OpenExchange("", port: caller.port)
             try exchange.send(packet)
             exchange.closeSendingHalf()
-            let answers = await exchange.readToEnd()
+            let answers = await exchange.read()
             #expect(statuses(answers) == [202: count])
         }
     }
@@ -185,7 +185,8 @@ struct DirectRouteHandlerTests {
                     APIBench.body(device: UInt64($0)).replacing(
                         "available\":1", with: "available\":1\(members)"))
             }.joined()
-            let exchange = try OpenExchange("", port: caller.port)
+            let exchange = try OpenExchange(
+                "", port: caller.port, receiveByteCount: 65_536)
             let sending = Task.detached {
                 try exchange.send(packet)
                 exchange.closeSendingHalf()
@@ -198,7 +199,7 @@ struct DirectRouteHandlerTests {
                 now = try await bench.gateway.counts().accepted
             }
             #expect(accepted < count)
-            let answers = await exchange.readToEnd()
+            let answers = await exchange.read()
             try await sending.value
             #expect(statuses(answers) == [202: count])
         }

@@ -7,9 +7,11 @@ import Foundation
 final class OpenExchange: Sendable {
     private let descriptor: Int32
 
-    /// Connects, sends these bytes, and keeps the connection.
-    init(_ text: String, port: Int) throws {
-        descriptor = try LoopbackSocket.connect(port: port, patienceSeconds: 30)
+    /// Connects, sends these bytes, and keeps the connection, for which the system may keep so many
+    /// received bytes.
+    init(_ text: String, port: Int, receiveByteCount: Int32? = nil) throws {
+        descriptor = try LoopbackSocket.connect(
+            port: port, patienceSeconds: 30, receiveByteCount: receiveByteCount)
         try send(text)
     }
 
@@ -30,30 +32,14 @@ final class OpenExchange: Sendable {
     deinit { close(descriptor) }
 
     /// What comes, until the text is in it, the server closes, or patience is over.
-    func read(until text: String) async -> String {
-        await withCheckedContinuation { continuation in
-            // The calls block, so they have a thread of their own.
-            Thread.detachNewThread { [self] in
-                var answer: [UInt8] = []
-                var buffer = [UInt8](repeating: 0, count: 4_096)
-                while !String(decoding: answer, as: UTF8.self).contains(text) {
-                    let count = recv(descriptor, &buffer, buffer.count, 0)
-                    guard count > 0 else { break }
-                    answer += buffer[..<count]
-                }
-                continuation.resume(returning: String(decoding: answer, as: UTF8.self))
-            }
-        }
-    }
-
-    /// What comes until the server closes, or patience is over.
-    func readToEnd() async -> String {
+    func read(until text: String? = nil) async -> String {
         await withCheckedContinuation { continuation in
             // The calls block, so they have a thread of their own.
             Thread.detachNewThread { [self] in
                 var answer: [UInt8] = []
                 var buffer = [UInt8](repeating: 0, count: 65_536)
-                while true {
+                let isThere = { text.map(String(decoding: answer, as: UTF8.self).contains) == true }
+                while !isThere() {
                     let count = recv(descriptor, &buffer, buffer.count, 0)
                     guard count > 0 else { break }
                     answer += buffer[..<count]

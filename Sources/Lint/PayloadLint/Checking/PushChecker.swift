@@ -227,7 +227,7 @@ struct PushChecker: Sendable {
         case "G014": item.places.origins[diagnostic.pointer] != nil && !item.draft.isForFirebase
         // Rule G010 says that `aps` is missing.
         case "G013" where item.weightWithoutAPS != nil: true
-        // OneSignal asks for `contents` in a VoIP push too.
+        // OneSignal asks for `contents` or `content_available` in a VoIP push too.
         case "VO009":
             ["/contents", "/content_available"].contains {
                 item.places.filePointer(diagnostic.pointer).hasSuffix($0)

@@ -19,11 +19,12 @@ extension DocumentReader {
         return read(ShellText(text).commands, besideFile: name)
     }
 
+    /// Whether a file is by its name for `make`, or for `just`, whose recipes look the same.
     static func isMakefile(_ name: String) -> Bool {
         ["makefile", "justfile", ".mk"].contains { name.lowercased().hasSuffix($0) }
     }
 
-    /// Replaces `@`, `-` and `+` before the commands of recipes by spaces.
+    /// Replaces `@`, `-` and `+` before the commands of recipes, which are for `make`, by spaces.
     private static func withoutRecipePrefixes(_ bytes: [UInt8]) -> [UInt8] {
         var result = bytes
         var isStart = true
