@@ -88,6 +88,7 @@ let nioHTTP1 = Product.product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTP2 = Product.product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioHTTPTypes = Product.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioHTTPTypesHTTP1 = Product.product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
+let nioHTTPTypesHTTP2 = Product.product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras")
 let nioPosix = Product.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Product.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioTLS = Product.product(name: "NIOTLS", package: "swift-nio")
@@ -334,9 +335,9 @@ let package = Package(
             "AdminAPI", in: .gateway,
             [
                 "CDashboard", "Gateway", "OpenSSLCrypto", "PayloadRules", "ServerTLS",
-                "StrictJSON", "WakeBudget", "WakeModel", coreMetrics, httpTypes, hummingbird,
-                hummingbirdCore, lifecycle, logging, nioCore, nioHTTP1, nioHTTPTypes,
-                nioHTTPTypesHTTP1,
+                "StrictJSON", "WakeBudget", "WakeModel", coreMetrics, deque, httpTypes,
+                hummingbird, hummingbirdCore, lifecycle, logging, nioCore, nioHPACK, nioHTTP1,
+                nioHTTP2, nioHTTPTypes, nioHTTPTypesHTTP1, nioHTTPTypesHTTP2, nioTLS,
             ]),
         tests(
             of: "AdminAPI", in: .gateway,

@@ -137,20 +137,13 @@ public struct AdminAPI: Sendable {
                 maxHeaderFieldSize: limits.headerFieldByteCount,
                 maxHeaderListSize: limits.headerListByteCount,
                 maxHeaderFieldCount: limits.headerFieldCount))
-        let direct = table.routes.first { $0.direct != nil }
-        let date = ResponseDate()
-        let logger = logger
+        let direct = DirectRoute(table, middleware, logger)
+        let bodies = services.bodies
         return HTTPServerBuilder { responder in
             ListenerChannel(
                 base: HTTP1Channel(responder: responder, configuration: configuration),
-                tls: limits.tls, connections: connections, refusals: refusals
-            ) { channel in
-                direct.flatMap { route in
-                    DirectRouteHandler(
-                        route, table.access, middleware, date,
-                        connections.connection(on: channel), logger)
-                }
-            }
+                limits: limits, connections: connections, bodies: bodies, access: table.access,
+                refusals: refusals, direct: direct)
         }
     }
 }

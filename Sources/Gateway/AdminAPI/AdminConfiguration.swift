@@ -64,6 +64,12 @@ public struct AdminConfiguration: Sendable {
     /// The most connections at a time from one address, or one /64 of IPv6; `nil` for seven eighths
     /// of all.
     public var connectionsPerPeerCount: Int?
+    /// The most requests at a time on one connection of HTTP/2. A caller without an accepted key has
+    /// ``strangerStreamCount``.
+    public var streamCount = 256
+    /// The most requests at a time on one connection of HTTP/2 of a caller without an accepted key.
+    /// Further ones are refused with `REFUSED_STREAM` (RFC 9113 §8.7).
+    public var strangerStreamCount = 8
     /// The access rights of a Unix domain socket.
     public var socketAccess = SocketAccess()
     /// The interval at which refusals of callers without a key are logged, in seconds: with a

@@ -50,6 +50,12 @@ struct AccessControl: Sendable {
         }
     }
 
+    /// Whether a request has a key that is known, or needs none. It counts against no rate limit.
+    func isKnown(authorization: String?) -> Bool {
+        guard case .keys(let ring) = authentication else { return true }
+        return Self.bearerToken(authorization).map(ring.knows) ?? false
+    }
+
     /// Counts further requests against the rate limit of the caller's key: each item of a batch
     /// counts as one. Throws ``Problem`` with `rate-limited` if earlier batches have overdrawn the
     /// limit.

@@ -135,6 +135,12 @@ public final class KeyRing: Sendable {
             ?? .known(KeyGrant(key: key, secret: secret, ring: self))
     }
 
+    /// Whether a secret is one of a known key and has not expired.
+    func knows(_ text: Substring) -> Bool {
+        guard let (key, secret) = find(text, isQuick: true) else { return false }
+        return key.end(of: secret).map { $0 > clock.now() } ?? true
+    }
+
     private func find(
         _ text: Substring, isQuick: Bool
     ) -> (key: APIKey, secret: APIKey.Secret)? {

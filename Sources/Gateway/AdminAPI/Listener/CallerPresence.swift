@@ -32,6 +32,14 @@ final class CallerPresence: Sendable {
         onHangUp action: @escaping @Sendable () -> Void,
         _ operation: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
+        let key = add(action)
+        defer { if let key { remove(key) } }
+        return try await operation()
+    }
+
+    /// Registers an action, which is called once, at once if the caller has disconnected. Returns
+    /// its key while it has not been called.
+    func add(_ action: @escaping @Sendable () -> Void) -> Int? {
         let key = state.withLock { state -> Int? in
             guard !state.isGone else { return nil }
             state.nextKey += 1
@@ -39,9 +47,11 @@ final class CallerPresence: Sendable {
             return state.nextKey
         }
         if key == nil { action() }
-        defer { if let key { state.withLock { $0.actions[key] = nil } } }
-        return try await operation()
+        return key
     }
+
+    /// Removes an action.
+    func remove(_ key: Int) { state.withLock { $0.actions[key] = nil } }
 
     /// Runs an operation in a separate task, which is cancelled when the caller disconnects.
     func cancellingOnHangUp<Value: Sendable>(

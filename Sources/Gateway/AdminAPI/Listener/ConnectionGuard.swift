@@ -83,15 +83,15 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         connection = connections.connection(on: context.channel)
-        let watch = FirstByteWatch { [weak self] in self?.sawBytes(context) }
-        // Before all other handlers, TLS included: a handshake counts against the time for the
-        // head.
         do {
             let pipeline = context.pipeline.syncOperations
-            try pipeline.addHandler(watch, position: .first)
+            let watch = try pipeline.handler(type: FirstByteWatch.self)
+            watch.sawBytes = { [weak self] in self?.sawBytes(context, at: .now()) }
             // After NIO's parser, before the handlers that require exactly one Host.
             let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
             try pipeline.addHandler(FramingCheck(), position: .before(codec))
+            // The choice of the version counts against the time for the first head.
+            if let firstByte = watch.firstByte { sawBytes(context, at: firstByte) }
         } catch {
             context.close(promise: nil)
         }
@@ -123,12 +123,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Reading
 
-    private func sawBytes(_ context: ChannelHandlerContext) {
+    private func sawBytes(_ context: ChannelHandlerContext, at instant: NIODeadline) {
         guard reading == .nothing, !isOver, !isDeaf else { return }
         reading = .head
         let seconds =
             isStranger ? min(limits.headerSeconds, limits.strangerSeconds) : limits.headerSeconds
-        allowReading(context, for: .seconds(Int64(seconds)), from: .now())
+        allowReading(context, for: .seconds(Int64(seconds)), from: instant)
     }
 
     private var isStranger: Bool { connection?.isAuthenticated != true }
@@ -153,7 +153,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         switch part {
         case .head(let head):
             isHeadOnly = head.method == .head
-            if let shortage = connection?.shortage, !Self.isOfReserve(head) {
+            if let shortage = connection?.shortage, !Self.isOfReserve(path: head.path) {
                 return refuse(context, Self.noPlace(shortage))
             }
             reading = .body
@@ -192,7 +192,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if let deadline = readDeadline { readDeadline = deadline + pause }
     }
 
-    private static func noPlace(_ shortage: ListenerConnection.Shortage) -> Problem {
+    static func noPlace(_ shortage: ListenerConnection.Shortage) -> Problem {
         let detail =
             switch shortage {
             case .placesOfPeer:
@@ -219,8 +219,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Whether a request may use a reserved place.
-    private static func isOfReserve(_ head: HTTPRequest) -> Bool {
-        ["/healthz", "/readyz", "/metrics"].contains(head.path)
+    static func isOfReserve(path: String?) -> Bool {
+        ["/healthz", "/readyz", "/metrics"].contains(path)
+    }
+
+    static func headersTooLarge(_ limits: AdminConfiguration) -> Problem {
+        Problem(
+            .headersTooLarge,
+            "All header fields together may have \(limits.headerListByteCount) bytes.")
     }
 
     private func allowReading(
@@ -280,11 +286,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
         switch error {
         case HTTPParserError.headerOverflow:
-            refuse(
-                context,
-                Problem(
-                    .headersTooLarge,
-                    "All header fields together may have \(limits.headerListByteCount) bytes."))
+            refuse(context, Self.headersTooLarge(limits))
         case let fault as FramingFault:
             isHeadOnly = fault.isHeadOnly
             refuse(context, Problem(.malformedRequest, fault.message))
@@ -375,19 +377,5 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             ) { context.close(promise: nil) }
         }
         context.fireChannelWritabilityChanged()
-    }
-}
-
-/// Reports received bytes. It is before all other handlers, TLS included.
-final class FirstByteWatch: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = NIOAny
-
-    private let sawBytes: () -> Void
-
-    init(_ sawBytes: @escaping () -> Void) { self.sawBytes = sawBytes }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        sawBytes()
-        context.fireChannelRead(data)
     }
 }

@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Gateway
-import HTTPTypes
-import Hummingbird
-import HummingbirdCore
-import Logging
 import NIOCore
 import NIOHTTPTypes
-import Synchronization
-import WakeModel
 
-/// Answers plain requests of one route on the connection's event loop, without a task for each: see
-/// ``Route/direct``. All others go on to the router.
+/// Answers plain requests of one route on the connection's event loop, without a task for each; see
+/// ``Route/direct`` and ``DirectRoute``. All others go on to the router.
 ///
-/// A plain request has the route's path without a query, a `Content-Length` within the route's
-/// limit, no `Expect`, and an accepted key; the router has the same checks for the others. The
-/// requests of a connection are answered in order: what comes after a request that is being
+/// The requests of a connection are answered in order: what comes after a request that is being
 /// answered waits here, and so does the end of the caller's side until all answers are written.
 ///
 /// The benchmark `gateway-http` measures it: with 256 connections a third more requests are
@@ -28,26 +19,11 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// A request whose body is being read.
-    private struct Plain {
-        let headers: HTTPFields
-        let grant: KeyGrant?
-        /// Why its key may not use the route; `nil` if it may.
-        let refusal: Problem?
-        let start: ContinuousClock.Instant
-        var body: [UInt8] = []
-    }
-
-    private let route: Route
-    private let handler: Route.DirectHandler
-    private let limit: Int
-    private let access: AccessControl
-    private let middleware: ProblemMiddleware
-    private let date: ResponseDate
-    private let logger: Logger
+    private let route: DirectRoute
     private let connection: ListenerConnection?
     private var context: ChannelHandlerContext?
-    private var request: Plain?
+    /// The request whose body is being read.
+    private var request: DirectRoute.PlainRequest?
     private var isAnswering = false
     /// The number of requests that the router has and has not answered.
     private var routed = 0
@@ -59,19 +35,9 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var isReadHeld = false
     private var isReleasing = false
 
-    init?(
-        _ route: Route, _ access: AccessControl, _ middleware: ProblemMiddleware,
-        _ date: ResponseDate, _ connection: ListenerConnection?, _ logger: Logger
-    ) {
-        guard let handler = route.direct, let body = route.operation.body else { return nil }
+    init(_ route: DirectRoute, _ connection: ListenerConnection?) {
         self.route = route
-        self.handler = handler
-        limit = body.limit
-        self.access = access
-        self.middleware = middleware
-        self.date = date
         self.connection = connection
-        self.logger = logger
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -100,7 +66,7 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func receive(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
         switch part {
         case .head(let head):
-            request = plain(head)
+            if routed == 0 { request = route.plain(head, connection) }
             if request != nil { return }
             routed += 1
         case .body(let buffer):
@@ -112,29 +78,6 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
             }
         }
         context.fireChannelRead(wrapInboundOut(part))
-    }
-
-    /// The request, if it is a plain one with an accepted key.
-    private func plain(_ head: HTTPRequest) -> Plain? {
-        let headers = head.headerFields
-        guard routed == 0, head.method == route.method, head.path == route.path,
-            let length = headers[.contentLength].flatMap({ Int($0) }), length <= limit,
-            headers[.expect] == nil
-        else { return nil }
-        let start = ContinuousClock.now
-        do throws(Problem) {
-            if access.isOpen {
-                try BrowserCheck.check(
-                    authority: head.authority, origin: headers[values: .origin])
-            }
-            let grant = try access.check(headers, route.access, isQuick: true)
-            connection?.isAuthenticated = true
-            return Plain(headers: headers, grant: grant, refusal: nil, start: start)
-        } catch {
-            // The router finds the same, and answers; but it would count a known key again.
-            guard error.code == .forbidden else { return nil }
-            return Plain(headers: headers, grant: nil, refusal: error, start: start)
-        }
     }
 
     /// Holds the next read while requests wait, so that a caller that sends many cannot fill the
@@ -164,46 +107,16 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(data, promise: promise)
     }
 
-    private func answer(_ request: Plain, _ context: ChannelHandlerContext) {
+    private func answer(_ request: DirectRoute.PlainRequest, _ context: ChannelHandlerContext) {
         isAnswering = true
-        let state = AdminRequestContext(
-            source: ApplicationRequestContextSource(channel: context.channel, logger: logger))
-        state.coreContext.endpointPath.value = route.path
-        state.grant = request.grant
-        let loop = context.eventLoop
-        let this = NIOLoopBound(self, eventLoop: loop)
-        do throws(Problem) {
-            if let refusal = request.refusal { throw refusal }
-            _ = try request.headers.mediaType()
-            if let grant = request.grant, grant.isOver { throw AccessControl.over(grant) }
-            try handler(request.body, request.headers, state) { [state] answer in
-                loop.execute { this.value.send(Result { try answer() }, request.start, state) }
-            }
-        } catch {
-            send(.failure(error), request.start, state)
+        route.answer(request, on: context.channel, connection) { [self] response in
+            send(response)
         }
     }
 
-    private func send(
-        _ result: Result<BufferedResponse, any Error>, _ start: ContinuousClock.Instant,
-        _ state: AdminRequestContext
-    ) {
-        var response: BufferedResponse
-        var refusal: Problem?
-        switch result {
-        case .success(let success): response = success
-        case .failure(let error):
-            let problem = middleware.problem(for: error, state)
-            if problem.code == .unauthorized { connection?.isAuthenticated = false }
-            refusal = problem
-            response = problem.buffered
-        }
-        middleware.complete(
-            &response.headers, of: response.status, to: route.method, refusal, since: start, state)
+    private func send(_ response: BufferedResponse) {
         // The connection may have ended meanwhile.
         guard let context else { return }
-        response.headers[.date] = date.text
-        response.headers[.server] = AdminAPI.serverName
         let written = context.eventLoop.makePromise(of: Void.self)
         unwritten += 1
         written.futureResult.assumeIsolated().whenComplete { [weak self] _ in
@@ -238,21 +151,6 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if isReadHeld {
             isReadHeld = false
             context.read()
-        }
-    }
-}
-
-/// The value of `Date`, which is made once a second.
-final class ResponseDate: Sendable {
-    private let state = Mutex((second: Int64.min, text: ""))
-
-    var text: String {
-        let now = SystemGatewayClock().now()
-        return state.withLock { state in
-            if state.second != now.secondsSinceEpoch {
-                state = (now.secondsSinceEpoch, now.httpDate)
-            }
-            return state.text
         }
     }
 }

@@ -131,7 +131,14 @@ final class FramingCheck: ChannelDuplexHandler, RemovableChannelHandler {
             target = head.uri[...]
             break
         }
-        if target == "*", head.method == .OPTIONS { return }
+        try checkTarget(target, isOfOptions: head.method == .OPTIONS)
+    }
+
+    /// Checks a target without a scheme: a path, with a query or without, or `*` of `OPTIONS`.
+    static func checkTarget(
+        _ target: Substring, isOfOptions: Bool
+    ) throws(FramingFault) {
+        if target == "*", isOfOptions { return }
         guard target.hasPrefix("/") else {
             throw FramingFault("The target of the request is no path.")
         }
@@ -150,7 +157,7 @@ final class FramingCheck: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Whether a text is a host name or address, with a port or without (RFC 9110 §7.2).
-    private static func isHost(_ text: String) -> Bool {
+    static func isHost(_ text: String) -> Bool {
         var host = text[...]
         if host.hasPrefix("[") {
             guard let end = host.firstIndex(of: "]") else { return false }

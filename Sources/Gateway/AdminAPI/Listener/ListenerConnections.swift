@@ -91,6 +91,8 @@ final class ListenerConnection: Sendable {
 final class ListenerConnections: Sendable {
     /// The number of places that are reserved for health and metrics.
     static let reserveCount = 16
+    /// The number of requests over HTTP/2 at a time, on all connections, for each place.
+    static let requestsPerPlace = 16
 
     private struct State {
         var connections: [ObjectIdentifier: ListenerConnection] = [:]
@@ -101,6 +103,8 @@ final class ListenerConnections: Sendable {
         var strangers: [UInt64: UInt64] = [:]
         var lastNumber: UInt64 = 0
         var reserveCount = 0
+        /// Whether the callers of streams of HTTP/2 can still be answered.
+        var presences: [ObjectIdentifier: CallerPresence] = [:]
 
         mutating func add(_ connection: ListenerConnection) {
             connections[ObjectIdentifier(connection.channel)] = connection
@@ -141,6 +145,8 @@ final class ListenerConnections: Sendable {
     }
 
     private let state = Mutex(State())
+    /// The number of requests over HTTP/2 that have not ended.
+    private let http2Requests = Atomic(0)
     private let places: Int
     private let placesOfPeer: Int
 
@@ -190,6 +196,17 @@ final class ListenerConnections: Sendable {
         return connection
     }
 
+    /// Counts another request over HTTP/2. Returns whether there was room for it.
+    func beginRequest() -> Bool {
+        let count = http2Requests.wrappingAdd(1, ordering: .relaxed).newValue
+        guard count > Self.requestsPerPlace * places else { return true }
+        endRequest()
+        return false
+    }
+
+    /// Uncounts one.
+    func endRequest() { http2Requests.wrappingSubtract(1, ordering: .relaxed) }
+
     /// Records a change of a connection.
     fileprivate func review(_ connection: ListenerConnection) {
         state.withLock { $0.review(connection) }
@@ -206,14 +223,34 @@ final class ListenerConnections: Sendable {
         return victim != nil
     }
 
-    /// The connection on this channel; `nil` for one that has lost its place.
+    /// The connection on this channel, or of this stream of HTTP/2; `nil` for one that has lost its
+    /// place.
     func connection(on channel: any Channel) -> ListenerConnection? {
-        state.withLock { $0.connections[ObjectIdentifier(channel)] }
+        state.withLock { state in
+            state.connections[ObjectIdentifier(channel)]
+                ?? channel.parent.flatMap { state.connections[ObjectIdentifier($0)] }
+        }
     }
 
-    /// The presence of the caller on this channel; without a place it is absent.
+    /// Records a stream of an HTTP/2 connection until it is closed: its caller may disconnect by
+    /// resetting it.
+    func addStream(_ stream: any Channel, of connection: ListenerConnection) {
+        let presence = CallerPresence()
+        let id = ObjectIdentifier(stream)
+        state.withLock { $0.presences[id] = presence }
+        let key = connection.presence.add { presence.end() }
+        stream.closeFuture.whenComplete { [weak self] _ in
+            self?.state.withLock { $0.presences[id] = nil }
+            if let key { connection.presence.remove(key) }
+            presence.end()
+        }
+    }
+
+    /// The presence of the caller on this channel or stream; without a place it is absent.
     func presence(on channel: any Channel) -> CallerPresence {
-        if let connection = connection(on: channel) { return connection.presence }
+        let id = ObjectIdentifier(channel)
+        let presence = state.withLock { $0.connections[id]?.presence ?? $0.presences[id] }
+        if let presence { return presence }
         let gone = CallerPresence()
         gone.end()
         return gone

@@ -8,7 +8,8 @@ public import WakeModel
 /// The certificate and the key of the listener. They can be reloaded while connections are open:
 /// those keep the old ones, new connections use the new ones. May be used from any thread.
 ///
-/// TLS 1.2 and 1.3 with the defaults of OpenSSL; by ALPN, `http/1.1` and `http/1.0`.
+/// TLS 1.2 and 1.3 with the defaults of OpenSSL; by ALPN, `h2`, `http/1.1` and
+/// `http/1.0`.
 public final class ListenerTLS: Sendable {
     private let context: Mutex<ServerTLSContext>
 
@@ -42,7 +43,8 @@ public final class ListenerTLS: Sendable {
         let key = try contents(of: keyPath, or: noKey)
         do {
             return try ServerTLSContext(
-                certificateChain: chain, key: key, applicationProtocols: ["http/1.1", "http/1.0"])
+                certificateChain: chain, key: key,
+                applicationProtocols: [HTTPVersionChoice.http2Name, "http/1.1", "http/1.0"])
         } catch {
             switch error {
             case .noCertificate:

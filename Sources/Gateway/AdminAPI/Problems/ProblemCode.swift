@@ -98,7 +98,7 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     /// The title, the same for every occurrence.
     public var title: String {
         switch self {
-        case .malformedRequest: "The request is not HTTP/1.1"
+        case .malformedRequest: "The request is not proper HTTP"
         case .malformedBody: "The body is not JSON of the expected form"
         case .invalidField: "Invalid value"
         case .invalidWake: "APNs or iOS would not honour this push"

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+
+/// Enforces the limits of one HTTP/2 connection that NIO does not enforce, and answers plain
+/// requests of one route (``DirectRoute``) itself. Everything else goes on to the multiplexer, and
+/// from there to the router. It is for streams what ``ConnectionGuard`` is for a connection of
+/// HTTP/1.1:
+///
+/// - The body of a request has a time limit; after it the caller gets 408. A connection without a
+///   request has an idle timeout, and the time for a head.
+/// - A head that is too large gets a 431, and one that two programs could read differently a 400.
+/// - A caller without an accepted key has fewer requests at a time and a shorter idle timeout.
+/// - On a reserved place only health and metrics are answered, and the connection ends.
+/// - An answer before the end of the request is followed by `RST_STREAM` with `NO_ERROR`
+///   (RFC 9113 §8.1), after which the caller sends no more of it; a moment later, because callers
+///   may lose an answer that comes together with it.
+/// - The stream of a caller that does not take its answer is reset, and the connection of one that
+///   reads nothing ends.
+/// - The bodies of a connection's requests together have as much memory as one request of HTTP/1.1;
+///   more counts against the ``BodyBudget``. Requests beyond the number for all connections, and
+///   those of a caller that does not take many answers, are refused with `REFUSED_STREAM`.
+/// - A shutdown waits for running requests for a limited time.
+///
+/// NIO limits the rates of resets, of faults and of frames that carry nothing.
+///
+/// Confined to its channel's event loop.
+final class HTTP2Guard: ChannelDuplexHandler {
+    typealias InboundIn = HTTP2Frame
+    typealias InboundOut = HTTP2Frame
+    typealias OutboundIn = HTTP2Frame
+    typealias OutboundOut = HTTP2Frame
+
+    /// The most streams that a caller may reset within half a minute.
+    static let resetCount = 1_000
+    /// The size of answers that a caller may leave untaken before its next request is refused, in
+    /// bytes.
+    static let untakenByteCount = 4_194_304
+    /// The time for which a connection that has ended is kept so that the caller can read why, in
+    /// seconds.
+    private static let lingerSeconds: Int64 = 2
+    /// The interval at which the time limits of streams are checked.
+    private static let checkInterval = TimeAmount.seconds(1)
+
+    /// The settings that a caller is told.
+    static func settings(_ limits: AdminConfiguration) -> HTTP2Settings {
+        [
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: limits.streamCount),
+            // Each field counts 32 bytes more than it has (RFC 9113 §6.5.2). With twice the limit,
+            // most heads that are too large get an answer.
+            HTTP2Setting(
+                parameter: .maxHeaderListSize,
+                value: 2 * (limits.headerListByteCount + 32 * limits.headerFieldCount)),
+        ]
+    }
+
+    private let limits: AdminConfiguration
+    private let connections: ListenerConnections
+    private let connection: ListenerConnection
+    private let bodies: BodyBudget
+    private let access: AccessControl
+    private let direct: DirectRoute?
+    private let watch: FirstByteWatch
+    private let queue: StreamQueue
+
+    private var context: ChannelHandlerContext?
+    private var streams: [HTTP2StreamID: HTTP2Request] = [:]
+    /// The bytes of bodies that are held for the streams, and those of them that were taken from
+    /// the budget.
+    private var (heldByteCount, takenByteCount) = (0, 0)
+    /// The bytes of answers on open streams.
+    private var untakenByteCount = 0
+    /// Since when there is no stream.
+    private var silenceStart = NIODeadline.now()
+    /// When the first byte of a head came that is not complete; `nil` while none is being read.
+    private var headStart: NIODeadline?
+    private var checkTimer: (task: Scheduled<Void>, time: NIODeadline)?
+    private var stallTimer: Scheduled<Void>?
+    private var closeTimer: Scheduled<Void>?
+    private var isReadHeld = false
+    private var mustFlush = false
+    /// Whether the caller was told that no further request is answered.
+    private var isEnding = false
+    /// Whether NIO has ended the connection because of a fault of the caller.
+    private var isBroken = false
+
+    init(
+        limits: AdminConfiguration, connections: ListenerConnections,
+        connection: ListenerConnection, bodies: BodyBudget, access: AccessControl,
+        direct: DirectRoute?, watch: FirstByteWatch, streams: StreamQueue
+    ) {
+        self.limits = limits
+        self.connections = connections
+        self.connection = connection
+        self.bodies = bodies
+        self.access = access
+        self.direct = direct
+        self.watch = watch
+        queue = streams
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        headStart = watch.firstByte
+        watch.sawBytes = { [weak self] in self?.sawBytes() }
+        setCheckTimer()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        watch.sawBytes = {}
+        queue.finish()
+        checkTimer?.task.cancel()
+        stallTimer?.cancel()
+        closeTimer?.cancel()
+        for id in Array(streams.keys) { forget(id) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        connection.presence.end()
+        context.fireChannelInactive()
+        queue.finish()
+    }
+
+    // MARK: Reading
+
+    private func sawBytes() {
+        guard streams.isEmpty, headStart == nil else { return }
+        headStart = .now()
+        setCheckTimer()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        // A caller that does not read its answers is not read, because they fill the memory.
+        if context.channel.isWritable { context.read() } else { isReadHeld = true }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isBroken else { return }
+        let frame = unwrapInboundIn(data)
+        headStart = nil
+        guard frame.streamID != .rootStream else { return context.fireChannelRead(data) }
+        switch frame.payload {
+        case .headers(let headers):
+            if streams[frame.streamID] == nil {
+                begin(frame.streamID, headers, context)
+            } else {
+                // Trailers, of which no route reads any.
+                receive(frame, headers.endStream, context)
+            }
+        case .data(let content):
+            receive(frame, content.endStream, byteCount: content.data.readableBytes, context)
+        default: context.fireChannelRead(data)
+        }
+    }
+
+    /// Begins a request.
+    private func begin(
+        _ id: HTTP2StreamID, _ frame: HTTP2Frame.FramePayload.Headers,
+        _ context: ChannelHandlerContext
+    ) {
+        guard connections.beginRequest() else { return reset(id, .refusedStream, context) }
+        var request = HTTP2Request(now: .now())
+        request.isReading = !frame.endStream
+        if streams.isEmpty {
+            connection.isBusy = true
+            setCheckTimer()
+        }
+        let head: HTTP2Head
+        do throws(Problem) {
+            head = try HTTP2Head(frame.headers, limits)
+            request.isOfHead = head.method == "HEAD"
+            if let shortage = connection.shortage, !ConnectionGuard.isOfReserve(path: head.target) {
+                throw ConnectionGuard.noPlace(shortage)
+            }
+        } catch {
+            streams[id] = request
+            return refuse(id, error, context)
+        }
+        let isCrowd =
+            streams.count >= limits.strangerStreamCount && !connection.isAuthenticated
+            && !access.isKnown(authorization: head.authorization)
+        guard !isCrowd, untakenByteCount <= Self.untakenByteCount else {
+            connections.endRequest()
+            connection.isBusy = !streams.isEmpty
+            return reset(id, .refusedStream, context)
+        }
+        if let direct, head.canBeDirect, direct.fits(method: head.method, target: head.target),
+            let plain = direct.plain(head.fields, authority: head.authority, connection)
+        {
+            request.receiver = .direct(plain)
+            streams[id] = request
+            if frame.endStream { answer(id, plain, context) }
+            return
+        }
+        streams[id] = request
+        var frame = frame
+        if head.isChanged { frame.headers = head.headers }
+        context.fireChannelRead(
+            wrapInboundOut(HTTP2Frame(streamID: id, payload: .headers(frame))))
+    }
+
+    /// Receives a part of a body, or its end.
+    private func receive(
+        _ frame: HTTP2Frame, _ endsStream: Bool, byteCount: Int = 0,
+        _ context: ChannelHandlerContext
+    ) {
+        let id = frame.streamID
+        guard var request = streams[id] else { return }
+        request.received(byteCount, at: .now())
+        if endsStream { request.isReading = false }
+        var plain: DirectRoute.PlainRequest?
+        if case .direct(var content) = request.receiver {
+            if case .data(let data) = frame.payload, case .byteBuffer(let buffer) = data.data {
+                // So that the bytes are not copied.
+                request.receiver = .nobody
+                content.body.append(contentsOf: buffer.readableBytesView)
+                request.receiver = .direct(content)
+            }
+            plain = content
+        }
+        let isHeld = hold(byteCount, &request)
+        streams[id] = request
+        switch request.receiver {
+        case .nobody: return
+        case _ where !isHeld: refuse(id, .noRoomForBody, context)
+        case .direct: if endsStream, let plain { answer(id, plain, context) }
+        case .router: context.fireChannelRead(wrapInboundOut(frame))
+        }
+    }
+
+    /// Counts a part of a body against the memory of the connection. Returns whether there is room.
+    private func hold(_ byteCount: Int, _ request: inout HTTP2Request) -> Bool {
+        // What is beyond this of one body is counted where it is read.
+        let count = min(byteCount, bodies.freeByteCount - request.heldByteCount)
+        guard count > 0 else { return true }
+        let due = heldByteCount + count - bodies.freeByteCount - takenByteCount
+        if due > 0 {
+            guard bodies.take(due) else { return false }
+            takenByteCount += due
+        }
+        heldByteCount += count
+        request.heldByteCount += count
+        return true
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        context.fireChannelReadComplete()
+        flushIfNeeded()
+    }
+
+    // MARK: Answering
+
+    private func answer(
+        _ id: HTTP2StreamID, _ plain: DirectRoute.PlainRequest, _ context: ChannelHandlerContext
+    ) {
+        streams[id]?.receiver = .nobody
+        direct?.answer(plain, on: context.channel, connection) { [self] response in
+            // The stream may have ended meanwhile.
+            if let context = self.context { send(response, to: id, context) }
+        }
+    }
+
+    /// Writes a whole answer.
+    private func send(
+        _ response: BufferedResponse, to id: HTTP2StreamID, _ context: ChannelHandlerContext
+    ) {
+        guard let request = streams[id], request.answer == .none else { return }
+        let head = HTTP2Frame.FramePayload.Headers(
+            headers: HPACKHeaders(response), endStream: request.isOfHead)
+        write(id, .headers(head), context, promise: nil)
+        if !request.isOfHead {
+            let data = HTTP2Frame.FramePayload.Data(
+                data: .byteBuffer(response.body), endStream: true)
+            write(id, .data(data), context, promise: nil)
+        }
+        flushSoon(context)
+    }
+
+    /// Refuses a request, of which nothing more is read.
+    private func refuse(_ id: HTTP2StreamID, _ problem: Problem, _ context: ChannelHandlerContext) {
+        let hasAnswer = streams[id]?.answer != HTTP2Request.Answer.none
+        if hasAnswer { return reset(id, .cancel, context) }
+        let response = problem.buffered
+        streams[id]?.receiver = .nobody
+        send(response, to: id, context)
+    }
+
+    private func reset(
+        _ id: HTTP2StreamID, _ code: NIOHTTP2.HTTP2ErrorCode, _ context: ChannelHandlerContext
+    ) {
+        context.write(
+            wrapOutboundOut(HTTP2Frame(streamID: id, payload: .rstStream(code))), promise: nil)
+        flushSoon(context)
+    }
+
+    /// Flushes once after all that is written meanwhile.
+    private func flushSoon(_ context: ChannelHandlerContext) {
+        guard !mustFlush else { return }
+        mustFlush = true
+        context.eventLoop.assumeIsolated().execute { [weak self] in self?.flushIfNeeded() }
+    }
+
+    private func flushIfNeeded() {
+        guard mustFlush else { return }
+        mustFlush = false
+        context?.flush()
+    }
+
+    func write(
+        context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
+    ) {
+        let frame = unwrapOutboundIn(data)
+        switch streams[frame.streamID]?.receiver {
+        case nil: context.write(data, promise: promise)
+        case .router: write(frame.streamID, frame.payload, context, promise: promise)
+        // The router's answer comes after a refusal.
+        case .direct, .nobody: promise?.fail(ChannelError.ioOnClosedChannel)
+        }
+    }
+
+    private func write(
+        _ id: HTTP2StreamID, _ payload: HTTP2Frame.FramePayload, _ context: ChannelHandlerContext,
+        promise: EventLoopPromise<Void>?
+    ) {
+        guard var request = streams[id] else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        var endsStream = false
+        switch payload {
+        case .headers(let head):
+            endsStream = head.endStream
+            if head.headers.first(name: ":status")?.hasPrefix("1") == false {
+                request.answer = .begun
+            }
+        case .data(let content):
+            endsStream = content.endStream
+            request.answerByteCount += content.data.readableBytes
+            untakenByteCount += content.data.readableBytes
+        case .windowUpdate(let count): request.granted(count, at: .now())
+        default: break
+        }
+        var promise = promise
+        if endsStream {
+            request.answer = .ended(at: .now())
+            if request.isReading {
+                let written = promise ?? context.eventLoop.makePromise()
+                written.futureResult.assumeIsolated().whenSuccess { [weak self] in
+                    self?.streams[id]?.answer = .taken(at: .now())
+                }
+                promise = written
+            }
+        }
+        streams[id] = request
+        context.write(
+            wrapOutboundOut(HTTP2Frame(streamID: id, payload: payload)), promise: promise)
+        if endsStream, connection.isReserve { end(context) }
+    }
+
+    // MARK: The connection
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case let event as StreamClosedEvent: forget(event.streamID)
+        case is ChannelShouldQuiesceEvent:
+            isEnding = true
+            closeSoon(context, seconds: Int64(limits.shutdownSeconds))
+        case ChannelEvent.inputClosed:
+            connection.presence.end()
+            if streams.isEmpty { context.close(promise: nil) } else { isEnding = true }
+        default: break
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    private func forget(_ id: HTTP2StreamID) {
+        guard let request = streams.removeValue(forKey: id) else { return }
+        connections.endRequest()
+        untakenByteCount -= request.answerByteCount
+        heldByteCount -= request.heldByteCount
+        let surplus = takenByteCount - max(0, heldByteCount - bodies.freeByteCount)
+        if surplus > 0 {
+            bodies.giveBack(surplus)
+            takenByteCount -= surplus
+        }
+        guard streams.isEmpty else { return }
+        connection.isBusy = false
+        silenceStart = .now()
+        guard let context else { return }
+        if isEnding { closeSoon(context, seconds: Self.lingerSeconds) } else { setCheckTimer() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // NIO answers faults of a stream itself, with a reset.
+        if error is any NIOHTTP2Error, !isBroken { return }
+        if isBroken { end(context) } else { context.close(promise: nil) }
+    }
+
+    /// Tells the caller that no further request is answered, and closes the connection after those
+    /// that it has.
+    private func end(_ context: ChannelHandlerContext) {
+        if !isEnding, !isBroken {
+            context.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        }
+        isEnding = true
+        if streams.isEmpty || isBroken { closeSoon(context, seconds: Self.lingerSeconds) }
+    }
+
+    private func closeSoon(_ context: ChannelHandlerContext, seconds: Int64) {
+        closeTimer?.cancel()
+        closeTimer = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(seconds)) {
+            context.close(promise: nil)
+        }
+    }
+
+    // MARK: Time
+
+    /// The time at which the connection ends if nothing comes.
+    private var silenceDeadline: NIODeadline {
+        let isStranger = !connection.isAuthenticated
+        let idle = isStranger ? limits.strangerSeconds : limits.idleSeconds
+        let head = isStranger ? min(limits.headerSeconds, idle) : limits.headerSeconds
+        let idleEnd = silenceStart + .seconds(Int64(idle))
+        return headStart.map { min(idleEnd, $0 + .seconds(Int64(head))) } ?? idleEnd
+    }
+
+    /// Ensures that the time limits are checked when the next one may have passed.
+    private func setCheckTimer() {
+        guard let context else { return }
+        let time = streams.isEmpty ? silenceDeadline : .now() + Self.checkInterval
+        if let checkTimer {
+            guard checkTimer.time > time else { return }
+            checkTimer.task.cancel()
+        }
+        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: time) {
+            [weak self] () -> Void in self?.check()
+        }
+        checkTimer = (task, time)
+    }
+
+    private func check() {
+        checkTimer = nil
+        guard let context, !isBroken else { return }
+        if streams.isEmpty {
+            if silenceDeadline <= .now() { return end(context) }
+        } else {
+            let now = NIODeadline.now()
+            for (id, request) in streams {
+                if request.isLate(at: now, limits) {
+                    refuse(
+                        id, Problem(.requestTimeout, "Send the whole request without a pause."),
+                        context)
+                } else if request.isStalled(at: now, limits) {
+                    reset(id, .cancel, context)
+                } else if request.isSuperfluous(at: now, after: .seconds(Self.lingerSeconds)) {
+                    reset(id, .noError, context)
+                }
+            }
+        }
+        setCheckTimer()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        stallTimer?.cancel()
+        stallTimer = nil
+        if !context.channel.isWritable {
+            stallTimer = context.eventLoop.assumeIsolated().scheduleTask(
+                in: .seconds(Int64(limits.stallSeconds))
+            ) { context.close(promise: nil) }
+        } else if isReadHeld {
+            isReadHeld = false
+            context.read()
+        }
+        context.fireChannelWritabilityChanged()
+    }
+}
+
+extension HTTP2Guard: NIOHTTP2FrameDelegate {
+    func wroteFrame(_ frame: HTTP2Frame) {
+        if case .goAway(_, let code, _) = frame.payload, code != .noError { isBroken = true }
+    }
+}
+
+extension HPACKHeaders {
+    /// The head of an answer, with the length of the body.
+    fileprivate init(_ response: BufferedResponse) {
+        self.init()
+        reserveCapacity(response.headers.count + 2)
+        add(name: ":status", value: String(response.status.code))
+        for field in response.headers {
+            // What differs from answer to answer would only push the rest out of the table.
+            let name = field.name.canonicalName
+            let isOwn = name == "x-request-id" || name == "location"
+            add(name: name, value: field.value, indexing: isOwn ? .nonIndexable : .indexable)
+        }
+        add(
+            name: "content-length", value: String(response.body.readableBytes),
+            indexing: .nonIndexable)
+    }
+}
