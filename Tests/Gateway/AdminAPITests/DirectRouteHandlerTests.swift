@@ -59,10 +59,18 @@ struct DirectRouteHandlerTests {
         Sample(name: "empty", body: ""),
     ]
 
-    /// A request to a port: with its length, or in chunks, which only the router reads.
+    /// How a request is sent. Without its length only the router reads it.
+    private enum Way: CaseIterable {
+        case withLength, inChunks, http2WithLength, http2WithoutLength
+    }
+
     private func send(
-        _ sample: Sample, inChunks: Bool, _ caller: APIBench.Caller
+        _ sample: Sample, _ way: Way, _ caller: APIBench.Caller
     ) async throws -> HTTPExchange {
+        guard way == .withLength || way == .inChunks else {
+            return try await sendHTTP2(sample, hasLength: way == .http2WithLength, caller)
+        }
+        let inChunks = way == .inChunks
         var lines = ["POST /v1/wakes HTTP/1.1", "Host: localhost", "Connection: close"]
         if let scope = sample.scope {
             lines.append("Authorization: Bearer \(try #require(caller.keys[scope]).text)")
@@ -80,27 +88,48 @@ struct DirectRouteHandlerTests {
         return try await HTTPExchange.raw(Array(text.utf8), port: caller.port)
     }
 
-    /// An answer without what differs from one to the next: ids, times, and its length.
+    private func sendHTTP2(
+        _ sample: Sample, hasLength: Bool, _ caller: APIBench.Caller
+    ) async throws -> HTTPExchange {
+        let key = try sample.scope.map { try #require(caller.keys[$0]).text }
+        let http2 = try HTTP2Caller(port: caller.port, key: key)
+        var fields = http2.fields("POST", "/v1/wakes")
+        fields += sample.headers.map { ($0.key.lowercased(), $0.value) }
+        let body = Array(sample.body.utf8)
+        if hasLength { fields.append(("content-length", String(body.count))) }
+        let stream = try http2.begin(exactly: fields, endsStream: false)
+        try http2.sendData(body, on: stream)
+        let answer = try await http2.answer(to: stream)
+        let head =
+            ["HTTP/2 \(answer.status)"]
+            + answer.headers.filter { !$0.key.hasPrefix(":") }.map { "\($0): \($1)" }
+        return HTTPExchange(
+            status: answer.status, head: head.joined(separator: "\r\n"), body: answer.body)
+    }
+
+    /// An answer without what differs from one to the next: ids, times, and its length; and without
+    /// what only a version of HTTP has.
     private func fixed(_ exchange: HTTPExchange) -> String {
         let names = ["date:", "x-request-id:", "location:", "content-length:"]
-        let lines = exchange.head.lowercased().components(separatedBy: "\r\n").map { line in
+        let fields = exchange.head.lowercased().components(separatedBy: "\r\n").dropFirst()
+        let lines = fields.filter { $0 != "connection: close" }.map { line in
             names.first { line.hasPrefix($0) } ?? line
         }
         let body = exchange.body
             .replacing(/[0-9a-f]{8}-[0-9a-f-]{27}/, with: "ID")
             .replacing(/\d{4}-\d\d-\d\dT[\d:.]+Z/, with: "TIME")
             .replacing(/\d\d:\d\d(:\d\d)?/, with: "TIME")
-        return lines.sorted().joined(separator: "\n") + "\n" + body
+        return "\(exchange.status)\n" + lines.sorted().joined(separator: "\n") + "\n" + body
     }
 
     @Test("Each gets the answer that the router gives")
     func sameAnswers() async throws {
         var answers: [[String]] = []
-        for inChunks in [false, true] {
+        for way in Way.allCases {
             var texts: [String] = []
             try await APIBench().serve { caller in
                 for sample in Self.samples {
-                    let answer = try await send(sample, inChunks: inChunks, caller)
+                    let answer = try await send(sample, way, caller)
                     #expect(answer.status >= 200, "\(sample)")
                     texts.append(fixed(answer))
                 }
@@ -111,7 +140,9 @@ struct DirectRouteHandlerTests {
             answers.append(texts)
         }
         for (index, sample) in Self.samples.enumerated() {
-            #expect(answers[0][index] == answers[1][index], "\(sample)")
+            for (way, texts) in zip(Way.allCases, answers) {
+                #expect(texts[index] == answers[0][index], "\(sample), \(way)")
+            }
         }
     }
 

@@ -115,10 +115,7 @@ final class HTTPVersionChoice: ChannelInboundHandler, RemovableChannelHandler {
             abandon()
             return context.close(promise: nil)
         }
-        if received.readableBytes > 0 {
-            context.fireChannelRead(wrapInboundOut(received))
-            context.fireChannelReadComplete()
-        }
+        if received.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(received)) }
         context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
     }
 }

@@ -93,12 +93,6 @@ struct ListenerChannel: ServerChildChannel {
         configuration.initialSettings = HTTP2Guard.settings(limits)
         var streamConfiguration = NIOHTTP2Handler.StreamConfiguration()
         streamConfiguration.streamResetFrameRateLimit.maximumCount = HTTP2Guard.resetCount
-        // No request survives the end of its connection by a shutdown, so that this is enough.
-        let management = NIOHTTP2ServerConnectionManagementHandler(
-            eventLoop: channel.eventLoop,
-            configuration: .init(
-                maxIdleTime: nil, maxAge: nil,
-                maxGraceTime: .seconds(Int64(limits.shutdownSeconds)), keepalive: nil))
         let multiplexer = HTTP2StreamMultiplexer(mode: .server, channel: channel) {
             [connections] stream in
             stream.eventLoop.makeCompletedFuture {
@@ -112,7 +106,7 @@ struct ListenerChannel: ServerChildChannel {
             NIOHTTP2Handler(
                 mode: .server, frameDelegate: warden, connectionConfiguration: configuration,
                 streamConfiguration: streamConfiguration),
-            management, warden, multiplexer,
+            warden, multiplexer,
         ])
         return streams
     }

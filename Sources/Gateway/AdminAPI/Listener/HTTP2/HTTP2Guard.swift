@@ -39,9 +39,11 @@ final class HTTP2Guard: ChannelDuplexHandler {
     /// The size of answers that a caller may leave untaken before its next request is refused, in
     /// bytes.
     static let untakenByteCount = 4_194_304
-    /// The time for which a connection that has ended is kept so that the caller can read why, in
-    /// seconds.
-    private static let lingerSeconds: Int64 = 2
+    /// The time for which a connection is kept so that the caller can read why it ends, and for
+    /// which the rest of a request that was answered is discarded.
+    private static let linger = TimeAmount.seconds(ConnectionGuard.lingerSeconds)
+    /// The time for which requests are answered that were sent before the caller knew of the end.
+    private static let goAwayDelay = TimeAmount.milliseconds(500)
     /// The interval at which the time limits of streams are checked.
     private static let checkInterval = TimeAmount.seconds(1)
 
@@ -80,10 +82,15 @@ final class HTTP2Guard: ChannelDuplexHandler {
     private var checkTimer: (task: Scheduled<Void>, time: NIODeadline)?
     private var stallTimer: Scheduled<Void>?
     private var closeTimer: Scheduled<Void>?
+    private var shutdownTimer: Scheduled<Void>?
     private var isReadHeld = false
     private var mustFlush = false
-    /// Whether the caller was told that no further request is answered.
+    /// The highest stream that a request came on.
+    private var lastStream = HTTP2StreamID.rootStream
+    /// Whether the caller was told to send no further request.
     private var isEnding = false
+    /// Whether no further request is answered.
+    private var isLast = false
     /// Whether NIO has ended the connection because of a fault of the caller.
     private var isBroken = false
 
@@ -116,6 +123,7 @@ final class HTTP2Guard: ChannelDuplexHandler {
         checkTimer?.task.cancel()
         stallTimer?.cancel()
         closeTimer?.cancel()
+        shutdownTimer?.cancel()
         for id in Array(streams.keys) { forget(id) }
     }
 
@@ -162,6 +170,7 @@ final class HTTP2Guard: ChannelDuplexHandler {
         _ id: HTTP2StreamID, _ frame: HTTP2Frame.FramePayload.Headers,
         _ context: ChannelHandlerContext
     ) {
+        lastStream = max(lastStream, id)
         guard connections.beginRequest() else { return reset(id, .refusedStream, context) }
         var request = HTTP2Request(now: .now())
         request.isReading = !frame.endStream
@@ -367,11 +376,14 @@ final class HTTP2Guard: ChannelDuplexHandler {
         switch event {
         case let event as StreamClosedEvent: forget(event.streamID)
         case is ChannelShouldQuiesceEvent:
-            isEnding = true
-            closeSoon(context, seconds: Int64(limits.shutdownSeconds))
+            shutdownTimer = context.eventLoop.assumeIsolated().scheduleTask(
+                in: .seconds(Int64(limits.shutdownSeconds))
+            ) { context.close(promise: nil) }
+            end(context)
         case ChannelEvent.inputClosed:
             connection.presence.end()
-            if streams.isEmpty { context.close(promise: nil) } else { isEnding = true }
+            isLast = true
+            if streams.isEmpty { context.close(promise: nil) }
         default: break
         }
         context.fireUserInboundEventTriggered(event)
@@ -391,28 +403,44 @@ final class HTTP2Guard: ChannelDuplexHandler {
         connection.isBusy = false
         silenceStart = .now()
         guard let context else { return }
-        if isEnding { closeSoon(context, seconds: Self.lingerSeconds) } else { setCheckTimer() }
+        if isLast { closeSoon(context, after: .zero) } else { setCheckTimer() }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // NIO answers faults of a stream itself, with a reset.
-        if error is any NIOHTTP2Error, !isBroken { return }
-        if isBroken { end(context) } else { context.close(promise: nil) }
+        guard error is any NIOHTTP2Error else { return context.close(promise: nil) }
+        if isBroken { closeSoon(context, after: Self.linger) }
     }
 
     /// Tells the caller that no further request is answered, and closes the connection after those
-    /// that it has.
+    /// that it has and those that are on their way (RFC 9113 §6.8).
     private func end(_ context: ChannelHandlerContext) {
-        if !isEnding, !isBroken {
-            context.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
-        }
+        guard !isEnding, !isBroken else { return }
         isEnding = true
-        if streams.isEmpty || isBroken { closeSoon(context, seconds: Self.lingerSeconds) }
+        sendGoAway(.maxID, context)
+        let this = NIOLoopBound(self, eventLoop: context.eventLoop)
+        closeTimer = context.eventLoop.scheduleTask(in: Self.goAwayDelay) {
+            this.value.refuseFurther()
+        }
     }
 
-    private func closeSoon(_ context: ChannelHandlerContext, seconds: Int64) {
+    private func refuseFurther() {
+        guard let context else { return }
+        isLast = true
+        sendGoAway(lastStream, context)
+        if streams.isEmpty { closeSoon(context, after: .zero) }
+    }
+
+    private func sendGoAway(_ last: HTTP2StreamID, _ context: ChannelHandlerContext) {
+        let payload = HTTP2Frame.FramePayload.goAway(
+            lastStreamID: last, errorCode: .noError, opaqueData: nil)
+        context.writeAndFlush(
+            wrapOutboundOut(HTTP2Frame(streamID: .rootStream, payload: payload)), promise: nil)
+    }
+
+    private func closeSoon(_ context: ChannelHandlerContext, after time: TimeAmount) {
         closeTimer?.cancel()
-        closeTimer = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(seconds)) {
+        closeTimer = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
             context.close(promise: nil)
         }
     }
@@ -456,7 +484,7 @@ final class HTTP2Guard: ChannelDuplexHandler {
                         context)
                 } else if request.isStalled(at: now, limits) {
                     reset(id, .cancel, context)
-                } else if request.isSuperfluous(at: now, after: .seconds(Self.lingerSeconds)) {
+                } else if request.isSuperfluous(at: now, after: Self.linger) {
                     reset(id, .noError, context)
                 }
             }
