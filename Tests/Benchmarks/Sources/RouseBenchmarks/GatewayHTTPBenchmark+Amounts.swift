@@ -28,10 +28,13 @@ extension GatewayHTTPBenchmark {
 
         /// Single requests, then batches.
         func forms(
-            quick: Bool, connections: Int, batch: Int, batchConnections: Int
+            quick: Bool, connections: Int, http2Connections: Int = 0, batch: Int,
+            batchConnections: Int
         ) -> [Form] {
             [
-                Form(wakes: singles ?? (quick ? 2000 : 20_000), batch: 1, connections),
+                Form(
+                    wakes: singles ?? (quick ? 2000 : 20_000), batch: 1, connections,
+                    http2Connections: http2Connections),
                 Form(
                     wakes: batched ?? (quick ? 10_000 : 100_000), batch: batch, batchConnections),
             ]

@@ -10,11 +10,14 @@ extension GatewayHTTPBenchmark {
         let wakes: Int
         let batch: Int
         let connections: Int
+        /// Connections of HTTP/2 for single wakes; 0 for HTTP/1.1.
+        let http2Connections: Int
 
-        init(wakes: Int, batch: Int, _ connections: Int) {
+        init(wakes: Int, batch: Int, _ connections: Int, http2Connections: Int = 0) {
             self.wakes = GatewayHTTPBenchmark.wholeBatches(wakes, of: batch)
             self.batch = batch
             self.connections = connections
+            self.http2Connections = batch == 1 ? http2Connections : 0
         }
 
         /// One run over HTTP, with a new gateway that knows so many devices. `watch` gets the
@@ -38,7 +41,8 @@ extension GatewayHTTPBenchmark {
                     RunHTTPLoad.name,
                     HTTPLoad(
                         port: gateway.port, key: gateway.key, firstDevice: known, wakes: wakes,
-                        batch: batch, connections: connections),
+                        batch: batch, connections: connections,
+                        http2Connections: http2Connections),
                     processor: nil)
             }
             let used = (

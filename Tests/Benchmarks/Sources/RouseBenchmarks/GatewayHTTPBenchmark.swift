@@ -29,6 +29,9 @@ struct GatewayHTTPBenchmark: AsyncParsableCommand {
     @Option(help: "Connections for single wakes.")
     var connections = 64
 
+    @Option(help: "Connections of HTTP/2 that carry the requests of --connections; 0: HTTP/1.1.")
+    var http2Connections = 0
+
     @Option(help: "Connections for batches.")
     var batchConnections = 4
 
@@ -50,8 +53,8 @@ struct GatewayHTTPBenchmark: AsyncParsableCommand {
         let bench = try Bench()
         defer { bench.clear() }
         let forms = amounts.forms(
-            quick: options.quick, connections: connections, batch: batch,
-            batchConnections: batchConnections)
+            quick: options.quick, connections: connections, http2Connections: http2Connections,
+            batch: batch, batchConnections: batchConnections)
         let known = amounts.known(quick: options.quick)
         try GatewayTask.makeDocuments(
             known + (forms.map(\.wakes).max() ?? 0), in: bench.documentsPath)

@@ -19,16 +19,24 @@ struct HTTPLoad: Codable {
     /// Wakes of one request; one alone is no batch.
     let batch: Int
     let connections: Int
+    /// Connections of HTTP/2 that carry the single requests of `connections`; 0 for HTTP/1.1.
+    var http2Connections = 0
 
     /// Sends all, checks each answer, and waits until the gateway has settled all.
     func run() throws -> HTTPLoadReport {
         let form = WakeRequestForm(self)
         let tokens = try DeviceTokenTexts(first: firstDevice, count: wakes)
-        let open = try (0..<min(connections, wakes / batch)).map { _ in
+        let http2 = try (0..<http2Connections).map { _ in
+            try HTTP2LoadConnection(
+                port: port, fields: WakeRequestForm.fields(self), bodyCount: form.body.bytes.count)
+        }
+        let open = try (0..<(http2.isEmpty ? min(connections, wakes / batch) : 0)).map { _ in
             try HTTPConnection(port: port, request: form.request)
         }
         let before = (wall: ProcessClocks.wallSeconds, cpu: ProcessClocks.cpuSeconds)
-        let latencies = try send(form, tokens, on: open)
+        let latencies =
+            try http2.isEmpty
+            ? send(form, tokens, on: open) : multiplex(form.body, tokens, on: http2)
         let accepted = (wall: ProcessClocks.wallSeconds, cpu: ProcessClocks.cpuSeconds)
         let settled = try waitUntilSettled()
         return HTTPLoadReport(
@@ -72,6 +80,45 @@ struct HTTPLoad: Codable {
                     try start(&next, form, tokens, on: connection)
                 }
                 descriptors[index].events = connection.events
+            }
+        }
+        return latencies.sorted()
+    }
+
+    /// The same for single requests over HTTP/2: each connection has an equal part of them at a
+    /// time. `body` is one with the place of its token.
+    private func multiplex(
+        _ body: (bytes: [UInt8], tokenPlace: Int), _ tokens: DeviceTokenTexts,
+        on connections: [HTTP2LoadConnection]
+    ) throws -> [UInt32] {
+        var latencies: [UInt32] = []
+        latencies.reserveCapacity(wakes)
+        var bytes = body.bytes
+        var next = 0
+        func begin(_ count: Int, on connection: HTTP2LoadConnection) throws {
+            for _ in 0..<min(count, wakes - next) {
+                bytes.replaceSubrange(
+                    body.tokenPlace..<body.tokenPlace + DeviceTokenTexts.length, with: tokens[next])
+                connection.begin(bytes)
+                next += 1
+            }
+            try connection.send()
+        }
+        for connection in connections {
+            try begin(max(1, self.connections / connections.count), on: connection)
+        }
+        while latencies.count < wakes {
+            var descriptors = connections.map {
+                pollfd(fd: $0.socket, events: $0.events, revents: 0)
+            }
+            guard poll(&descriptors, nfds_t(descriptors.count), Self.patienceMilliseconds) > 0
+            else { throw ChildProcess.Failure(description: "the gateway does not answer") }
+            for (connection, descriptor) in zip(connections, descriptors)
+            where descriptor.revents != 0 {
+                let durations =
+                    descriptor.revents & Int16(POLLIN) != 0 ? try connection.receive() : []
+                latencies += durations.map { UInt32(clamping: $0 / 1000) }
+                try begin(durations.count, on: connection)
             }
         }
         return latencies.sorted()

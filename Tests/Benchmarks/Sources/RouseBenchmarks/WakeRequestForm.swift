@@ -7,6 +7,8 @@ struct WakeRequestForm {
     let request: [UInt8]
     /// Where the tokens stand in it.
     let tokenPlaces: [Int]
+    /// The body of a request for one wake, and where its token stands in it.
+    let body: (bytes: [UInt8], tokenPlace: Int)
     private let batch: Int
 
     private static let itemStatus = Array(#""status":202"#.utf8)
@@ -25,6 +27,7 @@ struct WakeRequestForm {
             "POST /v1/wakes\(isBatch ? "/batch" : "") HTTP/1.1\r\n\(Self.fields(load))"
             + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
         request = Array((head + body).utf8)
+        self.body = (Array(wake.utf8), start.utf8.count)
         let first = head.utf8.count + (isBatch ? 1 : 0) + start.utf8.count
         tokenPlaces = (0..<load.batch).map { first + $0 * (wake.utf8.count + 1) }
     }
