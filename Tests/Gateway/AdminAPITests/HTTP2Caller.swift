@@ -44,7 +44,10 @@ final class HTTP2Caller {
     private let key: String?
     private var nextStream = 1
     private var received: [UInt8] = []
-    private var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
+    private var decoder = HPACKDecoder(
+        allocator: ByteBufferAllocator(), maxDynamicTableSize: 1 << 24)
+    /// How many fields the server has put into the table of header fields.
+    private(set) var headerTableCount = 0
     private var open: [Int: Answer] = [:]
     /// The answers that ended.
     private(set) var answers: [Int: Answer] = [:]
@@ -214,11 +217,48 @@ final class HTTP2Caller {
         }
     }
 
+    /// How many fields of a header block are literals for the table (RFC 7541 §6.2.1).
+    private static func additions(in block: [UInt8]) -> Int {
+        var count = 0
+        var place = 0
+        func number(_ bits: UInt8) -> Int {
+            let most = UInt8(1 << bits) - 1
+            var value = Int(block[place] & most)
+            place += 1
+            guard value == Int(most) else { return value }
+            var shift = 0
+            repeat {
+                value += Int(block[place] & 0x7f) << shift
+                shift += 7
+                place += 1
+            } while block[place - 1] & 0x80 != 0
+            return value
+        }
+        func skipText() { place += number(7) }
+        while place < block.count {
+            let first = block[place]
+            if first & 0x80 != 0 {
+                _ = number(7)
+            } else if first & 0x40 != 0 {
+                count += 1
+                if number(6) == 0 { skipText() }
+                skipText()
+            } else if first & 0x20 != 0 {
+                _ = number(5)
+            } else {
+                if number(4) == 0 { skipText() }
+                skipText()
+            }
+        }
+        return count
+    }
+
     private func take(_ frame: Frame) throws {
         switch frame.type {
         case Kind.headers:
             var block = ByteBuffer(bytes: frame.payload)
             let fields = try decoder.decodeHeaders(from: &block)
+            headerTableCount += Self.additions(in: frame.payload)
             for (name, value, _) in fields { open[frame.stream]?.headers[name] = value }
             let status = fields.first(name: ":status").flatMap { Int($0) }
             if let status { open[frame.stream]?.status = status }

@@ -301,6 +301,76 @@ struct HTTP2GuardTests {
         }
     }
 
+    @Test("Answers that nobody takes keep no caller with a key out")
+    func places() async throws {
+        var bench = try APIBench()
+        bench.configuration.connectionCount = 4
+        bench.configuration.connectionsPerPeerCount = 4
+        try await bench.serve { caller in
+            let strangers = try (0..<4).map { _ in
+                try HTTP2Caller(port: caller.port, initialWindow: 0)
+            }
+            for stranger in strangers {
+                let stream = try stranger.begin("GET", "/")
+                try await stranger.receive { $0.hasBegun(stream) }
+            }
+            for _ in 0..<3 {
+                #expect(try await caller.send("GET", "/v1/apps").status == 200)
+                let friend = try HTTP2Caller(port: caller.port, key: key(bench))
+                #expect(try await friend.exchange("GET", "/v1/apps").status == 200)
+            }
+        }
+    }
+
+    @Test("Bodies of callers without a key take no room from others")
+    func strangersBodies() async throws {
+        var bench = try APIBench()
+        bench.configuration.bodyByteCount = 4_000
+        bench.configuration.bodyBudgetByteCount = 4_000
+        try await bench.serve { caller in
+            let stranger = try HTTP2Caller(port: caller.port, initialWindow: 0)
+            for _ in 0..<8 {
+                let fields = stranger.fields("POST", "/v1/wakes")
+                let stream = try stranger.begin(exactly: fields, endsStream: false)
+                try await stranger.receive { $0.hasBegun(stream) }
+                try stranger.sendData(
+                    [UInt8](repeating: 32, count: 4_000), on: stream, endsStream: false)
+            }
+            // The next request comes after those bodies.
+            let last = try stranger.begin(
+                exactly: stranger.fields("HEAD", "/healthz"), endsStream: true)
+            _ = try await stranger.answer(to: last)
+            let friend = try HTTP2Caller(port: caller.port, key: key(bench))
+            let item = APIBench.body() + "\n"
+            let body = String(repeating: item, count: 40)
+            let answer = try await friend.exchange(
+                "POST", "/v1/wakes/batch", body,
+                headers: [("content-type", "application/x-ndjson")])
+            #expect(answer.status == 200, "\(answer)")
+        }
+    }
+
+    @Test("A caller's large table of header fields costs nothing: few fields are put into it")
+    func largeTable() async throws {
+        let bench = try APIBench()
+        try await bench.serve { caller in
+            let http2 = try HTTP2Caller(port: caller.port, key: key(bench))
+            // SETTINGS_HEADER_TABLE_SIZE.
+            try http2.send(
+                HTTP2Caller.Frame(
+                    type: HTTP2Caller.Kind.settings, payload: [0, 1] + HTTP2Caller.bytes(1 << 24)))
+            var sizes: [Int] = []
+            for _ in 0..<30 {
+                let stream = try http2.begin("GET", "/v1/apps")
+                let body = try http2.begin("POST", "/v1/wakes", APIBench.body())
+                _ = try await (http2.answer(to: stream), http2.answer(to: body))
+                sizes.append(http2.headerTableCount)
+            }
+            // Nothing is added once each kind of answer was given.
+            #expect(sizes.last == sizes[1], "\(sizes)")
+        }
+    }
+
     @Test("A reset ends what the caller waited for")
     func resetByCaller() async throws {
         let bench = try APIBench()

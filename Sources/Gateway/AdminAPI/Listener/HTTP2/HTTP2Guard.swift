@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import HTTPTypes
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
@@ -47,22 +46,9 @@ final class HTTP2Guard: ChannelDuplexHandler {
     /// The interval at which the time limits of streams are checked.
     private static let checkInterval = TimeAmount.seconds(1)
 
-    /// The settings that a caller is told.
-    static func settings(_ limits: AdminConfiguration) -> HTTP2Settings {
-        [
-            HTTP2Setting(parameter: .maxConcurrentStreams, value: limits.streamCount),
-            // Each field counts 32 bytes more than it has (RFC 9113 §6.5.2). With twice the limit,
-            // most heads that are too large get an answer.
-            HTTP2Setting(
-                parameter: .maxHeaderListSize,
-                value: 2 * (limits.headerListByteCount + 32 * limits.headerFieldCount)),
-        ]
-    }
-
     private let limits: AdminConfiguration
     private let connections: ListenerConnections
     private let connection: ListenerConnection
-    private let bodies: BodyBudget
     private let access: AccessControl
     private let direct: DirectRoute?
     private let watch: FirstByteWatch
@@ -70,9 +56,9 @@ final class HTTP2Guard: ChannelDuplexHandler {
 
     private var context: ChannelHandlerContext?
     private var streams: [HTTP2StreamID: HTTP2Request] = [:]
-    /// The bytes of bodies that are held for the streams, and those of them that were taken from
-    /// the budget.
-    private var (heldByteCount, takenByteCount) = (0, 0)
+    private var held: HeldBodies
+    /// The number of streams whose answers have not ended.
+    private var unanswered = 0
     /// The bytes of answers on open streams.
     private var untakenByteCount = 0
     /// Since when there is no stream.
@@ -102,7 +88,7 @@ final class HTTP2Guard: ChannelDuplexHandler {
         self.limits = limits
         self.connections = connections
         self.connection = connection
-        self.bodies = bodies
+        held = HeldBodies(within: bodies)
         self.access = access
         self.direct = direct
         self.watch = watch
@@ -174,10 +160,7 @@ final class HTTP2Guard: ChannelDuplexHandler {
         guard connections.beginRequest() else { return reset(id, .refusedStream, context) }
         var request = HTTP2Request(now: .now())
         request.isReading = !frame.endStream
-        if streams.isEmpty {
-            connection.isBusy = true
-            setCheckTimer()
-        }
+        if streams.isEmpty { setCheckTimer() }
         let head: HTTP2Head
         do throws(Problem) {
             head = try HTTP2Head(frame.headers, limits)
@@ -186,7 +169,7 @@ final class HTTP2Guard: ChannelDuplexHandler {
                 throw ConnectionGuard.noPlace(shortage)
             }
         } catch {
-            streams[id] = request
+            add(request, id)
             return refuse(id, error, context)
         }
         let isCrowd =
@@ -194,22 +177,35 @@ final class HTTP2Guard: ChannelDuplexHandler {
             && !access.isKnown(authorization: head.authorization)
         guard !isCrowd, untakenByteCount <= Self.untakenByteCount else {
             connections.endRequest()
-            connection.isBusy = !streams.isEmpty
             return reset(id, .refusedStream, context)
         }
         if let direct, head.canBeDirect, direct.fits(method: head.method, target: head.target),
             let plain = direct.plain(head.fields, authority: head.authority, connection)
         {
             request.receiver = .direct(plain)
-            streams[id] = request
+            add(request, id)
             if frame.endStream { answer(id, plain, context) }
             return
         }
-        streams[id] = request
+        add(request, id)
         var frame = frame
         if head.isChanged { frame.headers = head.headers }
         context.fireChannelRead(
             wrapInboundOut(HTTP2Frame(streamID: id, payload: .headers(frame))))
+    }
+
+    private func add(_ request: HTTP2Request, _ id: HTTP2StreamID) {
+        streams[id] = request
+        unanswered += 1
+        connection.isBusy = true
+    }
+
+    /// Records that an answer has ended, or never will: its connection may be replaced, and the
+    /// memory of its body is free.
+    private func answerEnded(_ request: inout HTTP2Request) {
+        unanswered -= 1
+        connection.isBusy = unanswered > 0
+        held.release(&request.heldByteCount)
     }
 
     /// Receives a part of a body, or its end.
@@ -231,7 +227,7 @@ final class HTTP2Guard: ChannelDuplexHandler {
             }
             plain = content
         }
-        let isHeld = hold(byteCount, &request)
+        let isHeld = request.isAnswered || held.hold(byteCount, &request.heldByteCount)
         streams[id] = request
         switch request.receiver {
         case .nobody: return
@@ -239,21 +235,6 @@ final class HTTP2Guard: ChannelDuplexHandler {
         case .direct: if endsStream, let plain { answer(id, plain, context) }
         case .router: context.fireChannelRead(wrapInboundOut(frame))
         }
-    }
-
-    /// Counts a part of a body against the memory of the connection. Returns whether there is room.
-    private func hold(_ byteCount: Int, _ request: inout HTTP2Request) -> Bool {
-        // What is beyond this of one body is counted where it is read.
-        let count = min(byteCount, bodies.freeByteCount - request.heldByteCount)
-        guard count > 0 else { return true }
-        let due = heldByteCount + count - bodies.freeByteCount - takenByteCount
-        if due > 0 {
-            guard bodies.take(due) else { return false }
-            takenByteCount += due
-        }
-        heldByteCount += count
-        request.heldByteCount += count
-        return true
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -325,7 +306,13 @@ final class HTTP2Guard: ChannelDuplexHandler {
         let frame = unwrapOutboundIn(data)
         switch streams[frame.streamID]?.receiver {
         case nil: context.write(data, promise: promise)
-        case .router: write(frame.streamID, frame.payload, context, promise: promise)
+        case .router:
+            var payload = frame.payload
+            if case .headers(var head) = payload {
+                head.headers = HPACKHeaders(tabling: head.headers)
+                payload = .headers(head)
+            }
+            write(frame.streamID, payload, context, promise: promise)
         // The router's answer comes after a refusal.
         case .direct, .nobody: promise?.fail(ChannelError.ioOnClosedChannel)
         }
@@ -356,6 +343,7 @@ final class HTTP2Guard: ChannelDuplexHandler {
         var promise = promise
         if endsStream {
             request.answer = .ended(at: .now())
+            answerEnded(&request)
             if request.isReading {
                 let written = promise ?? context.eventLoop.makePromise()
                 written.futureResult.assumeIsolated().whenSuccess { [weak self] in
@@ -390,17 +378,11 @@ final class HTTP2Guard: ChannelDuplexHandler {
     }
 
     private func forget(_ id: HTTP2StreamID) {
-        guard let request = streams.removeValue(forKey: id) else { return }
+        guard var request = streams.removeValue(forKey: id) else { return }
+        if !request.isAnswered { answerEnded(&request) }
         connections.endRequest()
         untakenByteCount -= request.answerByteCount
-        heldByteCount -= request.heldByteCount
-        let surplus = takenByteCount - max(0, heldByteCount - bodies.freeByteCount)
-        if surplus > 0 {
-            bodies.giveBack(surplus)
-            takenByteCount -= surplus
-        }
         guard streams.isEmpty else { return }
-        connection.isBusy = false
         silenceStart = .now()
         guard let context else { return }
         if isLast { closeSoon(context, after: .zero) } else { setCheckTimer() }
@@ -510,23 +492,5 @@ final class HTTP2Guard: ChannelDuplexHandler {
 extension HTTP2Guard: NIOHTTP2FrameDelegate {
     func wroteFrame(_ frame: HTTP2Frame) {
         if case .goAway(_, let code, _) = frame.payload, code != .noError { isBroken = true }
-    }
-}
-
-extension HPACKHeaders {
-    /// The head of an answer, with the length of the body.
-    fileprivate init(_ response: BufferedResponse) {
-        self.init()
-        reserveCapacity(response.headers.count + 2)
-        add(name: ":status", value: String(response.status.code))
-        for field in response.headers {
-            // What differs from answer to answer would only push the rest out of the table.
-            let name = field.name.canonicalName
-            let isOwn = name == "x-request-id" || name == "location"
-            add(name: name, value: field.value, indexing: isOwn ? .nonIndexable : .indexable)
-        }
-        add(
-            name: "content-length", value: String(response.body.readableBytes),
-            indexing: .nonIndexable)
     }
 }

@@ -46,6 +46,14 @@ struct HTTP2Request {
 
     init(now: NIODeadline) { start = now }
 
+    /// Whether the whole answer was written.
+    var isAnswered: Bool {
+        switch answer {
+        case .none, .begun: false
+        case .ended, .taken: true
+        }
+    }
+
     /// Records bytes of the body.
     mutating func received(_ count: Int, at now: NIODeadline) {
         byteCount += count
