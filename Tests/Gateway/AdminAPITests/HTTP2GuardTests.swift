@@ -113,7 +113,8 @@ struct HTTP2GuardTests {
                 whole.filter { $0.0 != ":authority" }, whole + [("host", "other.example")],
                 whole.filter { $0.0 != ":authority" } + [("host", "a"), ("host", "a")],
                 whole.map { $0.0 == ":authority" ? (":authority", "a b") : $0 },
-                [(":method", "CONNECT"), authority],
+                [(":method", "CONNECT"), authority], whole + [("x-control", "a\u{1}b")],
+                whole + [("content-length", "+0")],
             ]
             for fields in bad {
                 let answer = try await http2.answer(to: http2.begin(exactly: fields))
@@ -184,18 +185,45 @@ struct HTTP2GuardTests {
         }
     }
 
-    @Test("A head that does not end closes the connection")
+    @Test("Bytes that are no request do not keep a connection, nor end it early")
     func slowHead() async throws {
         var bench = try APIBench()
         bench.configuration.headerSeconds = 1
+        bench.configuration.idleSeconds = 3
+        try await bench.serve { caller in
+            let part: [UInt8] = [0, 0, 40, HTTP2Caller.Kind.headers, 5, 0, 0]
+            // A late update of a window that nobody needs any more (RFC 9113 §5.1).
+            let late: [UInt8] = [0, 0, 4, HTTP2Caller.Kind.window, 0, 0, 0, 0, 1, 0, 0, 0, 9]
+            for bytes in [part, late] {
+                let http2 = try HTTP2Caller(port: caller.port, key: key(bench))
+                #expect(try await http2.exchange("GET", "/v1/apps").status == 200)
+                let start = ContinuousClock.now
+                try http2.send(bytes)
+                try await http2.receive { _ in false }
+                #expect(http2.isClosed)
+                #expect(start.duration(to: .now) > .milliseconds(2_500))
+                #expect(start.duration(to: .now) < .seconds(10))
+            }
+        }
+    }
+
+    @Test("Frames that were under way when many streams were reset are no fault")
+    func lateFrames() async throws {
+        let bench = try APIBench()
         try await bench.serve { caller in
             let http2 = try HTTP2Caller(port: caller.port, key: key(bench))
-            #expect(try await http2.exchange("GET", "/v1/apps").status == 200)
-            try http2.send([0, 0, 40, HTTP2Caller.Kind.headers, 5, 0, 0])
-            let start = ContinuousClock.now
-            try await http2.receive { _ in false }
-            #expect(http2.isClosed)
-            #expect(start.duration(to: .now) < .seconds(10))
+            let streams = try (0..<60).map { _ in
+                try http2.begin(
+                    exactly: http2.fields("POST", "/v1/wakes") + [("content-length", "1000000")],
+                    endsStream: false)
+            }
+            try await http2.receive { http2 in
+                streams.allSatisfy { http2.resetCode(of: $0) != nil }
+            }
+            #expect(streams.allSatisfy { http2.answers[$0]?.status == 413 })
+            for stream in streams { try http2.sendData([1, 2, 3], on: stream, endsStream: false) }
+            #expect(try await http2.exchange("GET", "/healthz").status == 200)
+            #expect(http2.goAway == nil)
         }
     }
 
@@ -240,6 +268,7 @@ struct HTTP2GuardTests {
         try await bench.serve { caller in
             let http2 = try HTTP2Caller(port: caller.port, key: "wrong")
             let fields = http2.fields("POST", "/v1/wakes/batch") + [("content-length", "100000")]
+            let start = ContinuousClock.now
             let stream = try http2.begin(exactly: fields, endsStream: false)
             try http2.sendData([UInt8](repeating: 32, count: 10_000), on: stream, endsStream: false)
             let answer = try await http2.answer(to: stream)
@@ -247,6 +276,7 @@ struct HTTP2GuardTests {
             #expect(answer.resetCode == nil)
             try await http2.receive { $0.resetCode(of: stream) != nil }
             #expect(http2.resetCode(of: stream) == Self.noError)
+            #expect(start.duration(to: .now) < .milliseconds(4_500))
             #expect(try await http2.exchange("GET", "/healthz").status == 200)
         }
     }
@@ -259,7 +289,7 @@ struct HTTP2GuardTests {
             let http2 = try HTTP2Caller(port: caller.port, key: key(bench), initialWindow: 0)
             let streams = [
                 try http2.begin("POST", "/v1/wakes", APIBench.body()),
-                try http2.begin("GET", "/v1/apps"),
+                try http2.begin("GET", "/v1/apps"), try http2.begin("GET", "/v1/events"),
             ]
             for stream in streams {
                 let answer = try await http2.answer(to: stream)

@@ -56,7 +56,7 @@ struct ListenerChannel: ServerChildChannel {
             }
             let choice = HTTPVersionChoice(limits: limits, watch: watch) { isHTTP2 in
                 if isHTTP2 {
-                    requests.succeed(.http2(try setupHTTP2(channel, connection, watch)))
+                    requests.succeed(.http2(try setupHTTP2(channel, connection)))
                 } else {
                     try setupHTTP1(channel, connection, logger).cascade(to: requests)
                 }
@@ -83,14 +83,16 @@ struct ListenerChannel: ServerChildChannel {
     }
 
     private func setupHTTP2(
-        _ channel: any Channel, _ connection: ListenerConnection, _ watch: FirstByteWatch
+        _ channel: any Channel, _ connection: ListenerConnection
     ) throws -> StreamQueue {
         let streams = StreamQueue()
         let warden = HTTP2Guard(
             limits: limits, connections: connections, connection: connection, bodies: bodies,
-            access: access, direct: direct, watch: watch, streams: streams)
+            access: access, direct: direct, streams: streams)
         var configuration = NIOHTTP2Handler.ConnectionConfiguration()
         configuration.initialSettings = HTTP2Guard.settings(limits)
+        // What is under way on a stream that was reset is no fault of the caller.
+        configuration.maximumRecentlyResetStreams = 2 * limits.streamCount
         var streamConfiguration = NIOHTTP2Handler.StreamConfiguration()
         streamConfiguration.streamResetFrameRateLimit.maximumCount = HTTP2Guard.resetCount
         let multiplexer = HTTP2StreamMultiplexer(mode: .server, channel: channel) {

@@ -10,7 +10,7 @@ import NIOHTTP2
 /// HTTP/1.1:
 ///
 /// - The body of a request has a time limit; after it the caller gets 408. A connection without a
-///   request has an idle timeout, and the time for a head.
+///   request has an idle timeout, whatever else comes, the part of a head for example.
 /// - A head that is too large gets a 431, and one that two programs could read differently a 400.
 /// - A caller without an accepted key has fewer requests at a time and a shorter idle timeout.
 /// - On a reserved place only health and metrics are answered, and the connection ends.
@@ -51,7 +51,6 @@ final class HTTP2Guard: ChannelDuplexHandler {
     private let connection: ListenerConnection
     private let access: AccessControl
     private let direct: DirectRoute?
-    private let watch: FirstByteWatch
     private let queue: StreamQueue
 
     private var context: ChannelHandlerContext?
@@ -63,8 +62,6 @@ final class HTTP2Guard: ChannelDuplexHandler {
     private var untakenByteCount = 0
     /// Since when there is no stream.
     private var silenceStart = NIODeadline.now()
-    /// When the first byte of a head came that is not complete; `nil` while none is being read.
-    private var headStart: NIODeadline?
     private var checkTimer: (task: Scheduled<Void>, time: NIODeadline)?
     private var stallTimer: Scheduled<Void>?
     private var closeTimer: Scheduled<Void>?
@@ -83,7 +80,7 @@ final class HTTP2Guard: ChannelDuplexHandler {
     init(
         limits: AdminConfiguration, connections: ListenerConnections,
         connection: ListenerConnection, bodies: BodyBudget, access: AccessControl,
-        direct: DirectRoute?, watch: FirstByteWatch, streams: StreamQueue
+        direct: DirectRoute?, streams: StreamQueue
     ) {
         self.limits = limits
         self.connections = connections
@@ -91,20 +88,16 @@ final class HTTP2Guard: ChannelDuplexHandler {
         held = HeldBodies(within: bodies)
         self.access = access
         self.direct = direct
-        self.watch = watch
         queue = streams
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        headStart = watch.firstByte
-        watch.sawBytes = { [weak self] in self?.sawBytes() }
         setCheckTimer()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
-        watch.sawBytes = {}
         queue.finish()
         checkTimer?.task.cancel()
         stallTimer?.cancel()
@@ -121,12 +114,6 @@ final class HTTP2Guard: ChannelDuplexHandler {
 
     // MARK: Reading
 
-    private func sawBytes() {
-        guard streams.isEmpty, headStart == nil else { return }
-        headStart = .now()
-        setCheckTimer()
-    }
-
     func read(context: ChannelHandlerContext) {
         // A caller that does not read its answers is not read, because they fill the memory.
         if context.channel.isWritable { context.read() } else { isReadHeld = true }
@@ -135,7 +122,6 @@ final class HTTP2Guard: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isBroken else { return }
         let frame = unwrapInboundIn(data)
-        headStart = nil
         guard frame.streamID != .rootStream else { return context.fireChannelRead(data) }
         switch frame.payload {
         case .headers(let headers):
@@ -160,7 +146,6 @@ final class HTTP2Guard: ChannelDuplexHandler {
         guard connections.beginRequest() else { return reset(id, .refusedStream, context) }
         var request = HTTP2Request(now: .now())
         request.isReading = !frame.endStream
-        if streams.isEmpty { setCheckTimer() }
         let head: HTTP2Head
         do throws(Problem) {
             head = try HTTP2Head(frame.headers, limits)
@@ -195,9 +180,11 @@ final class HTTP2Guard: ChannelDuplexHandler {
     }
 
     private func add(_ request: HTTP2Request, _ id: HTTP2StreamID) {
+        let isFirst = streams.isEmpty
         streams[id] = request
         unanswered += 1
         connection.isBusy = true
+        if isFirst { setCheckTimer() }
     }
 
     /// Records that an answer has ended, or never will: its connection may be replaced, and the
@@ -341,6 +328,14 @@ final class HTTP2Guard: ChannelDuplexHandler {
         default: break
         }
         var promise = promise
+        if case .data = payload, !endsStream {
+            let written = promise ?? context.eventLoop.makePromise()
+            written.futureResult.assumeIsolated().whenSuccess { [weak self] in
+                self?.streams[id]?.tookPart(at: .now())
+            }
+            promise = written
+            request.wrotePart(at: .now())
+        }
         if endsStream {
             request.answer = .ended(at: .now())
             answerEnded(&request)
@@ -429,13 +424,10 @@ final class HTTP2Guard: ChannelDuplexHandler {
 
     // MARK: Time
 
-    /// The time at which the connection ends if nothing comes.
+    /// The time at which the connection ends if no request comes.
     private var silenceDeadline: NIODeadline {
-        let isStranger = !connection.isAuthenticated
-        let idle = isStranger ? limits.strangerSeconds : limits.idleSeconds
-        let head = isStranger ? min(limits.headerSeconds, idle) : limits.headerSeconds
-        let idleEnd = silenceStart + .seconds(Int64(idle))
-        return headStart.map { min(idleEnd, $0 + .seconds(Int64(head))) } ?? idleEnd
+        let seconds = connection.isAuthenticated ? limits.idleSeconds : limits.strangerSeconds
+        return silenceStart + .seconds(Int64(seconds))
     }
 
     /// Ensures that the time limits are checked when the next one may have passed.

@@ -37,6 +37,10 @@ struct HTTP2Request {
     /// The bytes of the answer's body.
     var answerByteCount = 0
 
+    /// The parts of an answer that goes on which the caller has not taken, and since when it has
+    /// taken none.
+    private var untakenPartCount = 0
+    private var untakenSince: NIODeadline?
     private var start: NIODeadline
     private var byteCount = 0
     /// How many bytes the caller may send before it has to wait for the router.
@@ -76,11 +80,24 @@ struct HTTP2Request {
         return start + .seconds(Int64(seconds)) <= now
     }
 
-    /// Whether the caller does not take the whole answer.
+    /// Records that a part of the answer was written, which waits until the caller takes it.
+    mutating func wrotePart(at now: NIODeadline) {
+        untakenPartCount += 1
+        untakenSince = untakenSince ?? now
+    }
+
+    /// Records that the caller took a part.
+    mutating func tookPart(at now: NIODeadline) {
+        untakenPartCount -= 1
+        untakenSince = untakenPartCount > 0 ? now : nil
+    }
+
+    /// Whether the caller does not take what was written of the answer.
     func isStalled(at now: NIODeadline, _ limits: AdminConfiguration) -> Bool {
-        guard case .ended(let end) = answer else { return false }
+        var start = untakenSince
+        if case .ended(let end) = answer { start = end }
         let seconds = limits.stallSeconds + answerByteCount / limits.bodyBytesPerSecond
-        return end + .seconds(Int64(seconds)) <= now
+        return start.map { $0 + .seconds(Int64(seconds)) <= now } ?? false
     }
 
     /// Whether the rest of the request was read in vain for long enough.
@@ -121,8 +138,16 @@ struct HTTP2Head {
             case ":protocol": isExtended = true
             case "host": hosts.append(value)
             case "authorization": authorization = value
-            case "content-length": lengthCount += 1
+            case "content-length":
+                lengthCount += 1
+                guard value.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else {
+                    throw Self.malformed("Content-Length is not a number of bytes.")
+                }
             default: break
+            }
+            // NIO's parser of HTTP/1.1 refuses them too (RFC 9110 §5.5).
+            guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
+                throw Self.malformed("A header field has a control character.")
             }
         }
         guard byteCount <= limits.headerListByteCount, fieldCount <= limits.headerFieldCount else {
