@@ -65,8 +65,9 @@ public struct AdminConfiguration: Sendable {
     /// of all.
     public var connectionsPerPeerCount: Int?
     /// The most requests at a time on one connection of HTTP/2. A caller without an accepted key has
-    /// ``strangerStreamCount``.
-    public var streamCount = 256
+    /// ``strangerStreamCount``. It is announced (`SETTINGS_MAX_CONCURRENT_STREAMS`), and a caller that
+    /// disregards it loses its connection.
+    public var streamCount = 1_000
     /// The most requests at a time on one connection of HTTP/2 of a caller without an accepted key.
     /// Further ones are refused with `REFUSED_STREAM` (RFC 9113 §8.7).
     public var strangerStreamCount = 8

@@ -53,6 +53,7 @@ final class HTTP2Caller {
     private(set) var answers: [Int: Answer] = [:]
     /// The code of GOAWAY, and the last stream that it names.
     private(set) var goAway: (code: UInt32, lastStream: UInt32)?
+    private(set) var goAwayCount = 0
     /// Whether the server closed the connection.
     private(set) var isClosed = false
     /// What the server allowed beyond the first window, for each stream and for all (0).
@@ -65,9 +66,11 @@ final class HTTP2Caller {
 
     /// Connects with prior knowledge. `initialWindow` is what the server may send on a stream.
     init(
-        port: Int, key: String? = nil, initialWindow: UInt32? = nil, patienceSeconds: Int = 15
+        port: Int, key: String? = nil, initialWindow: UInt32? = nil, patienceSeconds: Int = 15,
+        receiveByteCount: Int32? = nil
     ) throws {
-        descriptor = try LoopbackSocket.connect(port: port, patienceSeconds: patienceSeconds)
+        descriptor = try LoopbackSocket.connect(
+            port: port, patienceSeconds: patienceSeconds, receiveByteCount: receiveByteCount)
         self.key = key
         try send(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8))
         let payload = initialWindow.map { [0, 4] + Self.bytes($0) } ?? []
@@ -288,7 +291,9 @@ final class HTTP2Caller {
                 try? send(Frame(type: Kind.ping, flags: 1, payload: frame.payload))
             }
         case Kind.window: granted[frame.stream, default: 0] += Int(frame.number())
-        case Kind.goAway: goAway = (frame.number(at: 4), frame.number())
+        case Kind.goAway:
+            goAwayCount += 1
+            goAway = (frame.number(at: 4), frame.number())
         default: break
         }
         let ends = frame.type == Kind.headers || frame.type == Kind.data

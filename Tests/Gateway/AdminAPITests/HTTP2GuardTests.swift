@@ -156,7 +156,16 @@ struct HTTP2GuardTests {
             for frame in frames {
                 let http2 = try HTTP2Caller(port: caller.port, key: key(bench))
                 try http2.send(frame)
-                try await http2.receive { _ in false }
+                try await http2.receive { $0.goAway != nil }
+                // Further faults keep nothing open.
+                let end = ContinuousClock.now + .seconds(6)
+                while !http2.isClosed, .now < end {
+                    try? http2.send(
+                        HTTP2Caller.Frame(type: HTTP2Caller.Kind.data, stream: 9, payload: [1]))
+                    try await elapse(.milliseconds(200))
+                    let count = http2.goAwayCount
+                    try await http2.receive { $0.goAwayCount > count }
+                }
                 #expect(http2.goAway?.code ?? 0 != 0)
                 #expect(http2.isClosed)
             }
@@ -437,6 +446,51 @@ struct HTTP2GuardTests {
             try await http2.receive { _ in false }
             #expect(http2.answers.count == 50)
             #expect(http2.answers.values.allSatisfy { $0.status == 202 })
+        }
+    }
+
+    @Test("A slow reader gets all of its answers, also after it has closed its side")
+    func slowReader() async throws {
+        let bench = try APIBench()
+        try await bench.serve { caller in
+            let http2 = try HTTP2Caller(
+                port: caller.port, key: key(bench), initialWindow: 1 << 20,
+                receiveByteCount: 4_096)
+            try http2.send(
+                HTTP2Caller.Frame(
+                    type: HTTP2Caller.Kind.window, payload: HTTP2Caller.bytes(1 << 24)))
+            try await http2.receive { !$0.settings.isEmpty }
+            for _ in 0..<20 { try http2.begin("GET", "/") }
+            http2.closeSendingHalf()
+            http2.takesAnswers = false
+            // The answers fill the socket before the first byte is read.
+            try await elapse(.milliseconds(1_000))
+            try await http2.receive { _ in false }
+            let counts = http2.answers.values.map(\.body.utf8.count)
+            #expect(http2.answers.count == 20)
+            #expect(Set(counts).count == 1 && counts[0] > 100_000, "\(counts)")
+        }
+    }
+
+    @Test("One caller's many requests leave each connection one")
+    func share() async throws {
+        var bench = try APIBench()
+        bench.configuration.connectionCount = 8
+        try await bench.serve { caller in
+            let busy = try HTTP2Caller(port: caller.port, key: key(bench))
+            // Before a caller has acknowledged the settings, NIO allows 100.
+            _ = try await busy.exchange("GET", "/healthz")
+            let streams = try (0..<200).map { _ in
+                try busy.begin(
+                    exactly: busy.fields("POST", "/v1/wakes") + [("content-length", "10")],
+                    endsStream: false)
+            }
+            // All but one have 16 for each place.
+            try await busy.receive { $0.answers.count == 200 - 8 * 16 }
+            let refused = streams.filter { busy.resetCode(of: $0) == Self.refusedStream }
+            #expect(refused == Array(streams[129...]))
+            let other = try HTTP2Caller(port: caller.port, key: key(bench))
+            for _ in 0..<3 { #expect(try await other.exchange("GET", "/v1/apps").status == 200) }
         }
     }
 

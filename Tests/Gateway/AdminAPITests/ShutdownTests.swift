@@ -60,6 +60,49 @@ struct ShutdownTests {
         #expect(!bench.gateway.readiness.obstacles.isEmpty, "The gateway did not end.")
     }
 
+    @Test("Over HTTP/2 a shutdown answers what came before its GOAWAY, and refuses the rest")
+    func http2() async throws {
+        let bench = try APIBench()
+        let secret = try #require(bench.keys[.wake]).text
+        let (ports, continuation) = AsyncStream<Int>.makeStream()
+        let api = AdminAPI(
+            configuration: bench.configuration, gateway: bench.gateway, logger: .silent)
+        let service = api.service(on: .tcp(host: "127.0.0.1", port: 0)) { address in
+            if case .tcp(_, let port) = address { continuation.yield(port) }
+        }
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: bench.gateway), .init(service: service)],
+                logger: .silent))
+        let run = Task { try await group.run() }
+        let port = try #require(await ports.first { _ in true })
+        let caller = try HTTP2Caller(port: port, key: secret)
+        let body = Array(APIBench.body().utf8)
+        // One that the guard answers, and one that the router answers.
+        let streams = try [[("content-length", "\(body.count)")], []].map { more in
+            let fields = caller.fields("POST", "/v1/wakes") + more
+            let stream = try caller.begin(exactly: fields, endsStream: false)
+            try caller.sendData(Array(body.prefix(10)), on: stream, endsStream: false)
+            return stream
+        }
+        #expect(try await caller.exchange("GET", "/healthz").status == 200)
+        await group.triggerGracefulShutdown()
+        try await caller.receive { $0.goAway != nil }
+        #expect(caller.goAway?.code == 0)
+        let late = try caller.begin("GET", "/healthz")
+        for stream in streams {
+            try caller.sendData(Array(body.dropFirst(10)), on: stream)
+            #expect(try await caller.answer(to: stream).status == 202)
+        }
+        // REFUSED_STREAM, or no word: it is above the last stream of the GOAWAY.
+        let answer = try await caller.answer(to: late)
+        #expect(answer.status == 0)
+        #expect(UInt32(late) > caller.goAway?.lastStream ?? 0)
+        try await caller.receive { _ in false }
+        #expect(caller.isClosed)
+        try await run.value
+    }
+
     @Test(
         "A wait that a shutdown ends says so, of a wake that waits and of one that is under way",
         arguments: [true, false])

@@ -93,8 +93,11 @@ struct ListenerChannel: ServerChildChannel {
         configuration.initialSettings = HTTP2Guard.settings(limits)
         // What is under way on a stream that was reset is no fault of the caller.
         configuration.maximumRecentlyResetStreams = 2 * limits.streamCount
+        configuration.maximumConnectionGlitches = HTTP2Guard.resetCount
         var streamConfiguration = NIOHTTP2Handler.StreamConfiguration()
         streamConfiguration.streamResetFrameRateLimit.maximumCount = HTTP2Guard.resetCount
+        // NIO counts what it refuses after GOAWAY too.
+        streamConfiguration.streamErrorRateLimit.maximumCount = HTTP2Guard.resetCount
         let multiplexer = HTTP2StreamMultiplexer(mode: .server, channel: channel) {
             [connections] stream in
             stream.eventLoop.makeCompletedFuture {

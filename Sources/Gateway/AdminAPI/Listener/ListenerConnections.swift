@@ -145,7 +145,7 @@ final class ListenerConnections: Sendable {
     }
 
     private let state = Mutex(State())
-    /// The number of requests over HTTP/2 that have not ended.
+    /// The number of requests over HTTP/2 that have not ended, but for one of each connection.
     private let http2Requests = Atomic(0)
     private let places: Int
     private let placesOfPeer: Int
@@ -196,7 +196,8 @@ final class ListenerConnections: Sendable {
         return connection
     }
 
-    /// Counts another request over HTTP/2. Returns whether there was room for it.
+    /// Counts another request over HTTP/2 of a connection that has one. Returns whether there was
+    /// room for it.
     func beginRequest() -> Bool {
         let count = http2Requests.wrappingAdd(1, ordering: .relaxed).newValue
         guard count > Self.requestsPerPlace * places else { return true }

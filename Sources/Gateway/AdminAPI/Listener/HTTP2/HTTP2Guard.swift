@@ -41,7 +41,7 @@ final class HTTP2Guard: ChannelDuplexHandler {
     /// The time for which a connection is kept so that the caller can read why it ends, and for
     /// which the rest of a request that was answered is discarded.
     private static let linger = TimeAmount.seconds(ConnectionGuard.lingerSeconds)
-    /// The time for which requests are answered that were sent before the caller knew of the end.
+    /// The time for which a connection is kept that ends: what its caller sends meanwhile is refused.
     private static let goAwayDelay = TimeAmount.milliseconds(500)
     /// The interval at which the time limits of streams are checked.
     private static let checkInterval = TimeAmount.seconds(1)
@@ -72,7 +72,7 @@ final class HTTP2Guard: ChannelDuplexHandler {
     private var lastStream = HTTP2StreamID.rootStream
     /// Whether the caller was told to send no further request.
     private var isEnding = false
-    /// Whether no further request is answered.
+    /// Whether the connection is closed when it has no request.
     private var isLast = false
     /// Whether NIO has ended the connection because of a fault of the caller.
     private var isBroken = false
@@ -143,8 +143,12 @@ final class HTTP2Guard: ChannelDuplexHandler {
         _ context: ChannelHandlerContext
     ) {
         lastStream = max(lastStream, id)
-        guard connections.beginRequest() else { return reset(id, .refusedStream, context) }
+        // The first one always has room, so that a caller with many requests leaves some to others.
+        guard streams.isEmpty || connections.beginRequest() else {
+            return reset(id, .refusedStream, context)
+        }
         var request = HTTP2Request(now: .now())
+        request.isCounted = !streams.isEmpty
         request.isReading = !frame.endStream
         let head: HTTP2Head
         do throws(Problem) {
@@ -161,7 +165,7 @@ final class HTTP2Guard: ChannelDuplexHandler {
             streams.count >= limits.strangerStreamCount && !connection.isAuthenticated
             && !access.isKnown(authorization: head.authorization)
         guard !isCrowd, untakenByteCount <= Self.untakenByteCount else {
-            connections.endRequest()
+            if request.isCounted { connections.endRequest() }
             return reset(id, .refusedStream, context)
         }
         if let direct, head.canBeDirect, direct.fits(method: head.method, target: head.target),
@@ -322,30 +326,14 @@ final class HTTP2Guard: ChannelDuplexHandler {
             }
         case .data(let content):
             endsStream = content.endStream
-            request.answerByteCount += content.data.readableBytes
+            request.wrote(content.data.readableBytes, at: .now())
             untakenByteCount += content.data.readableBytes
         case .windowUpdate(let count): request.granted(count, at: .now())
         default: break
         }
-        var promise = promise
-        if case .data = payload, !endsStream {
-            let written = promise ?? context.eventLoop.makePromise()
-            written.futureResult.assumeIsolated().whenSuccess { [weak self] in
-                self?.streams[id]?.tookPart(at: .now())
-            }
-            promise = written
-            request.wrotePart(at: .now())
-        }
         if endsStream {
-            request.answer = .ended(at: .now())
+            request.answer = .ended
             answerEnded(&request)
-            if request.isReading {
-                let written = promise ?? context.eventLoop.makePromise()
-                written.futureResult.assumeIsolated().whenSuccess { [weak self] in
-                    self?.streams[id]?.answer = .taken(at: .now())
-                }
-                promise = written
-            }
         }
         streams[id] = request
         context.write(
@@ -366,7 +354,7 @@ final class HTTP2Guard: ChannelDuplexHandler {
         case ChannelEvent.inputClosed:
             connection.presence.end()
             isLast = true
-            if streams.isEmpty { context.close(promise: nil) }
+            closeIfLast()
         default: break
         }
         context.fireUserInboundEventTriggered(event)
@@ -375,44 +363,52 @@ final class HTTP2Guard: ChannelDuplexHandler {
     private func forget(_ id: HTTP2StreamID) {
         guard var request = streams.removeValue(forKey: id) else { return }
         if !request.isAnswered { answerEnded(&request) }
-        connections.endRequest()
-        untakenByteCount -= request.answerByteCount
+        if request.isCounted { connections.endRequest() }
+        untakenByteCount -= request.untakenByteCount
         guard streams.isEmpty else { return }
         silenceStart = .now()
-        guard let context else { return }
-        if isLast { closeSoon(context, after: .zero) } else { setCheckTimer() }
+        closeIfLast()
+        setCheckTimer()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // NIO answers faults of a stream itself, with a reset.
-        guard error is any NIOHTTP2Error else { return context.close(promise: nil) }
-        if isBroken { closeSoon(context, after: Self.linger) }
+        guard error is any NIOHTTP2Error || error is NIOHTTP2Errors.StreamError else {
+            return context.close(promise: nil)
+        }
+        guard isBroken, !isLast else { return }
+        isLast = true
+        closeSoon(context, after: Self.linger)
     }
 
     /// Tells the caller that no further request is answered, and closes the connection after those
-    /// that it has and those that are on their way (RFC 9113 §6.8).
+    /// that it has. What is on its way NIO refuses, so that it can be sent again (RFC 9113 §6.8).
     private func end(_ context: ChannelHandlerContext) {
         guard !isEnding, !isBroken else { return }
         isEnding = true
-        sendGoAway(.maxID, context)
+        sendGoAway(context, promise: nil)
+        // To close at once would reset the connection of a caller that is sending, which may lose
+        // the GOAWAY.
         let this = NIOLoopBound(self, eventLoop: context.eventLoop)
         closeTimer = context.eventLoop.scheduleTask(in: Self.goAwayDelay) {
-            this.value.refuseFurther()
+            this.value.isLast = true
+            this.value.closeIfLast()
         }
     }
 
-    private func refuseFurther() {
-        guard let context else { return }
-        isLast = true
-        sendGoAway(lastStream, context)
-        if streams.isEmpty { closeSoon(context, after: .zero) }
+    /// Closes the connection when the socket has taken everything.
+    private func closeIfLast() {
+        guard let context, isLast, !isBroken, streams.isEmpty else { return }
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+        sendGoAway(context, promise: written)
     }
 
-    private func sendGoAway(_ last: HTTP2StreamID, _ context: ChannelHandlerContext) {
+    private func sendGoAway(_ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
         let payload = HTTP2Frame.FramePayload.goAway(
-            lastStreamID: last, errorCode: .noError, opaqueData: nil)
+            lastStreamID: lastStream, errorCode: .noError, opaqueData: nil)
         context.writeAndFlush(
-            wrapOutboundOut(HTTP2Frame(streamID: .rootStream, payload: payload)), promise: nil)
+            wrapOutboundOut(HTTP2Frame(streamID: .rootStream, payload: payload)), promise: promise)
     }
 
     private func closeSoon(_ context: ChannelHandlerContext, after time: TimeAmount) {
@@ -482,7 +478,17 @@ final class HTTP2Guard: ChannelDuplexHandler {
 }
 
 extension HTTP2Guard: NIOHTTP2FrameDelegate {
+    /// NIO calls it when a frame goes to the socket, after the windows of flow control.
     func wroteFrame(_ frame: HTTP2Frame) {
-        if case .goAway(_, let code, _) = frame.payload, code != .noError { isBroken = true }
+        switch frame.payload {
+        case .goAway(_, let code, _): if code != .noError { isBroken = true }
+        case .data(let content):
+            untakenByteCount -= content.data.readableBytes
+            streams[frame.streamID]?.took(
+                content.data.readableBytes, isLast: content.endStream, at: .now())
+        case .headers(let head):
+            if head.endStream { streams[frame.streamID]?.took(0, isLast: true, at: .now()) }
+        default: break
+        }
     }
 }

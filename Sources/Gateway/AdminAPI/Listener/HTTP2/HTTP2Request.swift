@@ -21,7 +21,7 @@ struct HTTP2Request {
         case none
         case begun
         /// All of it, but parts may wait until the caller takes them.
-        case ended(at: NIODeadline)
+        case ended
         /// All of it, and the caller's window took it, but the request goes on.
         case taken(at: NIODeadline)
     }
@@ -34,13 +34,13 @@ struct HTTP2Request {
     var isOfHead = false
     /// The bytes of the body that are counted against the memory of the connection.
     var heldByteCount = 0
-    /// The bytes of the answer's body.
-    var answerByteCount = 0
+    /// Whether it is counted among the requests over HTTP/2.
+    var isCounted = false
+    /// The bytes of the answer's body that wait until the caller takes them.
+    private(set) var untakenByteCount = 0
 
-    /// The parts of an answer that goes on which the caller has not taken, and since when it has
-    /// taken none.
-    private var untakenPartCount = 0
-    private var untakenSince: NIODeadline?
+    /// When the answer was last written or taken in part.
+    private var lastMove: NIODeadline
     private var start: NIODeadline
     private var byteCount = 0
     /// How many bytes the caller may send before it has to wait for the router.
@@ -48,7 +48,10 @@ struct HTTP2Request {
     /// Since when it has to wait: that is not the caller's time.
     private var pauseStart: NIODeadline?
 
-    init(now: NIODeadline) { start = now }
+    init(now: NIODeadline) {
+        start = now
+        lastMove = now
+    }
 
     /// Whether the whole answer was written.
     var isAnswered: Bool {
@@ -80,24 +83,23 @@ struct HTTP2Request {
         return start + .seconds(Int64(seconds)) <= now
     }
 
-    /// Records that a part of the answer was written, which waits until the caller takes it.
-    mutating func wrotePart(at now: NIODeadline) {
-        untakenPartCount += 1
-        untakenSince = untakenSince ?? now
+    /// Records that a part of the answer's body was written.
+    mutating func wrote(_ count: Int, at now: NIODeadline) {
+        if untakenByteCount == 0 { lastMove = now }
+        untakenByteCount += count
     }
 
-    /// Records that the caller took a part.
-    mutating func tookPart(at now: NIODeadline) {
-        untakenPartCount -= 1
-        untakenSince = untakenPartCount > 0 ? now : nil
+    /// Records that the caller's window took a part of the answer's body, or the end of it.
+    mutating func took(_ count: Int, isLast: Bool, at now: NIODeadline) {
+        untakenByteCount -= count
+        lastMove = now
+        if isLast { answer = .taken(at: now) }
     }
 
-    /// Whether the caller does not take what was written of the answer.
+    /// Whether the caller has taken nothing of the answer for too long.
     func isStalled(at now: NIODeadline, _ limits: AdminConfiguration) -> Bool {
-        var start = untakenSince
-        if case .ended(let end) = answer { start = end }
-        let seconds = limits.stallSeconds + answerByteCount / limits.bodyBytesPerSecond
-        return start.map { $0 + .seconds(Int64(seconds)) <= now } ?? false
+        (untakenByteCount > 0 || answer == .ended)
+            && lastMove + .seconds(Int64(limits.stallSeconds)) <= now
     }
 
     /// Whether the rest of the request was read in vain for long enough.
