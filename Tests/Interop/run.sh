@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Runs Rouse beside software that nobody here wrote: clients of theirs against `rouse apns-simulator`,
-# and servers of theirs against Rouse's own client. Ends with a table, and with 0 when all is well.
+# servers of theirs against Rouse's own client, and callers of theirs against `rouse serve`. Ends with
+# a table, and with 0 when all is well.
 #
 #   Tests/Interop/run.sh [--all] [ROUSE [PARTY...]]
 #
@@ -12,7 +13,7 @@
 # nobody named; with CI=true so does one whose packages cannot be installed from PyPI.
 # INTEROP_CACHE names a folder that keeps what is installed from PyPI from one run to the next.
 #
-# A party is an executable file in clients/ or servers/. It ends with 0 for good and with 77 where
+# A party is an executable file in clients/, servers/ or callers/. It ends with 0 for good and with 77 where
 # something is missing; the last line of its output stands in the table. Its head says what it needs:
 #
 #   # command: NAME...    programs
@@ -28,7 +29,10 @@
 # it does not know; INTEROP_CERTIFICATE, a client certificate with its key; INTEROP_TOKEN and
 # INTEROP_FORGED_TOKEN, provider tokens of the two keys. Servers find INTEROP_ROUSE, the program,
 # INTEROP_SERVER_CERTIFICATE and INTEROP_SERVER_KEY for localhost with the authority
-# INTEROP_SERVER_CA, and the keys and tokens. Each has INTEROP_WORK, an empty folder.
+# INTEROP_SERVER_CA, and the keys and tokens. Callers find the URLs INTEROP_GATEWAY, with TLS by the
+# authority INTEROP_GATEWAY_CA, and INTEROP_GATEWAY_PLAIN, without: two gateways that send to the
+# simulator for com.example.app; their API key INTEROP_GATEWAY_KEY; and INTEROP_DEVICES, the first 48
+# digits of device tokens that no other party has. Each has INTEROP_WORK, an empty folder.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -49,8 +53,10 @@ fi
 
 work=$(mktemp -d)
 simulator=
+# The process of each gateway, by its name.
+declare -A gateways=()
 end() {
-    if [[ -n ${simulator} ]]; then kill "${simulator}" 2>/dev/null || true; fi
+    for job in ${simulator} "${gateways[@]}"; do kill "${job}" 2>/dev/null || true; done
     wait
     rm -rf "${work}"
 }
@@ -82,7 +88,8 @@ for _ in $(seq 100); do
 done
 export INTEROP_WORK INTEROP_PORT INTEROP_CA INTEROP_KEY INTEROP_KEY_ID INTEROP_TEAM_ID \
     INTEROP_OTHER_KEY INTEROP_CERTIFICATE INTEROP_TOKEN INTEROP_FORGED_TOKEN INTEROP_ROUSE \
-    INTEROP_SERVER_CERTIFICATE INTEROP_SERVER_KEY INTEROP_SERVER_CA
+    INTEROP_SERVER_CERTIFICATE INTEROP_SERVER_KEY INTEROP_SERVER_CA INTEROP_GATEWAY \
+    INTEROP_GATEWAY_PLAIN INTEROP_GATEWAY_CA INTEROP_GATEWAY_KEY INTEROP_DEVICES
 INTEROP_PORT=$(sed -n 's/.*"port":\([0-9]*\).*/\1/p' ready)
 if [[ -z ${INTEROP_PORT} ]]; then
     echo "The simulator did not start:" >&2
@@ -102,6 +109,68 @@ INTEROP_SERVER_CA=${work}/ca.pem
 token() { "${rouse}" token --key "$1" --key-id "${INTEROP_KEY_ID}" --team-id "${INTEROP_TEAM_ID}"; }
 INTEROP_TOKEN=$(token "${INTEROP_KEY}")
 INTEROP_FORGED_TOKEN=$(token "${INTEROP_OTHER_KEY}")
+
+INTEROP_GATEWAY_CA=${work}/ca.pem
+INTEROP_GATEWAY_KEY=$(openssl rand -hex 32)
+
+# serve NAME SCHEME OPTION…: starts a gateway, and sets `url`.
+serve() {
+    local name=$1 scheme=$2
+    shift 2
+    cat >"${name}.yaml" <<END
+listen: 127.0.0.1:0
+store: ${name}/wakes.sqlite
+api-keys:
+  - name: interop
+    sha256: $(printf %s "${INTEROP_GATEWAY_KEY}" | sha256sum | cut -d ' ' -f 1)
+apps:
+  - bundle-id: com.example.app
+    environment: sandbox
+    team-id: ${INTEROP_TEAM_ID}
+    key-file: ${INTEROP_KEY}
+    server:
+      host: localhost
+      port: ${INTEROP_PORT}
+      ca-file: ${INTEROP_CA}
+END
+    mkdir "${name}"
+    "${rouse}" serve --config "${name}.yaml" --log-format json "$@" >"${name}.log" 2>&1 &
+    gateways[${name}]=$!
+    for _ in $(seq 100); do
+        url=$(grep -o "${scheme}://127.0.0.1:[0-9]*" "${name}.log" || true)
+        if [[ -n ${url} ]]; then return; fi
+        sleep 0.1
+    done
+    echo "The gateway ${name} did not start:" >&2
+    cat "${name}.log" >&2
+    exit 69
+}
+
+# start_gateways: unless they run.
+start_gateways() {
+    if [[ ${#gateways[@]} -gt 0 ]]; then return; fi
+    serve tls https --tls-certificate "${work}/server.pem" --tls-key "${work}/server.key"
+    INTEROP_GATEWAY=${url}
+    serve plain http
+    INTEROP_GATEWAY_PLAIN=${url}
+}
+
+# stop_gateways: each must end with 0, with no error in its log, and its store must be right.
+stop_gateways() {
+    local name status
+    for name in "${!gateways[@]}"; do
+        status=0
+        kill "${gateways[${name}]}" || true
+        wait "${gateways[${name}]}" || status=$?
+        if [[ ${status} -ne 0 ]] || grep -E '"level":"(error|critical)"' "${name}.log" >&2; then
+            failed=1
+            echo "The gateway ${name} ended with ${status}:" >&2
+            tail -n 20 "${name}.log" >&2
+        fi
+        "${rouse}" audit-store "${name}/wakes.sqlite" >audit 2>&1 || { failed=1; cat audit >&2; }
+    done
+    gateways=()
+}
 
 # needs FILE KIND: what the head of a party names after the word.
 needs() { sed -n "1,12s/^\(#\|\/\/\) $2: //p" "$1"; }
@@ -163,12 +232,14 @@ run() {
     name=$(basename "$(dirname "${file}")")/$(basename "${file%.*}")
     INTEROP_WORK=${work}/parties/${name//\//-}
     mkdir -p "${INTEROP_WORK}"
+    INTEROP_DEVICES=$(printf %s "${name}" | sha256sum | cut -c 1-48)
     local out=${INTEROP_WORK}.out err=${INTEROP_WORK}.err started=${SECONDS}
     reason=$(missing "${file}")
     if [[ -n ${reason} ]]; then
         status=77
         echo "${reason}" >"${out}"
     else
+        if [[ ${name} == callers/* ]]; then start_gateways; fi
         start "${file}" >"${out}" 2>"${err}" || status=$?
     fi
     case ${status} in
@@ -178,7 +249,7 @@ run() {
         *) result=FAILED ;;
     esac
     # What needs a checkout cannot be installed. In CI nothing is left out for want of PyPI, or
-    # eight parties would be without anybody's notice.
+    # many parties would be without anybody's notice.
     if [[ ${status} -eq 77 && (-z ${all} || $(tail -n 1 "${out}") == "no checkout"*) &&
         !(${CI:-} == true && $(tail -n 1 "${out}") == *"cannot be installed from PyPI") ]]; then
         :
@@ -193,7 +264,7 @@ run() {
 }
 
 shopt -s nullglob
-for file in "${here}"/clients/* "${here}"/servers/*; do
+for file in "${here}"/clients/* "${here}"/servers/* "${here}"/callers/*; do
     [[ -f ${file} && -x ${file} ]] || continue
     name=$(basename "${file%.*}")
     if [[ $# -gt 0 ]]; then
@@ -207,6 +278,7 @@ for file in "${here}"/clients/* "${here}"/servers/*; do
     fi
 done
 
+stop_gateways
 if ! kill -0 "${simulator}" 2>/dev/null; then
     failed=1
     echo "The simulator ended by itself:" >&2

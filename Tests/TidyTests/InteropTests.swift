@@ -19,7 +19,7 @@ struct InteropTests {
 
     @Test(
         "the manual has a row for each party and no other",
-        arguments: ["clients", "servers"])
+        arguments: ["clients", "servers", "callers"])
     func rows(kind: String) throws {
         let parties = try Self.parties(in: "Tests/Interop/\(kind)").map { path in
             URL(filePath: path).deletingPathExtension().lastPathComponent
@@ -35,7 +35,7 @@ struct InteropTests {
     @Test("the manual names each checkout that a party needs")
     func checkouts() throws {
         var needed: Set<String> = []
-        for path in try ["clients", "servers"].flatMap({
+        for path in try ["clients", "servers", "callers"].flatMap({
             try Self.parties(in: "Tests/Interop/\($0)")
         }) {
             let text = try SourceTree.checkout.text(of: path)

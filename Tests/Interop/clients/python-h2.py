@@ -3,66 +3,22 @@
 # pip: h2==4.4.1
 """python-h2: the protocol without I/O, with all its checks of what the server sends."""
 
-import socket
-import ssl
-
+import h2_connection
 import interop
-from h2 import config, connection, events, settings
+from h2 import settings
 
 report = interop.Report("h2")
 
 
-class Connection:
-    """One connection; `protocols` is what ALPN offers."""
+class Connection(h2_connection.Connection):
+    """A connection to the simulator."""
 
-    def __init__(self, protocols=("h2",)):
-        tls = ssl.create_default_context(cafile=interop.CA)
-        if protocols:
-            tls.set_alpn_protocols(list(protocols))
-        self.socket = tls.wrap_socket(
-            socket.create_connection((interop.HOST, interop.PORT), timeout=10),
-            server_hostname=interop.HOST)
-        self.h2 = connection.H2Connection(
-            config.H2Configuration(client_side=True, header_encoding="utf-8"))
-        self.h2.initiate_connection()
-        self.answers = {}
-        self.ended = set()
-        self.flush()
-
-    def flush(self):
-        self.socket.sendall(self.h2.data_to_send())
-
-    def read(self):
-        data = self.socket.recv(65536)
-        if not data:
-            raise ConnectionError("the server closed the connection")
-        for event in self.h2.receive_data(data):
-            if isinstance(event, events.ResponseReceived):
-                self.answers[event.stream_id] = (dict(event.headers), b"")
-            elif isinstance(event, events.DataReceived):
-                head, body = self.answers[event.stream_id]
-                self.answers[event.stream_id] = (head, body + event.data)
-            elif isinstance(event, (events.StreamEnded, events.StreamReset)):
-                self.ended.add(event.stream_id)
-            elif isinstance(event, events.ConnectionTerminated):
-                raise ConnectionError(f"GOAWAY {event.error_code} {event.additional_data}")
-        self.flush()
+    def __init__(self, **options):
+        super().__init__(interop.HOST, interop.PORT, interop.CA, **options)
 
     def send(self, device, fields=None, body=interop.BODY):
-        stream = self.h2.get_next_available_stream_id()
-        self.h2.send_headers(
-            stream,
-            [(":method", "POST"), (":scheme", "https"), (":authority", interop.HOST),
-             (":path", f"/3/device/{device}"), *(fields or interop.headers().items())])
-        self.h2.send_data(stream, body, end_stream=True)
-        self.flush()
-        return stream
-
-    def answer(self, stream):
-        while stream not in self.ended:
-            self.read()
-        head, body = self.answers[stream]
-        return head[":status"], body
+        return super().send(
+            "POST", f"/3/device/{device}", fields or interop.headers().items(), body)
 
     def push(self, *arguments, **options):
         return self.answer(self.send(*arguments, **options))
