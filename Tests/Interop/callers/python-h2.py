@@ -138,10 +138,26 @@ def check_refused(name, base):
     compare(f"{name} after frames under way", found, "200")
 
 
+def check_burst(name, base):
+    """Requests before the gateway has said how many it takes at a time are answered or refused."""
+    connection = connect(base)
+    try:
+        streams = [connection.send("GET", "/v1/stats", fields()) for _ in range(150)]
+        found = {connection.answer(stream)[0] for stream in streams}
+        refused = set(connection.resets.values())
+        connection.resets.clear()
+        found = (found - {None}, refused - {frames.REFUSED_STREAM},
+                 status(connection, "GET", "/v1/stats"))
+    except OSError as error:
+        found = str(error)
+    compare(f"{name} burst", found, ({"200"}, set(), "200"))
+
+
 for name, base in (("h2", calling.GATEWAY), ("h2c", calling.PLAIN)):
     asyncio.run(check(name, base))
     check_requests(name, base)
     check_windows(name, base)
 check_refused("h2", calling.GATEWAY)
+check_burst("h2", calling.GATEWAY)
 report.check(f"{len(passed)} more", len(passed) > 0)
 report.end()
