@@ -51,9 +51,10 @@ struct ModuleTests {
         ],
         "CurlHTTP": ["CCurlCalls", "CCurlShims"],
         "AdminAPI": [
-            "CDashboard", "CoreMetrics", "FoundationEssentials", "Gateway", "Glibc", "HTTPTypes",
-            "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes",
-            "NIOHTTPTypesHTTP1", "OpenSSLCrypto", "PayloadRules", "ServerTLS", "ServiceLifecycle",
+            "CDashboard", "CoreMetrics", "DequeModule", "FoundationEssentials", "Gateway", "Glibc",
+            "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHPACK",
+            "NIOHTTP1", "NIOHTTP2", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOHTTPTypesHTTP2",
+            "NIOTLS", "OpenSSLCrypto", "PayloadRules", "ServerTLS", "ServiceLifecycle",
             "StrictJSON", "Synchronization", "WakeBudget", "WakeModel",
         ],
         "APNsSimulator": [

@@ -64,9 +64,9 @@ public struct AdminConfiguration: Sendable {
     /// The most connections at a time from one address, or one /64 of IPv6; `nil` for seven eighths
     /// of all.
     public var connectionsPerPeerCount: Int?
-    /// The most requests at a time on one connection of HTTP/2. A caller without an accepted key has
-    /// ``strangerStreamCount``. It is announced (`SETTINGS_MAX_CONCURRENT_STREAMS`), and a caller that
-    /// disregards it loses its connection.
+    /// The most requests at a time on one connection of HTTP/2. It is announced as
+    /// `SETTINGS_MAX_CONCURRENT_STREAMS`, and a caller that disregards it loses its connection. One
+    /// without an accepted key has ``strangerStreamCount``.
     public var streamCount = 1_000
     /// The most requests at a time on one connection of HTTP/2 of a caller without an accepted key.
     /// Further ones are refused with `REFUSED_STREAM` (RFC 9113 §8.7).

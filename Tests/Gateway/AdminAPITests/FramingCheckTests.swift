@@ -63,7 +63,7 @@ struct FramingCheckTests {
         "GET /healthz HTTP/1.1\r\n\(host)X: a\0b\r\n\r\n",
         "GET /healthz HTTP/1.1\r\n\(host)X\r\n\r\n",
         "GET /healthz HTTP/1.1\r\n\(host): a\r\n\r\n",
-        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n",
     ]
 
     @Test("They are refused, and the connection ends", arguments: refused)

@@ -3,6 +3,9 @@
 import Foundation
 import NIOCore
 import NIOHPACK
+import Testing
+
+@testable import AdminAPI
 
 /// A caller over HTTP/2 that sends any frames, valid or not. It shares no code with the listener
 /// but the decoding of header blocks. For one task.
@@ -94,10 +97,12 @@ final class HTTP2Caller {
         }
     }
 
-    func send(_ frame: Frame) throws {
-        try send(
-            Self.bytes(UInt32(frame.payload.count))[1...] + [frame.type, frame.flags]
-                + Self.bytes(UInt32(frame.stream)) + frame.payload)
+    func send(_ frame: Frame) throws { try send(Self.bytes(of: frame)) }
+
+    /// A frame as it is on the wire (RFC 9113 §4.1).
+    static func bytes(of frame: Frame) -> [UInt8] {
+        bytes(UInt32(frame.payload.count))[1...] + [frame.type, frame.flags]
+            + bytes(UInt32(frame.stream)) + frame.payload
     }
 
     /// Says that nothing more is sent, and goes on reading.
@@ -299,4 +304,14 @@ final class HTTP2Caller {
         let ends = frame.type == Kind.headers || frame.type == Kind.data
         if ends, frame.flags & Self.endStream != 0 { answers[frame.stream] = open[frame.stream] }
     }
+}
+
+/// Expects a problem document with this code.
+func expectProblem(
+    _ answer: HTTP2Caller.Answer, _ code: ProblemCode,
+    sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+    #expect(answer.status == code.status, "\(answer)", sourceLocation: sourceLocation)
+    let json = try answer.json()
+    #expect(json["code"] as? String == code.rawValue, sourceLocation: sourceLocation)
 }

@@ -18,15 +18,6 @@ struct HTTP2GuardTests {
         try #require(bench.keys[scope]).text
     }
 
-    private func expectProblem(
-        _ answer: HTTP2Caller.Answer, _ code: ProblemCode,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) throws {
-        #expect(answer.status == code.status, "\(answer)", sourceLocation: sourceLocation)
-        let json = try answer.json()
-        #expect(json["code"] as? String == code.rawValue, sourceLocation: sourceLocation)
-    }
-
     @Test("Many requests at a time get their own answers, whoever answers them")
     func multiplexed() async throws {
         let bench = try APIBench()
@@ -236,19 +227,6 @@ struct HTTP2GuardTests {
         }
     }
 
-    @Test("A part of the preface is a head that does not end, and is answered as such")
-    func slowPreface() async throws {
-        var bench = try APIBench()
-        bench.configuration.headerSeconds = 1
-        try await bench.serve { caller in
-            let answer = try await HTTPExchange.raw(
-                Array("PRI * HTTP/2.0\r\n\r\nSM".utf8), port: caller.port)
-            #expect([400, 408].contains(answer.status), "\(answer.head)")
-            let other = try await HTTPExchange.raw(Array("P".utf8), port: caller.port)
-            try AdminAPITests.expectProblem(other, .requestTimeout)
-        }
-    }
-
     @Test("A caller without a key has few requests at a time, one with a key many at once")
     func crowd() async throws {
         var bench = try APIBench()
@@ -310,36 +288,6 @@ struct HTTP2GuardTests {
         }
     }
 
-    @Test("Bodies of many requests at a time have a common limit, which is given back")
-    func memory() async throws {
-        var bench = try APIBench()
-        bench.configuration.bodyByteCount = 4_000
-        bench.configuration.bodyBudgetByteCount = 4_000
-        bench.configuration.bodySeconds = 2
-        try await bench.serve { caller in
-            let http2 = try HTTP2Caller(port: caller.port, key: key(bench))
-            var streams: [Int] = []
-            for _ in 0..<4 {
-                let fields = http2.fields("POST", "/v1/wakes") + [("content-length", "3500")]
-                streams.append(try http2.begin(exactly: fields, endsStream: false))
-                try http2.sendData(
-                    [UInt8](repeating: 32, count: 3_000), on: streams[streams.count - 1],
-                    endsStream: false)
-            }
-            // Two have room, the others have none.
-            for stream in streams[2...] {
-                try expectProblem(try await http2.answer(to: stream), .overloaded)
-            }
-            for stream in streams[..<2] {
-                try expectProblem(try await http2.answer(to: stream), .requestTimeout)
-            }
-            try await http2.receive { http2 in streams.allSatisfy { http2.resetCode(of: $0) != nil }
-            }
-            let answer = try await http2.exchange("POST", "/v1/wakes", APIBench.body())
-            #expect(answer.status == 202)
-        }
-    }
-
     @Test("Answers that nobody takes keep no caller with a key out")
     func places() async throws {
         var bench = try APIBench()
@@ -358,34 +306,6 @@ struct HTTP2GuardTests {
                 let friend = try HTTP2Caller(port: caller.port, key: key(bench))
                 #expect(try await friend.exchange("GET", "/v1/apps").status == 200)
             }
-        }
-    }
-
-    @Test("Bodies of callers without a key take no room from others")
-    func strangersBodies() async throws {
-        var bench = try APIBench()
-        bench.configuration.bodyByteCount = 4_000
-        bench.configuration.bodyBudgetByteCount = 4_000
-        try await bench.serve { caller in
-            let stranger = try HTTP2Caller(port: caller.port, initialWindow: 0)
-            for _ in 0..<8 {
-                let fields = stranger.fields("POST", "/v1/wakes")
-                let stream = try stranger.begin(exactly: fields, endsStream: false)
-                try await stranger.receive { $0.hasBegun(stream) }
-                try stranger.sendData(
-                    [UInt8](repeating: 32, count: 4_000), on: stream, endsStream: false)
-            }
-            // The next request comes after those bodies.
-            let last = try stranger.begin(
-                exactly: stranger.fields("HEAD", "/healthz"), endsStream: true)
-            _ = try await stranger.answer(to: last)
-            let friend = try HTTP2Caller(port: caller.port, key: key(bench))
-            let item = APIBench.body() + "\n"
-            let body = String(repeating: item, count: 40)
-            let answer = try await friend.exchange(
-                "POST", "/v1/wakes/batch", body,
-                headers: [("content-type", "application/x-ndjson")])
-            #expect(answer.status == 200, "\(answer)")
         }
     }
 

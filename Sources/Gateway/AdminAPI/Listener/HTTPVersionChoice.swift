@@ -3,8 +3,9 @@
 import NIOCore
 import NIOTLS
 
-/// Chooses the version of HTTP of an accepted connection: over TLS by ALPN (RFC 9113 §3.2), without
-/// TLS by the client's connection preface, which a caller with prior knowledge sends first (§3.3).
+/// Chooses the version of HTTP of an accepted connection: over TLS by ALPN (RFC 9113 §3.2),
+/// without TLS by the client's connection preface, which a caller with prior knowledge sends first
+/// (§3.3).
 ///
 /// Until then it enforces the time limits: a handshake counts against the time for the first head.
 ///

@@ -5,8 +5,9 @@ import NIOCore
 import NIOHPACK
 
 extension HPACKHeaders {
-    /// The fields that are put into the table of the connection (RFC 7541 §2.3.2): those with few
-    /// values. The caller chooses the size of that table, and each field is looked for in all of it.
+    /// The fields that are put into the table of the connection (RFC 7541 §2.3.2): those with
+    /// few values. The caller chooses the size of that table, and all of it is searched for each
+    /// field.
     private static let tabled: Set = [":status", "cache-control", "content-type", "server"]
 
     /// The head of an answer, with the length of the body.

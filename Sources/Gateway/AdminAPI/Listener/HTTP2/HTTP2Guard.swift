@@ -41,7 +41,7 @@ final class HTTP2Guard: ChannelDuplexHandler {
     /// The time for which a connection is kept so that the caller can read why it ends, and for
     /// which the rest of a request that was answered is discarded.
     private static let linger = TimeAmount.seconds(ConnectionGuard.lingerSeconds)
-    /// The time for which a connection is kept that ends: what its caller sends meanwhile is refused.
+    /// The time for which a connection is kept that ends; what its caller sends is refused.
     private static let goAwayDelay = TimeAmount.milliseconds(500)
     /// The interval at which the time limits of streams are checked.
     private static let checkInterval = TimeAmount.seconds(1)
