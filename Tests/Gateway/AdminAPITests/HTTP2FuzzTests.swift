@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayTestKit
+import NIOHPACK
 import SeedKit
 import Testing
 
@@ -65,7 +66,12 @@ struct HTTP2FuzzTests {
         try? caller.send(bytes)
         if generator.chance(oneIn: 4) { caller.closeSendingHalf() }
         caller.takesAnswers = generator.chance(oneIn: 2)
-        try? await caller.receive { _ in false }
+        do {
+            try await caller.receive { _ in false }
+        } catch is any NIOHPACKError {
+            // The caller has asked for a table of header fields that its own decoder refuses.
+            return
+        }
         #expect(caller.isClosed, "seed \(seed)")
     }
 
