@@ -68,7 +68,9 @@ struct PayloadFastPath {
                     isCall: isCall)
                 guard glance.reads() else { return nil }
                 return Reading(
-                    callID: glance.call.map { ValidationContext.callID(bytes[$0.value]) })
+                    callID: glance.call.map {
+                        ValidationContext.callID(UnsafeBufferPointer(rebasing: bytes[$0.value]))
+                    })
             }
         }
     }

@@ -10,8 +10,19 @@ extension ValidationContext {
         guard JSONDocument.isUUID(text) else { return String(decoding: text, as: UTF8.self) }
         // The bit that distinguishes lower case from upper case; digits and hyphens have it
         // already.
-        return String(decoding: text.map { $0 | 0x20 }, as: UTF8.self)
+        // SAFETY: as many elements are initialized as are read, and only inside the closure.
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: uuidCount) { letters in
+            var count = 0
+            for byte in text {
+                letters.initializeElement(at: count, to: byte | 0x20)
+                count += 1
+            }
+            return String(decoding: letters, as: UTF8.self)
+        }
     }
+
+    /// The number of characters of a UUID.
+    private static var uuidCount: Int { 36 }
 
     /// The value of the preferred identifier key with a usable value: a string that is not empty,
     /// or the literal of an integer.
