@@ -311,6 +311,9 @@ extension DraftCase {
         .payload(
             "BG016", .alert, #"{"aps":{"content-available":1,"alert":"x","sound":""}}"#, .clean),
         .payload("BG016", .alert, #"{"aps":{"alert":""}}"#, .clean),
+        .payload(
+            "BG016", .alert, #"{"aps":{"content-available":1,"sound":"","alert":""}}"#,
+            .found(at: "/aps/alert", .warning)),
         .request(
             "VO001", .voip, [.init("apns-topic", "com.example.app")],
             .found(at: "apns-topic", .error)),

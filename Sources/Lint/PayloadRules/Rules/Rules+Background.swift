@@ -206,11 +206,11 @@ extension Rules {
             }
         }
         // A key that is not empty makes the push visible.
-        guard members.allSatisfy({ isEmpty($0.value) }) else { return }
-        for member in members {
-            findings.report(
-                .node(member.value), "`\(member.name)` is empty",
-                repair: removing(member.key, push))
-        }
+        guard members.allSatisfy({ isEmpty($0.value) }), let first = members.first else { return }
+        let names = members.map { "`\($0.name)`" }
+        findings.report(
+            .node(first.value),
+            names.count == 1 ? "\(names[0]) is empty" : "\(names[0]) and \(names[1]) are empty",
+            fix: names.count == 1 ? nil : "Remove both.", repair: removing(first.key, push))
     }
 }
