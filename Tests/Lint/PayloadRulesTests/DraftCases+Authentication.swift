@@ -89,6 +89,8 @@ extension DraftCase {
         DraftCase(
             "AU010", PushDraft(payload: Array((keyLabel + "\nMIGT").utf8)), "a key file",
             .found(at: "", .error)),
+        .payload(
+            "AU010", .alert, #"{"aps":{},"a":["\#(keyLabel)\nMIGH"]}"#, .found(at: "/a/0", .error)),
         .request(
             "AU010", .background, [.init("x-key", "-----BEGIN EC " + "PRIVATE KEY-----")],
             .found(at: "x-key", .error)),

@@ -160,6 +160,8 @@ extension RuleCase {
             "time":1795255200000,"card":"4111 1111 1111 1112","at":"a @ b.example",
             "handle":"sip:ann@example.com","name":"eyJ.a","t":"bearer of good news, again"
             """#, .clean),
+        .data("G017", #""client_email":"a@b.iam.gserviceaccount.com""#, .clean),
+        .data("G017", #""email":"a@gserviceaccount.example""#, .found(at: "/email", .warning)),
         // Addresses of a conference and a chat, and one of mail at a name like theirs.
         .data(
             "G017",

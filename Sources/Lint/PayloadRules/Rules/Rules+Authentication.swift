@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
 import WakeModel
 
 /// Rules about the provider token in `authorization` and its key. Their messages never contain the
@@ -90,9 +91,7 @@ extension Rules {
             from: [.providerTokens, .proposal],
             fix: "Revoke the key, and keep the new one out of files that are shared.", in: .draft
         ) { push, findings in
-            if let offset = privateKeyOffset(push.payload) {
-                findings.report(.offset(offset, pointer: ""))
-            }
+            reportPrivateKeys(push, &findings)
             guard let draft = push.draft else { return }
             for (field, name) in zip(draft.fields, draft.names)
             where privateKeyOffset(Array(field.value.utf8)) != nil {
@@ -195,6 +194,22 @@ extension Rules {
                 fix: "Write r and s, 32 bytes each, instead of DER.",
                 severity: token.hasDERSignature ? .warning : .error)
         }
+    }
+
+    /// Reports each value with a private key, or the text if it is no JSON.
+    private static func reportPrivateKeys(_ push: ValidationContext, _ findings: inout Findings) {
+        guard let offset = privateKeyOffset(push.payload) else { return }
+        let values = push.document.map { document in
+            document.nodes.indices.filter { node in
+                document.kind(node) == .string
+                    && privateKeyOffset(Array(document.literal(node))) != nil
+            }
+        }
+        guard let values, !values.isEmpty else {
+            findings.report(.offset(offset, pointer: ""))
+            return
+        }
+        for value in values { findings.report(.node(value)) }
     }
 
     /// The offset of the PEM label of a private key; `nil` if there is none.

@@ -101,7 +101,7 @@ enum Sensitive: Hashable, CaseIterable {
                 separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             if labels.count >= 2, labels.dropLast().allSatisfy({ !$0.isEmpty }),
                 let last = labels.last, last.count >= 2, last.allSatisfy(isLetter),
-                !labels.dropLast().contains(where: isOfCallServer)
+                !labels.dropLast().contains(where: isOfCallServer), !isOfProgram(labels)
             {
                 return true
             }
@@ -113,6 +113,11 @@ enum Sensitive: Hashable, CaseIterable {
     private static func isOfCallServer(_ label: ArraySlice<UInt8>) -> Bool {
         ["sip", "pbx", "voip", "xmpp", "jabber", "conference", "muc", "chat", "rooms"]
             .contains { label.elementsEqual($0.utf8) }
+    }
+
+    /// Whether a domain has the accounts of Google's services, which are programs and no persons.
+    private static func isOfProgram(_ labels: [ArraySlice<UInt8>]) -> Bool {
+        labels.suffix(2).joined(separator: ".".utf8).elementsEqual("gserviceaccount.com".utf8)
     }
 
     /// 13 to 19 digits, alone or in groups, that start like the cards of large networks and pass
