@@ -12,7 +12,12 @@ package struct TextPosition: Hashable, Sendable {
     package init(offset: Int, in bytes: [UInt8]) {
         line = 1
         column = 1
-        for index in 0..<min(offset, bytes.count) {
+        advance(over: 0..<min(offset, bytes.count), of: bytes)
+    }
+
+    /// Moves the place over some bytes that follow it.
+    package mutating func advance(over range: Range<Int>, of bytes: [UInt8]) {
+        for index in range {
             switch bytes[index] {
             case 0x0d where index + 1 < bytes.count && bytes[index + 1] == 0x0a:
                 column += 1

@@ -31,6 +31,8 @@ enum LintLimits {
     static let unitsPerWorker = 4
     /// The maximum number of rounds in which a text is checked and fixed.
     static let mendingRounds = 8
+    /// The size up to which a text is read again for the place of a finding, in bytes.
+    static let unindexedBytes = 4096
     /// The maximum number of columns of a source line in a report.
     static let excerptColumns = 100
     /// The maximum number of findings of one file in a JUnit report, which is buffered.

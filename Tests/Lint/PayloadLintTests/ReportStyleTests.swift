@@ -33,7 +33,7 @@ struct ReportStyleTests {
         Finding(
             rule: rule, severity: severity, message: message, fix: "Mend \"it\" <now> & 100 %.",
             line: line, column: column, pointer: pointer, header: header,
-            source: source.map { Array($0.utf8) })
+            source: source.map { SourceLine(bytes: Array($0.utf8), column: column) })
     }
 
     /// A report over everything that a format has to cope with.

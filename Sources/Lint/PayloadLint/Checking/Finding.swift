@@ -21,7 +21,7 @@ package struct Finding: Hashable, Sendable {
     /// The header that the finding is about, if it is not in the file.
     package let header: String?
     /// The source line; `nil` if the report does not show it.
-    package var source: [UInt8]?
+    package var source: SourceLine?
     /// The target of an app's project with this finding; `nil` if there is none.
     package var target: String?
     /// The build configurations with this finding; empty if there are none.
@@ -33,7 +33,7 @@ package struct Finding: Hashable, Sendable {
     /// Creates a finding.
     package init(
         rule: RuleID, severity: Severity, message: String, fix: String, line: Int, column: Int,
-        pointer: String = "", header: String? = nil, source: [UInt8]? = nil,
+        pointer: String = "", header: String? = nil, source: SourceLine? = nil,
         target: String? = nil, configurations: [String] = [], detail: String = ""
     ) {
         self.rule = rule

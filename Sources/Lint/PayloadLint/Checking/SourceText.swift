@@ -3,24 +3,55 @@
 import PayloadRules
 import StrictJSON
 
+/// The part of a source line around a finding.
+package struct SourceLine: Hashable, Sendable {
+    /// The part: as much as a report can show.
+    package let bytes: [UInt8]
+    /// The column of the finding in the part, from 1 in Unicode scalars.
+    package let column: Int
+}
+
 /// A text with findings: converts places to lines and columns.
 struct SourceText: Sendable {
     let bytes: [UInt8]
     /// The line number of the text's first line in the file.
-    var firstLine = 1
+    let firstLine: Int
     /// Whether the text is one line of a file, so that all places are on that line.
-    var isSingleLine = false
+    let isSingleLine: Bool
     /// The comments in the text that ignore findings.
     var ignores = InlineIgnores()
+    /// The lines; `nil` for a short text, which is read when a place in it is asked for.
+    private let index: LineIndex?
+
+    /// Creates a text.
+    init(_ bytes: [UInt8], firstLine: Int = 1, isSingleLine: Bool = false) {
+        self.bytes = bytes
+        self.firstLine = firstLine
+        self.isSingleLine = isSingleLine
+        index = bytes.count > LintLimits.unindexedBytes ? LineIndex(bytes) : nil
+    }
+
+    /// Creates the text of a document, with the comments in it.
+    init(_ bytes: [UInt8], of document: PushDocument) {
+        self.init(bytes)
+        guard document.hasComments else { return }
+        ignores = InlineIgnores(bytes)
+        for block in document.blocks where !ignores.isEmpty {
+            let first = position(of: .offset(block.lowerBound)).line
+            let last = position(of: .offset(max(block.lowerBound, block.upperBound - 1))).line
+            ignores.extend(over: first...last)
+        }
+    }
+
+    private var lines: LineIndex { index ?? LineIndex(bytes) }
 
     /// The line and the column of a place.
     func position(of place: FilePlace) -> (line: Int, column: Int) {
         switch place {
         case .position(let line, let column): return (line, column)
         case .offset(let offset):
-            let position = TextPosition(offset: offset, in: bytes)
-            if isSingleLine { return (firstLine, position.column) }
-            return (firstLine + position.line - 1, position.column)
+            let position = lines.position(of: offset, in: bytes)
+            return (isSingleLine ? firstLine : firstLine + position.line - 1, position.column)
         }
     }
 
@@ -36,23 +67,34 @@ struct SourceText: Sendable {
         return text.withUTF8Buffer { bytes[offset...].starts(with: $0) }
     }
 
-    /// The line of a place, without its line end.
-    func line(at place: FilePlace) -> [UInt8] {
-        switch place {
-        case .offset(let offset):
-            let offset = min(offset, bytes.count)
-            let start = bytes[..<offset].lastIndex(where: Self.isLineEnd).map { $0 + 1 } ?? 0
-            return Array(bytes[start...].prefix { !Self.isLineEnd($0) })
-        case .position(let line, _):
-            var number = firstLine
-            var start = 0
-            while number < line, let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
-                start = end + 1
-                number += 1
+    /// The line of a place, without its line end, as far as a report can show it: a file of one
+    /// line may have a finding in every hundred bytes.
+    func line(at place: FilePlace) -> SourceLine {
+        let offset =
+            switch place {
+            case .offset(let offset): min(offset, bytes.count)
+            case .position(let line, let column):
+                lines.offset(ofLine: line - firstLine + 1, column: column, in: bytes)
             }
-            return Array(bytes[start...].prefix { !Self.isLineEnd($0) })
+        let reach = LintLimits.excerptColumns * 2 * Self.longestScalar
+        var start = max(0, offset - reach)
+        if let end = bytes[start..<offset].lastIndex(where: Self.isLineEnd) {
+            start = end + 1
+        } else {
+            while start > 0, start < offset, bytes[start] & 0xc0 == 0x80 { start += 1 }
         }
+        var end = min(bytes.count, offset + reach)
+        if let stop = bytes[offset..<end].firstIndex(where: Self.isLineEnd) {
+            end = stop
+        } else {
+            while end < bytes.count, end > offset, bytes[end] & 0xc0 == 0x80 { end -= 1 }
+        }
+        let column = bytes[start..<offset].count { $0 & 0xc0 != 0x80 } + 1
+        return SourceLine(bytes: Array(bytes[start..<end]), column: column)
     }
+
+    /// The length of the longest character in UTF-8, in bytes.
+    private static let longestScalar = 4
 
     private static func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0a || byte == 0x0d }
 }

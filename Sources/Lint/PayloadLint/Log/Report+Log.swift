@@ -19,7 +19,7 @@ extension Report {
                 LineChecker.forEachLine(of: block.bytes) { line, number in
                     let bytes = Array(line)
                     let text = SourceText(
-                        bytes: bytes, firstLine: block.firstLine + number, isSingleLine: true)
+                        bytes, firstLine: block.firstLine + number, isSingleLine: true)
                     let read = reader.read(bytes)
                     var result = PushChecker.Result()
                     if let push = read.push, let item = read.document.items.first {

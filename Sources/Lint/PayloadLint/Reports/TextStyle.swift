@@ -45,7 +45,7 @@ struct TextStyle: ReportStyle {
                     Self.count(summary.warnings, "warning"), summary.warnings > 0 ? .yellow : nil),
                 Self.count(summary.notes, "note"),
             ].joined(separator: ", ")
-        } else if summary.files > 0 {
+        } else if summary.pushes > 0 || summary.filesNotJudged < summary.files {
             text += ": " + coloured("nothing found", .green)
         }
         text += ".\n"
@@ -75,8 +75,8 @@ struct TextStyle: ReportStyle {
             + coloured("\(finding.severity) \(finding.rule)", colour)
             + (subject.isEmpty ? "" : " \(subject)") + ": \(finding.clause.withoutControls)\n"
         var indent = "  "
-        if let source = finding.source, !source.isEmpty {
-            let excerpt = Excerpt(source, column: finding.column)
+        if let source = finding.source, !source.bytes.isEmpty {
+            let excerpt = Excerpt(source.bytes, column: source.column)
             let number = "\(finding.line)"
             indent = String(repeating: " ", count: number.count + 3)
             text +=

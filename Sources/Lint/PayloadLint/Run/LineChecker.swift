@@ -31,7 +31,7 @@ struct LineChecker: Sendable {
         Self.forEachLine(of: block.bytes) { line, number in
             let bytes = Array(line)
             let text = SourceText(
-                bytes: bytes, firstLine: block.firstLine + number, isSingleLine: true)
+                bytes, firstLine: block.firstLine + number, isSingleLine: true)
             var result = checker.check(checker.reader.readLine(bytes), in: text)
             part.entries +=
                 recorder?.entries(of: result.findings, at: file.path, isManyLines: true) ?? []

@@ -68,6 +68,16 @@ struct Findings {
                 return $0.rule < $1.rule
             }
         }
+        // In one pass, because a payload can have as many findings as values.
+        var position = TextPosition(offset: 0, in: context.payload)
+        var start = 0
+        for index in diagnostics.indices {
+            let offset = min(diagnostics[index].offset, context.payload.count)
+            position.advance(over: start..<max(start, offset), of: context.payload)
+            start = max(start, offset)
+            diagnostics[index].line = position.line
+            diagnostics[index].column = position.column
+        }
         return diagnostics
     }
 
@@ -94,11 +104,6 @@ struct Findings {
             guard let document = context.document else { break }
             diagnostic.offset = Int(document.nodes[node].start)
             diagnostic.pointer = document.pointer(to: node)
-        }
-        if diagnostic.offset > 0 {
-            let position = TextPosition(offset: diagnostic.offset, in: context.payload)
-            diagnostic.line = position.line
-            diagnostic.column = position.column
         }
         return diagnostic
     }
