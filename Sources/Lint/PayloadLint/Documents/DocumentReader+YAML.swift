@@ -24,7 +24,9 @@ extension DocumentReader {
         }
         do throws(YAMLFault) {
             var document = try read(root)
-            if document.isForeign, forcedKind == nil, bytes.contains(text: "apns") {
+            if document.isForeign, forcedKind == nil,
+                bytes.contains(text: "apns") || isForService(root)
+            {
                 document = service(root) ?? document
             }
             document.hasComments = true
@@ -54,6 +56,14 @@ extension DocumentReader {
         return PushDocument(
             kind: .payload,
             items: [PushItem(draft: assumptions.draft(payload: body.bytes), places: places)])
+    }
+
+    /// Whether a mapping has the keys of an unmistakable request to a service.
+    private func isForService(_ root: YAMLNode) -> Bool {
+        guard let mapping = root.mapping else { return false }
+        let names = Set(mapping.compactMap { $0.key.scalar?.string })
+        return Wrapper.all.contains { $0.isUnmistakable && $0.fits(names) }
+            || names.contains("payload") && !names.isDisjoint(with: Wrapper.deviceTokens)
     }
 
     /// Reads a request to a service that forwards to APNs, as the JSON that it stands for.

@@ -44,12 +44,12 @@ extension DocumentReader {
                 let pushes = request.pushes(of: wrapper.form)
             else { continue }
             var result = self.document(of: pushes)
-            result.isForeign = !wrapper.isUnmistakable
+            result.isForeign = !wrapper.isUnmistakable && !pushes.contains(where: \.isUnmistakable)
             return result
         }
         guard assumptions.pushType == nil, let pushes = request.nested() else { return nil }
         var result = self.document(of: pushes)
-        result.isForeign = true
+        result.isForeign = !pushes.contains(where: \.isUnmistakable)
         return result
     }
 }
@@ -77,7 +77,7 @@ extension DocumentReader {
         let isAddressed = list.elements.contains { Self.isAddressed($0.node, in: document) }
         guard !pushes.isEmpty || isAddressed else { return nil }
         var result = self.document(of: pushes)
-        result.isForeign = true
+        result.isForeign = !pushes.contains(where: \.isUnmistakable)
         return result
     }
 

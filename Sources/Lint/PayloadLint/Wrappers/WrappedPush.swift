@@ -31,6 +31,8 @@ struct WrappedPush {
     var isForFirebase = false
     /// Whether the service is unknown, and may add visible content.
     var isPart = false
+    /// Whether what surrounds the payload shows that it is a push, also in a file of a folder.
+    var isUnmistakable = false
     /// The place and the JSON pointer of the headers of a request to APNs itself, which are all
     /// there; `nil` for a request to a service, which adds others.
     var allHeaders: (offset: Int, pointer: String)?
@@ -110,7 +112,10 @@ struct WrappedPush {
         let critical = Self.librarySound(aps, in: document)
         for member in document.members(of: aps) {
             let own = String(decoding: document.text(member.key), as: UTF8.self)
-            let name = Self.libraryNames[own]
+            // Beside Apple's name it is a misspelt one.
+            let name = Self.libraryNames[own].flatMap {
+                document.last($0, of: aps) == nil ? $0 : nil
+            }
             if let name {
                 let key = document.range(of: member.key)
                 text.append(base.text.slice(rest..<key.lowerBound))

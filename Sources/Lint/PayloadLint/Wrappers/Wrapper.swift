@@ -112,6 +112,14 @@ struct Wrapper: Sendable {
         "registrationIds", "registrationTokens",
     ]
 
+    /// Member names for device tokens beside a payload.
+    static let deviceTokens = [
+        "deviceToken", "device_token", "deviceTokens", "device_tokens", "pushToken", "push_token",
+    ]
+
+    /// The member names by which services call a payload for APNs: Pushwoosh, "Create message".
+    static let payloadNames: Set<String> = ["ios_root_params"]
+
     /// Values and member names for a platform, in requests of services for several platforms.
     static let platforms: Set<String> = [
         "apns", "apn", "fcm", "gcm", "ios", "android", "hms", "huawei", "xiaomi", "oppo", "vivo",

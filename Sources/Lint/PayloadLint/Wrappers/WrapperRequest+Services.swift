@@ -177,10 +177,9 @@ extension WrapperRequest {
                 [
                     ("title", language("headings")), ("subtitle", language("subtitle")),
                     ("body", language("contents")),
-                ], pointer: pointer + "/contents"),
-            flag("content_available", "content-available"),
-            flag("mutable_content", "mutable-content"),
+                ], pointer: pointer + "/contents")
         ].compactMap(\.self)
+        addFlags(to: &push)
         for (name, key) in Wrapper.oneSignalKeys {
             guard let member = member(name) else { continue }
             push.aps.append(
@@ -237,10 +236,9 @@ extension WrapperRequest {
             }
                 ?? alert(
                     [("title", text("title")), ("body", text("message"))],
-                    pointer: pointer + "/message"),
-            flag("content_available", "content-available"),
-            flag("mutable_content", "mutable-content"),
+                    pointer: pointer + "/message")
         ].compactMap(\.self)
+        addFlags(to: &push)
         for (name, key) in Wrapper.gorushKeys {
             guard let member = member(name) else { continue }
             push.aps.append(

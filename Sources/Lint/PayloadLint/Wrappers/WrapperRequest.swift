@@ -199,8 +199,9 @@ struct WrapperRequest {
 
     func formerFirebase() -> [WrappedPush]? {
         let notification = member("notification")
-        let wakes = member("content_available")
-        guard notification != nil || wakes != nil || member("data") != nil else { return nil }
+        let name = "content_available"
+        let wakes = member(name) != nil || !misspeltFlags(name).isEmpty
+        guard notification != nil || wakes || member("data") != nil else { return nil }
         var push = self.push
         push.isForFirebase = true
         let text = notification?.value
@@ -210,10 +211,10 @@ struct WrapperRequest {
                     [
                         ("title", text.flatMap { member("title", of: $0)?.value }),
                         ("body", text.flatMap { member("body", of: $0)?.value }),
-                    ], pointer: pointer + "/notification"),
-                flag("content_available", "content-available"),
-                flag("mutable_content", "mutable-content"),
+                    ], pointer: pointer + "/notification")
             ].compactMap(\.self)
+        addFlags(to: &push)
+        if let text { push.faults += misplacedFlags(in: text, pointer: pointer + "/notification") }
         push.root = data(member("data")?.value, pointer: pointer + "/data")
         let priorities = ["high": "10", "normal": "5"]
         if let given = member("priority"),
@@ -231,11 +232,12 @@ struct WrapperRequest {
         guard let payload = member("payload"), member("aps", of: payload.value) != nil else {
             return nil
         }
-        return self.payload(payload.value, pointer: pointer + "/payload").map { push in
-            var push = push
-            push.isPart = true
-            return [push]
+        guard var push = self.payload(payload.value, pointer: pointer + "/payload") else {
+            return nil
         }
+        push.isPart = true
+        push.isUnmistakable = Wrapper.deviceTokens.contains { member($0) != nil }
+        return [push]
     }
 
     /// The maximum depth of a payload in a request to an unknown service.
@@ -245,8 +247,8 @@ struct WrapperRequest {
     /// APNs unchanged. Returns `nil` if there are none.
     func nested() -> [WrappedPush]? {
         var pushes: [WrappedPush] = []
-        var pending = [(self, depth: 0)]
-        while let (request, depth) = pending.popLast() {
+        var pending = [(self, depth: 0, isUnmistakable: false)]
+        while let (request, depth, isUnmistakable) = pending.popLast() {
             if depth > 0, request.member("apns") != nil, let found = request.firebase() {
                 for var push in found {
                     push.isPart = true
@@ -264,6 +266,7 @@ struct WrapperRequest {
                     continue
                 }
                 push.isPart = depth > 0
+                push.isUnmistakable = isUnmistakable
                 pushes.append(push)
                 continue
             }
@@ -272,14 +275,17 @@ struct WrapperRequest {
                 continue
             }
             guard depth < Self.maximumDepth else { continue }
+            let hasToken = Wrapper.deviceTokens.contains { request.member($0) != nil }
             for member in document.members(of: request.node) {
                 var inner = request
                 let name = String(decoding: document.text(member.key), as: UTF8.self)
                 inner.pointer += "/" + JSONPointerText.escaped(name)
                 inner.node = member.value
+                let isUnmistakable =
+                    Wrapper.payloadNames.contains(name) || hasToken && name == "payload"
                 switch document.kind(member.value) {
-                case .object: pending.append((inner, depth: depth + 1))
-                case .array: pending += inner.elements.map { ($0, depth: depth + 1) }
+                case .object: pending.append((inner, depth + 1, isUnmistakable))
+                case .array: pending += inner.elements.map { ($0, depth + 1, isUnmistakable) }
                 case .string:
                     if let push = inner.payload(member.value, pointer: inner.pointer),
                         push.hasAPS
@@ -302,15 +308,5 @@ struct WrapperRequest {
             request.pointer += "/\(index)"
             return request
         }
-    }
-
-    /// A Boolean of the service that is 1 in `aps`.
-    func flag(_ name: String, _ key: String) -> WrappedPush.Member? {
-        guard let member = member(name),
-            document.kind(member.value) == .trueLiteral || document.isNumber(member.value, "1")
-        else { return nil }
-        var one = EmbeddedText()
-        one.append("1", standingAt: offset(member.value))
-        return WrappedPush.Member(name: key, value: one, pointer: pointer + "/" + name)
     }
 }

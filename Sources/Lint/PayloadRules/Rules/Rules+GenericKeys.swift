@@ -27,8 +27,11 @@ extension Rules {
             noteForeignAlertKeys(push, &findings)
         },
         Rule(
-            "G012", .warning, "a key inside `aps` is misspelt",
-            why: "Apple's keys are exact, in lower case with hyphens; all others are ignored.",
+            "G012", .warning, "a key inside `aps`, or of a service's request, is misspelt",
+            why: """
+                Apple's keys are exact, in lower case with hyphens; all others are ignored. Push \
+                services ignore what is not spelt as in their own requests.
+                """,
             from: [.practice, .generating], fix: "Write the key as Apple does.",
             check: misspeltKeys),
         Rule(
