@@ -113,6 +113,7 @@ struct CurlTests {
             try await Self.findings(page, "G001,G014,BG006,LA", name: "a.md")
                 == [
                     "G014 4:33 /aps/badge", "BG006 7:82 /headers/apns-priority", "G001 11:23 /aps",
+                    "G014 18:20 /aps/badge",
                 ])
     }
 

@@ -24,12 +24,17 @@ public struct LintSummary: Hashable, Sendable {
     public internal(set) var foreignFiles = 0
     /// The number of files that were read and contain no push that can be checked.
     public internal(set) var filesWithoutPush = 0
+    /// The number of files that were given by name and are in a format that is not read.
+    public internal(set) var filesOfUnknownFormat = 0
     /// The number of files in folders that the settings exclude.
     public internal(set) var excludedFiles = 0
     /// The number of findings that a comment in their file ignores.
     public internal(set) var ignoredFindings = 0
     /// The number of findings that are in the baseline.
     public internal(set) var knownFindings = 0
+
+    /// The number of files that were read and not judged.
+    var filesNotJudged: Int { filesWithoutPush + filesOfUnknownFormat }
 
     /// Creates a summary of nothing.
     public init() {}
@@ -56,6 +61,7 @@ public struct LintSummary: Hashable, Sendable {
         failedFiles += other.failedFiles
         foreignFiles += other.foreignFiles
         filesWithoutPush += other.filesWithoutPush
+        filesOfUnknownFormat += other.filesOfUnknownFormat
         excludedFiles += other.excludedFiles
         ignoredFindings += other.ignoredFindings
         knownFindings += other.knownFindings

@@ -25,6 +25,10 @@ struct PushChecker: Sendable {
         var knownCount = 0
         /// The number of checked pushes; a document with faults counts as one.
         var pushCount = 0
+        /// Whether the document is in a format that is not read.
+        var isOfUnknownFormat = false
+        /// The lines of the blocks that are about pushes and cannot be read.
+        var unreadLines: [Int] = []
         /// The types of all pushes.
         var types = PushTypeTally.none
         /// The types that were inferred from payloads.
@@ -56,6 +60,8 @@ struct PushChecker: Sendable {
     /// Checks a document of the file `text`.
     func check(_ document: PushDocument, in text: SourceText) -> Result {
         var result = Result()
+        result.isOfUnknownFormat = document.isOfUnknownFormat
+        result.unreadLines = document.unreadBlocks.map { text.position(of: .offset($0)).line }
         report(document.faults, in: text, &result)
         for item in document.items { check(item, of: document.kind, in: text, &result) }
         result.findings = Self.inOrder(result.findings)
@@ -102,20 +108,19 @@ struct PushChecker: Sendable {
     ) -> [Diagnostic] {
         let general: [RuleID: Set<RuleID>] = [
             "AL001": ["BG013", "G010"], "BG001": ["BG010", "G010"], "BG012": ["BG001"],
-            "BG014": ["H004"], "G014": ["BG017"], "VO003": ["VO008"], "H007": ["BG009", "VO001"],
-            "H019": ["LO001"],
+            "BG014": ["H004"], "G014": ["BG017"], "G017": ["AU010"], "VO003": ["VO008"],
+            "H007": ["BG009", "VO001"], "H019": ["LO001"],
         ]
         // Firebase sends no VoIP pushes at all, whatever else they hold.
         let ofCalls: Set<RuleID> = ["VO001", "VO003", "VO005", "VO006", "VO008", "VO009"]
+        let others = Dictionary(grouping: diagnostics, by: \.rule)
         return diagnostics.filter { diagnostic in
             let isOfCall = ofCalls.contains(diagnostic.rule)
-            let particular = general[diagnostic.rule] ?? []
-            guard isOfCall || !particular.isEmpty else { return true }
-            return !diagnostics.contains { other in
+            let particular = (general[diagnostic.rule] ?? []).union(isOfCall ? ["VO016"] : [])
+            return !particular.lazy.flatMap { others[$0] ?? [] }.contains { other in
                 (isOfCall && other.rule == "VO016"
-                    || particular.contains(other.rule)
-                        && (other.pointer == diagnostic.pointer
-                            || other.pointer.hasPrefix(diagnostic.pointer + "/")))
+                    || other.pointer == diagnostic.pointer
+                    || other.pointer.hasPrefix(diagnostic.pointer + "/"))
                     && policy.severity(of: other.rule, other.severity) != nil
                     && !isIgnored(other, of: item, in: text)
             }
@@ -161,7 +166,7 @@ struct PushChecker: Sendable {
         for fault in faults {
             let rule = fault.rule
             let position = text.position(of: fault.place)
-            guard let severity = policy.severity(of: rule, .error) else { continue }
+            guard let severity = policy.severity(of: rule, fault.severity) else { continue }
             guard !text.ignores.cover(rule, line: position.line) else {
                 result.ignoredCount += 1
                 continue

@@ -30,7 +30,11 @@ struct DocumentReader: Sendable {
             return document
         } catch {
             // Such a text can only be a body: rule G005 reports it.
-            guard !InputSniffer.isWideText(bytes[...]) else { return broken(bytes, name: name) }
+            guard !InputSniffer.isWideText(bytes[...]) else {
+                return HTTPRequests.isOne(bytes, name: name)
+                    ? broken(bytes, name: name)
+                    : readDocument(bytes, name: name, isYAML: false)
+            }
             if !Self.isNamedYAML(name),
                 let commands = readHTTP(bytes, name: name) ?? readScript(bytes, name: name)
             {
@@ -42,9 +46,39 @@ struct DocumentReader: Sendable {
             {
                 return PushDocument(kind: .request, isForeign: true)
             }
-            if isYAML { return readYAML(bytes) }
-            return broken(bytes, name: name)
+            return readDocument(bytes, name: name, isYAML: isYAML)
         }
+    }
+
+    /// Reads YAML, or JSON with faults. Of a file whose name says neither, only what begins like
+    /// JSON, or is YAML with a push, is a payload: most texts are valid YAML, or nearly.
+    private func readDocument(_ bytes: [UInt8], name: String, isYAML: Bool) -> PushDocument {
+        guard forcedKind == nil, !Self.isNamedForDocuments(name), !Self.beginsLikeJSON(bytes) else {
+            return isYAML ? readYAML(bytes) : broken(bytes, name: name)
+        }
+        if isYAML {
+            let document = readYAML(bytes)
+            if !document.isForeign, document.faults.isEmpty { return document }
+        }
+        return PushDocument(kind: .request, isForeign: true, isOfUnknownFormat: true)
+    }
+
+    /// Whether a file is a document in JSON or YAML by its name, or is standard input.
+    private static func isNamedForDocuments(_ name: String) -> Bool {
+        name == "-" || name.isEmpty || InputList.isPicked(name)
+            || [".har", ".json5", ".jsonc"].contains { name.lowercased().hasSuffix($0) }
+    }
+
+    /// Whether a text begins as an object of JSON does, or a list of objects. A brace by itself
+    /// begins blocks of many languages.
+    private static func beginsLikeJSON(_ bytes: [UInt8]) -> Bool {
+        // In UTF-16 and UTF-32, ASCII has zero bytes, and the mark of the byte order is before it.
+        let isWide = InputSniffer.isWideText(bytes[...])
+        let text = (isWide ? bytes.filter { $0 != 0 && $0 < 0xfe } : bytes).afterByteOrderMark
+        var rest = text.drop { $0 <= 0x20 }
+        if rest.first == UInt8(ascii: "[") { rest = rest.dropFirst().drop { $0 <= 0x20 } }
+        guard rest.first == UInt8(ascii: "{") else { return false }
+        return rest.dropFirst().drop { $0 <= 0x20 }.first == UInt8(ascii: "\"")
     }
 
     /// A text that cannot be read; the rules find and report the fault.
@@ -99,7 +133,7 @@ struct DocumentReader: Sendable {
 
     /// Whether JSON that cannot be read says that it is about pushes, also without its quotes or
     /// in UTF-16.
-    private static func brokenTextMentionsPush(_ bytes: [UInt8]) -> Bool {
+    static func brokenTextMentionsPush(_ bytes: [UInt8]) -> Bool {
         let text = InputSniffer.isWideText(bytes[...]) ? bytes.filter { $0 != 0 } : bytes
         return mentionsPush(text) || text.hasYAMLKey("aps")
     }
@@ -204,7 +238,8 @@ struct DocumentReader: Sendable {
 
     /// Whether a text is a shell script, a makefile or a page.
     private static func isScript(_ bytes: [UInt8], name: String) -> Bool {
-        bytes.afterByteOrderMark.starts(with: "#!".utf8) || isPage(name) || isMakefile(name)
+        bytes.afterByteOrderMark.starts(with: "#!".utf8) || PageBlock.isPage(name)
+            || isMakefile(name)
             || [".sh", ".bash", ".zsh", ".command"].contains { name.lowercased().hasSuffix($0) }
     }
 

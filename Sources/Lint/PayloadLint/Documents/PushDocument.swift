@@ -35,6 +35,7 @@ struct PushDocument: Sendable {
     struct Fault: Sendable {
         /// The rule that it violates.
         var rule: RuleID = "G001"
+        var severity = Severity.error
         /// The fault, as a clause.
         let message: String
         /// The fix, as a sentence.
@@ -56,6 +57,12 @@ struct PushDocument: Sendable {
     var isForeign = false
     /// Whether the format of the text has comments.
     var hasComments = false
+    /// Whether the text is in a format that is not read, such as source code.
+    var isOfUnknownFormat = false
+    /// The blocks of a page, each from the line that opens it.
+    var blocks: [Range<Int>] = []
+    /// The offsets of the blocks that are about pushes and cannot be read.
+    var unreadBlocks: [Int] = []
 }
 
 /// The command line's options for bare payloads.

@@ -32,7 +32,8 @@ struct Fixer: Sendable {
         guard mode != .nothing else { return bytes }
         var bytes = bytes
         for _ in 0..<LintLimits.mendingRounds {
-            let repairs = checker.check(read(bytes), in: SourceText(bytes: bytes)).repairs
+            let document = read(bytes)
+            let repairs = checker.check(document, in: SourceText(bytes, of: document)).repairs
                 .filter { mode == .all || $0.isSafe }
             guard !repairs.isEmpty else { break }
             let mended = Repairs.apply(repairs, to: bytes)

@@ -96,17 +96,25 @@ protocol ReportStyle: Sendable {
 struct FileTally: Sendable {
     var summary = LintSummary()
     var types = PushTypeTally.none
+    /// The lines of the blocks that are about pushes and cannot be read.
+    var unreadLines: [Int] = []
 
     mutating func add(_ other: FileTally) {
         summary.add(other.summary)
         types.add(other.types)
+        unreadLines += other.unreadLines
     }
 
     /// Adds the result of one document.
     mutating func add(_ result: PushChecker.Result) {
         let isEmpty = result.pushCount == 0 && result.findings.isEmpty
         summary.pushes += isEmpty ? 0 : max(1, result.pushCount)
-        summary.filesWithoutPush += isEmpty && result.knownCount == 0 ? 1 : 0
+        if result.isOfUnknownFormat {
+            summary.filesOfUnknownFormat += 1
+        } else if isEmpty, result.knownCount == 0, result.unreadLines.isEmpty {
+            summary.filesWithoutPush += 1
+        }
+        unreadLines += result.unreadLines
         types.add(result.types)
         for type in result.inferredTypes { summary.inferredTypes[type, default: 0] += 1 }
         summary.ignoredFindings += result.ignoredCount

@@ -29,6 +29,21 @@ package struct ReportTotals: Sendable {
     /// What was not checked and why, as sentences.
     package internal(set) var notJudged: [String] = []
 
+    /// Says that blocks of a page are not judged.
+    mutating func note(unreadLines lines: [Int], of path: String) {
+        guard let last = lines.last else { return }
+        let shown = lines.dropLast().prefix(Self.shownLines).map { "\($0), " }.joined()
+        let more = lines.count - 1 > Self.shownLines ? "…, " : ""
+        notJudged.append(
+            lines.count == 1
+                ? "\(path): the block in line \(last) is not judged: it is abridged, or not JSON."
+                : "\(path): \(lines.count) blocks are not judged, in lines \(shown)\(more)\(last): "
+                    + "they are abridged, or not JSON.")
+    }
+
+    /// The maximum number of lines of blocks that are named before the last one.
+    private static let shownLines = 20
+
     /// All that was not checked or is not reported, and why: first the counts of the summary.
     var statements: [String] {
         var statements: [String] = []
@@ -43,6 +58,12 @@ package struct ReportTotals: Sendable {
             statements.append(
                 "\(files(summary.filesWithoutPush)) not judged: no push to APNs was found, as in a "
                     + "request to another service.")
+        }
+        if summary.filesOfUnknownFormat > 0 {
+            statements.append(
+                "\(files(summary.filesOfUnknownFormat)) not judged: neither JSON nor YAML, and no "
+                    + "`curl` command or HTTP request in it sends a push. Save a payload as .json, "
+                    + "or say with --kind what it is.")
         }
         if summary.excludedFiles > 0 {
             statements.append(

@@ -89,9 +89,7 @@ struct FileChecker: Sendable {
                 document = checker.reader.read(bytes, name: input.path)
             }
         }
-        var text = SourceText(bytes: bytes)
-        if document.hasComments { text.ignores = InlineIgnores(bytes) }
-        var result = checker.check(document, in: text)
+        var result = checker.check(document, in: SourceText(bytes, of: document))
         let file = ReportedFile(
             path: input.path, kind: document.kind,
             types: result.types, isInferred: result.isInferred)

@@ -3,89 +3,129 @@
 import PayloadRules
 import StrictJSON
 
-/// Reads pushes from pages in Markdown.
+/// Reads pushes from pages in Markdown and reStructuredText.
 extension DocumentReader {
-    /// Reads the commands of a text, and, if it is a page, its blocks of JSON that are about
-    /// pushes. Returns `nil` if there are none.
+    /// What a block of a page is.
+    private enum Reading {
+        case pushes(PushDocument)
+        /// About pushes, and not readable: abridged, or not JSON.
+        case unread
+        case other
+    }
+
+    /// Reads the commands of a text, and, if it is a page, its blocks with payloads and requests.
+    /// Returns `nil` if there are none.
     func readScript(_ bytes: [UInt8], name: String) -> PushDocument? {
         let commands = readCommands(bytes, name: name)
-        guard Self.isPage(name), forcedKind == nil, Self.mentionsPush(bytes) else {
-            return commands
-        }
+        guard PageBlock.isPage(name), forcedKind == nil else { return commands }
         var result = commands ?? PushDocument(kind: .request, hasComments: true)
-        for (block, isJSON) in Self.blocks(of: bytes) {
-            guard let document = read(block: Array(bytes[block]), isJSON: isJSON) else { continue }
-            for var item in document.items {
-                item.places.shift(by: block.lowerBound)
-                result.items.append(item)
-            }
-            for var fault in document.faults {
-                fault.place = fault.place.shifted(by: block.lowerBound)
-                result.faults.append(fault)
+        let blocks = PageBlock.all(in: bytes, name: name)
+        result.blocks = blocks.map(\.whole)
+        for block in blocks {
+            switch read(Array(bytes[block.content]), block.language, besideFile: name) {
+            case .other: continue
+            case .unread: result.unreadBlocks.append(block.whole.lowerBound)
+            case .pushes(let document):
+                let start = block.content.lowerBound
+                for var item in document.items {
+                    item.places.shift(by: start)
+                    result.items.append(item)
+                }
+                for var fault in document.faults {
+                    fault.place = fault.place.shifted(by: start)
+                    result.faults.append(fault)
+                }
             }
         }
-        return commands == nil && result.items.isEmpty && result.faults.isEmpty ? nil : result
+        let isEmpty = commands == nil && result.items.isEmpty && result.faults.isEmpty
+        result.isForeign = isEmpty
+        return isEmpty && result.unreadBlocks.isEmpty ? nil : result
     }
 
-    /// Whether a file is a page in Markdown.
-    static func isPage(_ name: String) -> Bool {
-        [".md", ".mdx", ".markdown"].contains { name.lowercased().hasSuffix($0) }
-    }
-
-    /// Reads a block that begins like an object and is about a push; `nil` for another one, and for
-    /// one that was abridged or commented for people. Only one that says to be JSON, or nothing of
-    /// what it is, has errors of syntax.
-    private func read(block: [UInt8], isJSON: Bool) -> PushDocument? {
-        guard block.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"), Self.mentionsPush(block)
-        else { return nil }
+    private func read(
+        _ block: [UInt8], _ language: String, besideFile name: String
+    ) -> Reading {
+        if HTTPRequests.isOne(block, name: "") { return readRequests(block, besideFile: name) }
+        // In a string, a payload has escapes.
+        let mentionsPush = Self.mentionsPush(block) || block.contains(text: #"\"aps\""#)
+        guard block.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"),
+            mentionsPush || Self.brokenTextMentionsPush(block)
+        else { return .other }
         do throws(JSONSyntaxError) {
-            return read(try JSONScanner.scan(block))
+            var result = read(try JSONScanner.scan(block))
+            let count = result.items.count
+            result.items.removeAll { Self.isIllustration($0.draft.payload) }
+            if result.items.count < count { return .unread }
+            // Anything else in which the word is a value.
+            result.items.removeAll { $0.weightWithoutAPS == .note }
+            return mentionsPush ? .pushes(result) : .other
         } catch {
-            guard isJSON, let next = block.dropFirst(error.offset).first,
-                "}],:\"".utf8.contains(next), !Self.isTemplate(block), !Self.isAbridged(block),
-                // Several objects one after another.
-                (try? JSONScanner.scan(Array(block.prefix(error.offset)))) == nil
-            else { return nil }
-            return bare(block, .payload)
+            return readIllustration(block, language, error)
         }
     }
 
-    /// Whether a text has a string that stands for what was left out.
-    private static func isAbridged(_ block: [UInt8]) -> Bool {
-        let text = String(decoding: block, as: UTF8.self)
-        return text.contains(#""...""#) || text.contains(#""…""#)
+    /// Reads a block that is no JSON. With comments it is read without them. Only one that says to
+    /// be JSON, or nothing of what it is, and was not written for people, has errors of syntax.
+    private func readIllustration(
+        _ block: [UInt8], _ language: String, _ error: JSONSyntaxError
+    ) -> Reading {
+        let text = IllustratedJSON(block)
+        let hasComments = text.hasComments || ["jsonc", "json5"].contains(language)
+        if hasComments, !text.isAbridged, let document = try? JSONScanner.scan(text.bytes) {
+            var result = read(document)
+            // A comment may say what else is sent.
+            for index in result.items.indices { result.items[index].isPart = true }
+            return .pushes(result)
+        }
+        if ["", "json"].contains(language), !hasComments, !text.isAbridged, !Self.isTemplate(block),
+            let next = block.dropFirst(error.offset).first, "}],:\"".utf8.contains(next),
+            // Several objects one after another.
+            (try? JSONScanner.scan(Array(block.prefix(error.offset)))) == nil
+        {
+            return .pushes(bare(block, .payload))
+        }
+        return ["", "json", "jsonc", "json5"].contains(language) ? .unread : .other
     }
 
-    /// The ranges between the fences of a page (CommonMark 0.31 §4.5), and whether they may be
-    /// JSON by the word behind the fence. The end of the page ends the last one.
-    private static func blocks(of bytes: [UInt8]) -> [(Range<Int>, isJSON: Bool)] {
-        var blocks: [(Range<Int>, isJSON: Bool)] = []
-        var open: (fence: [UInt8], start: Int, isJSON: Bool)?
+    /// Reads a block of requests in HTTP notation. The body and a token that a page leaves out are
+    /// not missed, nor is anything where it leaves out headers.
+    private func readRequests(_ block: [UInt8], besideFile name: String) -> Reading {
+        guard var result = readHTTP(Self.withoutComments(block), name: name) else { return .other }
+        let lines = block.split(separator: UInt8(ascii: "\n"))
+        let dots = lines.contains { line in
+            let text = String(decoding: line.filter { $0 > 0x20 }, as: UTF8.self)
+            return text == "..." || text == "…"
+        }
+        let isCut = result.items.isEmpty
+        result.items.removeAll { $0.draft.payload.isEmpty }
+        let count = result.items.count
+        result.items.removeAll { dots || Self.isIllustration($0.draft.payload) }
+        for index in result.items.indices {
+            result.items[index].draft.opaqueHeaders.insert("authorization")
+        }
+        if result.items.count < count || isCut { return .unread }
+        return result.items.isEmpty && result.faults.isEmpty ? .other : .pushes(result)
+    }
+
+    /// Clears the comments in the body of a request: what is behind its first empty line.
+    private static func withoutComments(_ block: [UInt8]) -> [UInt8] {
         var start = 0
-        while start < bytes.count {
-            let end = bytes[start...].firstIndex(of: 0x0a) ?? bytes.count
-            let line = bytes[start..<end].drop { $0 == 0x20 || $0 == 0x09 }
-            let fence = line.prefix(3)
-            if let block = open {
-                if line.starts(with: block.fence) {
-                    blocks.append((block.start..<start, block.isJSON))
-                    open = nil
-                }
-            } else if fence.elementsEqual("```".utf8) || fence.elementsEqual("~~~".utf8) {
-                let info = line.drop { $0 == fence.first }
-                // With a backtick it is code within a line.
-                if !info.contains(UInt8(ascii: "`")) {
-                    let word = String(
-                        decoding: info.drop { $0 <= 0x20 }.prefix { $0 > 0x20 }, as: UTF8.self)
-                    open = (
-                        Array(fence), min(end + 1, bytes.count),
-                        ["", "json"].contains(word.lowercased())
-                    )
-                }
-            }
+        while start < block.count {
+            let end = block[start...].firstIndex(of: 0x0a) ?? block.count
+            if !block[start..<end].contains(where: { $0 > 0x20 }), start > 0 { break }
             start = end + 1
         }
-        if let open { blocks.append((open.start..<bytes.count, open.isJSON)) }
-        return blocks
+        guard start < block.count else { return block }
+        let body = Array(block[start...])
+        guard body.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else { return block }
+        let text = IllustratedJSON(body)
+        return text.hasComments ? block[..<start] + text.bytes : block
+    }
+
+    /// Whether a payload is no JSON because it was written for people.
+    private static func isIllustration(_ payload: [UInt8]) -> Bool {
+        guard (try? JSONScanner.scan(payload)) == nil else { return false }
+        let text = IllustratedJSON(payload)
+        return text.hasComments || text.isAbridged || isTemplate(payload)
     }
 }

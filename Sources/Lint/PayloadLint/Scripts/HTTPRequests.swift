@@ -80,14 +80,20 @@ struct HTTPRequests {
         return true
     }
 
-    private mutating func read(line: Range<Int>) {
+    private mutating func read(line whole: Range<Int>) {
+        // A block of a page may be indented as a whole.
+        let indent = body == nil ? file.bytes[whole].prefix { $0 == 0x20 || $0 == 0x09 }.count : 0
+        let line = whole.lowerBound + indent..<whole.upperBound
         let text = String(decoding: file.bytes[line], as: UTF8.self)[...]
         if text.hasPrefix("###") {
             finish()
         } else if let body {
-            // Instructions for the response, and the end of an example in a page.
-            if ["> ", "<> ", "```"].contains(where: { text.hasPrefix($0) }) {
+            // Instructions for the response, the response, and the end of an example in a page.
+            if ["> ", "<> ", "```", "HTTP/"].contains(where: { text.hasPrefix($0) }) {
                 finish()
+            } else if Self.requestLine(text) != nil {
+                finish()
+                read(line: line)
             } else {
                 self.body = body.lowerBound..<line.upperBound
             }

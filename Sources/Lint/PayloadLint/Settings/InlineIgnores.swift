@@ -2,15 +2,15 @@
 
 package import PayloadRules
 
-/// Comments that ignore rules for a line: `// rouse:ignore CF026 reason`, or after `#`, `/*` and
-/// `<!--`.
+/// Comments that ignore rules for a line: `// rouse:ignore CF026 reason`, or after `#`, `/*`,
+/// `<!--` and `..`.
 ///
 /// After code, such a comment applies to its own line; alone on a line, to the next line that is
 /// not blank and not such a comment. Several rules are separated by commas or blanks; the text
 /// after the rules is the reason.
 package struct InlineIgnores: Sendable {
     private static let mark = Array("rouse:ignore".utf8)
-    private static let openings = ["//", "#", "/*", "<!--", "--", ";"].map { Array($0.utf8) }
+    private static let openings = ["//", "#", "/*", "<!--", "--", ";", ".."].map { Array($0.utf8) }
 
     private var rules: [Int: RuleSelection] = [:]
 
@@ -41,6 +41,16 @@ package struct InlineIgnores: Sendable {
         }
     }
 
+    /// Whether there are no such comments.
+    var isEmpty: Bool { rules.isEmpty }
+
+    /// Applies what is ignored in the first of some lines to all of them: a comment in front of a
+    /// block of a page is for the block.
+    mutating func extend(over lines: ClosedRange<Int>) {
+        guard let ignored = rules[lines.lowerBound] else { return }
+        for line in lines { rules[line, default: RuleSelection()].formUnion(ignored) }
+    }
+
     /// Whether a comment ignores a rule for a line, from 1.
     package func cover(_ rule: RuleID, line: Int) -> Bool {
         rules[line]?.contains(rule) ?? false
@@ -67,7 +77,12 @@ package struct InlineIgnores: Sendable {
 
     private static func named(in text: ArraySlice<UInt8>) -> RuleSelection {
         var selection = RuleSelection()
-        let words = String(decoding: text, as: UTF8.self).split { $0 == " " || $0 == "\t" }
+        var comment = String(decoding: text, as: UTF8.self)
+        for end in ["-->", "*/"] {
+            guard let range = comment.firstRange(of: end) else { continue }
+            comment.removeSubrange(range.lowerBound...)
+        }
+        let words = comment.split { " \t\r".contains($0) }
         var isListed = true
         for word in words {
             let names = word.split(separator: ",").map(String.init)
