@@ -36,6 +36,8 @@ struct PageTests {
             ("a.java", "class A { String x = \"{\\\"aps\\\":{}}\"; }\n"),
             ("a.log", "2026-11-01 12:00:00 sent {\"aps\": {}}\n"), ("README", "Read: me\nnow\n"),
             ("a.toml", "[aps]\nalert = 1\n"), ("a.txt", "\"aps\": {\"badge\": 1}\nand so on\n"),
+            ("a.properties", "aps: x\nheaders: y\n"), ("a.json5", "{aps: {alert: 'x'}}\n"),
+            ("a.txt", "{\"aps\": {\"alert\": \"x\"}} is what we send\n"),
             ("a.rs", "{\n}\n// aps: x\n"), ("a.html", "<p>aps: x</p>\n"),
         ])
     func otherFormats(name: String, text: String) async throws {
@@ -54,6 +56,11 @@ struct PageTests {
             let broken = try await Self.run(#"[{ "aps": {"badge" 1} }]"#, "G", name: name)
             #expect(try broken.findings().map { $0.prefix(4) } == ["G001"], "\(name)")
         }
+        let comments = "// a wake\n{\"aps\": {\"badge\": \"1\",},}\n"
+        #expect(
+            try await Self.run(comments, "G", name: "a.jsonc").findings() == [
+                "G014 2:19 /aps/badge"
+            ])
         let yaml = "headers:\n  apns-push-type: alert\npayload:\n  aps:\n    badge: \"1\"\n"
         #expect(try await Self.run(yaml, "G014", name: "push").findings().count == 1)
         let kind = try await FinishedRun([
@@ -122,6 +129,14 @@ struct PageTests {
               // ...
             }
             ```
+            ```json
+            {
+              "aps": {
+                "alert": "a", // either
+                "alert": {"title": "t"} // or
+              }
+            }
+            ```
             ```json5
             {aps: {'content-available': 1}}
             ```
@@ -142,9 +157,31 @@ struct PageTests {
         let path = try #require(try run.files().first?["path"] as? String)
         #expect(
             try Self.notJudged(run) == [
-                "\(path): 5 blocks are not judged, in lines 12, 15, 19, 25, 28: "
+                "\(path): 5 blocks are not judged, in lines 12, 15, 19, 33, 36: "
                     + "they are abridged, or not JSON."
             ])
+    }
+
+    @Test("a payload in a string of a block is judged, unless it is abridged")
+    func payloadInString() async throws {
+        let page = #"""
+            ```json
+            {"default": "x", "APNS": "{\"aps\":{\"alert\":\"x\",\"badge\":\"1\"}}"}
+            ```
+            ```json
+            {"default": "x", "APNS": "{\"aps\":{\"alert\":\"x\", ... }}"}
+            ```
+            ```json
+            {"default": "x", "APNS": "{\"aps\":{\"alert\":\"x\"}, // more\n}"}
+            ```
+            ```json
+            {"headers": {"apns-push-type": "background"}, // and others
+             "payload": {"aps": {"content-available": 1}, "version": 1}}
+            ```
+            """#
+        let run = try await Self.run(page, "G,H,BG001,BG007")
+        #expect(try run.findings() == ["G014 2:63 /APNS/aps/badge"])
+        #expect(try Self.notJudged(run).first?.contains("2 blocks are not judged") == true)
     }
 
     @Test("requests in blocks of a page are judged with their headers")
@@ -163,6 +200,12 @@ struct PageTests {
 
             HTTP/2 200
             apns-id: 3f2504e0-4f89-11d3-9a0c-0305e82c3301
+
+            POST https://api.push.apple.com/3/device/TOKEN
+            apns-topic: com.example.app.voip
+            apns-push-type: alert
+
+            {"aps": {"alert": "x"}}
             ```
 
             - In a list:
@@ -177,7 +220,9 @@ struct PageTests {
             """
         let run = try await Self.run(page, "H,AU,BG004,BG006,VO001,G001")
         #expect(
-            try run.findings() == ["BG006 6:1 ", "BG004 9:35 /aps/badge", "VO001 20:3 "])
+            try run.findings() == [
+                "BG006 6:1 ", "BG004 9:35 /aps/badge", "H007 16:1 ", "VO001 26:3 ",
+            ])
         #expect(try Self.notJudged(run).isEmpty)
     }
 
@@ -189,6 +234,9 @@ struct PageTests {
             "POST /3/device/TOKEN\napns-push-type: background\n",
             "POST /3/device/TOKEN\napns-topic: com.a\n\n{\"aps\": {\"badge\": <number>}}",
             "POST /v1/push\ncontent-type: application/json\n\n{\"aps\": {\"badge\": \"1\"}, }",
+            "POST /3/device/abc\napns-topic: com.a\napns-push-type: background\n"
+                + "apns-priority: 5\napns-expiration: 1790000600\n\n"
+                + "{\"aps\": {\"content-available\": 1}, \"version\": 3}",
             "GET /3/device/TOKEN\n", "POST it to /3/device, as you like\n{\"aps\": 1}",
             "HTTP/2 400\n\n{\"reason\": \"BadDeviceToken\"}",
         ])

@@ -63,6 +63,7 @@ extension WrapperTests {
             ("a.yaml", "deviceToken: a\npayload:\n  aps:\n    badge: \"1\"\n", 1),
             ("a.json", #"{"deviceToken":"t","payload":{"badge":"1"}}"#, 0),
             ("a.yaml", "notifications:\n  email: [a]\n  slack: {badge: \"1\"}\n", 0),
+            ("a.yaml", "APNS: on\nAPNS_SANDBOX: off\n", 0),
             ("a.yaml", "app_id: a\nname: x\nenv: {badge: \"1\"}\n", 0),
             ("a.json", #"{"map":{"payload":{"aps":{"badge":"1"}}}}"#, 0),
         ])

@@ -50,35 +50,52 @@ struct DocumentReader: Sendable {
         }
     }
 
-    /// Reads YAML, or JSON with faults. Of a file whose name says neither, only what begins like
+    /// Reads YAML, or JSON with faults. Of a file whose name says neither, only what looks like
     /// JSON, or is YAML with a push, is a payload: most texts are valid YAML, or nearly.
     private func readDocument(_ bytes: [UInt8], name: String, isYAML: Bool) -> PushDocument {
-        guard forcedKind == nil, !Self.isNamedForDocuments(name), !Self.beginsLikeJSON(bytes) else {
+        let isNamed = name == "-" || name.isEmpty || Self.hasExtension(Self.documents, name)
+        let allowsComments = Self.hasExtension(["jsonc", "json5"], name)
+        guard forcedKind == nil, !isNamed, allowsComments || !Self.looksLikeJSON(bytes) else {
             return isYAML ? readYAML(bytes) : broken(bytes, name: name)
         }
-        if isYAML {
+        if allowsComments, let document = try? JSONScanner.scan(IllustratedJSON(bytes).bytes) {
+            var result = read(document)
+            result.hasComments = true
+            return result
+        }
+        if isYAML, !allowsComments {
             let document = readYAML(bytes)
-            if !document.isForeign, document.faults.isEmpty { return document }
+            let isPush =
+                document.kind == .request
+                || document.items.contains { item in
+                    item.draft.payload.contains(text: "\"aps\":{")
+                }
+            if isPush, !document.isForeign, document.faults.isEmpty { return document }
         }
         return PushDocument(kind: .request, isForeign: true, isOfUnknownFormat: true)
     }
 
-    /// Whether a file is a document in JSON or YAML by its name, or is standard input.
-    private static func isNamedForDocuments(_ name: String) -> Bool {
-        name == "-" || name.isEmpty || InputList.isPicked(name)
-            || [".har", ".json5", ".jsonc"].contains { name.lowercased().hasSuffix($0) }
+    /// The extensions of files that are documents in JSON or YAML.
+    private static let documents = InputList.extensions.union(["har"])
+
+    private static func hasExtension(_ extensions: Set<String>, _ name: String) -> Bool {
+        name.lastIndex(of: ".").map {
+            extensions.contains(name[name.index(after: $0)...].lowercased())
+        } ?? false
     }
 
-    /// Whether a text begins as an object of JSON does, or a list of objects. A brace by itself
-    /// begins blocks of many languages.
-    private static func beginsLikeJSON(_ bytes: [UInt8]) -> Bool {
+    /// Whether a text begins and ends as an object of JSON does, or a list of objects. A brace by
+    /// itself begins blocks of many languages.
+    private static func looksLikeJSON(_ bytes: [UInt8]) -> Bool {
         // In UTF-16 and UTF-32, ASCII has zero bytes, and the mark of the byte order is before it.
         let isWide = InputSniffer.isWideText(bytes[...])
         let text = (isWide ? bytes.filter { $0 != 0 && $0 < 0xfe } : bytes).afterByteOrderMark
         var rest = text.drop { $0 <= 0x20 }
         if rest.first == UInt8(ascii: "[") { rest = rest.dropFirst().drop { $0 <= 0x20 } }
-        guard rest.first == UInt8(ascii: "{") else { return false }
-        return rest.dropFirst().drop { $0 <= 0x20 }.first == UInt8(ascii: "\"")
+        guard rest.first == UInt8(ascii: "{"),
+            rest.dropFirst().drop(while: { $0 <= 0x20 }).first == UInt8(ascii: "\"")
+        else { return false }
+        return text.last { $0 > 0x20 }.map("}]".utf8.contains) ?? false
     }
 
     /// A text that cannot be read; the rules find and report the fault.

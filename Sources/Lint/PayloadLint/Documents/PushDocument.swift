@@ -11,6 +11,8 @@ struct PushItem: Sendable {
     var places: PlaceMap
     /// Whether it is a part of something that another program sends, and may add to before.
     var isPart = false
+    /// Whether comments explain it to people: they may say what else is sent, or instead.
+    var isIllustration = false
     /// Whether it is in a script, which may compute parts of it.
     var isInScript = false
     /// Whether it has a recipient and no key of Apple's: then it is probably a request to an

@@ -58,6 +58,10 @@ extension DocumentReader {
             if result.items.count < count { return .unread }
             // Anything else in which the word is a value.
             result.items.removeAll { $0.weightWithoutAPS == .note }
+            // A payload in a string is passed over where it is a template.
+            if result.items.isEmpty, result.faults.isEmpty, block.contains(text: #"\"aps\""#) {
+                return .unread
+            }
             return mentionsPush ? .pushes(result) : .other
         } catch {
             return readIllustration(block, language, error)
@@ -73,8 +77,11 @@ extension DocumentReader {
         let hasComments = text.hasComments || ["jsonc", "json5"].contains(language)
         if hasComments, !text.isAbridged, let document = try? JSONScanner.scan(text.bytes) {
             var result = read(document)
-            // A comment may say what else is sent.
-            for index in result.items.indices { result.items[index].isPart = true }
+            for index in result.items.indices {
+                result.items[index].isPart = true
+                result.items[index].isIllustration = true
+                result.items[index].draft.headersAreComplete = false
+            }
             return .pushes(result)
         }
         if ["", "json"].contains(language), !hasComments, !text.isAbridged, !Self.isTemplate(block),
@@ -102,10 +109,20 @@ extension DocumentReader {
         result.items.removeAll { dots || Self.isIllustration($0.draft.payload) }
         for index in result.items.indices {
             result.items[index].draft.opaqueHeaders.insert("authorization")
+            // No device token is as short as what stands for one in a page.
+            let path = result.items[index].draft.headers.firstIndex { header in
+                header.name == ":path" && header.value.utf8.count < Self.shortestDevicePath
+            }
+            guard let path else { continue }
+            result.items[index].draft.headers.remove(at: path)
+            result.items[index].draft.opaqueHeaders.insert(":path")
         }
         if result.items.count < count || isCut { return .unread }
         return result.items.isEmpty && result.faults.isEmpty ? .other : .pushes(result)
     }
+
+    /// The length of `/3/device/` with 32 digits, in bytes.
+    private static let shortestDevicePath = 42
 
     /// Clears the comments in the body of a request: what is behind its first empty line.
     private static func withoutComments(_ block: [UInt8]) -> [UInt8] {

@@ -21,7 +21,9 @@ struct IllustratedJSON {
             if isInString {
                 if byte == UInt8(ascii: "\\") { index += 1 }
                 if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\n") { isInString = false }
-            } else if rest.starts(with: "//".utf8) || rest.starts(with: "/*".utf8) {
+            } else if rest.starts(with: "//".utf8) && !isInAddress(index)
+                || rest.starts(with: "/*".utf8)
+            {
                 index = clearComment(at: index)
                 continue
             } else if rest.starts(with: "...".utf8) || rest.starts(with: "…".utf8) {
@@ -42,6 +44,11 @@ struct IllustratedJSON {
                 text[index] == UInt8(ascii: "\"")
                     && dots.contains { text[index...].starts(with: $0) }
             }
+    }
+
+    /// Whether the slashes at an offset are those of a URL, as in a second request.
+    private func isInAddress(_ index: Int) -> Bool {
+        index > 0 && bytes[index - 1] == UInt8(ascii: ":")
     }
 
     /// Clears a comment, and returns the offset behind it. A comment that begins with dots stands

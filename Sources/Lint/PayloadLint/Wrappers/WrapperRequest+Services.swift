@@ -11,7 +11,7 @@ extension WrapperRequest {
         var pushes: [WrappedPush] = []
         for member in document.members(of: node) {
             let name = String(decoding: document.text(member.key), as: UTF8.self)
-            guard let type = types[name] else { continue }
+            guard let type = types[name], isPayload(member.value) else { continue }
             guard var push = payload(member.value, pointer: pointer + "/" + name) else { continue }
             push.headers = attributes()
             if let type, !push.headers.contains(where: { $0.name == "apns-push-type" }) {
@@ -21,6 +21,14 @@ extension WrapperRequest {
             pushes.append(push)
         }
         return pushes.isEmpty ? nil : pushes
+    }
+
+    /// Whether a member for APNs holds a payload: anything in a message of Amazon SNS, which has a
+    /// default; otherwise such a name may be that of a setting.
+    private func isPayload(_ value: Int) -> Bool {
+        guard document.kind(value) == .string, self.member("default") == nil else { return true }
+        let text = document.text(value).first { $0 > 0x20 }
+        return text == UInt8(ascii: "{")
     }
 
     /// A payload that is a value, or in a string.
