@@ -221,7 +221,7 @@ struct PageTests {
         let run = try await Self.run(page, "H,AU,BG004,BG006,VO001,G001")
         #expect(
             try run.findings() == [
-                "BG006 6:1 ", "BG004 9:35 /aps/badge", "H007 16:1 ", "VO001 26:3 ",
+                "BG006 6:1 ", "BG004 9:35 /aps/badge", "VO001 17:1 ", "VO001 26:3 ",
             ])
         #expect(try Self.notJudged(run).isEmpty)
     }
