@@ -19,7 +19,8 @@ struct InputSnifferTests {
             ("{oops\n{oops\n", "a.json", .document),
             ("{\n\"aps\": {}\n}\n", "a.json", .document), ("{\n}\n", "a.json", .document),
             ("{\"aps\":\n{}\n}\n", "a.json", .document), ("[\n{}\n]\n", "a.json", .document),
-            ("1\n2\n", "a.json", .document), ("headers:\n  a: 1\n", "a.yaml", .document),
+            ("{}\nText\n", "a.md", .document), ("1\n2\n", "a.json", .document),
+            ("headers:\n  a: 1\n", "a.yaml", .document),
         ])
     func content(text: String, name: String, judgement: InputSniffer.Judgement) {
         #expect(InputSniffer.judge(Array(text.utf8), isWhole: true, name: name) == judgement)

@@ -55,6 +55,7 @@ enum InputSniffer {
     }
 
     private static func hasLines(_ head: [UInt8], isWhole: Bool, name: String) -> Bool {
+        guard !PageBlock.isPage(name) else { return false }
         var lines: [ArraySlice<UInt8>] = []
         let text = head.afterByteOrderMark
         var rest = text
