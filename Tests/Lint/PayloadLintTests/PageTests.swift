@@ -102,6 +102,40 @@ struct PageTests {
         #expect(run.result.summary.ignoredFindings == 1)
     }
 
+    @Test("blocks of a page in AsciiDoc are judged at their places, and no titles")
+    func asciiDoc() async throws {
+        let page = """
+            Pushes
+            ------
+
+            .Example
+            [source,json,linenums]
+            ----
+            {"aps": {"badge": "1"}}
+            ----
+
+            // rouse:ignore G014 on purpose
+            [source,json]
+            ----
+            {"aps": {"badge": "2"}}
+            ----
+
+            ....
+            {"aps": {"sound": 3},}
+            ....
+
+            [source,javascript]
+            ----
+            {aps: {badge: "4"}}
+            ----
+
+            In prose: {"aps": {"badge": "5"}}
+            """
+        let run = try await Self.run(page, "G001,G014", name: "a.adoc")
+        #expect(try run.findings().sorted() == ["G001 17:22 ", "G014 7:19 /aps/badge"])
+        #expect(run.result.summary.ignoredFindings == 1)
+    }
+
     @Test("a block with comments is judged without them, and an abridged one is not")
     func illustrations() async throws {
         let page = """

@@ -3,7 +3,7 @@
 import PayloadRules
 import StrictJSON
 
-/// Reads pushes from pages in Markdown and reStructuredText.
+/// Reads pushes from pages in Markdown, reStructuredText and AsciiDoc.
 extension DocumentReader {
     /// What a block of a page is.
     private enum Reading {

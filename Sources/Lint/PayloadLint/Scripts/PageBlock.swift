@@ -9,9 +9,9 @@ struct PageBlock: Hashable {
     /// The language that the page names, in lower case; empty if it names none.
     let language: String
 
-    /// Whether a file is a page in Markdown or reStructuredText.
+    /// Whether a file is a page in Markdown, reStructuredText or AsciiDoc.
     static func isPage(_ name: String) -> Bool {
-        isRestructured(name)
+        isRestructured(name) || isAsciiDoc(name)
             || [".md", ".mdx", ".markdown"].contains { name.lowercased().hasSuffix($0) }
     }
 
@@ -19,10 +19,15 @@ struct PageBlock: Hashable {
         name.lowercased().hasSuffix(".rst")
     }
 
+    private static func isAsciiDoc(_ name: String) -> Bool {
+        [".adoc", ".asciidoc"].contains { name.lowercased().hasSuffix($0) }
+    }
+
     /// The blocks of a page.
     static func all(in bytes: [UInt8], name: String) -> [PageBlock] {
         let lines = lines(of: bytes)
-        return isRestructured(name) ? indented(lines, of: bytes) : fenced(lines, of: bytes)
+        if isRestructured(name) { return indented(lines, of: bytes) }
+        return isAsciiDoc(name) ? delimited(lines, of: bytes) : fenced(lines, of: bytes)
     }
 
     /// The lines with their line ends.
@@ -66,6 +71,54 @@ struct PageBlock: Hashable {
                     content: open.line.upperBound..<bytes.count, language: open.language))
         }
         return blocks
+    }
+
+    /// The blocks between two equal lines of hyphens or points (AsciiDoc, "Listing Blocks" and
+    /// "Literal Blocks"). Below a line of text, hyphens make it a title.
+    private static func delimited(_ lines: [Range<Int>], of bytes: [UInt8]) -> [PageBlock] {
+        var blocks: [PageBlock] = []
+        var open: (start: Int, line: Range<Int>, language: String)?
+        var before: ArraySlice<UInt8> = []
+        for range in lines {
+            let line = trimmed(bytes[range])
+            defer { before = line }
+            if let block = open {
+                guard line == trimmed(bytes[block.line]) else { continue }
+                blocks.append(
+                    PageBlock(
+                        whole: block.start..<range.upperBound,
+                        content: block.line.upperBound..<range.lowerBound,
+                        language: block.language))
+                open = nil
+            } else if line.count >= 4, let mark = line.first, "-.".utf8.contains(mark),
+                line.allSatisfy({ $0 == mark }),
+                before.first.map({ "[.+".utf8.contains($0) }) ?? true
+            {
+                let hasAttributes = before.first == UInt8(ascii: "[")
+                open = (
+                    hasAttributes ? before.startIndex : range.lowerBound, range,
+                    language(inAttributes: before)
+                )
+            }
+        }
+        return blocks
+    }
+
+    /// The language in `[source,json]` or `[,json]`; empty if there is none.
+    private static func language(inAttributes line: ArraySlice<UInt8>) -> String {
+        guard line.first == UInt8(ascii: "["), line.last == UInt8(ascii: "]") else { return "" }
+        let parts = line.dropFirst().dropLast().split(
+            separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        guard parts.count > 1, parts[0].isEmpty || parts[0].starts(with: "source".utf8) else {
+            return ""
+        }
+        return word(in: parts[1])
+    }
+
+    /// A line without blanks and line ends around it.
+    private static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let start = line.drop { $0 <= 0x20 }
+        return start.dropLast(start.reversed().prefix { $0 <= 0x20 }.count)
     }
 
     /// The indented lines after a directive for code, or after a line that ends with two colons
