@@ -136,6 +136,18 @@ struct PageTests {
         #expect(run.result.summary.ignoredFindings == 1)
     }
 
+    @Test("a key in the wrong place is reported in a block with comments too")
+    func misplacedKeys() async throws {
+        let page = """
+            ```json
+            {"aps": {"alert": {"body": "x", "category": "c"}, "own": 1}} // a comment
+            ```
+            """
+        let run = try await Self.run(page, "G011")
+        #expect(try run.findings() == ["G011 2:33 /aps/alert/category", "G011 2:51 /aps/own"])
+        #expect(run.result.summary.warnings == 2)
+    }
+
     @Test("a block with comments is judged without them, and an abridged one is not")
     func illustrations() async throws {
         let page = """

@@ -81,7 +81,7 @@ struct PushChecker: Sendable {
         let diagnostics = report.diagnostics.filter {
             (kind != .apns || $0.rule != "G016")
                 && (!item.isIllustration || $0.rule != "G006")
-                && (!item.isPart || !Self.additions.contains($0.rule))
+                && (!item.isPartial || !Self.additions.contains($0.rule))
                 && (!Self.types.contains($0.rule) || !item.hasPlaceholder(at: $0.offset))
         }
         let isUnreadable =
@@ -228,7 +228,7 @@ struct PushChecker: Sendable {
         case "G011": item.isPart && !item.draft.isForFirebase
         // The service may add the key.
         case _ where Self.requirements.contains(diagnostic.rule):
-            item.isPart && ["", "/aps"].contains(diagnostic.pointer)
+            item.isPartial && ["", "/aps"].contains(diagnostic.pointer)
         // What the service makes of a value of its own is not known.
         case "G014": item.places.origins[diagnostic.pointer] != nil && !item.draft.isForFirebase
         // Rule G010 says that `aps` is missing.
@@ -242,7 +242,7 @@ struct PushChecker: Sendable {
             item.places.origins[diagnostic.pointer] != nil
                 && diagnostic.pointer.lowercased().filter(\.isLetter) != "contentavailable"
         // The sender may put the time in.
-        case "LA010": item.isPart
+        case "LA010": item.isPartial
         default: false
         }
     }

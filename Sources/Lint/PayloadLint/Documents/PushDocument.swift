@@ -13,6 +13,8 @@ struct PushItem: Sendable {
     var isPart = false
     /// Whether comments explain it to people: they may say what else is sent, or instead.
     var isIllustration = false
+    /// Whether other keys than those that are here may be sent.
+    var isPartial: Bool { isPart || isIllustration }
     /// Whether it is in a script, which may compute parts of it.
     var isInScript = false
     /// Whether it has a recipient and no key of Apple's: then it is probably a request to an

@@ -78,7 +78,6 @@ extension DocumentReader {
         if hasComments, !text.isAbridged, let document = try? JSONScanner.scan(text.bytes) {
             var result = read(document)
             for index in result.items.indices {
-                result.items[index].isPart = true
                 result.items[index].isIllustration = true
                 result.items[index].draft.headersAreComplete = false
             }
