@@ -436,4 +436,51 @@ struct CurlTests {
         _ = Self.read(text)
         _ = Self.read(text + "\n-H 'apns-topic: x' /3/device/")
     }
+
+    @Test("a variable that is left empty is for the user to fill in")
+    func emptyVariable() async throws {
+        let command = """
+            curl -H "apns-topic: com.a.b" -H "apns-push-type: $TYPE" -d "$BODY" \\
+              https://api.push.apple.com/3/device/${TOKEN}
+            """
+        let empty = "TOKEN=\"\"\nTYPE= \nBODY=''\n" + command
+        #expect(try await Self.findings(empty, "H,G") == [])
+        let filled = "TOKEN=abc\nTYPE=alert\nBODY='{\"aps\":{\"badge\":\"1\"}}'\n" + command
+        #expect(try await Self.findings(filled, "H002,G014").count == 2)
+    }
+
+    @Test("a remark or blanks behind the backslash at the end of a line do not end the command")
+    func remark() async throws {
+        let command = """
+            curl -H "apns-topic: com.a.b" \\  # the bundle id
+              -H "apns-push-type: alert" \\ \t
+              --data '{
+                "aps": {
+                  "timestamp": '$(date +%s)', # now
+                  "alert": "x"
+                }
+              }' \\
+              https://api.push.apple.com/3/device/$TOKEN
+            """
+        #expect(try await Self.findings(command, "G,H") == ["G001 5:35 /aps"])
+        let right = command.replacing("# now", with: "")
+        #expect(try await Self.findings(right, "G,H") == [])
+    }
+
+    @Test("the body of a request to Firebase is reported where it is no JSON by mistake")
+    func brokenBody() async throws {
+        func findings(_ body: String, _ url: String) async throws -> [String] {
+            try await Self.findings("curl -X POST \(url) -H 'a: b' -d '\(body)'", "G")
+        }
+        let old = "https://fcm.googleapis.com/fcm/send"
+        let new = "https://fcm.googleapis.com/v1/projects/$ID/messages:send"
+        for url in [old, new] {
+            #expect(try await findings(#"{"to":"x","data":{"a":"b",}}"#, url).count == 1)
+            #expect(try await findings(#"{"to":"x","data":{...}}"#, url) == [])
+            #expect(try await findings(#"{"to":"x","data":{}} // why"#, url) == [])
+            #expect(try await findings(#"{"to":"x","data":{}}"#, url) == [])
+            #expect(try await findings("{\"to\":'$TO',\"data\":{'$MORE'}}", url) == [])
+        }
+        #expect(try await findings(#"{"to":"x",}"#, "https://example.com/v1/x") == [])
+    }
 }

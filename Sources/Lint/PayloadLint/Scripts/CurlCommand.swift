@@ -169,6 +169,12 @@ struct CurlCommand {
         }
     }
 
+    /// Whether the command sends to Firebase.
+    var isForFirebase: Bool {
+        url?.text.contains("fcm.googleapis.com/fcm/send") == true
+            || url?.text.contains("fcm.googleapis.com/v1/projects/") == true
+    }
+
     /// The path of the request, with a placeholder for a device token that is not in the script.
     var path: String? { url.flatMap { Self.path(of: $0.text) } }
 

@@ -64,7 +64,17 @@ extension DocumentReader {
             }
             let curl = CurlCommand(command) { Self.file($0, besideScript: name) }
             guard curl.isForAPNs || curl.isForAzure else {
-                guard let body = curl.body, let wrapped = wrapped(body) else { continue }
+                guard let body = curl.body else { continue }
+                if curl.isForFirebase, Self.isBroken(body) {
+                    isFound = true
+                    var places = PlaceMap()
+                    places.payload = body.places
+                    result.items.append(
+                        PushItem(
+                            draft: assumptions.draft(payload: body.bytes), places: places,
+                            isInScript: true))
+                }
+                guard let wrapped = wrapped(body) else { continue }
                 isFound = true
                 for var item in wrapped.items {
                     item.isInScript = true
@@ -147,6 +157,12 @@ extension DocumentReader {
         var draft = assumptions.draft(payload: body.bytes, headers: headers)
         draft.opaqueHeaders = opaque
         return PushItem(draft: draft, places: places, isInScript: true)
+    }
+
+    /// Whether a body is meant to be an object of JSON, and is none by mistake.
+    private static func isBroken(_ body: EmbeddedText) -> Bool {
+        body.bytes.first == UInt8(ascii: "{") && (try? JSONScanner.scan(body.bytes)) == nil
+            && !isTemplate(body.bytes) && !isIllustration(body.bytes)
     }
 
     /// Whether a body is abbreviated: `{"aps":{…}}`.

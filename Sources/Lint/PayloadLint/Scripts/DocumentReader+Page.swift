@@ -139,7 +139,7 @@ extension DocumentReader {
     }
 
     /// Whether a payload is no JSON because it was written for people.
-    private static func isIllustration(_ payload: [UInt8]) -> Bool {
+    static func isIllustration(_ payload: [UInt8]) -> Bool {
         guard (try? JSONScanner.scan(payload)) == nil else { return false }
         let text = IllustratedJSON(payload)
         return text.hasComments || text.isAbridged || isTemplate(payload)

@@ -102,7 +102,8 @@ struct ShellText {
         if command.words.count == 1, !name.isEmpty, first.string.dropFirst(name.count).first == "="
         {
             let value = first.text.slice((name.utf8.count + 1)..<first.text.bytes.count)
-            variables[String(name)] = value
+            // What is left empty is for the user to fill in.
+            variables[String(name)] = value.bytes.isEmpty ? nil : value
         }
         if let read = command.words.prefix(2).firstIndex(where: { $0.string == "read" }),
             let name = Self.variable(ofRead: command.words[(read + 1)...])
@@ -457,9 +458,13 @@ struct ShellText {
         return commands.count == 1 ? text(writtenBy: commands[0]) : nil
     }
 
-    /// Whether a backslash continues a line; a page may show it with another backslash.
+    /// Whether a backslash continues a line, or was meant to: a page may show it with another
+    /// backslash, and a remark may be behind it.
     private func isContinuation(at place: Int) -> Bool {
-        isLineEnd(at: place + 1) || matches("\\\\", at: place) && isLineEnd(at: place + 2)
+        let behind = place + (matches("\\\\", at: place) ? 2 : 1)
+        let end = bytes[min(behind, bytes.count)...].firstIndex { !" \t".utf8.contains($0) }
+        guard let end else { return false }
+        return isLineEnd(at: end) || end > behind && bytes[end] == UInt8(ascii: "#")
     }
 
     private func isLineEnd(at place: Int) -> Bool {
