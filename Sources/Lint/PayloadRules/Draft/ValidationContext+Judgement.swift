@@ -44,8 +44,12 @@ extension ValidationContext {
         if apsKeys.contains(.contentChanged) { return .widgets }
         if looksLikeLiveActivity { return .liveactivity }
         if apsKeys.contains(.pttPushType) { return .pushtotalk }
+        if let magic = rootMember("mdm")?.value,
+            aps == nil || !apsKeys.contains(.alert) && isUUID(magic, in: document)
+        {
+            return .mdm
+        }
         if aps == nil {
-            if rootMember("mdm") != nil { return .mdm }
             if rootMember("container-identifier") != nil { return .fileprovider }
         }
         if wantsBackground(document) { return hasVisibleKeys ? .alert : .background }
@@ -70,6 +74,15 @@ extension ValidationContext {
         APSKeySet(.attributes), APSKeySet(.timestamp), APSKeySet(.staleDate),
         APSKeySet(.dismissalDate),
     ]
+
+    /// Whether a value is a UUID in a string, as the PushMagic of device management is.
+    private func isUUID(_ value: Int, in document: JSONDocument) -> Bool {
+        guard document.kind(value) == .string else { return false }
+        let parts = document.text(value).split(
+            separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return parts.map(\.count) == [8, 4, 4, 4, 12]
+            && parts.joined().allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+    }
 
     /// Whether `content-available` is in `aps` or in the root object, in any spelling.
     private func wantsBackground(_ document: JSONDocument) -> Bool {
