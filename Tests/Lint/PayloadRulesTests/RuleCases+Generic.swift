@@ -95,6 +95,15 @@ extension RuleCase {
         .data("G013", #""alert":{"action":"remind"}"#, .clean),
         .data("G013", #""alert":{"body":"x"}"#, .found(at: "/alert", .warning)),
         .data("G013", #""alert":{"Title":"x"}"#, .found(at: "/alert", .warning)),
+        RuleCase(
+            "G013", .background, #"{"aps":{"alert":{"body":"x"}},"text":"y","sound":"z"}"#,
+            .found(at: "/sound", .warning)),
+        RuleCase(
+            "G013", .background, #"{"aps":{"alert":{"body":"x"}},"message":"x","sound":"z"}"#,
+            .found(at: "/sound", .note)),
+        RuleCase(
+            "G013", .background, #"{"aps":{"alert":"x"},"body":"x","content-available":1}"#,
+            .found(at: "/content-available", .warning)),
         RuleCase("G013", .voip, #"{"callUUID":"x","sound":"ring.caf"}"#, .clean),
         .aps("G014", #"{"badge":"1"}"#, .found(at: "/aps/badge", .error)),
         .aps("G014", #"{"badge":-1}"#, .found(at: "/aps/badge", .error)),

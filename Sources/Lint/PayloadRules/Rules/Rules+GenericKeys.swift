@@ -240,6 +240,9 @@ extension Rules {
                 key != .alert || mayBeAlert(member.value, push.type, document)
             else { continue }
             let isExact = document.hasText(member.key, key.name)
+            let isCopy =
+                push.apsKeys.contains(key)
+                || ValidationContext.visibleKeys.contains(key) && repeatsAlert(push, document)
             findings.report(
                 .node(member.key),
                 isExact
@@ -247,11 +250,26 @@ extension Rules {
                     : "a spelling of `\(key.name)` is beside `aps`",
                 fix: isExact ? nil : "Write `\(key.name)` inside `aps`.",
                 // A copy of what is in `aps` is for the app.
-                severity: push.apsKeys.contains(key)
+                severity: isCopy
                     ? .note
                     : key == .contentAvailable && push.aps != nil && lacks(key, push)
                         ? .error : nil,
-                repair: movingIntoAPS(member.key, as: key, push, document))
+                repair: isCopy ? nil : movingIntoAPS(member.key, as: key, push, document))
+        }
+    }
+
+    /// Whether a text of the alert is beside `aps` too, by a name that is not Apple's, as where one
+    /// payload is for several platforms.
+    private static func repeatsAlert(_ push: ValidationContext, _ document: JSONDocument) -> Bool {
+        guard let alert = push.member(.alert)?.value else { return false }
+        let isObject = document.kind(alert) == .object
+        let texts = (isObject ? document.members(of: alert).map(\.value) : [alert]).filter {
+            document.kind($0) == .string && !document.isEmptyString($0)
+        }
+        return document.members(of: 0).contains { member in
+            document.kind(member.value) == .string
+                && APSKey.named(member.key, in: document) == nil
+                && texts.contains { document.literal($0) == document.literal(member.value) }
         }
     }
 
