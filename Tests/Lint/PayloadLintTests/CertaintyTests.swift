@@ -195,4 +195,16 @@ struct CertaintyTests {
         let text = #"{"aps":{"alert":"x"},"alert":"x","badge":3}"#
         #expect(try await Self.findings(text, name: "a.json") == ["W G013"])
     }
+
+    @Test(
+        "a payload with commas or comments that JSON has not is judged beside that fault",
+        arguments: [
+            (#"{"aps":{"alert":"x","badge":"1",},}"#, ["E G014", "E G001"]),
+            ("{\"aps\":{\"badge\":\"1\" // count\n}}", ["E G014", "E G001"]),
+            (#"{"message":{"apns":{"payload":{"aps":{"badge":"1",}}}}}"#, ["E G001"]),
+            (#"{"aps":{"alert":"x" "badge":"1",},}"#, ["E G001"]),
+        ])
+    func commas(text: String, expected: [String]) async throws {
+        #expect(try await Self.findings(text, name: "a.json") == expected)
+    }
 }

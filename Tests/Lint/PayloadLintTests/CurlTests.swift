@@ -482,5 +482,8 @@ struct CurlTests {
             #expect(try await findings("{\"to\":'$TO',\"data\":{'$MORE'}}", url) == [])
         }
         #expect(try await findings(#"{"to":"x",}"#, "https://example.com/v1/x") == [])
+        let silent = #"{"to":"x","content_available":true,"priority":"high",}"#
+        let command = "curl \(old) -H 'a: b' -d '\(silent)'"
+        #expect(try await Self.findings(command, "G001,BG006").count == 2)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
+import StrictJSON
 
 /// Checks documents with the settings of one folder.
 struct PushChecker: Sendable {
@@ -71,14 +72,23 @@ struct PushChecker: Sendable {
     private func check(
         _ item: PushItem, of kind: InputKind, in text: SourceText, _ result: inout Result
     ) {
-        let report = validator.report(on: item.draft)
+        var report = validator.report(on: item.draft)
+        var all = report.diagnostics
+        let faults = all.filter { $0.rule == "G001" }
+        let readable = faults.isEmpty ? nil : readableReport(on: item.draft)
+        if let readable {
+            report = readable
+            // Repairs would need the text as it is.
+            all = faults + readable.diagnostics
+            for index in all.indices.dropFirst(faults.count) { all[index].repair = nil }
+        }
         guard !item.isAddressed || !Self.isRequest(report) else { return }
         var item = item
         if item.weightWithoutAPS == nil, report.diagnostics.contains(where: { $0.rule == "G010" }) {
             item.weightWithoutAPS = .error
         }
         // A push for the simulator has the form that another service sent.
-        let diagnostics = report.diagnostics.filter {
+        let diagnostics = all.filter {
             (kind != .apns || $0.rule != "G016")
                 && (!item.isIllustration || $0.rule != "G006")
                 && (!item.isPartial || !Self.additions.contains($0.rule))
@@ -86,7 +96,7 @@ struct PushChecker: Sendable {
         }
         let isUnreadable =
             item.draft.payload.count > WakeValidator.maximumReadBytes
-            || diagnostics.contains { Self.unreadable.contains($0.rule) }
+            || readable == nil && diagnostics.contains { Self.unreadable.contains($0.rule) }
         if !report.pushTypeIsInferred || !isUnreadable {
             result.note(report.pushType, isInferred: report.pushTypeIsInferred)
         }
@@ -94,6 +104,19 @@ struct PushChecker: Sendable {
         for diagnostic in withoutRepeated(diagnostics, of: item, in: text) {
             add(diagnostic, of: item, in: text, &result)
         }
+    }
+
+    /// Judges a payload that is no JSON only for comments, or for commas before a closing bracket,
+    /// as if it had none. Returns `nil` for any other.
+    private func readableReport(on draft: PushDraft) -> PushReport? {
+        guard draft.payload.count <= WakeValidator.maximumReadBytes else { return nil }
+        let text = IllustratedJSON(draft.payload)
+        guard !text.isAbridged,
+            let document = try? JSONScanner.scan(text.bytes), document.last("aps", of: 0) != nil
+        else { return nil }
+        var readable = draft
+        readable.payload = text.bytes
+        return validator.report(on: readable)
     }
 
     /// Whether an object without `aps` but with a recipient is a request to a service, because it

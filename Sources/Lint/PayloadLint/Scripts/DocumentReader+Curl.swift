@@ -64,7 +64,7 @@ extension DocumentReader {
             }
             let curl = CurlCommand(command) { Self.file($0, besideScript: name) }
             guard curl.isForAPNs || curl.isForAzure else {
-                guard let body = curl.body else { continue }
+                guard var body = curl.body else { continue }
                 if curl.isForFirebase, Self.isBroken(body) {
                     isFound = true
                     var places = PlaceMap()
@@ -73,6 +73,8 @@ extension DocumentReader {
                         PushItem(
                             draft: assumptions.draft(payload: body.bytes), places: places,
                             isInScript: true))
+                    let readable = IllustratedJSON(body.bytes).bytes
+                    body = body.replacingBytes { index, _ in readable[index] }
                 }
                 guard let wrapped = wrapped(body) else { continue }
                 isFound = true
