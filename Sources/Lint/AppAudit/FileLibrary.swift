@@ -197,7 +197,7 @@ extension FileLibrary {
                 else { continue }
                 let reader = SourceReader(text)
                 for (index, handover) in pending.enumerated() {
-                    let result = reader.following(handover)
+                    let result = reader.following(handover, known: followed)
                     results[index].count += result.count
                     guard result.count == 1 else { continue }
                     results[index].digest = result.digest
@@ -207,7 +207,7 @@ extension FileLibrary {
             // Which of several functions is called is not known.
             let digests = results.filter { $0.count == 1 }.map(\.digest)
             found += digests
-            pending = digests.flatMap(\.handovers)
+            pending = digests.flatMap(\.handovers).filter { followed.insert($0).inserted }
         }
         return found
     }

@@ -312,4 +312,80 @@ struct HandoverTests {
         let helpers = names.map { "func \($0)(_ done: @escaping (R) -> Void) {\n\(body)\n}\n" }
         #expect(Self.faults(Self.fetch(body) + helpers.joined()) == [])
     }
+
+    @Test(
+        "functions of many files that all hand on to each other are each followed once",
+        .timeLimit(.minutes(1)))
+    func everyFileToEveryFile() throws {
+        let names = (0..<60).map { "g\($0)" }
+        let cases = names.map { "case \"\($0)\": self.\($0)(done)" }.joined(separator: "\n")
+        let body = "switch kind {\n\(cases)\ndefault: done(.noData)\n}"
+        var files = ["A.swift": Self.fetch(body)]
+        for (index, name) in names.enumerated() {
+            let function = "func \(name)(_ done: @escaping (R) -> Void) {\n\(body)\n}\n"
+            files["F\(index / 3).swift", default: ""] += "extension AppDelegate {\n\(function)}\n"
+        }
+        #expect(try Self.faults(files) == [])
+    }
+
+    private static let silentSync = "func sync(then: @escaping (R) -> Void) { }\n"
+
+    @Test("the only conformer of a protocol that is seen need not be the one that is used")
+    func conformers() throws {
+        func faults(
+            _ variable: String, _ others: String = "", _ call: String = "service.sync(then: done)"
+        ) throws -> [String] {
+            try Self.faults([
+                "A.swift": Self.fetch(call).replacing(
+                    "class AppDelegate {", with: "class AppDelegate {\n\(variable)\n"),
+                "Local.swift":
+                    "class LocalSync: SyncService {\n\(Self.silentSync)}\n",
+                "Others.swift": others,
+            ])
+        }
+        let found = ["Local.swift:2 fetchPathWithoutCompletion"]
+        let requirement = "protocol SyncService {\nfunc sync(then: @escaping (R) -> Void)\n}\n"
+        for variable in [
+            "let service: SyncService", "let service: any SyncService", "var service: SyncService?",
+            "let service = Services.make()", "let service = Builder().build()",
+        ] {
+            #expect(try faults(variable) == [])
+            #expect(try faults(variable, requirement) == [])
+        }
+        // The source says which one it is.
+        for variable in [
+            "let service: SyncService = LocalSync()", "let service = LocalSync()",
+            "let service: any SyncService = LocalSync.shared", "let service: LocalSync",
+        ] {
+            #expect(try faults(variable, requirement) == found)
+        }
+        // The default of a protocol is for conformers without one.
+        let standard = "extension SyncService {\n\(Self.silentSync)}\n"
+        #expect(try faults("let service: SyncService", requirement + standard) == [])
+    }
+
+    @Test("what a factory makes is not of the type of a function in the same file")
+    func factories() {
+        let helper = "class Local: Service {\n\(Self.silentSync)}\n"
+        #expect(Self.faults(Self.fetch("Factory.make().sync(then: done)") + helper) == [])
+        #expect(Self.faults(Self.fetch("services[0].sync(then: done)") + helper) == [])
+        #expect(
+            Self.faults(Self.fetch("Local().sync(then: done)") + helper)
+                == [.fetchPathWithoutCompletion])
+    }
+
+    @Test("the conformer of a protocol that may report no call need not be the one that is used")
+    func reporters() {
+        func source(_ variable: String) -> String {
+            "class Delegate {\n\(variable)\nfunc pushRegistry(_ r: PKPushRegistry, "
+                + "didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType) {\n"
+                + "calls.take(payload.dictionaryPayload)\n}\n}\n"
+                + "class Recorder: CallTaking {\nfunc take(_ data: [AnyHashable: Any]) {\n"
+                + "guard data[1] != nil else { return }\n"
+                + "provider.reportNewIncomingCall(with: id, update: u) { _ in }\n}\n}\n"
+        }
+        #expect(Self.faults(source("let calls: CallTaking")) == [])
+        #expect(Self.faults(source("let calls = makeCalls()")) == [])
+        #expect(Self.faults(source("let calls: Recorder")) == [.voipPathWithoutReport])
+    }
 }

@@ -197,7 +197,7 @@ extension SourceText {
     }
 
     /// The type of a property, a variable or a parameter: `let a: Type`, `let a = Type(`, `let a =
-    /// b as! Type`, `Type *a` in Objective-C.
+    /// b as! Type`, `Type *a` in Objective-C. An initial value shows more than a declared type.
     private func declaredType(of name: String) -> String? {
         for index in tokens.indices where tokens[index].isName(name) {
             if isObjectiveC {
@@ -206,27 +206,43 @@ extension SourceText {
                 }
                 continue
             }
-            if sees(":", at: index + 1), let type = self[index + 2], type.isName,
-                type.text.first?.isUppercase == true
-            {
-                return type.text
+            let line = tokens[index].position.line
+            let words = (index + 1..<tokens.count).prefix { tokens[$0].position.line == line }
+            if sees(":", at: index + 1) {
+                let isAbstract = sees("any", at: index + 2) || sees("some", at: index + 2)
+                guard let type = self[index + (isAbstract ? 3 : 2)], type.isName,
+                    type.text.first?.isUppercase == true
+                else { continue }
+                let value = words.first { tokens[$0].isMark("=") }
+                return value.flatMap { madeType(at: $0 + 1) } ?? type.text
             }
             guard sees("=", at: index + 1), let last = self[index - 1],
                 last.isName("let") || last.isName("var")
             else { continue }
-            if let type = self[index + 2], type.isName, type.text.first?.isUppercase == true,
-                sees("(", at: index + 3) || sees(".", at: index + 3)
-            {
-                return type.text
-            }
-            let line = tokens[index].position.line
-            let words = (index..<tokens.count).prefix { tokens[$0].position.line == line }
+            if let type = madeType(at: index + 2) { return type }
             if let cast = words.last(where: { tokens[$0].isName("as") }) {
                 let type = self[cast + 1]?.isName == true ? self[cast + 1] : self[cast + 2]
                 if let type, type.isName { return type.text }
             }
         }
         return nil
+    }
+
+    /// The type of a new object or of a shared one: `Type(…)`, `Type.shared`. What another function
+    /// makes may be of any type.
+    private func madeType(at start: Int) -> String? {
+        guard let type = self[start], type.isName, type.text.first?.isUppercase == true else {
+            return nil
+        }
+        var end = start
+        if sees("(", at: start + 1), partners[start + 1] > start {
+            end = partners[start + 1]
+        } else if sees(".", at: start + 1), let name = self[start + 2],
+            Self.sharedNames.contains(name.text)
+        {
+            end = start + 2
+        }
+        return end > start && !sees(".", at: end + 1) && !sees("(", at: end + 1) ? type.text : nil
     }
 
     // MARK: Objective-C

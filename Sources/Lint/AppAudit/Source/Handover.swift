@@ -3,9 +3,9 @@
 import PayloadRules
 
 /// A call that gets what a handler answers for, and whose function is in another file.
-struct Handover: Sendable {
+struct Handover: Hashable, Sendable {
     /// What the call gets.
-    enum Kind: Sendable {
+    enum Kind: Hashable, Sendable {
         /// A completion handler, or a closure that completes.
         case completion
         /// A task, which the function ends.
@@ -25,7 +25,7 @@ struct Handover: Sendable {
     let function: String
     let arguments: [Argument]
     let owner: CallSite.Owner
-    /// The type of the caller, and those that it inherits.
+    /// The type of the caller, and those that it inherits; empty if the receiver is another object.
     let callerTypes: [String]
     let isObjectiveC: Bool
     /// What a path without a call in the function is.
@@ -63,16 +63,30 @@ struct Handover: Sendable {
         parameter.label == argument.label ?? "_"
     }
 
-    /// Whether a function of this type may be the one that is called. In the file of the caller the
-    /// name of an unknown object is enough.
-    func mayCall(_ type: SourceScope.TypeHead?, inSameFile: Bool) -> Bool {
-        switch owner {
-        case .own: inSameFile || type.map { callerTypes.contains($0.name) } ?? true
-        case .typed(let name):
-            type.map { $0.name == name || $0.inherited.contains(name) } ?? false
-        case .named(let name):
-            type.map { $0.name.lowercased() == name.lowercased() } ?? false
-        case .unknown: inSameFile
+    /// Whether a function of this type is the one that is called, if nothing else is.
+    func calls(_ type: SourceScope.TypeHead?, inSameFile: Bool) -> Bool {
+        if case .own = owner {
+            return inSameFile || type.map { callerTypes.contains($0.name) } ?? true
+        }
+        return owner.isOf(type)
+    }
+
+    /// Whether a function of this type may be called instead: of a type that inherits the one of
+    /// the receiver, which may be a protocol.
+    func mayCall(_ type: SourceScope.TypeHead?) -> Bool {
+        guard case .typed(let name) = owner, let type else { return false }
+        return type.inherited.contains(name)
+    }
+}
+
+extension CallSite.Owner {
+    /// Whether the receiver of a call is of this type, as far as the call shows.
+    func isOf(_ type: SourceScope.TypeHead?) -> Bool {
+        switch self {
+        case .own: true
+        case .typed(let name): type?.name == name
+        case .named(let name): type?.name.lowercased() == name.lowercased()
+        case .unknown: false
         }
     }
 }
@@ -93,16 +107,19 @@ extension SourceReader {
         guard depth < Self.handovers else { return nil }
         let body = text.content(ofBracket: scope.open)
         let tokens = Array(tokens)
+        let settling = Set(body.filter(settles))
         var seen: Set<Int> = []
         for token in tokens {
             for site in text.calls(around: token, in: body)
             where seen.insert(site.name).inserted && !text.usesValue(of: site) {
-                // Something else completes too.
-                let others = CompletionPaths(text, body: scope, strictness) {
-                    settles($0) && !site.range.contains($0)
-                }
-                guard !others.gaps.isEmpty else { continue }
                 let handover = handover(site, tokens, subject, kind)
+                guard !known.contains(handover) else { continue }
+                // Something else completes too.
+                let others = CompletionPaths(
+                    text, body: scope, strictness,
+                    settles: settling.filter { !site.range.contains($0) }.contains)
+                guard !others.gaps.isEmpty else { continue }
+                known.insert(handover)
                 if functions[handover.function] == nil {
                     noteHandover(handover)
                 } else if kind == .completion,
@@ -129,24 +146,25 @@ extension SourceReader {
             // A function that ends a task, or has no other parameter, is read as a handler.
             guard handover.arguments.count > 1, !endsTask(names, in: body) else { return nil }
         }
-        let settles = { [self] (index: Int) in
-            handover.kind == .task
-                ? settlesTask(index, named: names)
-                : text.tokens[index].isName && names.contains(text.tokens[index].text)
-                    && !text.isLabel(index) && !text.sees(".", at: index - 1)
-                    && !isShadowed(index, in: helper)
-        }
+        let settling = Set(
+            body.filter { index in
+                handover.kind == .task
+                    ? settlesTask(index, named: names)
+                    : text.tokens[index].isName && names.contains(text.tokens[index].text)
+                        && !text.isLabel(index) && !text.sees(".", at: index - 1)
+                        && !isShadowed(index, in: helper)
+            })
         // Which parameter a closure after the arguments is, the call does not always tell.
         if handover.arguments.contains(where: { $0.isTrailing && $0.isWanted && $0.label == nil }),
-            !body.contains(where: settles)
+            settling.isEmpty
         {
             return nil
         }
-        let gaps = CompletionPaths(text, body: helper, settles: settles).gaps
+        let gaps = CompletionPaths(text, body: helper, settles: settling.contains).gaps
         return gaps.min()
             ?? gap(
-                behind: body.filter(settles), in: helper, handover.subject, kind: handover.kind,
-                depth: depth, settles: settles)
+                behind: settling.sorted(), in: helper, handover.subject, kind: handover.kind,
+                depth: depth, settles: settling.contains)
     }
 
     /// Whether a name is another one than that of the parameter: `if let (done, timer) = kept {`.
@@ -200,45 +218,78 @@ extension SourceReader {
                     label: argument.label, isTrailing: argument.isTrailing,
                     isWanted: tokens.contains(where: argument.range.contains))
             },
-            owner: site.owner, callerTypes: type.map { [$0.name] + $0.inherited } ?? [],
+            owner: site.owner,
+            callerTypes: site.owner == .own ? type.map { [$0.name] + $0.inherited } ?? [] : [],
             isObjectiveC: text.isObjectiveC, subject: subject, kind: kind)
     }
 
-    /// The type around a token; in Objective-C the file's name tells it.
+    /// The function of this file that a call reaches; `nil` if there are several, or if it may be
+    /// one of another type.
+    func calledFunction(_ index: Int) -> SourceScope? {
+        guard let function = onlyFunction(text.tokens[index].text) else { return nil }
+        let owner = text.call(at: index)?.owner ?? .own
+        return owner.isOf(self.owner(around: function.head)) ? function : nil
+    }
+
+    /// The type around a token.
     private func owner(around index: Int) -> SourceScope.TypeHead? {
         guard text.isObjectiveC else { return text.type(around: index) }
-        let name = Paths.stem(of: text.path).prefix { $0 != "+" }
-        return SourceScope.TypeHead(name: String(name), inherited: [])
+        let start = text.tokens.indices[..<index].last { text.sees("@", "implementation", at: $0) }
+        return start.flatMap { text[$0 + 2] }.map {
+            SourceScope.TypeHead(name: $0.text, inherited: [])
+        }
     }
 
     /// The function of this file that a call reaches, and the names of its parameters; `nil` if
-    /// there are several.
+    /// another one may be meant.
     private func receiver(
         of handover: Handover, inSameFile: Bool
     ) -> (SourceScope, names: Set<String>)? {
         let found = receivers(of: handover, inSameFile: inSameFile)
-        return found.count == 1 ? found[0] : nil
+        return found.count == 1 ? found.first : nil
     }
 
+    /// The functions of this file that a call reaches, and the number of all that may be meant. The
+    /// requirement of a protocol stands for those of types that are not known.
     private func receivers(
         of handover: Handover, inSameFile: Bool
-    ) -> [(SourceScope, names: Set<String>)] {
-        guard handover.isObjectiveC == text.isObjectiveC else { return [] }
-        return text.scopes.compactMap { scope in
-            guard case .function(let head) = scope.kind, head.name == handover.function,
-                let names = handover.parameters(of: head), !names.isEmpty,
-                handover.mayCall(owner(around: scope.head), inSameFile: inSameFile)
-            else { return nil }
-            return (scope, names)
+    ) -> (first: (SourceScope, names: Set<String>)?, count: Int) {
+        guard handover.isObjectiveC == text.isObjectiveC else { return (nil, 0) }
+        var first: (SourceScope, names: Set<String>)?
+        var count = 0
+        for scope in text.scopes {
+            switch scope.kind {
+            case .function(let head) where head.name == handover.function:
+                guard let names = handover.parameters(of: head), !names.isEmpty else { continue }
+                let type = owner(around: scope.head)
+                if handover.calls(type, inSameFile: inSameFile) {
+                    first = first ?? (scope, names)
+                } else if !handover.mayCall(type) {
+                    continue
+                }
+                count += 1
+            case .type(let head) where handover.owner == .typed(head.name):
+                let isRequired =
+                    text.tokens[scope.head].isName("protocol")
+                    && text.content(ofBracket: scope.open).contains {
+                        text.sees("func", handover.function, at: $0)
+                    }
+                if isRequired { count += 1 }
+            default: continue
+            }
         }
+        return (first, count)
     }
 
     /// Follows a handover from another file into this one: the places of paths without a call, one
-    /// for each function that may be meant, and the handovers to further files.
-    func following(_ handover: Handover) -> (count: Int, digest: SourceDigest) {
+    /// for each function that may be meant, and the handovers to further files that are not known.
+    func following(
+        _ handover: Handover, known: Set<Handover>
+    ) -> (count: Int, digest: SourceDigest) {
         var reader = self
+        reader.known = known
         let found = reader.receivers(of: handover, inSameFile: false)
-        for (helper, names) in found.prefix(1) {
+        if found.count == 1, let (helper, names) = found.first {
             let gap =
                 handover.kind == .push
                 ? reader.reportGap(in: helper, names)

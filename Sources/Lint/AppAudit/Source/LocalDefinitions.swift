@@ -56,13 +56,12 @@ struct LocalDefinitions {
         at index: Int, in text: SourceText, _ range: Range<Int>
     ) -> (name: String, open: Int)? {
         if text.isObjectiveC { return block(at: index, in: text) }
-        guard let name = text[index + 1], name.isName else { return nil }
-        if text.tokens[index].isName("func") {
-            return text.firstBrace(index, range).map { (name.text, $0) }
-        }
-        guard text.tokens[index].isName("let") || text.tokens[index].isName("var") else {
-            return nil
-        }
+        let isFunction = text.tokens[index].isName("func")
+        guard
+            isFunction || text.tokens[index].isName("let") || text.tokens[index].isName("var"),
+            let name = text[index + 1], name.isName
+        else { return nil }
+        if isFunction { return text.firstBrace(index, range).map { (name.text, $0) } }
         // A type may be between the name and its value.
         var next = index + 2
         let end = min(range.upperBound, next + AuditLimits.headWords)

@@ -218,7 +218,7 @@ extension SourceReader {
         var firm = reports
         var first: Int?
         for index in reports.sorted() where !Self.reports.contains(text.tokens[index].text) {
-            guard let helper = onlyFunction(text.tokens[index].text), helper.open != scope.open,
+            guard let helper = calledFunction(index), helper.open != scope.open,
                 case .function(let head) = helper.kind
             else { continue }
             let body = text.content(ofBracket: helper.open)

@@ -14,6 +14,8 @@ struct SourceReader {
     private(set) var digest = SourceDigest()
     /// The functions that were followed, with what they got.
     var visited: Set<String> = []
+    /// The handovers that were followed or noted, each once.
+    var known: Set<Handover> = []
 
     init(_ text: SourceText) {
         self.text = text
