@@ -84,4 +84,26 @@ struct CompletionPathsTests {
             "let once = {\nguard !over else { return }\nover = true\ndone(.noData)\n}\nsync(once)",
         ])
     func whole(body: String) { #expect(Self.gaps(body) == []) }
+
+    @Test("a flag of an earlier push excuses no path of the handler of the next one")
+    func earlierFlags() {
+        #expect(
+            Self.gaps("guard !isBusy else { return }\nisBusy = true\nload { done(.newData) }")
+                == [1])
+        #expect(Self.gaps("if !isBusy {\nisBusy = true\nload { done(.newData) }\n}") == [0])
+        // A variable of the handler is one of this push.
+        #expect(
+            Self.gaps(
+                "var isOver = false\nfor x in y { if !isOver { isOver = true } }\ndone(.newData)")
+                == [])
+    }
+
+    @Test("the last part of some work completes, when the flags of all parts are set")
+    func lastParts() {
+        let parts = "load {\nisLoaded = true\nfinish()\n}\nsave {\nisSaved = true\nfinish()\n}"
+        let both = "let finish = {\nif (isLoaded && isSaved) { done(.newData) }\n}\n"
+        #expect(Self.gaps(both + parts) == [])
+        #expect(Self.gaps(both + "load {\nisLoaded = true\nfinish()\n}\nsave()") == [1])
+        #expect(Self.gaps("let finish = {\nif a && b { done(.newData) }\n}\n" + parts) == [1])
+    }
 }

@@ -84,12 +84,55 @@ extension CompletionPaths {
     /// Whether a condition checks a flag that is set after it, so that the code runs only once: `if
     /// !called { called = true`.
     func asksForFlag(_ condition: Range<Int>, setIn body: Range<Int>) -> Bool {
-        let names = Set(condition.filter { text.tokens[$0].isName }.map { text.tokens[$0].text })
+        var names = Set(condition.filter { text.tokens[$0].isName }.map { text.tokens[$0].text })
+        if strictness.startsAnew, !isInner(condition.lowerBound) {
+            names = names.filter(isLocal)
+        }
         let values: Set = ["true", "false", "YES", "NO", "nil"]
         return body.contains { index in
             text.sees("=", at: index + 1) && names.contains(text.tokens[index].text)
                 && text[index + 2].map { values.contains($0.text) } == true
         }
+    }
+
+    /// Whether a token is in a closure or a function in the body, which may run several times.
+    private func isInner(_ index: Int) -> Bool {
+        for scope in text.scopes(around: index) {
+            if scope.open == open { return false }
+            switch scope.kind {
+            case .closure, .function: return true
+            case .control, .type: continue
+            }
+        }
+        return false
+    }
+
+    private func isLocal(_ name: String) -> Bool {
+        text.content(ofBracket: open).contains {
+            text.tokens[$0].isName("var") && text[$0 + 1]?.isName(name) == true
+        }
+    }
+
+    /// Whether a condition in a closure checks that all of some work is done, each part of which
+    /// sets its flag elsewhere: the last part completes, `if isLoaded && isSaved { done() }`.
+    func asksForLast(_ condition: Range<Int>) -> Bool {
+        guard isInner(condition.lowerBound),
+            let inner = text.scopes(around: condition.lowerBound).first(where: {
+                if case .control = $0.kind { false } else { true }
+            })
+        else { return false }
+        let words = condition.dropFirst().filter { index in
+            !["(", ")", "&&", ","].contains { text.tokens[index].isMark($0) }
+        }
+        let others = text.content(ofBracket: open).filter { !(inner.open..<inner.close).contains($0) }
+        return words.count > 1
+            && words.allSatisfy { word in
+                guard text.tokens[word].isName else { return false }
+                let name = text.tokens[word].text
+                return others.contains {
+                    text.sees(name, "=", "true", at: $0) || text.sees(name, "=", "YES", at: $0)
+                }
+            }
     }
 
     /// Whether a condition calls an object that succeeds only once: `guard latch.claim() else {

@@ -23,11 +23,16 @@ struct CompletionPaths {
         var inputNames: Set<String> = []
         /// Whether an error that the function throws ends a path too.
         var countsThrows = false
+        /// Whether each call of the function must complete, also one that a flag of an earlier call
+        /// ends.
+        var startsAnew = false
     }
 
     let text: SourceText
     private let settles: (Int) -> Bool
     let strictness: Strictness
+    /// The index of the opening brace of the body.
+    let open: Int
     /// The tokens at which such paths end.
     private(set) var gaps: [Int] = []
     /// The branches without the call beside others with it.
@@ -43,7 +48,9 @@ struct CompletionPaths {
 
     /// Checks the body of a function for calls of this handler.
     init(_ text: SourceText, handler name: String, body: SourceScope) {
-        self.init(text, body: body) { text.tokens[$0].isName(name) && !text.isLabel($0) }
+        self.init(text, body: body, Strictness(startsAnew: true)) {
+            text.tokens[$0].isName(name) && !text.isLabel($0)
+        }
     }
 
     /// Checks a body. `settles` returns whether a token makes the required call.
@@ -54,6 +61,7 @@ struct CompletionPaths {
         self.text = text
         self.settles = settles
         self.strictness = strictness
+        open = body.open
         let end = body.close >= 0 ? body.close : text.tokens.count
         definitions = LocalDefinitions(
             in: text, body.open + 1..<max(end, body.open + 1), thatHold: settles)
@@ -320,7 +328,7 @@ struct CompletionPaths {
         var isExhaustive =
             keyword != "if" || asksForVersion || (isExempt && !isNegated)
             || asksForFlag(condition, setIn: body) || asksForLatch(condition)
-            || isAlwaysMet(condition)
+            || isAlwaysMet(condition) || asksForLast(condition)
         var next = next
         var conditions = [condition]
         let continuation = keyword == "if" ? "else" : "catch"

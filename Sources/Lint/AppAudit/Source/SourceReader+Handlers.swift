@@ -173,6 +173,7 @@ extension SourceReader {
         strictness.countsEnd = true
         strictness.entersClosures = true
         strictness.countsAttempts = false
+        strictness.startsAnew = true
         let isCall = { [text] (index: Int) in
             text.tokens[index].isName(completion) && !text.isLabel(index)
         }

@@ -155,6 +155,7 @@ extension SourceReader {
             }
         }
         var strictness = CompletionPaths.Strictness(exemptNames: Self.taskTypes)
+        strictness.startsAnew = isLaunchHandler(scope)
         if let expiration, let closure = expirationClosure(expiration) {
             // The expiration handler ends no other path, nor one that checks its flags.
             if ends.contains(where: closure.contains) { strictness.doneFlags = flags(in: closure) }
@@ -193,6 +194,17 @@ extension SourceReader {
             !callsParameter(of: scope)
         {
             see(.fault(.refreshWithoutNext), at: scope.head)
+        }
+    }
+
+    /// Whether the scheduler calls it for each task: the closure of a registration, or a function
+    /// that is passed to one.
+    private func isLaunchHandler(_ scope: SourceScope) -> Bool {
+        guard case .function(let head) = scope.kind else { return true }
+        return text.tokens.indices.contains { index in
+            guard text.sees("launchHandler", ":", at: index) else { return false }
+            let name = text.sees("self", ".", at: index + 2) ? index + 4 : index + 2
+            return text.sees(head.name, at: name)
         }
     }
 
