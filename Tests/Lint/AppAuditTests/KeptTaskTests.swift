@@ -46,6 +46,34 @@ struct KeptTaskTests {
         #expect(Self.faults(source("await sync()\nprepare(task)")) == ["lateExpiration"])
     }
 
+    @Test("an expiration handler is late after a wait, and not after other code")
+    func lateExpiration() {
+        let set = "task.expirationHandler = { stop() }\n"
+        func isLate(_ body: String) -> Bool {
+            Self.faults(
+                "func handle(task: BGProcessingTask) async {\n\(body)\nawait sync()\n"
+                    + "task.setTaskCompleted(success: true)\n}\n"
+                    + "func run(_ task: BGProcessingTask) {\n\(set)}\n"
+            ).contains("lateExpiration")
+        }
+        for body in [
+            set, "schedule()\nlet queue = OperationQueue()\nqueue.addOperation(work)\n" + set,
+            "Task { await prepare() }\n" + set, "await run(task)", "Task { await run(task) }",
+            "guard isReady else {\nawait note()\ntask.setTaskCompleted(success: false)\nreturn\n}\n"
+                + set,
+        ] {
+            #expect(!isLate(body))
+        }
+        for body in [
+            "await prepare()\n" + set, "group.wait()\n" + set, "Thread.sleep(1)\n" + set,
+            "await prepare()\nif isOld {\n\(set)}", "do { try await prepare() } catch { }\n" + set,
+            "while isStarting { await pause() }\nTask {\n\(set)}",
+            "queue.asyncAfter(deadline: .now() + 1) {\n\(set)}", "await prepare()\nrun(task)",
+        ] {
+            #expect(isLate(body))
+        }
+    }
+
     @Test("an expiration handler that only records what happened stops nothing")
     func tracked() {
         let source =

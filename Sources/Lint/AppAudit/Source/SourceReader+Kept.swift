@@ -85,15 +85,56 @@ extension SourceReader {
         let body = text.content(ofBracket: scope.open)
         for index in uses {
             guard let call = text.calls(around: index, in: body).first,
-                let helper = onlyFunction(text.tokens[call.name].text),
+                let helper = calledFunction(call.name),
                 case .function(let head) = helper.kind,
                 head.parameters.contains(where: { setsExpiration(of: $0.name, in: helper) })
             else { continue }
-            let scopeIndex = text.scopeIndices[index]
-            let waits = (body.lowerBound..<index).contains {
-                text.tokens[$0].isName("await") && text.scopeIndices[$0] == scopeIndex
+            if isLate(index, in: body) { see(.fault(.lateExpiration), at: call.name) }
+        }
+    }
+
+    /// Whether a handler waits for something before a token: with `await` or while it blocks its
+    /// thread, or in a closure that runs later. Other code takes no time, as far as its text tells.
+    func isLate(_ index: Int, in body: Range<Int>) -> Bool {
+        let around = text.scopes(around: index).prefix { $0.open >= body.lowerBound }
+        let runsLater = around.contains { scope in
+            guard case .closure(let callee?) = scope.kind else { return false }
+            return Self.slowCallees.contains(callee)
+        }
+        let open = Set(around.map(\.open) + [body.lowerBound - 1])
+        return runsLater
+            || (body.lowerBound..<index).contains { word in
+                // The statement of the token itself, as in `await run(task)`.
+                guard waits(word), text.statementEnd(word, body) <= index else { return false }
+                for scope in text.scopes(around: word) {
+                    if open.contains(scope.open) { return true }
+                    guard case .control = scope.kind, !leaves(scope) else { return false }
+                }
+                return false
             }
-            if waits { see(.fault(.lateExpiration), at: call.name) }
+    }
+
+    /// Whether a token waits: `await`, `group.wait()`, `sleep(1)`.
+    func waits(_ index: Int) -> Bool {
+        let name = text.tokens[index].text
+        if name == "await" { return text.tokens[index].isName }
+        return isCall(index) && (name.hasPrefix("wait") || name.hasPrefix("sleep"))
+    }
+
+    /// The functions that run their closures after a wait.
+    private static let slowCallees: Set = [
+        "asyncAfter", "dispatch_after", "dataTask", "downloadTask", "uploadTask", "scheduledTimer",
+    ]
+
+    /// Whether the last statement of a block leaves the function.
+    private func leaves(_ scope: SourceScope) -> Bool {
+        let words = text.content(ofBracket: scope.open)
+        let inside = words.isEmpty ? -1 : text.scopeIndices[words.lowerBound]
+        return words.contains { word in
+            guard text.tokens[word].isName("return") || text.tokens[word].isName("throw"),
+                text.scopeIndices[word] == inside
+            else { return false }
+            return text.statementEnd(word, words) >= words.upperBound
         }
     }
 

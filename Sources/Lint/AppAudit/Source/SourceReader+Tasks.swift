@@ -278,10 +278,7 @@ extension SourceReader {
             return false
         }
         guard !isLater, !ends.isEmpty else { return isLater }
-        return text.content(ofBracket: scope.open).contains {
-            let name = text.tokens[$0].text
-            return name == "await" || isCall($0) && (name.hasPrefix("wait") || name == "sleep")
-        }
+        return text.content(ofBracket: scope.open).contains(where: waits)
     }
 
     /// Whether the function that passes its task on has set the expiration handler before.
@@ -385,11 +382,7 @@ extension SourceReader {
 
     /// Reads an expiration handler.
     private mutating func readExpiration(_ index: Int, _ body: Range<Int>, isAwaited: Bool) {
-        let scopeIndex = text.scopeIndices[index]
-        let waits = (body.lowerBound..<index).contains {
-            text.tokens[$0].isName("await") && text.scopeIndices[$0] == scopeIndex
-        }
-        if waits { see(.fault(.lateExpiration), at: index) }
+        if isLate(index, in: body) { see(.fault(.lateExpiration), at: index) }
         guard let closure = expirationClosure(index) else { return }
         let calls = closure.filter { isCall($0) && !isIdleCall($0) }
         let assigns = closure.contains { text.tokens[$0].isMark("=") }
