@@ -89,12 +89,20 @@ struct BundleReader {
         var bundle = AppFacts.Bundle()
         var list = found.sources
         for name in found.otherBuilds { list.addUnread(.project, name) }
-        bundle.sources = library.facts(of: list)
+        let sources = library.facts(of: list)
+        bundle.sources = sources
         library.noteUnread(list.unread, target: "")
         var bundles: [AppFacts.Bundle] = []
-        for path in found.entitlements {
-            guard let list = library.properties(path, .entitlements) else { continue }
+        let pushNames = ["aps-environment", "com.apple.developer.aps-environment"]
+        let lists = found.entitlements.compactMap { path in
+            library.properties(path, .entitlements).map { (path, $0) }
+        }
+        // Sources that ask for a token are probably those of the bundle that may get one.
+        let receivers = lists.filter { _, list in pushNames.contains { list[$0] != nil } }
+        for (path, list) in lists {
             bundle.entitlements = .known(list)
+            bundle.sources =
+                receivers.isEmpty || receivers.contains { $0.0 == path } ? sources : nil
             bundle.mayBeIncomplete =
                 found.entitlements.count > 1 || found.isGenerated(Paths.folder(of: path))
             bundle.name = found.entitlements.count == 1 ? nil : Paths.stem(of: path)

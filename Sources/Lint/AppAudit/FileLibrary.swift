@@ -179,15 +179,36 @@ extension FileLibrary {
         let isComplete =
             list.unread.isEmpty && isRead && !tree.isExhausted
             && tree.foldersOfOddNames.isEmpty
+        let callers = digests.reduce(into: Set<String>()) { $0.formUnion($1.callers) }
+        let absent =
+            isRead && list.unread.strays == 0
+            ? callers.subtracting(mentioned(callers, in: list.files)) : []
         return AppFacts.Sources(
-            digests.flatMap { $0.observations(constants, guarded: guarded) },
+            digests.flatMap { $0.observations(constants, guarded: guarded, absent: absent) }
+                .filter { !$0.isUncalled || !$0.isProvenByFile },
             isComplete: isComplete)
+    }
+
+    /// Those of some words that are in the text of files as a call or as an extension, and not only
+    /// where they are declared.
+    private func mentioned(_ words: Set<String>, in files: [String]) -> Set<String> {
+        var found: Set<String> = []
+        for path in files where found.count < words.count {
+            let left = WordFilter(words.subtracting(found))
+            guard let bytes = try? FileTree.read(path, limit: AuditLimits.filteredBytes) else {
+                return words
+            }
+            found.formUnion(left.mentions(in: bytes))
+        }
+        return found
     }
 
     /// Follows completion handlers into the functions of other files that get them.
     private func followed(_ handovers: [Handover], in list: SourceList) -> [SourceDigest] {
         var found: [SourceDigest] = []
-        var pending = handovers
+        // The same function is followed once, however many calls hand the same on to it.
+        var followed: Set<Handover> = []
+        var pending = handovers.filter { followed.insert($0).inserted }
         for _ in 0..<SourceReader.handovers where !pending.isEmpty {
             let names = Set(pending.map(\.function))
             let filter = WordFilter(names)

@@ -11,6 +11,9 @@ struct SourceDigest: Sendable {
         var reference: ConstantReference?
         /// The function that lacks an expiration handler, unless its caller sets it.
         var function: String?
+        /// The words of which one has to be in the app's text for the code to run; `nil` if the
+        /// system may call it.
+        var callers: Set<String>?
 
         /// Sets the identifier from a literal.
         mutating func name(_ identifier: String) {
@@ -33,14 +36,23 @@ struct SourceDigest: Sendable {
     /// The names of the constants to resolve.
     var wantedNames: Set<String> { Set(entries.compactMap(\.reference?.name)) }
 
-    /// The observations, with identifiers from constants.
+    /// The words that decide whether some code runs.
+    var callers: Set<String> {
+        entries.reduce(into: []) { $0.formUnion($1.callers ?? []) }
+    }
+
+    /// The observations, with identifiers from constants. `absent` are words that are nowhere in
+    /// the app's text.
     func observations(
-        _ constants: SourceConstants, guarded: Set<String> = []
+        _ constants: SourceConstants, guarded: Set<String> = [], absent: Set<String> = []
     ) -> [SourceObservation] {
         entries.compactMap { entry in
             if let function = entry.function, guarded.contains(function) { return nil }
-            guard let reference = entry.reference else { return entry.observation }
             var observation = entry.observation
+            if let callers = entry.callers, callers.isSubset(of: absent) {
+                observation.isUncalled = true
+            }
+            guard let reference = entry.reference else { return observation }
             observation.subject = observation.subject.named(constants.value(of: reference))
             return observation
         }
@@ -48,6 +60,15 @@ struct SourceDigest: Sendable {
 }
 
 extension SourceObservation.Subject {
+    /// Whether it matters only if the code runs.
+    var needsCaller: Bool {
+        switch self {
+        case .fault, .pathWithoutCompletion, .remoteNotificationRegistration, .voipRegistration:
+            true
+        default: false
+        }
+    }
+
     /// The subject with this identifier.
     fileprivate func named(_ identifier: String?) -> SourceObservation.Subject {
         switch self {

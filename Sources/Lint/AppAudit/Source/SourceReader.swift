@@ -66,7 +66,9 @@ struct SourceReader {
         var observation = SourceObservation(
             subject, at: text.place(of: index), isConditional: text.tokens[index].isConditional)
         observation.isBuiltForIOS = text.isBuiltForIOS(index)
-        digest.entries.append(SourceDigest.Entry(observation: observation))
+        var entry = SourceDigest.Entry(observation: observation)
+        if subject.needsCaller { entry.callers = callers(of: index) }
+        digest.entries.append(entry)
     }
 
     /// Records an observation with an identifier, and the expression for it.

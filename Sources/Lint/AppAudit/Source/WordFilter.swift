@@ -32,6 +32,28 @@ struct WordFilter: Sendable {
         }
     }
 
+    /// The words that a text mentions other than in a declaration: types in `extension Name`,
+    /// functions of delegates in `object.name`, other functions anywhere else than in `func name`.
+    func mentions(in bytes: [UInt8]) -> Set<String> {
+        var found: Set<String> = []
+        _ = finds(in: bytes) { start in
+            let end = bytes[start...].firstIndex { !Self.isNameByte[Int($0)] } ?? bytes.count
+            let word = String(decoding: bytes[start..<end], as: UTF8.self)
+            let before = bytes[..<start].suffix(10)
+            let isMentioned =
+                if word.first?.isUppercase == true {
+                    before.elementsEqual("extension ".utf8)
+                } else if word == "application" || word == "pushRegistry" {
+                    before.last == UInt8(ascii: ".") && bytes[end...].first == UInt8(ascii: "(")
+                } else {
+                    !before.suffix(5).elementsEqual("func ".utf8)
+                }
+            if isMentioned { found.insert(word) }
+            return false
+        }
+        return found
+    }
+
     /// Whether a text contains one of the words, at a place that is accepted.
     func finds(in bytes: [UInt8], where accepts: (Int) -> Bool = { _ in true }) -> Bool {
         var index = 0

@@ -109,7 +109,7 @@ extension AppRules {
             guard case .missing(let place) = app.pushEntitlement else { continue }
             let message = "the entitlements lack `\(app.pushEntitlementName)`"
             let requests = app.observations.filter { seen in
-                !seen.isShared
+                !seen.isShared && !seen.isUncalled
                     && (seen.subject.isRegistration || seen.subject == .voipRegistration)
                     // An app for iOS and macOS may request it on one of them only.
                     && (app.platform != .macOS || app.builds(seen))

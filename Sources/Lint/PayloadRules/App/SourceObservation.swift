@@ -14,6 +14,8 @@ public struct SourceObservation: Hashable, Sendable {
     public var isBuiltForIOS = false
     /// Whether it is in a package or a framework, which may be for other targets only.
     public var isShared = false
+    /// Whether it is in a function that nothing calls.
+    public var isUncalled = false
 
     /// Creates an observation.
     public init(_ subject: Subject, at place: AppPlace, isConditional: Bool = false) {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds functions that the system does not call, so that only the app's own text can.
+extension SourceReader {
+    /// The words of which one has to be in the app's text for the code at a token to run: the name
+    /// of its function, or an extension of its type; `nil` if the system may call it.
+    func callers(of index: Int) -> Set<String>? {
+        guard !text.isObjectiveC, let function = outerFunction(of: index),
+            case .function(let head) = function.kind
+        else { return nil }
+        let words = modifiers(before: function.head)
+        guard words.isSubset(of: Self.plainModifiers) else { return nil }
+        let isPrivate = words.contains("private") || words.contains("fileprivate")
+        if Self.delegateFunctions.contains(head.name) {
+            // A type that inherits nothing is no delegate, unless an extension makes it one.
+            guard let type = plainType(around: function.head), type.inherited.isEmpty else {
+                return nil
+            }
+            return [head.name, type.name]
+        }
+        let isCallback =
+            ["init", "main", "deinit"].contains(head.name)
+            || Self.callbackNames.contains { head.name.hasPrefix($0) }
+        guard !isCallback else { return nil }
+        let hasType = text.type(around: function.head) != nil
+        guard isPrivate || !hasType || plainType(around: function.head) != nil else { return nil }
+        return [head.name]
+    }
+
+    /// The function around a token, or that starts there, and in no other function.
+    private func outerFunction(of index: Int) -> SourceScope? {
+        var found = text.scopes.first { scope in
+            guard case .function = scope.kind else { return false }
+            return scope.head == index
+        }
+        for scope in text.scopes(around: index) {
+            switch scope.kind {
+            case .function: found = scope
+            case .type: return found
+            case .control, .closure: continue
+            }
+        }
+        return found
+    }
+
+    /// The attributes and modifiers of a declaration, such as `override` or `objc`.
+    private func modifiers(before start: Int) -> Set<String> {
+        var words: Set<String> = []
+        var index = start - 1
+        while let token = text[index] {
+            if token.isMark(")"), text.partners[index] > 0 {
+                index = text.partners[index] - 1
+                continue
+            }
+            let isAttribute = text.sees("@", at: index - 1)
+            guard token.isName, isAttribute || Self.modifiers.contains(token.text) else { break }
+            words.insert(token.text)
+            index -= isAttribute ? 2 : 1
+        }
+        return words
+    }
+
+    /// The type around a token with what it inherits in this file, if it is declared in it and
+    /// inherits only types whose functions are known.
+    private func plainType(around index: Int) -> SourceScope.TypeHead? {
+        guard let name = text.type(around: index)?.name else { return nil }
+        var inherited: [String] = []
+        var isDeclared = false
+        for scope in text.scopes {
+            guard case .type(let head) = scope.kind, head.name == name else { continue }
+            inherited += head.inherited
+            if ["class", "struct", "enum", "actor"].contains(text.tokens[scope.head].text) {
+                isDeclared = modifiers(before: scope.head).isSubset(of: Self.plainModifiers)
+            }
+        }
+        let isKnown = inherited.allSatisfy { type in
+            Self.knownTypes.contains(type)
+                || ["AppDelegate", "ViewController"].contains(where: type.hasSuffix)
+        }
+        return isDeclared && isKnown
+            ? SourceScope.TypeHead(name: name, inherited: inherited) : nil
+    }
+
+    private static let modifiers: Set = [
+        "private", "fileprivate", "internal", "package", "public", "open", "static", "class",
+        "final", "override", "nonisolated", "mutating", "dynamic", "required", "convenience",
+    ]
+
+    /// The modifiers and attributes of a declaration that only the module itself can use.
+    private static let plainModifiers: Set = [
+        "private", "fileprivate", "internal", "static", "class", "final", "nonisolated",
+        "mutating", "MainActor", "available", "discardableResult", "inline", "Sendable",
+    ]
+
+    /// Functions of delegates whose names alone tell nothing.
+    private static let delegateFunctions: Set = ["application", "pushRegistry"]
+
+    /// The starts of the names of functions that the system calls.
+    private static let callbackNames = [
+        "application", "scene", "window", "view", "userNotificationCenter", "messaging",
+        "provider", "locationManager", "urlSession", "session", "pushRegistry", "didReceive",
+        "windowScene", "body", "sceneDid", "sceneWill",
+    ]
+
+    /// The types whose functions have the names of callbacks, or none.
+    private static let knownTypes: Set = [
+        "NSObject", "UIResponder", "UIApplicationDelegate", "UIWindowSceneDelegate",
+        "UISceneDelegate", "UNUserNotificationCenterDelegate", "MessagingDelegate",
+        "PKPushRegistryDelegate", "CXProviderDelegate", "CLLocationManagerDelegate", "View",
+        "App", "ObservableObject", "Sendable", "Identifiable", "Equatable", "Hashable",
+        "URLSessionDelegate", "URLSessionDownloadDelegate",
+    ]
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Functions that nothing calls, and entitlements of other bundles.
+@Suite("Callers")
+struct CallersTests {
+    /// The rules that a project with one app and an own file for each text breaks.
+    private static func rules(_ texts: String...) throws -> Set<String> {
+        let folder = try TestFolder()
+        let plist = "<plist version=\"1.0\"><dict>"
+        try folder.write(
+            plist + "<key>CFBundlePackageType</key><string>APPL</string></dict></plist>",
+            to: "Info.plist")
+        try folder.write(plist + "</dict></plist>", to: "App.entitlements")
+        for (index, text) in texts.enumerated() { try folder.write(text, to: "F\(index).swift") }
+        return Set(AuditScopeTests.rules(try Audit(paths: [folder.path]).report()))
+    }
+
+    private static let enable =
+        "func enablePush() {\nUIApplication.shared.registerForRemoteNotifications()\n}\n"
+
+    @Test("a token that only a function without a caller asks for needs no entitlement")
+    func registration() throws {
+        for type in [
+            "class AppDelegate: UIResponder, UIApplicationDelegate {\n\(Self.enable)}\n",
+            "struct Push {\nstatic \(Self.enable)}\n", Self.enable,
+            "extension Alien {\nprivate \(Self.enable)}\n",
+            "class Push {\nfunc pushRegistry(_ r: R, didUpdate c: C, for t: T) {\n"
+                + "UIApplication.shared.registerForRemoteNotifications()\n}\n}\n",
+        ] {
+            #expect(try Self.rules(type) == [])
+            #expect(try Self.rules(type, "// none\nclass Other {\n}\n") == [])
+        }
+        // Something calls it, or may.
+        for (type, other) in [
+            ("struct Push {\nstatic \(Self.enable)}\n", "func f() { Push.enablePush() }\n"),
+            ("class Push {\n\(Self.enable)}\n", "let s = #selector(Push.enablePush)\n"),
+            ("class Push {\n@objc \(Self.enable)}\n", ""),
+            ("class Push: Plugin {\n\(Self.enable)}\n", ""),
+            ("class Push: Base {\noverride \(Self.enable)}\n", ""),
+            ("extension Alien {\n\(Self.enable)}\n", ""),
+            ("public struct Push {\npublic \(Self.enable)}\n", ""),
+            (
+                "class Push {\nfunc applicationDidBecomeActive(_ a: A) {\n"
+                    + "a.registerForRemoteNotifications()\n}\n}\n", ""
+            ),
+        ] {
+            #expect(try Self.rules(type, other) == ["CF005"])
+        }
+    }
+
+    @Test("a handler that nothing calls is judged only if the system may call it")
+    func handlers() throws {
+        let task =
+            "struct Sync {\nfunc handle(task: BGProcessingTask) {\nguard isReady else { return }\n"
+            + "run { task.setTaskCompleted(success: true) }\n}\n}\n"
+        #expect(try Self.rules(task) == [])
+        let register =
+            "func f() {\nBGTaskScheduler.shared.register(forTaskWithIdentifier: id, using: nil, "
+            + "launchHandler: Sync().handle)\n}\n"
+        #expect(try Self.rules(task, register).contains("CF035"))
+        let fetch =
+            "class Push {\nfunc application(_ a: UIApplication, didReceiveRemoteNotification u: U, "
+            + "fetchCompletionHandler done: @escaping (R) -> Void) {\nlog(u)\n}\n}\n"
+        #expect(try !Self.rules(fetch).contains("CF003"))
+        for other in [
+            "extension Push: UIApplicationDelegate {\n}\n",
+            "func f() { Push().application(a, didReceiveRemoteNotification: u) { _ in } }\n",
+        ] {
+            #expect(try Self.rules(fetch, other).contains("CF003"))
+        }
+        #expect(
+            try Self.rules(fetch.replacing("class Push", with: "class Push: NSObject"))
+                .contains("CF003"))
+    }
+
+    @Test("of several entitlements, those with the key are of the bundle that asks for a token")
+    func entitlements() throws {
+        let folder = try TestFolder()
+        try folder.write("func f() { app.registerForRemoteNotifications() }\nf()", to: "A.swift")
+        let plist = "<plist version=\"1.0\"><dict>KEY</dict></plist>"
+        try folder.write(plist.replacing("KEY", with: ""), to: "Helper/Helper.entitlements")
+        func rules(_ key: String) throws -> [String] {
+            let key = "<key>\(key)</key><string>development</string>"
+            try folder.write(plist.replacing("KEY", with: key), to: "App/App.entitlements")
+            return AuditScopeTests.rules(try Audit(paths: [folder.path]).report())
+        }
+        #expect(try rules("aps-environment") == [])
+        #expect(try rules("com.apple.developer.aps-environment") == [])
+        #expect(try rules("com.apple.other") == ["CF005", "CF005"])
+    }
+}
