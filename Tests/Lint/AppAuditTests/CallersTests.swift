@@ -43,6 +43,7 @@ struct CallersTests {
             ("class Push: Plugin {\n\(Self.enable)}\n", ""),
             ("class Push: Base {\noverride \(Self.enable)}\n", ""),
             ("extension Alien {\n\(Self.enable)}\n", ""),
+            (Self.enable.replacing("Push", with: "Größe"), "func f() { enableGröße() }\n"),
             ("public struct Push {\npublic \(Self.enable)}\n", ""),
             (
                 "class Push {\nfunc applicationDidBecomeActive(_ a: A) {\n"
@@ -51,6 +52,27 @@ struct CallersTests {
         ] {
             #expect(try Self.rules(type, other) == ["CF005"])
         }
+    }
+
+    @Test("a method of an app delegate in Objective-C needs a caller, unless it is a callback")
+    func methods() throws {
+        func rules(
+            _ name: String, in type: String = "AppDelegate", call: String = ""
+        ) throws -> Set<String> {
+            let folder = try TestFolder()
+            let plist = "<plist version=\"1.0\"><dict></dict></plist>"
+            try folder.write(plist, to: "App.entitlements")
+            try folder.write(
+                "@implementation \(type)\n- (void)\(name) {\n"
+                    + "[[UIApplication sharedApplication] registerForRemoteNotifications];\n}\n"
+                    + "- (void)application:(id)a didReceive:(id)b {\n\(call)\n}\n@end\n",
+                to: "A.m")
+            return Set(AuditScopeTests.rules(try Audit(paths: [folder.path]).report()))
+        }
+        #expect(try rules("enablePush") == [])
+        #expect(try rules("enablePush", call: "[(AppDelegate *)b enablePush];") == ["CF005"])
+        #expect(try rules("enablePush", in: "Plugin") == ["CF005"])
+        #expect(try rules("applicationDidBecomeActive:(UIApplication *)a") == ["CF005"])
     }
 
     @Test("a handler that nothing calls is judged only if the system may call it")

@@ -107,9 +107,14 @@ extension CompletionPaths {
         return false
     }
 
+    /// Whether the body declares a variable: `var name`, `__block BOOL name = NO`.
     private func isLocal(_ name: String) -> Bool {
-        text.content(ofBracket: open).contains {
-            text.tokens[$0].isName("var") && text[$0 + 1]?.isName(name) == true
+        text.content(ofBracket: open).contains { index in
+            guard text.tokens[index].isName(name), let before = text[index - 1] else {
+                return false
+            }
+            return before.isName("var")
+                || text.isObjectiveC && before.isName && text[index - 2]?.isName("static") != true
         }
     }
 
@@ -124,7 +129,8 @@ extension CompletionPaths {
         let words = condition.dropFirst().filter { index in
             !["(", ")", "&&", ","].contains { text.tokens[index].isMark($0) }
         }
-        let others = text.content(ofBracket: open).filter { !(inner.open..<inner.close).contains($0) }
+        let own = inner.open..<inner.close
+        let others = text.content(ofBracket: open).filter { !own.contains($0) }
         return words.count > 1
             && words.allSatisfy { word in
                 guard text.tokens[word].isName else { return false }

@@ -232,7 +232,7 @@ extension SourceReader {
     }
 
     /// The type around a token.
-    private func owner(around index: Int) -> SourceScope.TypeHead? {
+    func owner(around index: Int) -> SourceScope.TypeHead? {
         guard text.isObjectiveC else { return text.type(around: index) }
         let start = text.tokens.indices[..<index].last { text.sees("@", "implementation", at: $0) }
         return start.flatMap { text[$0 + 2] }.map {

@@ -5,25 +5,39 @@ extension SourceReader {
     /// The words of which one has to be in the app's text for the code at a token to run: the name
     /// of its function, or an extension of its type; `nil` if the system may call it.
     func callers(of index: Int) -> Set<String>? {
-        guard !text.isObjectiveC, let function = outerFunction(of: index),
-            case .function(let head) = function.kind
+        guard let function = outerFunction(of: index), case .function(let head) = function.kind
         else { return nil }
+        if text.isObjectiveC { return callers(ofMethod: head, function) }
         let words = modifiers(before: function.head)
         guard words.isSubset(of: Self.plainModifiers) else { return nil }
         let isPrivate = words.contains("private") || words.contains("fileprivate")
         if Self.delegateFunctions.contains(head.name) {
             // A type that inherits nothing is no delegate, unless an extension makes it one.
-            guard let type = plainType(around: function.head), type.inherited.isEmpty else {
-                return nil
-            }
+            guard let type = plainType(around: function.head), type.inherited.isEmpty,
+                WordFilter.canFind(type.name)
+            else { return nil }
             return [head.name, type.name]
         }
         let isCallback =
             ["init", "main", "deinit"].contains(head.name)
             || Self.callbackNames.contains { head.name.hasPrefix($0) }
-        guard !isCallback else { return nil }
+        guard !isCallback, WordFilter.canFind(head.name) else { return nil }
         let hasType = text.type(around: function.head) != nil
         guard isPrivate || !hasType || plainType(around: function.head) != nil else { return nil }
+        return [head.name]
+    }
+
+    /// The name of a method of an app delegate that is no callback. What other classes inherit is
+    /// not in their text, and Swift has other names for methods with parameters.
+    private func callers(
+        ofMethod head: SourceScope.FunctionHead, _ method: SourceScope
+    ) -> Set<String>? {
+        guard head.parameters.isEmpty, !Self.callbackNames.contains(where: head.name.hasPrefix),
+            owner(around: method.head)?.name.hasSuffix("AppDelegate") == true,
+            !text.tokens[method.head..<method.open].contains(where: { $0.isName("IBAction") }),
+            !["init", "dealloc", "load", "initialize"].contains(head.name),
+            WordFilter.canFind(head.name)
+        else { return nil }
         return [head.name]
     }
 

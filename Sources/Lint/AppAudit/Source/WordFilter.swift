@@ -22,6 +22,11 @@ struct WordFilter: Sendable {
         self.findsTokens = findsTokens
     }
 
+    /// Whether a word can be found: it is short, and no letter is outside ASCII.
+    static func canFind(_ word: String) -> Bool {
+        word.utf8.count < 64 && word.utf8.allSatisfy { isNameByte[Int($0)] }
+    }
+
     /// Whether a text declares a function with one of the words as its name: `func name`, `- (void)
     /// name:`.
     func findsFunction(in bytes: [UInt8]) -> Bool {
@@ -33,7 +38,8 @@ struct WordFilter: Sendable {
     }
 
     /// The words that a text mentions other than in a declaration: types in `extension Name`,
-    /// functions of delegates in `object.name`, other functions anywhere else than in `func name`.
+    /// functions of delegates in `object.name`, other functions anywhere else than in `func name`
+    /// and `- (void)name`.
     func mentions(in bytes: [UInt8]) -> Set<String> {
         var found: Set<String> = []
         _ = finds(in: bytes) { start in
@@ -47,11 +53,20 @@ struct WordFilter: Sendable {
                     before.last == UInt8(ascii: ".") && bytes[end...].first == UInt8(ascii: "(")
                 } else {
                     !before.suffix(5).elementsEqual("func ".utf8)
+                        && !Self.startsMethod(bytes[..<start])
                 }
             if isMentioned { found.insert(word) }
             return false
         }
         return found
+    }
+
+    /// Whether a text ends with the start of a method in Objective-C: `- (void)`.
+    private static func startsMethod(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let line = bytes.suffix(100).split(separator: UInt8(ascii: "\n")).last ?? []
+        let first = line.first { $0 != UInt8(ascii: " ") }
+        return (first == UInt8(ascii: "-") || first == UInt8(ascii: "+"))
+            && line.last { $0 != UInt8(ascii: " ") } == UInt8(ascii: ")")
     }
 
     /// Whether a text contains one of the words, at a place that is accepted.
