@@ -141,6 +141,27 @@ struct KeptTaskTests {
         #expect(Self.faults(other) == ["voipPathWithoutReport", "voipPathWithoutCompletion"])
     }
 
+    @Test("a flag of an earlier push or task excuses no path of a handler")
+    func earlierFlags() {
+        let push =
+            "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith payload: "
+            + "PKPushPayload, for type: PKPushType, completion: @escaping () -> Void) {\n"
+            + "guard !isRinging else { return completion() }\nisRinging = true\n"
+            + "provider.reportNewIncomingCall(with: id, update: u) { _ in completion() }\n}"
+        #expect(Self.faults(push) == ["voipPathWithoutReport"])
+        let task =
+            "s.register(forTaskWithIdentifier: \"a\", using: nil) { task in\n"
+            + "guard !isBusy else { return }\nisBusy = true\n"
+            + "task.expirationHandler = { stop() }\n"
+            + "sync { task.setTaskCompleted(success: true) }\n}"
+        #expect(Self.faults(task) == ["taskPathWithoutEnd"])
+        // A function that ends the task once is called several times.
+        let end =
+            "func end(_ task: BGTask) {\nguard !isOver else { return }\nisOver = true\n"
+            + "task.setTaskCompleted(success: true)\n}"
+        #expect(Self.faults(end) == [])
+    }
+
     @Test("a helper that gets a VoIP push has to hand it on on each path")
     func payloadHelper() {
         let source =

@@ -146,6 +146,7 @@ extension SourceReader {
         completion: String?
     ) {
         var strictness = Self.voipStrictness
+        strictness.startsAnew = true
         strictness.inputNames = inputNames(head, body)
         // The type of the push, unless a value of the payload has the same name.
         let type = head.parameters.first { $0.label == "for" || $0.label == "forType" }
@@ -173,7 +174,6 @@ extension SourceReader {
         strictness.countsEnd = true
         strictness.entersClosures = true
         strictness.countsAttempts = false
-        strictness.startsAnew = true
         let isCall = { [text] (index: Int) in
             text.tokens[index].isName(completion) && !text.isLabel(index)
         }
@@ -229,6 +229,7 @@ extension SourceReader {
                     || reports.count == 1 && head.parameters.map(\.types) == [["PKPushPayload"]]
             else { continue }
             var own = strictness
+            own.startsAnew = false
             own.inputNames = inputNames(head, body)
             let inner = possibleReports(in: body, own.inputNames, head)
             let gap =
