@@ -66,12 +66,25 @@ struct KeptTaskTests {
         }
         for body in [
             "await prepare()\n" + set, "group.wait()\n" + set, "Thread.sleep(1)\n" + set,
+            "queue.addOperations(all, waitUntilFinished: true)\n" + set,
             "await prepare()\nif isOld {\n\(set)}", "do { try await prepare() } catch { }\n" + set,
             "while isStarting { await pause() }\nTask {\n\(set)}",
             "queue.asyncAfter(deadline: .now() + 1) {\n\(set)}", "await prepare()\nrun(task)",
         ] {
             #expect(isLate(body))
         }
+    }
+
+    @Test("an expiration handler of Objective-C is late after a wait that blocks")
+    func lateBlock() {
+        func faults(_ line: String) -> Set<String> {
+            Self.faults(
+                "- (void)handle:(BGProcessingTask *)task {\n\(line)\n"
+                    + "[task setExpirationHandler:^{ [self stop]; }];\n"
+                    + "[self sync:^{ [task setTaskCompletedWithSuccess:YES]; }];\n}", "a.m")
+        }
+        #expect(faults("[self schedule];") == [])
+        #expect(faults("dispatch_semaphore_wait(lock, time);") == ["lateExpiration"])
     }
 
     @Test("an expiration handler that only records what happened stops nothing")

@@ -114,11 +114,15 @@ extension SourceReader {
             }
     }
 
-    /// Whether a token waits: `await`, `group.wait()`, `sleep(1)`.
+    /// Whether a token waits: `await`, `group.wait()`, `dispatch_group_wait(group, time)`,
+    /// `sleep(1)`, `queue.addOperations(all, waitUntilFinished: true)`.
     func waits(_ index: Int) -> Bool {
         let name = text.tokens[index].text
         if name == "await" { return text.tokens[index].isName }
-        return isCall(index) && (name.hasPrefix("wait") || name.hasPrefix("sleep"))
+        if text.sees("waitUntilFinished", ":", "true", at: index) { return true }
+        return isCall(index)
+            && (name.hasPrefix("wait") || name.hasSuffix("_wait") || name.hasPrefix("sleep")
+                || name == "usleep")
     }
 
     /// The functions that run their closures after a wait.
