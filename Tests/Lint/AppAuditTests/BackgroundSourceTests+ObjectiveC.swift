@@ -196,6 +196,26 @@ extension BackgroundSourceTests {
         #expect(seen.count == count)
     }
 
+    @Test(
+        "a token of PushKit is described too",
+        arguments: [
+            ("c.voip = [[credentials.token description] stringByTrimming:set];", 1),
+            ("NSString *t = [NSString stringWithFormat:@\"%@\", credentials.token];", 1),
+            ("NSLog(@\"%@\", credentials.token);", 0),
+            ("c.voip = [other.token description];", 0),
+            ("c.voip = [self hexOf:credentials.token];", 0),
+        ])
+    func describedCredentials(body: String, count: Int) {
+        let source =
+            "- (void)pushRegistry:(PKPushRegistry *)r "
+            + "didUpdatePushCredentials:(PKPushCredentials *)credentials "
+            + "forType:(PKPushType)type {\n\(body)\n}"
+        let text = SourceText(Array(source.utf8), path: "a.m")
+        let seen = SourceReader.observations(in: text, SourceConstants())
+            .filter { $0.subject == .describedDeviceToken }
+        #expect(seen.count == count)
+    }
+
     @Test("a format for eight words of a device token takes its length for granted")
     func formattedToken() {
         let format = "s = [NSString stringWithFormat:@\"%08x%08x%08x%08x%08x%08x%08x%08x\", a];"

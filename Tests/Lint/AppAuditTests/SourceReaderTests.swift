@@ -296,6 +296,11 @@ struct SourceReaderTests {
             + "\(name): Data) { \(body) }"
     }
 
+    private static func credentials(_ body: String) -> String {
+        "func pushRegistry(_ r: PKPushRegistry, didUpdate credentials: PKPushCredentials, for t: "
+            + "PKPushType) { \(body) }"
+    }
+
     private static let deviceTokensCases: [(String, Subject, Bool)] = [
         (named("token", "let s = token.description"), Subject.describedDeviceToken, true),
         (named("data", "let s = \"\\(data)\""), .describedDeviceToken, true),
@@ -327,6 +332,21 @@ struct SourceReaderTests {
             .describedDeviceToken, false
         ),
         ("func f(c: C) { let s = credentials.token.description }", .describedDeviceToken, true),
+        (credentials("let s = \"\\(credentials.token)\""), .describedDeviceToken, true),
+        (
+            credentials("let s = String(describing: credentials.token)"), .describedDeviceToken,
+            true
+        ),
+        (
+            credentials("let s = (credentials.token as NSData).description"),
+            .describedDeviceToken, true
+        ),
+        (credentials("print(\"\\(credentials.token)\")"), .describedDeviceToken, false),
+        (credentials("let s = hex(credentials.token)"), .describedDeviceToken, false),
+        (
+            "func f(credentials: OAuth) { let s = \"\\(credentials.token)\" }",
+            .describedDeviceToken, false
+        ),
         (
             token("UserDefaults.standard.set(deviceToken, forKey: \"t\")"), .storedDeviceToken,
             true

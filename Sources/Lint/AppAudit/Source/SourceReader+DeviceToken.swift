@@ -15,10 +15,9 @@ extension SourceReader {
         switch name {
         case "UserDefaults", "AppStorage": readStorage(name, index)
         case "describing" where text.sees(":", at: index + 1):
-            if let argument = text[index + 2], argument.isName,
-                text.sees(")", at: index + 3), isData(index + 2)
-            {
-                see(.describedDeviceToken, at: index + 2)
+            let last = text.sees(".", "token", at: index + 3) ? index + 4 : index + 2
+            if text[last]?.isName == true, text.sees(")", at: last + 1), isData(last) {
+                see(.describedDeviceToken, at: last)
             }
         case "token" where isOfCredentials(index): readUse(index)
         case _ where Self.namesDeviceToken(name): readUse(index)
@@ -46,7 +45,7 @@ extension SourceReader {
     /// Reads `deviceToken.description`, `"\(deviceToken)"`, `deviceToken.count == 32`.
     private mutating func readUse(_ index: Int) {
         guard !isLogged(index) else { return }
-        let isInterpolated = text[index - 1]?.isMark("\\(") == true
+        let isInterpolated = text[start(of: index) - 1]?.isMark("\\(") == true
         if isInterpolated, text.sees(")", at: index + 1), isData(index) {
             see(.describedDeviceToken, at: index)
         }
@@ -74,13 +73,17 @@ extension SourceReader {
     }
 
     private func isSentDescription(_ index: Int) -> Bool {
-        if text.sees("[", at: index - 1), text.sees("description", "]", at: index + 1) {
+        let start = start(of: index)
+        if text.sees("[", at: start - 1), text.sees("description", "]", at: index + 1) {
             return true
         }
-        return text.sees(",", at: index - 1) && text.sees("]", at: index + 1)
-            && text[index - 2]?.text.contains("%@") == true
-            && text.sees("stringWithFormat", ":", at: index - 4)
+        return text.sees(",", at: start - 1) && text.sees("]", at: index + 1)
+            && text[start - 2]?.text.contains("%@") == true
+            && text.sees("stringWithFormat", ":", at: start - 4)
     }
+
+    /// The first word of the value that a token is: `credentials` of `credentials.token`.
+    private func start(of index: Int) -> Int { isOfCredentials(index) ? index - 2 : index }
 
     /// Whether a word is where the token is no data, which never happens: `if ([token
     /// isKindOfClass:[NSData class]]) { … } else { … }`.
@@ -98,11 +101,12 @@ extension SourceReader {
     /// `(token as NSData).description`, `"\(token as NSData)"`, `String(format: "%@", token as
     /// CVarArg)`.
     private func isBridged(_ index: Int) -> Bool {
+        let start = start(of: index)
         guard text.sees("as", at: index + 1), let type = text[index + 2],
-            ["NSData", "CVarArg"].contains(type.text), let before = text[index - 1]
+            ["NSData", "CVarArg"].contains(type.text), let before = text[start - 1]
         else { return false }
         if before.isMark("\\(") { return text.sees(")", at: index + 3) }
-        if before.isMark(",") { return text[index - 2]?.text.contains("%@") == true }
+        if before.isMark(",") { return text[start - 2]?.text.contains("%@") == true }
         return before.isMark("(")
             && ["description", "debugDescription"].contains {
                 text.sees(")", ".", $0, at: index + 3)
@@ -135,14 +139,17 @@ extension SourceReader {
         return false
     }
 
-    /// Whether a name is the parameter of the function that gets the token as data. Elsewhere the
-    /// same name may be a string.
+    /// Whether a name is the parameter of the function that gets the token as data, or the token of
+    /// its credentials. Elsewhere the same name may be a string.
     private func isData(_ index: Int) -> Bool {
-        let name = text.tokens[index].text
+        let name = text.tokens[start(of: index)].text
         for scope in text.scopes(around: index) {
             guard case .function(let head) = scope.kind else { continue }
-            return head.parameters.contains {
-                $0.label == "didRegisterForRemoteNotificationsWithDeviceToken" && $0.name == name
+            return head.parameters.contains { parameter in
+                guard parameter.name == name else { return false }
+                return isOfCredentials(index)
+                    ? parameter.types == ["PKPushCredentials"]
+                    : parameter.label == "didRegisterForRemoteNotificationsWithDeviceToken"
             }
         }
         return false
