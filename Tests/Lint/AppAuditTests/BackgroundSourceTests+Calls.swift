@@ -229,6 +229,29 @@ extension BackgroundSourceTests {
         #expect(Self.faults(other, "a.m") == [])
     }
 
+    @Test("a handler that calls the one in the form of iOS 8 reports what that one reports")
+    func olderHandler() {
+        let source =
+            "class A: NSObject {\n"
+            + Self.handler(
+                "self.pushRegistry(r, didReceiveIncomingPushWith: payload, for: type)\n"
+                    + "completion()")
+            + "\nfunc pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith payload: "
+            + "PKPushPayload, for kind: PKPushType) {\nguard kind == .voIP else { return }\n"
+            + "WORK\n}\n}"
+        func faults(_ work: String) -> Set<Fault> {
+            Self.faults(source.replacing("WORK", with: work))
+        }
+        #expect(faults(Self.report) == [])
+        #expect(faults("calls.handle(payload)") == [])
+        #expect(faults("\(Self.guarded)return\n}\n\(Self.report)") == [.voipPathWithoutReport])
+        let silent = source.replacing("WORK", with: "print(payload)")
+        let text = SourceText(Array(silent.utf8), path: "a.swift")
+        #expect(
+            SourceReader.observations(in: text, SourceConstants())
+                .contains { $0.subject == .voipHandlerWithoutReport })
+    }
+
     @Test("a function of this file that only asks a script reports no call")
     func askingHelper() {
         let source =

@@ -107,7 +107,7 @@ extension SourceReader {
         }
     }
 
-    private static func isVoIPHandler(_ head: SourceScope.FunctionHead) -> Bool {
+    static func isVoIPHandler(_ head: SourceScope.FunctionHead) -> Bool {
         head.name == "pushRegistry"
             && head.parameters.contains { parameter in
                 parameter.label.hasPrefix("didReceiveIncomingPushWith")
@@ -117,7 +117,7 @@ extension SourceReader {
 
     /// Whether a handler has the form of iOS 8 beside one with a completion handler, which iOS
     /// calls instead.
-    private func isSuperseded(_ head: SourceScope.FunctionHead) -> Bool {
+    func isSuperseded(_ head: SourceScope.FunctionHead) -> Bool {
         func hasCompletion(_ head: SourceScope.FunctionHead) -> Bool {
             head.isAsync || head.has("completion") || head.has("withCompletionHandler")
         }
@@ -219,7 +219,8 @@ extension SourceReader {
         var firm = reports
         var first: Int?
         for index in reports.sorted() where !Self.reports.contains(text.tokens[index].text) {
-            guard let helper = calledFunction(index), helper.open != scope.open,
+            guard let helper = calledFunction(index) ?? olderHandler(calledAt: index),
+                helper.open != scope.open,
                 case .function(let head) = helper.kind
             else { continue }
             let body = text.content(ofBracket: helper.open)
@@ -231,6 +232,9 @@ extension SourceReader {
             var own = strictness
             own.startsAnew = false
             own.inputNames = inputNames(head, body)
+            if Self.isVoIPHandler(head), let type = head.parameters.last?.name {
+                own.exemptNames.insert(type)
+            }
             let inner = possibleReports(in: body, own.inputNames, head)
             let gap =
                 CompletionPaths(text, body: helper, own, settles: inner.contains).gaps.min()

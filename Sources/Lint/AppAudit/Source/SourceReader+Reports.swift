@@ -76,6 +76,7 @@ extension SourceReader {
             let token = text.tokens[index]
             guard token.isName, isCall(index), !closures.contains(token.text) else { return false }
             if Self.reports.contains(token.text) { return true }
+            if let older = olderHandler(calledAt: index) { return mayReport(older) }
             guard !isIdleCall(index), !endsCall(token.text), !reportsNothing(index),
                 !stopsWaiting(index, inputs), !callsScript(index),
                 !holdsReport || !postsNotification(index)
@@ -86,6 +87,32 @@ extension SourceReader {
         }
         return withoutPreparations(
             withoutEmptyDefinitions(Set(candidates), in: body), in: body, inputs)
+    }
+
+    /// The handler in the form of iOS 8 that the one with a completion handler calls, if this file
+    /// has no others.
+    func olderHandler(calledAt index: Int) -> SourceScope? {
+        guard text.tokens[index].isName("pushRegistry"), let call = text.call(at: index),
+            case .own = call.owner
+        else { return nil }
+        let handlers = text.scopes.filter { scope in
+            guard case .function(let head) = scope.kind else { return false }
+            return Self.isVoIPHandler(head)
+        }
+        guard handlers.count == 2,
+            let older = handlers.first(where: { scope in
+                guard case .function(let head) = scope.kind else { return false }
+                return isSuperseded(head)
+            }), !text.content(ofBracket: older.open).contains(index)
+        else { return nil }
+        return older
+    }
+
+    /// Whether something in a handler may report the call.
+    private func mayReport(_ handler: SourceScope) -> Bool {
+        guard case .function(let head) = handler.kind else { return true }
+        let body = text.content(ofBracket: handler.open)
+        return !possibleReports(in: body, inputNames(head, body), head).isEmpty
     }
 
     /// The candidates without calls of local functions and closures that contain none.
