@@ -123,6 +123,46 @@ struct KeptTaskTests {
                     + "\n}") == [])
     }
 
+    @Test(
+        "an identifier that may be set again before it is ended, or is tested, is not invalid",
+        arguments: [
+            "id = .invalid\nexpire = { END(id) }\nid = BEGIN(expirationHandler: expire)",
+            "var t = BGID.invalid\nlet end = { END(t) }\nt = BEGIN {\nend() }",
+            "id = .invalid\ncenter.addObserver(forName: name) { _ in END(self.id) }",
+            "id = .invalid\nstart()\nif self.id != .invalid {\nEND(id)\n}",
+            "id = .invalid\nstart()\nguard .invalid != self.id else { return }\nEND(id)",
+        ])
+    func setAgain(body: String) {
+        let source =
+            "func f() {\n"
+            + body.replacing("END", with: "app.endBackgroundTask")
+            .replacing("BEGIN", with: "app.beginBackgroundTask")
+            .replacing("BGID", with: "UIBackgroundTaskIdentifier") + "\n}"
+        #expect(!Self.faults(source).contains("assertionEndedInvalid"))
+    }
+
+    @Test("the invalid identifier itself ends nothing")
+    func invalidItself() {
+        for value in [".invalid", "UIBackgroundTaskIdentifier.invalid", "UIBackgroundTaskInvalid"] {
+            let source = "func end() { app.endBackgroundTask(\(value)) }"
+            #expect(Self.faults(source) == ["assertionEndedInvalid"])
+        }
+        let block = "- (void)end {\n[app endBackgroundTask:UIBackgroundTaskInvalid];\n}"
+        #expect(Self.faults(block, "a.m") == ["assertionEndedInvalid"])
+    }
+
+    @Test("a block that Objective-C keeps in a property ends what is there when it runs")
+    func keptBlock() {
+        let source =
+            "- (void)f {\nself.task = UIBackgroundTaskInvalid;\nself.expire = ^{\nKEEP"
+            + "dispatch_async(queue, ^{\n[app endBackgroundTask:self.task];\n"
+            + "self.task = UIBackgroundTaskInvalid;\n});\n};\n}\n- (void)g {\n"
+            + "self.task = [app beginBackgroundTaskWithExpirationHandler:self.expire];\n}"
+        for line in ["", "if (self.task == UIBackgroundTaskInvalid) { return; }\n"] {
+            #expect(Self.faults(source.replacing("KEEP", with: line), "a.m") == [])
+        }
+    }
+
     @Test("an expiration handler of Objective-C ends what it was asked for")
     func invalidBlock() {
         func faults(_ lines: [String]) -> Set<String> {

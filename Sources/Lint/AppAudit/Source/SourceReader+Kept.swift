@@ -5,10 +5,14 @@ import PayloadRules
 /// Reads tasks and identifiers that properties keep.
 extension SourceReader {
     /// Reads the end of time in the background: `id = .invalid; app.endBackgroundTask(id)` ends
-    /// nothing.
+    /// nothing, nor does `app.endBackgroundTask(.invalid)`.
     mutating func readAssertionEnd(_ index: Int) {
         guard isCall(index), let (head, body) = function(around: index) else { return }
         var name = index + 2
+        if namesInvalid(name) {
+            see(.fault(.assertionEndedInvalid), at: index)
+            return
+        }
         if text.sees("self", ".", at: name) { name += 2 }
         guard let token = text[name], token.isName,
             text.sees(")", at: name + 1) || text.sees("]", at: name + 1)
@@ -26,13 +30,37 @@ extension SourceReader {
                 && text.scopes(around: word).first { _ in true }.map { around.contains($0.open) }
                     == true
         }
-        // The two may be in different branches.
-        guard let last, namesInvalid(last + 2),
+        // The two may be in different branches, or the identifier is tested in between.
+        guard let last, namesInvalid(last + 2), !isMuchLater(index, than: last),
             !(last..<index).contains(where: {
                 ["case", "default", "else"].contains(where: text.tokens[$0].isName)
+                    || text.tokens[$0].isName(token.text) && isCompared($0)
             })
         else { return }
         see(.fault(.assertionEndedInvalid), at: index)
+    }
+
+    /// Functions that run their closure next, before others have much time to set what it uses.
+    private static let promptCallees: Set = [
+        "async", "sync", "Task", "detached", "run", "perform", "performAndWait",
+    ]
+
+    /// Whether a word is in a closure that is kept for later, and another word is not: what it
+    /// uses may have been set again by then.
+    private func isMuchLater(_ index: Int, than other: Int) -> Bool {
+        text.scopes(around: index).contains { scope in
+            guard case .closure(let callee) = scope.kind, scope.open > other else { return false }
+            return callee.map(Self.promptCallees.contains) != true
+        }
+    }
+
+    /// Whether a name is an operand of a comparison: `id != .invalid`, `Invalid == self.id`.
+    private func isCompared(_ index: Int) -> Bool {
+        var first = index
+        while text.sees(".", at: first - 1), text[first - 2]?.isName == true { first -= 2 }
+        return ["==", "!="].contains {
+            text.sees($0, at: index + 1) || text.sees($0, at: first - 1)
+        }
     }
 
     /// Whether a value is the invalid identifier: `.invalid`, `UIBackgroundTaskInvalid`.

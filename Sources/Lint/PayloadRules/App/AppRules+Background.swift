@@ -156,7 +156,7 @@ extension AppRules {
                 "the expiration handler of beginBackgroundTask does not call endBackgroundTask")
             faults(
                 facts, &findings, .assertionEndedInvalid,
-                "endBackgroundTask gets an identifier that was set to invalid before")
+                "endBackgroundTask gets an invalid identifier")
             faults(
                 facts, &findings, .assertionPathWithoutEnd,
                 "a path behind beginBackgroundTask does not reach endBackgroundTask")

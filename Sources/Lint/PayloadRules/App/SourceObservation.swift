@@ -171,7 +171,7 @@ public struct SourceObservation: Hashable, Sendable {
         case assertionWithoutExpiration
         /// An expiration handler of `beginBackgroundTask` that calls nothing.
         case assertionExpirationWithoutEnd
-        /// `endBackgroundTask` with an identifier that was set to invalid before.
+        /// `endBackgroundTask` with an identifier that is invalid, or was set to invalid before.
         case assertionEndedInvalid
         /// A path without a call of `endBackgroundTask`.
         case assertionPathWithoutEnd
