@@ -141,6 +141,17 @@ struct KeptTaskTests {
         #expect(!Self.faults(source).contains("assertionEndedInvalid"))
     }
 
+    @Test("time that the next statement gives back cannot run out")
+    func endedNext() {
+        let source =
+            "func f() {\nlet t = app.beginBackgroundTask(expirationHandler: nil)\nWORK\n"
+            + "app.endBackgroundTask(t)\n}"
+        #expect(Self.faults(source.replacing("WORK", with: "")) == [])
+        #expect(
+            Self.faults(source.replacing("WORK", with: "await store.save(all: items)"))
+                == ["assertionWithoutExpiration"])
+    }
+
     @Test("the invalid identifier itself ends nothing")
     func invalidItself() {
         for value in [".invalid", "UIBackgroundTaskIdentifier.invalid", "UIBackgroundTaskInvalid"] {

@@ -153,7 +153,7 @@ extension SourceReader {
         }
         guard isOfApplication else { return }
         if lacksExpiration(index) {
-            see(.fault(.assertionWithoutExpiration), at: index)
+            if !isEndedNext(index) { see(.fault(.assertionWithoutExpiration), at: index) }
         } else if let handler = assertionExpiration(index),
             !handler.contains(where: {
                 isCall($0) && !isIdleCall($0) || text.sees("?", "(", at: $0 + 1)
@@ -209,6 +209,16 @@ extension SourceReader {
         let label = (index..<close).first { text.tokens[$0].isName("expirationHandler") }
         guard let label else { return true }
         return text.sees(":", "nil", at: label + 1) || text.sees(":", "{", "}", at: label + 1)
+    }
+
+    /// Whether the next statement gives the time back, so that it cannot run out.
+    private func isEndedNext(_ index: Int) -> Bool {
+        let opening = text.isObjectiveC ? message(around: index) : index + 1
+        guard let opening, text.partners[opening] > index else { return false }
+        let close = text.partners[opening]
+        return (close + 1..<min(close + 8, text.tokens.count))
+            .prefix { !text.tokens[$0].isMark("{") && !text.tokens[$0].isMark("}") }
+            .contains { text.tokens[$0].isName("endBackgroundTask") }
     }
 
     /// The tokens of the expiration handler, if it is part of the call.
