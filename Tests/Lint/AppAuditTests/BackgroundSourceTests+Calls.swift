@@ -252,6 +252,27 @@ extension BackgroundSourceTests {
                 .contains { $0.subject == .voipHandlerWithoutReport })
     }
 
+    @Test("a local notification reports no call, whatever its center is called")
+    func localNotification() {
+        let guarded = "\(Self.guarded)WORK\nreturn completion()\n}\n\(Self.report)completion()"
+        func faults(_ center: String) -> Set<Fault> {
+            let work = "let center = \(center)\ncenter.add(request) { _ in }"
+            return Self.faults(Self.handler(guarded.replacing("WORK", with: work)))
+        }
+        #expect(faults("UNUserNotificationCenter.current()") == [.voipPathWithoutReport])
+        #expect(faults("CallCenter(payload)") == [])
+        let source = Self.objectiveC(
+            "if (payload.dictionaryPayload[@\"id\"] == nil) {\n"
+                + "UNUserNotificationCenter *c = "
+                + "[UNUserNotificationCenter currentNotificationCenter];\n"
+                + "[c addNotificationRequest:r withCompletionHandler:nil];\ncompletion();\n"
+                + "return;\n}\n[p reportNewIncomingCallWithUUID:i update:u completion:nil];\n"
+                + "completion();")
+        #expect(Self.faults(source, "a.m") == [.voipPathWithoutReport])
+        let other = source.replacing("[UNUserNotificationCenter cur", with: "[Calls cur")
+        #expect(Self.faults(other, "a.m") == [])
+    }
+
     @Test("a function of this file that only asks a script reports no call")
     func askingHelper() {
         let source =

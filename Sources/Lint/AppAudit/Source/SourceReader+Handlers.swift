@@ -321,15 +321,33 @@ extension SourceReader {
             }
             guard let name = text[owner], name.isName else { return false }
             let isLog = Self.nameParts(name.text).contains(where: Self.logWords.contains)
-            if isLog || Self.idleOwners.contains(name.text) { return true }
+            if isLog || Self.idleOwners.contains(name.text) || isNotificationCenter(owner) {
+                return true
+            }
         }
         guard let open = message(around: index) else { return false }
         // A message to the result of a message is sent to its receiver's.
         var receiver = open + 1
         while text.sees("[", at: receiver) { receiver += 1 }
         return Self.idleOwners.contains(text.tokens[receiver].text)
+            || isNotificationCenter(receiver)
             // `[[Calls shared] report…]`: the first message only returns an object.
             || text.sees("[", at: open - 1) && text.partners[open] == index + 1
+    }
+
+    /// Whether a local name stands for the center of notifications: `let center =
+    /// UNUserNotificationCenter.current()`.
+    private func isNotificationCenter(_ index: Int) -> Bool {
+        guard text[index - 1]?.isMark(".") != true, let name = text[index]?.text,
+            let (_, body) = function(around: index)
+        else { return false }
+        return (max(body.lowerBound, index - AuditLimits.headWords)..<index).contains { word in
+            guard text.tokens[word].isName(name), text.sees("=", at: word + 1),
+                ["let", "var", "*"].contains(text[word - 1]?.text ?? "")
+            else { return false }
+            return text.sees("UNUserNotificationCenter", at: word + 2)
+                || text.sees("[", "UNUserNotificationCenter", at: word + 2)
+        }
     }
 
     /// Whether a name that starts with an upper-case letter is a function, not a type:
