@@ -26,7 +26,8 @@ SETS = ["work", "fresh", "second", "third", "fourth", "fifth", "sixth", "seventh
         "eighteenth", "nineteenth", "twentieth", "twenty-first",
         "twenty-second", "twenty-third", "twenty-fourth",
         "twenty-fifth", "twenty-sixth", "twenty-seventh",
-        "twenty-eighth", "twenty-ninth", "thirtieth"]
+        "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first",
+        "thirty-second"]
 
 
 def table(name):
