@@ -19,18 +19,7 @@ struct ShutdownTests {
         bench.configuration.bodySeconds = 3_600
         bench.configuration.shutdownSeconds = 1
         let secret = try #require(bench.keys[.wake]).text
-        let (ports, continuation) = AsyncStream<Int>.makeStream()
-        let api = AdminAPI(
-            configuration: bench.configuration, gateway: bench.gateway, logger: .silent)
-        let service = api.service(on: .tcp(host: "127.0.0.1", port: 0)) { address in
-            if case .tcp(_, let port) = address { continuation.yield(port) }
-        }
-        let group = ServiceGroup(
-            configuration: .init(
-                services: [.init(service: bench.gateway), .init(service: service)],
-                logger: .silent))
-        let run = Task { try await group.run() }
-        let port = try #require(await ports.first { _ in true })
+        let (group, run, port) = try await start(bench)
         let request = try OpenExchange(
             "POST /v1/wakes/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n"
                 + "Content-Type: application/json\r\nAuthorization: Bearer \(secret)\r\n"
@@ -60,10 +49,10 @@ struct ShutdownTests {
         #expect(!bench.gateway.readiness.obstacles.isEmpty, "The gateway did not end.")
     }
 
-    @Test("Over HTTP/2 a shutdown answers what came before its GOAWAY, and refuses the rest")
-    func http2() async throws {
-        let bench = try APIBench()
-        let secret = try #require(bench.keys[.wake]).text
+    /// Runs a gateway and its API; returns what shuts them down, their end, and the port.
+    private func start(
+        _ bench: APIBench
+    ) async throws -> (ServiceGroup, Task<Void, any Error>, Int) {
         let (ports, continuation) = AsyncStream<Int>.makeStream()
         let api = AdminAPI(
             configuration: bench.configuration, gateway: bench.gateway, logger: .silent)
@@ -75,7 +64,44 @@ struct ShutdownTests {
                 services: [.init(service: bench.gateway), .init(service: service)],
                 logger: .silent))
         let run = Task { try await group.run() }
-        let port = try #require(await ports.first { _ in true })
+        return (group, run, try #require(await ports.first { _ in true }))
+    }
+
+    @Test("Over HTTP/2 a shutdown loses no answer of a slow reader, and takes no request more")
+    func slowReader() async throws {
+        let bench = try APIBench()
+        let secret = try #require(bench.keys[.wake]).text
+        let (group, run, port) = try await start(bench)
+        let caller = try HTTP2Caller(
+            port: port, key: secret, initialWindow: 1 << 30, receiveByteCount: 4_096)
+        try caller.send(
+            HTTP2Caller.Frame(type: HTTP2Caller.Kind.window, payload: HTTP2Caller.bytes(1 << 30)))
+        _ = try await caller.exchange("GET", "/healthz")
+        caller.takesAnswers = false
+        // Some megabytes, which fill the socket.
+        let streams = try (0..<40).map { _ in try caller.begin("GET", "/") }
+        try await elapse(.milliseconds(500))
+        await group.triggerGracefulShutdown()
+        try await elapse(.milliseconds(200))
+        for device in 0..<5 {
+            try caller.begin("POST", "/v1/wakes", APIBench.body(device: UInt64(device)))
+        }
+        try await elapse(.milliseconds(700))
+        try await caller.receive { _ in false }
+        let last = try #require(caller.goAway?.lastStream)
+        let answered = streams.filter { UInt32($0) <= last }
+        let counts = Set(answered.compactMap { caller.answers[$0]?.body.utf8.count })
+        #expect(answered.allSatisfy { caller.answers[$0]?.status == 200 })
+        #expect(counts.count == 1 && counts.allSatisfy { $0 > 100_000 }, "\(counts)")
+        #expect(try await bench.gateway.counts().accepted == 0)
+        try await run.value
+    }
+
+    @Test("Over HTTP/2 a shutdown answers what came before its GOAWAY, and refuses the rest")
+    func http2() async throws {
+        let bench = try APIBench()
+        let secret = try #require(bench.keys[.wake]).text
+        let (group, run, port) = try await start(bench)
         let caller = try HTTP2Caller(port: port, key: secret)
         let body = Array(APIBench.body().utf8)
         // One that the guard answers, and one that the router answers.

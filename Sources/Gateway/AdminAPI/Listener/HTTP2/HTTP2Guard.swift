@@ -74,6 +74,8 @@ final class HTTP2Guard: ChannelDuplexHandler {
     private var isEnding = false
     /// Whether the connection is closed when it has no request.
     private var isLast = false
+    /// Whether nothing more is read, and the connection is being closed.
+    private var isOver = false
     /// Whether NIO has ended the connection because of a fault of the caller.
     private var isBroken = false
 
@@ -120,7 +122,7 @@ final class HTTP2Guard: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !isBroken else { return }
+        guard !isBroken, !isOver else { return }
         let frame = unwrapInboundIn(data)
         guard frame.streamID != .rootStream else { return context.fireChannelRead(data) }
         switch frame.payload {
@@ -142,6 +144,8 @@ final class HTTP2Guard: ChannelDuplexHandler {
         _ id: HTTP2StreamID, _ frame: HTTP2Frame.FramePayload.Headers,
         _ context: ChannelHandlerContext
     ) {
+        // NIO refuses it by itself once the GOAWAY has left.
+        guard !isEnding else { return reset(id, .refusedStream, context) }
         lastStream = max(lastStream, id)
         // The first one always has room, so that a caller with many requests leaves some to others.
         guard streams.isEmpty || connections.beginRequest() else {
@@ -228,11 +232,6 @@ final class HTTP2Guard: ChannelDuplexHandler {
         }
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
-        context.fireChannelReadComplete()
-        flushIfNeeded()
-    }
-
     // MARK: Answering
 
     private func answer(
@@ -282,13 +281,10 @@ final class HTTP2Guard: ChannelDuplexHandler {
     private func flushSoon(_ context: ChannelHandlerContext) {
         guard !mustFlush else { return }
         mustFlush = true
-        context.eventLoop.assumeIsolated().execute { [weak self] in self?.flushIfNeeded() }
-    }
-
-    private func flushIfNeeded() {
-        guard mustFlush else { return }
-        mustFlush = false
-        context?.flush()
+        context.eventLoop.assumeIsolated().execute { [weak self] in
+            self?.mustFlush = false
+            self?.context?.flush()
+        }
     }
 
     func write(
@@ -353,8 +349,9 @@ final class HTTP2Guard: ChannelDuplexHandler {
             end(context)
         case ChannelEvent.inputClosed:
             connection.presence.end()
+            isEnding = true
             isLast = true
-            closeIfLast()
+            if isOver { context.close(promise: nil) } else { closeIfLast() }
         default: break
         }
         context.fireUserInboundEventTriggered(event)
@@ -376,8 +373,8 @@ final class HTTP2Guard: ChannelDuplexHandler {
         guard error is any NIOHTTP2Error || error is NIOHTTP2Errors.StreamError else {
             return context.close(promise: nil)
         }
-        guard isBroken, !isLast else { return }
-        isLast = true
+        guard isBroken, !isOver else { return }
+        isOver = true
         closeSoon(context, after: Self.linger)
     }
 
@@ -396,11 +393,19 @@ final class HTTP2Guard: ChannelDuplexHandler {
         }
     }
 
-    /// Closes the connection when the socket has taken everything.
+    /// Closes the connection when the socket has taken everything: first its sending half, because
+    /// what the caller may still send would reset the connection, and answers that are under way
+    /// would be lost.
     private func closeIfLast() {
-        guard let context, isLast, !isBroken, streams.isEmpty else { return }
+        guard let context, isLast, !isBroken, !isOver, streams.isEmpty else { return }
+        isOver = true
+        closeSoon(context, after: .seconds(Int64(limits.stallSeconds)))
         let written = context.eventLoop.makePromise(of: Void.self)
-        written.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+        written.futureResult.assumeIsolated().whenComplete { [weak self] _ in
+            guard let self, let context = self.context else { return }
+            context.close(mode: .output, promise: nil)
+            closeSoon(context, after: Self.linger)
+        }
         sendGoAway(context, promise: written)
     }
 
@@ -442,7 +447,7 @@ final class HTTP2Guard: ChannelDuplexHandler {
 
     private func check() {
         checkTimer = nil
-        guard let context, !isBroken else { return }
+        guard let context, !isBroken, !isOver else { return }
         if streams.isEmpty {
             if silenceDeadline <= .now() { return end(context) }
         } else {
