@@ -204,7 +204,8 @@ public enum ProblemCode: String, Hashable, Sendable, CaseIterable {
     /// The remedy for a caller, as a sentence for the documentation.
     public var remedy: String {
         switch self {
-        case .malformedRequest: "Use an HTTP client; hand-written requests have to be HTTP/1.1."
+        case .malformedRequest:
+            "Use an HTTP client; hand-written requests have to be HTTP/1.1 or HTTP/2."
         case .malformedBody:
             "Send one JSON object, each member once, with `Content-Type: application/json`."
         case .invalidField:
