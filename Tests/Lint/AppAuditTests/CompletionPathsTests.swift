@@ -96,6 +96,14 @@ struct CompletionPathsTests {
             Self.gaps(
                 "var isOver = false\nfor x in y { if !isOver { isOver = true } }\ndone(.newData)")
                 == [])
+        // So is one that the handler sets before, or of an object that it makes.
+        let once = "if !called {\ncalled = true\ndone(.newData)\n}"
+        #expect(Self.gaps("called = false\n" + once) == [])
+        #expect(Self.gaps("var (count, called) = (0, false)\n" + once) == [])
+        let ofObject = once.replacing("called", with: "state.called")
+        #expect(Self.gaps("let state = State()\n" + ofObject) == [])
+        #expect(Self.gaps(once) == [0])
+        #expect(Self.gaps(once + "\ncalled = false") == [0])
     }
 
     @Test("the last part of some work completes, when the flags of all parts are set")

@@ -59,6 +59,7 @@ struct KeptTaskTests {
         for body in [
             set, "schedule()\nlet queue = OperationQueue()\nqueue.addOperation(work)\n" + set,
             "Task { await prepare() }\n" + set, "await run(task)", "Task { await run(task) }",
+            "waitForNetwork { ok in note(ok) }\n" + set, "waitlist(task)\nwaiter.add(task)\n" + set,
             "guard isReady else {\nawait note()\ntask.setTaskCompleted(success: false)\nreturn\n}\n"
                 + set,
         ] {

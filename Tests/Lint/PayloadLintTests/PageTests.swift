@@ -233,6 +233,25 @@ struct PageTests {
         #expect(try Self.notJudged(run).first?.contains("2 blocks are not judged") == true)
     }
 
+    @Test("a response in an indented block is no part of the request's body")
+    func indentedResponse() async throws {
+        let page = """
+            .. sourcecode:: http
+
+               POST /3/device/TOKEN HTTP/2
+               apns-topic: com.example.app
+               apns-push-type: background
+               apns-priority: 5
+
+               {"aps": {"content-available": 1}, "version": 1}
+
+               HTTP/2 200 OK
+               apns-id: 3f2504e0-4f89-11d3-9a0c-0305e82c3301
+            """
+        let run = try await Self.run(page, "G001,H", name: "push.rst")
+        #expect(try run.findings() == [])
+    }
+
     @Test("requests in blocks of a page are judged with their headers")
     func requests() async throws {
         let page = """

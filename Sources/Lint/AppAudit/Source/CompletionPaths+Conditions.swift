@@ -84,15 +84,16 @@ extension CompletionPaths {
     /// Whether a condition checks a flag that is set after it, so that the code runs only once: `if
     /// !called { called = true`.
     func asksForFlag(_ condition: Range<Int>, setIn body: Range<Int>) -> Bool {
-        var names = Set(condition.filter { text.tokens[$0].isName }.map { text.tokens[$0].text })
-        if strictness.startsAnew, !isInner(condition.lowerBound) {
-            names = names.filter(isLocal)
-        }
+        let names = Set(condition.filter { text.tokens[$0].isName }.map { text.tokens[$0].text })
         let values: Set = ["true", "false", "YES", "NO", "nil"]
-        return body.contains { index in
+        let isSet = body.contains { index in
             text.sees("=", at: index + 1) && names.contains(text.tokens[index].text)
                 && text[index + 2].map { values.contains($0.text) } == true
         }
+        // A flag that the body neither declares nor sets before may be one of an earlier push.
+        return isSet
+            && (!strictness.startsAnew || isInner(condition.lowerBound)
+                || startsHere(names, before: condition.lowerBound))
     }
 
     /// Whether a token is in a closure or a function in the body, which may run several times.
@@ -107,15 +108,32 @@ extension CompletionPaths {
         return false
     }
 
-    /// Whether the body declares a variable: `var name`, `__block BOOL name = NO`.
-    private func isLocal(_ name: String) -> Bool {
-        text.content(ofBracket: open).contains { index in
-            guard text.tokens[index].isName(name), let before = text[index - 1] else {
+    /// Whether the body declares one of these names before a token, or sets it: `var name`, `let
+    /// state = State()`, `var (count, name)`, `__block BOOL name = NO`, `name = false`.
+    private func startsHere(_ names: Set<String>, before end: Int) -> Bool {
+        let body = text.content(ofBracket: open)
+        return (body.lowerBound..<max(body.lowerBound, min(end, body.upperBound))).contains {
+            index in
+            guard text.tokens[index].isName, names.contains(text.tokens[index].text) else {
                 return false
             }
-            return before.isName("var")
+            if text.sees("=", at: index + 1) { return true }
+            guard let before = text[index - 1] else { return false }
+            let isDeclared =
+                before.isName("var") || before.isName("let")
                 || text.isObjectiveC && before.isName && text[index - 2]?.isName("static") != true
+            return isDeclared || isInPattern(index)
         }
+    }
+
+    /// Whether a name is in the pattern of a tuple: `var (count, name) = (0, false)`.
+    private func isInPattern(_ index: Int) -> Bool {
+        var place = index - 1
+        while place > open, text.tokens[place].isName || text.tokens[place].isMark(",") {
+            place -= 1
+        }
+        return text.tokens[place].isMark("(")
+            && (text[place - 1]?.isName("var") == true || text[place - 1]?.isName("let") == true)
     }
 
     /// Whether a condition in a closure checks that all of some work is done, each part of which
@@ -129,13 +147,16 @@ extension CompletionPaths {
         let words = condition.dropFirst().filter { index in
             !["(", ")", "&&", ","].contains { text.tokens[index].isMark($0) }
         }
-        let own = inner.open..<inner.close
-        let others = text.content(ofBracket: open).filter { !own.contains($0) }
+        let body = text.content(ofBracket: open)
+        let elsewhere = [
+            body.lowerBound..<max(body.lowerBound, inner.open),
+            min(max(inner.close, body.lowerBound), body.upperBound)..<body.upperBound,
+        ]
         return words.count > 1
             && words.allSatisfy { word in
                 guard text.tokens[word].isName else { return false }
                 let name = text.tokens[word].text
-                return others.contains {
+                return elsewhere.joined().contains {
                     text.sees(name, "=", "true", at: $0) || text.sees(name, "=", "YES", at: $0)
                 }
             }

@@ -148,10 +148,14 @@ extension SourceReader {
         let name = text.tokens[index].text
         if name == "await" { return text.tokens[index].isName }
         if text.sees("waitUntilFinished", ":", "true", at: index) { return true }
-        return isCall(index)
-            && (name.hasPrefix("wait") || name.hasSuffix("_wait") || name.hasPrefix("sleep")
-                || name == "usleep")
+        return isCall(index) && (Self.waiting.contains(name) || name.hasSuffix("_wait"))
     }
+
+    /// The functions of the system that block a thread, as far as their names say no more.
+    private static let waiting: Set = [
+        "wait", "waitUntilFinished", "waitUntilAllOperationsAreFinished", "sleep", "usleep",
+        "nanosleep", "sleepForTimeInterval", "sleepUntilDate",
+    ]
 
     /// The functions that run their closures after a wait.
     private static let slowCallees: Set = [

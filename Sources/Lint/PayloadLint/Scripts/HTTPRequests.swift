@@ -85,11 +85,13 @@ struct HTTPRequests {
         let indent = body == nil ? file.bytes[whole].prefix { $0 == 0x20 || $0 == 0x09 }.count : 0
         let line = whole.lowerBound + indent..<whole.upperBound
         let text = String(decoding: file.bytes[line], as: UTF8.self)[...]
-        if text.hasPrefix("###") {
+        // No line of JSON begins with any of these, indented or not.
+        let start = text.drop { " \t".contains($0) }
+        if start.hasPrefix("###") {
             finish()
         } else if let body {
             // Instructions for the response, the response, and the end of an example in a page.
-            if ["> ", "<> ", "```", "HTTP/"].contains(where: { text.hasPrefix($0) }) {
+            if ["> ", "<> ", "```", "HTTP/"].contains(where: { start.hasPrefix($0) }) {
                 finish()
             } else if Self.requestLine(text) != nil {
                 finish()
