@@ -32,6 +32,7 @@ struct CompletionPathsTests {
             ("sync { r in\nguard r else { return }\ndone(.newData)\n}", [2]),
             ("for x in y { done(.newData) }", [0]),
             ("while a {\nreturn\n}\ndone(.noData)", [2]),
+            ("sync {\nif $0 { done(.a) }\n}\nif b { done(.c) }", [1]),
             ("if let u = URL(string: \"https://\\(a)\") { load(u, done) }", [0]),
         ])
     func gap(body: String, lines: [Int]) { #expect(Self.gaps(body) == lines) }
@@ -82,6 +83,8 @@ struct CompletionPathsTests {
             "if let u = URL(string: \"https://a.example\") { load(u, done) }",
             "guard let u = URL(string: \"https://a.example\") else { return }\nload(u, done)",
             "let once = {\nguard !over else { return }\nover = true\ndone(.noData)\n}\nsync(once)",
+            "sync { e in\nif e {\ndone(.failed)\nreturn\n}\n}\ndone(.newData)",
+            "if a {\nsync { if $0 { done(.failed) } }\ndone(.newData)\n} else { done(.noData) }",
         ])
     func whole(body: String) { #expect(Self.gaps(body) == []) }
 

@@ -75,6 +75,8 @@ struct CompletionPaths {
     private mutating func walk(_ range: Range<Int>, isSettled: Bool, depth: Int) -> Bool {
         var isSettled = isSettled
         var index = range.lowerBound
+        // The gaps in closures, which a call after them makes up for.
+        var gapsOfClosures: Set<Int> = []
         while index < range.upperBound {
             wordsLeft -= 1
             guard wordsLeft > 0, depth < AuditLimits.scopeDepth else { return true }
@@ -89,13 +91,16 @@ struct CompletionPaths {
                     isSettled = walk(body, isSettled: isSettled, depth: depth + 1)
                     index = max(body.upperBound, index) + 1
                 } else if token.isMark("{") {
+                    let known = gaps.count
                     index = closure(at: index, &isSettled, depth)
+                    gapsOfClosures.formUnion(gaps.dropFirst(known))
                 } else {
                     index += 1
                 }
                 continue
             }
             if counts(index) {
+                gaps.removeAll(where: gapsOfClosures.contains)
                 isSettled = true
                 index += 1
                 continue
