@@ -153,6 +153,18 @@ struct KeptTaskTests {
                 == ["assertionWithoutExpiration"])
     }
 
+    @Test("the end of a task gives no time in the background back")
+    func otherEnd() {
+        let source =
+            "func handle(task: BGProcessingTask) {\ntask.expirationHandler = { stop() }\n"
+            + "let t = app.beginBackgroundTask {\nEND}\n"
+            + "sync {\ntask.setTaskCompleted(success: true)\napp.endBackgroundTask(t)\n}\n}"
+        let end = "task.setTaskCompleted(success: false)\n"
+        #expect(
+            Self.faults(source.replacing("END", with: end)) == ["assertionExpirationWithoutEnd"])
+        #expect(Self.faults(source.replacing("END", with: end + "stop()\n")) == [])
+    }
+
     @Test("the invalid identifier itself ends nothing")
     func invalidItself() {
         for value in [".invalid", "UIBackgroundTaskIdentifier.invalid", "UIBackgroundTaskInvalid"] {

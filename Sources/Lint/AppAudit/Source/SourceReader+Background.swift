@@ -155,9 +155,7 @@ extension SourceReader {
         if lacksExpiration(index) {
             if !isEndedNext(index) { see(.fault(.assertionWithoutExpiration), at: index) }
         } else if let handler = assertionExpiration(index),
-            !handler.contains(where: {
-                isCall($0) && !isIdleCall($0) || text.sees("?", "(", at: $0 + 1)
-            })
+            !handler.contains(where: { mayEndTime(at: $0) })
         {
             see(.fault(.assertionExpirationWithoutEnd), at: index)
         }
@@ -190,6 +188,13 @@ extension SourceReader {
                 }
             }
         }
+    }
+
+    /// Whether a token in an expiration handler may end the time. The end of a task of
+    /// `BGTaskScheduler` is another one.
+    private func mayEndTime(at index: Int) -> Bool {
+        guard !text.tokens[index].text.hasPrefix("setTaskCompleted") else { return false }
+        return isCall(index) && !isIdleCall(index) || text.sees("?", "(", at: index + 1)
     }
 
     private func lacksExpiration(_ index: Int) -> Bool {
