@@ -309,6 +309,11 @@ struct SourceReaderTests {
         (named("data", "let s = \"\\(other)\""), .describedDeviceToken, false),
         (named("data", "let s = other.description"), .describedDeviceToken, false),
         ("func f(token: Data) { let s = token.description }", .describedDeviceToken, false),
+        (
+            "func registerVoipPushToken(_ t: Data) { let s = \"\\(t)\" }", .describedDeviceToken,
+            true
+        ),
+        ("func keepPushToken(_ t: String) { f(t.description) }", .describedDeviceToken, false),
         (token("let s = deviceToken.description"), Subject.describedDeviceToken, true),
         (token("let s = \"\\(deviceToken)\""), .describedDeviceToken, true),
         (token("NSLog(\"%@\", deviceToken.description)"), .describedDeviceToken, false),

@@ -147,12 +147,21 @@ extension SourceReader {
             guard case .function(let head) = scope.kind else { continue }
             return head.parameters.contains { parameter in
                 guard parameter.name == name else { return false }
-                return isOfCredentials(index)
-                    ? parameter.types == ["PKPushCredentials"]
-                    : parameter.label == "didRegisterForRemoteNotificationsWithDeviceToken"
+                if isOfCredentials(index) { return parameter.types == ["PKPushCredentials"] }
+                return parameter.label == "didRegisterForRemoteNotificationsWithDeviceToken"
+                    || Self.takesDeviceToken(head, parameter)
             }
         }
         return false
+    }
+
+    /// Whether a function gets a push token as data, by its name and the parameter's:
+    /// `registerVoipPushToken:(NSData *)token`.
+    private static func takesDeviceToken(
+        _ head: SourceScope.FunctionHead, _ parameter: SourceScope.FunctionHead.Parameter
+    ) -> Bool {
+        ["Data", "NSData"].contains { parameter.types == [$0] }
+            && [head.name, parameter.label, parameter.name].contains(where: namesDeviceToken)
     }
 
     /// Reads a token in the user defaults: `UserDefaults.standard.set(token, forKey:
@@ -201,7 +210,8 @@ extension SourceReader {
     /// A pattern for a token of 64 digits: `^[0-9a-f]{64}$`, or a format for eight words of four
     /// bytes, which leaves out what is behind them.
     mutating func readTokenPattern(_ value: String, _ index: Int) {
-        if value.hasPrefix("%08x%08x%08x%08x%08x%08x%08x%08x"), isInTokenFunction(index) {
+        let words = value.filter { !" <>".contains($0) }
+        if words.hasPrefix("%08x%08x%08x%08x%08x%08x%08x%08x"), isInTokenFunction(index) {
             see(.fixedTokenLength, at: index)
         }
         guard value.contains("a-f"), value.contains("{64}") || value.contains("{32}") else {
@@ -217,7 +227,9 @@ extension SourceReader {
     private func isInTokenFunction(_ index: Int) -> Bool {
         text.scopes(around: index).contains { scope in
             guard case .function(let head) = scope.kind else { return false }
-            return head.parameters.contains { $0.label.hasSuffix("WithDeviceToken") }
+            return head.parameters.contains {
+                $0.label.hasSuffix("WithDeviceToken") || $0.types == ["PKPushCredentials"]
+            }
         }
     }
 }
