@@ -75,6 +75,20 @@ struct CallersTests {
         #expect(try rules("applicationDidBecomeActive:(UIApplication *)a") == ["CF005"])
     }
 
+    @Test("an app whose registration for VoIP pushes nothing calls gets none")
+    func voip() throws {
+        func rules(_ call: String) throws -> Set<String> {
+            try Self.rules(
+                "class AppDelegate: NSObject, UIApplicationDelegate, PKPushRegistryDelegate {\n"
+                    + "func enableCalls() {\nregistry.desiredPushTypes = [.voIP]\n}\n"
+                    + "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith p: "
+                    + "PKPushPayload, for type: PKPushType, completion: @escaping () -> Void) {\n"
+                    + "completion()\n}\nfunc applicationDidBecomeActive(_ a: A) {\n\(call)}\n}\n")
+        }
+        #expect(try rules("") == [])
+        #expect(try rules("enableCalls()\n").isSuperset(of: ["CF008", "CF009"]))
+    }
+
     @Test("a handler that nothing calls is judged only if the system may call it")
     func handlers() throws {
         let task =

@@ -254,7 +254,13 @@ struct GeneratorTests {
         try folder.write("", to: "ios/plugin.podspec")
         let report = try Audit(paths: [folder.path]).report()
         #expect(report.findings.map(\.diagnostic.rule.rawValue) == ["CF034"])
+        let script = handler.replacing(
+            "calls.report(p)", with: "channel.invokeMethod(\"push\", arguments: p)\ncompletion()")
+        try folder.write(script, to: "ios/Classes/Plugin.swift")
+        let silent = try Audit(paths: [folder.path]).report()
+        #expect(silent.findings.map(\.diagnostic.rule.rawValue) == ["CF009"])
         // What a target has is not judged twice.
+        try folder.write(handler, to: "ios/Classes/Plugin.swift")
         try folder.write(handler, to: "App/App.swift")
         try folder.write("", to: "plugin.podspec")
         let both = try Audit(paths: [folder.path]).report()

@@ -83,7 +83,7 @@ extension AppRules {
     private static func halfConfiguredVoIP(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps {
             let registration = app.observations.first {
-                $0.subject == .voipRegistration && app.builds($0)
+                $0.subject == .voipRegistration && !$0.isUncalled && app.builds($0)
             }
             if let mode = app.mode(.voip) {
                 // An app that makes calls without pushes needs the mode for CallKit.
@@ -119,12 +119,15 @@ extension AppRules {
 
     private static func unreportedCalls(_ facts: AppFacts, _ findings: inout AppFindings) {
         for bundle in facts.bundles {
-            guard
-                let start = bundle.observations.first(where: {
-                    $0.subject == .voipRegistration || $0.subject.isVoIPHandler
-                })
-            else { continue }
-            if bundle.lacks({ $0 == .callInterface }) {
+            let registrations = bundle.observations.filter { $0.subject == .voipRegistration }
+            // No push comes to an app that never registers.
+            guard registrations.isEmpty || registrations.contains(where: { !$0.isUncalled }) else {
+                continue
+            }
+            let start = bundle.observations.first {
+                $0.subject == .voipRegistration && !$0.isUncalled || $0.subject.isVoIPHandler
+            }
+            if let start, bundle.lacks({ $0 == .callInterface }) {
                 findings.suspect(
                     bundle, at: start.place,
                     "VoIP pushes are taken, and neither CallKit nor LiveCommunicationKit is used")

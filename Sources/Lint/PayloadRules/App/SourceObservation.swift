@@ -129,7 +129,7 @@ public struct SourceObservation: Hashable, Sendable {
     public var isProvenByFile: Bool {
         switch subject {
         case .fault, .pathWithoutCompletion, .lateReport, .storedDeviceToken,
-            .describedDeviceToken, .fixedTokenLength:
+            .describedDeviceToken, .fixedTokenLength, .voipHandlerWithoutReport:
             true
         default: false
         }
