@@ -109,6 +109,21 @@ struct CompletionPathsTests {
         #expect(Self.gaps(once + "\ncalled = false") == [0])
     }
 
+    @Test("a function or a closure may set the flag that is asked for before its call")
+    func flagsOfHelpers() {
+        let set = "{\ncalled = true\ndone(.newData)\n}\n"
+        let once = "load { if !called { finish() } }\nwait {\nguard !called else { return }\nfinish()\n}"
+        #expect(Self.gaps("var called = false\nfunc finish() \(set)\(once)") == [])
+        #expect(Self.gaps("var called = false\nlet finish = \(set)\(once)") == [])
+        #expect(
+            Self.gaps("var called = false\nlet finish = { done(.newData) }\n\(once)") == [3])
+        // One of the file, for its flag.
+        let ask = "isOver = false\nload { if !self.isOver { self.end(done) } }\n}\n"
+        let end = "func end(_ done: D) {\nisOver = true\ndone(.newData)\n"
+        #expect(Self.gaps(ask + end) == [])
+        #expect(Self.gaps(ask + end.replacing("isOver = true\n", with: "")) == [2])
+    }
+
     @Test("the last part of some work completes, when the flags of all parts are set")
     func lastParts() {
         let parts = "load {\nisLoaded = true\nfinish()\n}\nsave {\nisSaved = true\nfinish()\n}"

@@ -82,18 +82,40 @@ extension CompletionPaths {
     }
 
     /// Whether a condition checks a flag that is set after it, so that the code runs only once: `if
-    /// !called { called = true`.
+    /// !called { called = true`, `if !called { finish() }`.
     func asksForFlag(_ condition: Range<Int>, setIn body: Range<Int>) -> Bool {
         let names = Set(condition.filter { text.tokens[$0].isName }.map { text.tokens[$0].text })
-        let values: Set = ["true", "false", "YES", "NO", "nil"]
-        let isSet = body.contains { index in
-            text.sees("=", at: index + 1) && names.contains(text.tokens[index].text)
-                && text[index + 2].map { values.contains($0.text) } == true
-        }
+        let isSet =
+            body.contains { sets(names, at: $0) }
+            || body.contains { call in
+                helper(calledAt: call).contains { sets(names, at: $0) }
+            }
         // A flag that the body neither declares nor sets before may be one of an earlier push.
         return isSet
             && (!strictness.startsAnew || isInner(condition.lowerBound)
                 || startsHere(names, before: condition.lowerBound))
+    }
+
+    /// Whether a token is one of these names, and gets the value of a flag.
+    private func sets(_ names: Set<String>, at index: Int) -> Bool {
+        let values: Set = ["true", "false", "YES", "NO", "nil"]
+        return text.sees("=", at: index + 1) && names.contains(text.tokens[index].text)
+            && text[index + 2].map { values.contains($0.text) } == true
+    }
+
+    /// The start of the local definition, or of the only function of this file, that is called at a
+    /// token.
+    private func helper(calledAt index: Int) -> Range<Int> {
+        let name = text.tokens[index]
+        let isOwn = text.sees("self", at: text.isObjectiveC ? index - 1 : index - 2)
+        guard name.isName, isOwn || text.sees("(", at: index + 1),
+            isOwn || text[index - 1]?.isMark(".") != true
+        else { return 0..<0 }
+        let functions = text.functions[name.text] ?? []
+        guard let open = definitions.body(of: name.text) ?? functions.first?.open,
+            functions.count < 2
+        else { return 0..<0 }
+        return text.content(ofBracket: open).prefix(AuditLimits.headWords)
     }
 
     /// Whether a token is in a closure or a function in the body, which may run several times.

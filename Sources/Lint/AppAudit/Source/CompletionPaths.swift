@@ -38,7 +38,7 @@ struct CompletionPaths {
     /// The branches without the call beside others with it.
     private var openBranches: [Int] = []
     /// The functions and closures in the body that make the call.
-    private var definitions = LocalDefinitions()
+    private(set) var definitions = LocalDefinitions()
     /// The labels of statements that a `break` leaves before the call, with its place.
     private var leftLabels: [String: Int] = [:]
     /// Whether the call was made before a call with several closures, by its bracket.

@@ -3,7 +3,8 @@
 /// The named functions and closures in a body that make a required call: `func finish() {
 /// completion() }`, `let finish = { completion() }`.
 struct LocalDefinitions {
-    private var names: Set<String> = []
+    /// The opening braces of their bodies by name.
+    private var bodies: [String: Int] = [:]
     /// The opening braces of their bodies.
     private(set) var opens: Set<Int> = []
 
@@ -21,7 +22,7 @@ struct LocalDefinitions {
                     isWanted($0) || areUsed(at: $0, in: text)
                 }
                 guard holds else { continue }
-                names.insert(name)
+                bodies[name] = open
                 opens.insert(open)
                 isComplete = false
             }
@@ -38,19 +39,22 @@ struct LocalDefinitions {
             // The call of another one does not count.
             isWanted(index) && !found.contains { $0.name == text.tokens[index].text }
         }
-        return Set(found.map(\.name)).subtracting(holding.names)
+        return Set(found.map(\.name)).subtracting(holding.bodies.keys)
     }
 
     /// Whether a token calls one of them or passes it on.
     func areUsed(at index: Int, in text: SourceText) -> Bool {
         let token = text.tokens[index]
-        guard !names.isEmpty, token.isName, names.contains(token.text), !text.isLabel(index) else {
+        guard !bodies.isEmpty, token.isName, bodies[token.text] != nil, !text.isLabel(index) else {
             return false
         }
         guard let before = text[index - 1] else { return true }
         return !before.isMark(".") && !before.isMark("^")
             && !["func", "let", "var"].contains { before.isName($0) }
     }
+
+    /// The opening brace of the one with a name.
+    func body(of name: String) -> Int? { bodies[name] }
 
     private static func definition(
         at index: Int, in text: SourceText, _ range: Range<Int>

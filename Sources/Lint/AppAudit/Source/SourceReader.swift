@@ -19,18 +19,8 @@ struct SourceReader {
 
     init(_ text: SourceText) {
         self.text = text
-        var functions: [String: SourceScope] = [:]
-        var overloaded: Set<String> = []
-        for scope in text.scopes {
-            guard case .function(let head) = scope.kind else { continue }
-            if functions[head.name] == nil {
-                functions[head.name] = scope
-            } else {
-                overloaded.insert(head.name)
-            }
-        }
-        self.functions = functions
-        self.overloaded = overloaded
+        functions = text.functions.compactMapValues(\.first)
+        overloaded = Set(text.functions.filter { $0.value.count > 1 }.keys)
         imports = Set(
             text.tokens.indices.filter { text.tokens[$0].isName("import") }
                 .compactMap { text[$0 + 1]?.text })

@@ -18,6 +18,8 @@ struct SourceText {
     let scopes: [SourceScope]
     /// The innermost scope of each token, or -1. The braces of a scope belong to the enclosing one.
     let scopeIndices: [Int]
+    /// The functions by name, in their order.
+    let functions: [String: [SourceScope]]
 
     /// Parses a file.
     init(_ bytes: [UInt8], path: String) {
@@ -31,6 +33,10 @@ struct SourceText {
         partners = Self.partners(in: tokens)
         (scopes, scopeIndices) = ScopeFinder.scopes(
             in: tokens, partners, isObjectiveC: isObjectiveC)
+        functions = scopes.reduce(into: [:]) { functions, scope in
+            guard case .function(let head) = scope.kind else { return }
+            functions[head.name, default: []].append(scope)
+        }
     }
 
     private static func partners(in tokens: [SwiftToken]) -> [Int] {
