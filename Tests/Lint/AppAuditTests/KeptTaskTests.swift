@@ -187,6 +187,21 @@ struct KeptTaskTests {
         }
     }
 
+    @Test("a block that a queue of Objective-C runs next ends nothing that was set to invalid")
+    func dispatchedBlock() {
+        let source =
+            "- (void)f {\nLET\nself.task = UIBackgroundTaskInvalid;\n"
+            + "dispatch_async(dispatch_get_main_queue(), ^{\n[app endBackgroundTask:TASK];\n});\n}"
+        #expect(
+            Self.faults(
+                source.replacing("LET", with: "").replacing("TASK", with: "self.task"), "a.m")
+                == ["assertionEndedInvalid"])
+        #expect(
+            Self.faults(
+                source.replacing("LET", with: "UIBackgroundTaskIdentifier old = self.task;")
+                    .replacing("TASK", with: "old"), "a.m") == [])
+    }
+
     @Test("an expiration handler of Objective-C ends what it was asked for")
     func invalidBlock() {
         func faults(_ lines: [String]) -> Set<String> {

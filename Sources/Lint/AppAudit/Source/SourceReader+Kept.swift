@@ -51,7 +51,17 @@ extension SourceReader {
         text.scopes(around: index).contains { scope in
             guard case .closure(let callee) = scope.kind, scope.open > other else { return false }
             return callee.map(Self.promptCallees.contains) != true
+                && !isDispatched(blockAt: scope.open)
         }
+    }
+
+    /// Whether an Objective-C block is run next by a queue: `dispatch_async(queue, ^{`.
+    private func isDispatched(blockAt open: Int) -> Bool {
+        let bracket = (max(0, open - AuditLimits.headWords)..<open).last {
+            text.partners[$0] > open
+        }
+        guard text.isObjectiveC, let bracket, text.sees("(", at: bracket) else { return false }
+        return ["dispatch_async", "dispatch_sync"].contains { text.sees($0, at: bracket - 1) }
     }
 
     /// Whether a name is an operand of a comparison: `id != .invalid`, `Invalid == self.id`.
