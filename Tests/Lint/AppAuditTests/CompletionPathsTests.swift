@@ -112,7 +112,9 @@ struct CompletionPathsTests {
     @Test("a function or a closure may set the flag that is asked for before its call")
     func flagsOfHelpers() {
         let set = "{\ncalled = true\ndone(.newData)\n}\n"
-        let once = "load { if !called { finish() } }\nwait {\nguard !called else { return }\nfinish()\n}"
+        let once =
+            "load { if !called { finish() } }\n"
+            + "wait {\nguard !called else { return }\nfinish()\n}"
         #expect(Self.gaps("var called = false\nfunc finish() \(set)\(once)") == [])
         #expect(Self.gaps("var called = false\nlet finish = \(set)\(once)") == [])
         #expect(
