@@ -172,6 +172,7 @@ extension FileLibrary {
             digests.append(digest)
         }
         let isRead = digests.count == list.files.count
+        if isRead { markUnusedDelegates(of: list, in: &digests) }
         digests += followed(digests.flatMap(\.handovers), in: list)
         let guarded = digests.reduce(into: Set<String>()) { $0.formUnion($1.guarded) }
         let wanted = digests.reduce(into: Set<String>()) { $0.formUnion($1.wantedNames) }
@@ -187,6 +188,24 @@ extension FileLibrary {
             digests.flatMap { $0.observations(constants, guarded: guarded, absent: absent) }
                 .filter { !$0.isUncalled || !$0.isProvenByFile },
             isComplete: isComplete)
+    }
+
+    /// Marks the code of app delegates in packages and frameworks that the app neither names nor
+    /// gets from another file that makes them.
+    private func markUnusedDelegates(of list: SourceList, in digests: inout [SourceDigest]) {
+        let shared = digests.indices.filter { digests[$0].isShared }
+        var unused = shared.reduce(into: Set<String>()) { $0.formUnion(digests[$1].delegates) }
+            .filter(WordFilter.canFind)
+        for path in list.files where !unused.isEmpty {
+            guard let bytes = try? FileTree.read(path, limit: AuditLimits.filteredBytes) else {
+                return
+            }
+            let filter = WordFilter(unused)
+            unused.subtract(
+                list.isShared(path) ? filter.madeTypes(in: bytes) : filter.words(in: bytes))
+        }
+        guard !unused.isEmpty else { return }
+        for index in shared { digests[index].markUnused(unused) }
     }
 
     /// Those of some words that are in the text of files as a call or as an extension, and not only

@@ -106,6 +106,21 @@ struct AuditScopeTests {
             ])
     }
 
+    @Test("a file of no target that a target names is not read")
+    func namedStray() throws {
+        let folder = try TestFolder()
+        try Self.write(
+            folder, "App", settings: "INFOPLIST_KEY_UIBackgroundModes = fetch;",
+            source: "RefreshManager.shared.start()")
+        try folder.write("let task: BGAppRefreshTask", to: "App/Other.swift")
+        try folder.write("let x = 1", to: "App/RefreshManager.swift")
+        #expect(Self.rules(try Audit(paths: [folder.path]).report()) == ["CF019"])
+        try folder.write("let task: BGAppRefreshTask", to: "App/RefreshManager.swift")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(report.findings == [])
+        #expect(report.unjudged.map(\.reason) == ["1 file is of no known target"])
+    }
+
     @Test("code that Gradle builds is not read")
     func kotlin() throws {
         let folder = try TestFolder()
@@ -208,6 +223,34 @@ struct AuditScopeTests {
         let report = try Audit(paths: [folder.path]).report()
         #expect(!Self.rules(report).contains("CF002"))
         #expect(report.unjudged == [])
+    }
+
+    @Test("an app delegate of a package works in the apps that make it")
+    func packagedDelegate() throws {
+        let folder = try TestFolder()
+        func rules(_ source: String, _ other: String = "") throws -> [String] {
+            try Self.write(
+                folder, "App", settings: "",
+                objects: """
+                    PR = { isa = XCLocalSwiftPackageReference; relativePath = ../Kit; };
+                    D = { isa = XCSwiftPackageProductDependency; productName = K; };
+                    """, target: "packageProductDependencies = ( D );", source: source)
+            try folder.write(
+                """
+                let package = Package(name: "Kit", products: [.library(name: "K", targets: ["K"])],
+                  targets: [.target(name: "K")])
+                """, to: "Kit/Package.swift")
+            try folder.write(
+                "class KitAppDelegate: NSObject, UIApplicationDelegate {\nfunc f() throws {\n"
+                    + "try BGTaskScheduler.shared.submit(BGAppRefreshTaskRequest(identifier: "
+                    + "\"a.b\"))\n}\nlet me = KitAppDelegate.self\n}\nvar d: KitAppDelegate?\n",
+                to: "Kit/Sources/K/K.swift")
+            try folder.write(other, to: "Kit/Sources/K/Other.swift")
+            return Self.rules(try Audit(paths: [folder.path]).report()).filter { $0 == "CF020" }
+        }
+        #expect(try rules("let x = 1") == [])
+        #expect(try rules("@UIApplicationDelegateAdaptor(KitAppDelegate.self) var a") == ["CF020"])
+        #expect(try rules("let x = 1", "Kit.run(with: KitAppDelegate.self)") == ["CF020"])
     }
 
     @Test("project.yml is read: templates, includes, settings and generated lists")

@@ -23,8 +23,35 @@ extension XcodeProject {
             }
         }
         addPackages(products, to: &list, tree)
+        if list.unread.isEmpty { list.addStrays(strays(namedIn: list, tree)) }
         list.sort()
         return list
+    }
+
+    /// The number of files in the project's folder that are in no target, although a target names
+    /// their types: it cannot be built without them.
+    private func strays(namedIn list: SourceList, _ tree: FileTree) -> Int {
+        var built = list
+        for target in targets { addSources(of: target, to: &built, tree) }
+        let known = Set(built.files)
+        let own = Set(built.files.map(Paths.stem))
+        let strays = tree.files(below: folder).filter { path in
+            path.hasSuffix(".swift") && !known.contains(path)
+                && !own.contains(Paths.stem(of: path))
+        }
+        guard !strays.isEmpty else { return 0 }
+        let filter = WordFilter(Set(strays.map(Paths.stem)))
+        let named = list.files.reduce(into: Set<String>()) { named, path in
+            let bytes = try? FileTree.read(path, limit: AuditLimits.sourceBytes)
+            named.formUnion(bytes.map(filter.words) ?? [])
+        }
+        return strays.count { named.contains(Paths.stem(of: $0)) && Self.mayMatter($0) }
+    }
+
+    /// Whether a source file contains a word that a rule looks for.
+    private static func mayMatter(_ path: String) -> Bool {
+        (try? FileTree.read(path, limit: AuditLimits.sourceBytes))
+            .map { WordFilter.rules.finds(in: $0) } == true
     }
 
     /// The targets that a target embeds or links.

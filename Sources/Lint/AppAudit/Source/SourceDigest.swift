@@ -14,6 +14,8 @@ struct SourceDigest: Sendable {
         /// The words of which one has to be in the app's text for the code to run; `nil` if the
         /// system may call it.
         var callers: Set<String>?
+        /// The app delegate that it belongs to, which an app may not make.
+        var delegate: String?
 
         /// Sets the identifier from a literal.
         mutating func name(_ identifier: String) {
@@ -28,6 +30,9 @@ struct SourceDigest: Sendable {
     /// The functions that get a task whose expiration handler is set.
     var guarded: Set<String> = []
 
+    /// Whether the file is part of other targets too.
+    var isShared: Bool { entries.first?.observation.isShared == true }
+
     /// Marks the file as part of other targets too.
     mutating func markShared() {
         for index in entries.indices { entries[index].observation.isShared = true }
@@ -39,6 +44,17 @@ struct SourceDigest: Sendable {
     /// The words that decide whether some code runs.
     var callers: Set<String> {
         entries.reduce(into: []) { $0.formUnion($1.callers ?? []) }
+    }
+
+    /// The app delegates that observations belong to.
+    var delegates: Set<String> { Set(entries.compactMap(\.delegate)) }
+
+    /// Marks the observations in these types as code that does not run.
+    mutating func markUnused(_ delegates: Set<String>) {
+        for index in entries.indices
+        where entries[index].delegate.map(delegates.contains) == true {
+            entries[index].observation.isUncalled = true
+        }
     }
 
     /// The observations, with identifiers from constants. `absent` are words that are nowhere in

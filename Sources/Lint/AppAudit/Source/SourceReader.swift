@@ -58,6 +58,9 @@ struct SourceReader {
         observation.isBuiltForIOS = text.isBuiltForIOS(index)
         var entry = SourceDigest.Entry(observation: observation)
         if subject.needsCaller { entry.callers = callers(of: index) }
+        if let type = text.type(around: index)?.name, type.hasSuffix("AppDelegate") {
+            entry.delegate = type
+        }
         digest.entries.append(entry)
     }
 

@@ -37,20 +37,56 @@ struct WordFilter: Sendable {
         }
     }
 
+    /// The words that a text contains.
+    func words(in bytes: [UInt8]) -> Set<String> {
+        var found: Set<String> = []
+        _ = finds(in: bytes) { start in
+            found.insert(Self.word(at: start, in: bytes))
+            return false
+        }
+        return found
+    }
+
+    /// The classes of other files that a text makes, inherits or refers to: `Name()`, `class Other:
+    /// Name`, `Name.self`.
+    func madeTypes(in bytes: [UInt8]) -> Set<String> {
+        var found: Set<String> = []
+        var declared: Set<String> = []
+        _ = finds(in: bytes) { start in
+            let word = Self.word(at: start, in: bytes)
+            let after = bytes[start...].dropFirst(word.utf8.count)
+            let line = bytes[..<start].suffix(100).split(separator: UInt8(ascii: "\n")).last ?? []
+            let isBase =
+                line.last { $0 != UInt8(ascii: " ") } == UInt8(ascii: ":")
+                && line.firstRange(of: "class ".utf8) != nil
+            if line.suffix(6).elementsEqual("class ".utf8) { declared.insert(word) }
+            if isBase || after.first == UInt8(ascii: "(") || after.starts(with: ".self".utf8) {
+                found.insert(word)
+            }
+            return false
+        }
+        return found.subtracting(declared)
+    }
+
+    private static func word(at start: Int, in bytes: [UInt8]) -> String {
+        let end = bytes[start...].firstIndex { !isNameByte[Int($0)] } ?? bytes.count
+        return String(decoding: bytes[start..<end], as: UTF8.self)
+    }
+
     /// The words that a text mentions other than in a declaration: types in `extension Name`,
     /// functions of delegates in `object.name`, other functions anywhere else than in `func name`
     /// and `- (void)name`.
     func mentions(in bytes: [UInt8]) -> Set<String> {
         var found: Set<String> = []
         _ = finds(in: bytes) { start in
-            let end = bytes[start...].firstIndex { !Self.isNameByte[Int($0)] } ?? bytes.count
-            let word = String(decoding: bytes[start..<end], as: UTF8.self)
+            let word = Self.word(at: start, in: bytes)
             let before = bytes[..<start].suffix(10)
             let isMentioned =
                 if word.first?.isUppercase == true {
                     before.elementsEqual("extension ".utf8)
                 } else if word == "application" || word == "pushRegistry" {
-                    before.last == UInt8(ascii: ".") && bytes[end...].first == UInt8(ascii: "(")
+                    before.last == UInt8(ascii: ".")
+                        && bytes[(start + word.utf8.count)...].first == UInt8(ascii: "(")
                 } else {
                     !before.suffix(5).elementsEqual("func ".utf8)
                         && !Self.startsMethod(bytes[..<start])

@@ -103,7 +103,7 @@ extension AppRules {
         for bundle in facts.apps {
             guard let info = bundle.info else { continue }
             var reported: Set<String> = []
-            for seen in bundle.observations {
+            for seen in bundle.observations where !seen.isUncalled {
                 guard let use = scheduledIdentifier(seen.subject, in: bundle),
                     reported.insert(use.identifier).inserted,
                     let problem = problem(with: use, permitted: bundle.permittedIdentifiers)
