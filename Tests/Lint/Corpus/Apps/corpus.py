@@ -20,19 +20,15 @@ import time
 from collections import Counter, defaultdict
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SETS = ["work", "fresh", "second", "third", "fourth", "fifth", "sixth", "seventh",
-        "eighth", "ninth", "tenth", "eleventh", "twelfth",
-        "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
-        "eighteenth", "nineteenth", "twentieth", "twenty-first",
-        "twenty-second", "twenty-third", "twenty-fourth",
-        "twenty-fifth", "twenty-sixth", "twenty-seventh",
-        "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first",
-        "thirty-second"]
 
 
 def table(name):
     with open(os.path.join(HERE, name), newline="") as file:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+# In the order in which they came.
+SETS = list(dict.fromkeys(project["set"] for project in table("projects.tsv")))
 
 
 def audit(rouse, folder, project):
