@@ -100,7 +100,10 @@ struct CompletionPaths {
                 continue
             }
             if counts(index) {
-                gaps.removeAll(where: gapsOfClosures.contains)
+                if !gapsOfClosures.isEmpty {
+                    gaps.removeAll(where: gapsOfClosures.contains)
+                    gapsOfClosures = []
+                }
                 isSettled = true
                 index += 1
                 continue
