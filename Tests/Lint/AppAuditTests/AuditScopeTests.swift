@@ -119,6 +119,8 @@ struct AuditScopeTests {
         let report = try Audit(paths: [folder.path]).report()
         #expect(report.findings == [])
         #expect(report.unjudged.map(\.reason) == ["1 file is of no known target"])
+        try folder.write("class RefreshManager {}\nRefreshManager()", to: "App/App.swift")
+        #expect(Self.rules(try Audit(paths: [folder.path]).report()) == ["CF019"])
     }
 
     @Test("code that Gradle builds is not read")
@@ -250,7 +252,9 @@ struct AuditScopeTests {
         }
         #expect(try rules("let x = 1") == [])
         #expect(try rules("@UIApplicationDelegateAdaptor(KitAppDelegate.self) var a") == ["CF020"])
-        #expect(try rules("let x = 1", "Kit.run(with: KitAppDelegate.self)") == ["CF020"])
+        for other in ["Kit.run(with: KitAppDelegate.self)", "@main class A: KitAppDelegate {}"] {
+            #expect(try rules("let x = 1", other) == ["CF020"])
+        }
     }
 
     @Test("project.yml is read: templates, includes, settings and generated lists")

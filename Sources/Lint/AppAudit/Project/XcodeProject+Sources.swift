@@ -41,11 +41,17 @@ extension XcodeProject {
         }
         guard !strays.isEmpty else { return 0 }
         let filter = WordFilter(Set(strays.map(Paths.stem)))
-        let named = list.files.reduce(into: Set<String>()) { named, path in
-            let bytes = try? FileTree.read(path, limit: AuditLimits.sourceBytes)
-            named.formUnion(bytes.map(filter.words) ?? [])
+        var named: Set<String> = []
+        var declared: Set<String> = []
+        for path in list.files {
+            guard let bytes = try? FileTree.read(path, limit: AuditLimits.sourceBytes) else {
+                continue
+            }
+            named.formUnion(filter.words(in: bytes))
+            declared.formUnion(filter.declaredTypes(in: bytes))
         }
-        return strays.count { named.contains(Paths.stem(of: $0)) && Self.mayMatter($0) }
+        let missing = named.subtracting(declared)
+        return strays.count { missing.contains(Paths.stem(of: $0)) && Self.mayMatter($0) }
     }
 
     /// Whether a source file contains a word that a rule looks for.

@@ -59,13 +59,32 @@ struct WordFilter: Sendable {
             let isBase =
                 line.last { $0 != UInt8(ascii: " ") } == UInt8(ascii: ":")
                 && line.firstRange(of: "class ".utf8) != nil
-            if line.suffix(6).elementsEqual("class ".utf8) { declared.insert(word) }
+            if Self.declaresType(bytes[..<start]) { declared.insert(word) }
             if isBase || after.first == UInt8(ascii: "(") || after.starts(with: ".self".utf8) {
                 found.insert(word)
             }
             return false
         }
-        return found.subtracting(declared)
+        // The entry of the app may be here.
+        return bytes.firstRange(of: "@main".utf8) ?? bytes.firstRange(of: "@UIApplicationMain".utf8)
+            == nil ? found.subtracting(declared) : found.union(declared)
+    }
+
+    /// The types that a text declares.
+    func declaredTypes(in bytes: [UInt8]) -> Set<String> {
+        var found: Set<String> = []
+        _ = finds(in: bytes) { start in
+            if Self.declaresType(bytes[..<start]) { found.insert(Self.word(at: start, in: bytes)) }
+            return false
+        }
+        return found
+    }
+
+    /// Whether a text ends with the start of a type's declaration: `final class `.
+    private static func declaresType(_ bytes: ArraySlice<UInt8>) -> Bool {
+        ["class ", "struct ", "enum ", "actor ", "protocol ", "typealias "].contains { keyword in
+            bytes.suffix(keyword.utf8.count).elementsEqual(keyword.utf8)
+        }
     }
 
     private static func word(at start: Int, in bytes: [UInt8]) -> String {
