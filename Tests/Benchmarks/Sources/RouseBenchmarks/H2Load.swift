@@ -26,7 +26,7 @@ enum H2Load {
         }
         let child = try ChildProcess(
             "h2load", arguments, processor: ChildProcess.clientProcessor)
-        let ending = try child.waitForEnd()
+        let ending = try child.waitForEnd(watchingMemory: true)
         guard let accepted = number(before: "2xx", in: ending.output),
             let wallSeconds = seconds(after: "finished in", in: ending.output)
         else {

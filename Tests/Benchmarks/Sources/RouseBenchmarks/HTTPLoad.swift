@@ -47,39 +47,33 @@ struct HTTPLoad: Codable {
     }
 
     /// Keeps every connection busy until all is answered; how long each request took, in
-    /// microseconds and sorted.
+    /// microseconds and sorted. It waits with epoll, because poll looks at all connections each
+    /// time, and its processor time would be the gateway's loss.
     private func send(
         _ form: WakeRequestForm, _ tokens: DeviceTokenTexts, on connections: [HTTPConnection]
     ) throws -> [UInt32] {
         var latencies: [UInt32] = []
         latencies.reserveCapacity(wakes / batch)
         var starts = [UInt64](repeating: 0, count: connections.count)
-        var descriptors: [pollfd] = []
+        let readiness = try Readiness()
         var next = 0
         for (index, connection) in connections.enumerated() {
             starts[index] = ProcessClocks.nanoseconds
             try start(&next, form, tokens, on: connection)
-            descriptors.append(
-                pollfd(fd: connection.socket, events: connection.events, revents: 0))
+            readiness.add(connection, as: index)
         }
         while latencies.count < wakes / batch {
-            guard poll(&descriptors, nfds_t(descriptors.count), Self.patienceMilliseconds) > 0
-            else { throw ChildProcess.Failure(description: "the gateway does not answer") }
-            for index in descriptors.indices where descriptors[index].revents != 0 {
+            for index in try readiness.wait(Self.patienceMilliseconds) {
                 let connection = connections[index]
                 if let answer = try connection.proceed() {
                     let now = ProcessClocks.nanoseconds
                     latencies.append(UInt32(clamping: (now - starts[index]) / 1000))
                     try form.check(answer)
-                    // A descriptor below zero is left out by poll.
-                    guard next < wakes else {
-                        descriptors[index].fd = -1
-                        continue
-                    }
+                    guard next < wakes else { continue }
                     starts[index] = ProcessClocks.nanoseconds
                     try start(&next, form, tokens, on: connection)
                 }
-                descriptors[index].events = connection.events
+                readiness.update(connection, as: index)
             }
         }
         return latencies.sorted()

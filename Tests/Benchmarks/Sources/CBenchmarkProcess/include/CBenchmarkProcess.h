@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two calls of the GNU C library that Swift does not import.
+// Calls of the GNU C library that Swift does not import; epoll as it is.
 
 #ifndef CBENCHMARKPROCESS_H
 #define CBENCHMARKPROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 
 /// Keeps the calling thread, and all threads and processes that it starts later, on one processor.
 /// False when there is no such processor, or this process may not use it.
