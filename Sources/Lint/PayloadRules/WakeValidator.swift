@@ -44,9 +44,11 @@ public struct WakeValidator: Sendable {
         let headers = ValidationContext.Headers(request, now: now)
         let reading = PayloadFastPath.read(
             request.payload, as: request.kind, settings: settings)
-        if let reading {
-            let remarks = remarks(onClean: request, headers).prefix(count)
-            return verdict(on: request, Array(remarks), now: now, callID: reading.callID)
+        if let reading,
+            let remarks = remarks(onClean: request, headers, lacksVersion: reading.lacksVersion)
+        {
+            return verdict(
+                on: request, Array(remarks.prefix(count)), now: now, callID: reading.callID)
         }
         let type = PushTypeSet(request.kind)
         let context = ValidationContext(
@@ -69,19 +71,37 @@ public struct WakeValidator: Sendable {
         return verdict(on: request, diagnostics, now: now, callID: nil)
     }
 
-    /// Returns the findings of the rules about size and headers for a wake whose content has none.
-    /// The usual case without findings is detected quickly.
+    /// Returns the findings of the rules about size and headers, and of BG023, for a wake whose
+    /// content has no others; `nil` if the rules have to find them. The usual cases, with nothing
+    /// but an expiration or a version missing, are detected quickly.
     private func remarks(
-        onClean request: WakeRequest, _ headers: ValidationContext.Headers
-    ) -> [Diagnostic] {
+        onClean request: WakeRequest, _ headers: ValidationContext.Headers, lacksVersion: Bool
+    ) -> [Diagnostic]? {
         let isShort = request.payload.count * 10 <= ValidationContext.maximumBytes * 9
-        if isShort, headers.areUnremarkable(for: request.kind, settings) { return [] }
+        let areUsual = isShort && headers.areUnremarkable(for: request.kind, settings)
+        if areUsual, !lacksVersion { return [] }
+        let lacksExpiration = request.kind == .background && headers.areAbsent
+        if areUsual || isShort && lacksExpiration {
+            return Self.omissions[(lacksExpiration ? 1 : 0) + (lacksVersion ? 2 : 0)]
+        }
+        guard !lacksVersion else { return nil }
         let context = ValidationContext(
             clean: PushTypeSet(request.kind), payload: request.payload, headers: headers,
             settings: settings)
         return Findings.of(Rules.forCleanRequest(of: request.kind), on: context)
             .diagnostics(of: context)
     }
+
+    /// The findings about a background wake without an expiration (1), without a version (2), and
+    /// without both (3).
+    private static let omissions: [[Diagnostic]] =
+        [[], ["BG018"], ["BG023"], ["BG018", "BG023"]].map { (ids: [RuleID]) in
+            let context = ValidationContext(
+                type: .background, payload: Array("{}".utf8),
+                headers: ValidationContext.Headers(expiration: .absent, hasCollapseID: false),
+                settings: Settings(Configuration()))
+            return Findings.of(ids.compactMap(Rules.rule), on: context).diagnostics(of: context)
+        }
 
     private func verdict(
         on request: WakeRequest, _ diagnostics: [Diagnostic], now: WallInstant, callID: String?

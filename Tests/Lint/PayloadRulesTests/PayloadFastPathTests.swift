@@ -86,6 +86,26 @@ struct PayloadFastPathTests {
         #expect(clean > 100)
     }
 
+    @Test(
+        "tells what is missing in a usual wake as the rules do",
+        arguments: [nil, Expiration.immediately, ahead(60), ahead(100_000)],
+        [#""v":1,"#, "", #""hint":"x","#, #""o":{"version":2},"#])
+    func omissions(expiration: Expiration?, member: String) throws {
+        func findings(_ start: String, _ end: String, most count: Int) throws -> [Diagnostic] {
+            let text = start + member + #""aps":{"content-available":1}"# + end
+            let wake = try request(.background, Array(text.utf8), expiration: expiration)
+            return validator.validate(wake, now: testNow, most: count).diagnostics
+        }
+        for start in ["{", " {"] {
+            for count in [.max, 1, 0] {
+                // An escape is not looked at quickly.
+                let slow = try findings(start, #","zz":"\/"}"#, most: count)
+                let quick = try findings(start, #","zz":"ab"}"#, most: count)
+                #expect(quick == slow)
+            }
+        }
+    }
+
     @Test("takes the call's name by its rank, then by its place")
     func ranks() throws {
         for (text, id) in [

@@ -38,14 +38,17 @@ struct PayloadFastPath {
     /// that key.
     private var call: (value: Range<Int>, rank: Int)?
 
-    /// The result for a payload without findings.
+    /// The result for a payload without findings, or with the most frequent one only.
     struct Reading {
         /// VoIP: the id of the call.
         let callID: String?
+        /// Background: whether rule BG023 has a finding: no key says which update the push is
+        /// about.
+        let lacksVersion: Bool
     }
 
-    /// Reads a payload. Returns `nil` if a rule about the content of this kind of push may have a
-    /// finding. Rules about size and headers are not considered.
+    /// Reads a payload. Returns `nil` if another rule about the content of this kind of push than
+    /// BG023 may have a finding. Rules about size and headers are not considered.
     static func read(
         _ payload: [UInt8], as kind: WakeKind, settings: WakeValidator.Settings
     ) -> Reading? {
@@ -70,7 +73,7 @@ struct PayloadFastPath {
                 return Reading(
                     callID: glance.call.map {
                         ValidationContext.callID(UnsafeBufferPointer(rebasing: bytes[$0.value]))
-                    })
+                    }, lacksVersion: !isCall && !glance.customRoles.contains(.version))
             }
         }
     }
@@ -94,6 +97,7 @@ struct PayloadFastPath {
     /// Reads the whole text. Returns whether no rule can have a finding.
     private mutating func reads() -> Bool {
         skipBlanks()
+        let isIndented = position > 0
         guard current == UInt8(ascii: "{") else { return false }
         open(isObject: true)
         while depth > 0 {
@@ -104,7 +108,7 @@ struct PayloadFastPath {
         guard position == count else { return false }
         return isCall
             ? call != nil && customRoles.isSuperset(of: [.caller, .creationTime])
-            : hasAPS && customRoles.contains(.version)
+            : hasAPS && (customRoles.contains(.version) || !isIndented)
     }
 
     @inline(__always)

@@ -22,33 +22,40 @@ extension ValidationContext {
             }
         }
 
-        /// Creates the headers of a wake, which are complete. A call without an expiration is sent
-        /// with 0, as the rules require.
-        init(_ request: WakeRequest, now: WallInstant) {
-            expiration =
-                switch request.expiration {
-                case nil: request.kind == .voip ? .zero : .absent
-                case .immediately: .zero
-                case .at(let instant): ExpirationReading(instant.secondsSinceEpoch, now: now)
-                }
-            hasCollapseID = request.collapseID != nil
+        /// Whether a background wake has no header but those that all have.
+        var areAbsent: Bool {
+            if case .absent = expiration { !hasCollapseID } else { false }
         }
+    }
+}
 
-        /// Creates the readable headers of a draft.
-        init(_ draft: DraftHeaders) {
-            hasCollapseID = draft["apns-collapse-id"] != nil
-            guard let text = draft["apns-expiration"] else {
-                expiration = draft.lacks("apns-expiration") ? .absent : .unstated
-                return
+extension ValidationContext.Headers {
+    /// Creates the headers of a wake, which are complete. A call without an expiration is sent
+    /// with 0, as the rules require.
+    init(_ request: WakeRequest, now: WallInstant) {
+        expiration =
+            switch request.expiration {
+            case nil: request.kind == .voip ? .zero : .absent
+            case .immediately: .zero
+            case .at(let instant): ExpirationReading(instant.secondsSinceEpoch, now: now)
             }
-            expiration =
-                switch DraftHeaders.integer(text) {
-                case nil: .malformed
-                case 0: .zero
-                case .some(let seconds) where seconds < 0: .malformed
-                case .some(let seconds): ExpirationReading(seconds, now: draft.now)
-                }
+        hasCollapseID = request.collapseID != nil
+    }
+
+    /// Creates the readable headers of a draft.
+    init(_ draft: DraftHeaders) {
+        hasCollapseID = draft["apns-collapse-id"] != nil
+        guard let text = draft["apns-expiration"] else {
+            expiration = draft.lacks("apns-expiration") ? .absent : .unstated
+            return
         }
+        expiration =
+            switch DraftHeaders.integer(text) {
+            case nil: .malformed
+            case 0: .zero
+            case .some(let seconds) where seconds < 0: .malformed
+            case .some(let seconds): ExpirationReading(seconds, now: draft.now)
+            }
     }
 }
 
