@@ -78,7 +78,8 @@ struct CallerQueues<Item> {
         _ items: [Item], group: Int, of caller: String, at now: ContinuousClock.Instant
     ) {
         guard !items.isEmpty else { return }
-        var queue = queues[caller] ?? Queue()
+        // Taken out, so that the arrays in it are not copied.
+        var queue = queues.removeValue(forKey: caller) ?? Queue()
         if queue.waiting == 0 { turns.append(caller) }
         queue.groups.append(Group(id: group, items: items))
         queue.waiting += items.count
