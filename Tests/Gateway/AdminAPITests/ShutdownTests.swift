@@ -83,8 +83,8 @@ struct ShutdownTests {
         try await elapse(.milliseconds(500))
         await group.triggerGracefulShutdown()
         try await elapse(.milliseconds(200))
-        for device in 0..<5 {
-            try caller.begin("POST", "/v1/wakes", APIBench.body(device: UInt64(device)))
+        let late = try (0..<5).map {
+            try caller.begin("POST", "/v1/wakes", APIBench.body(device: UInt64($0)))
         }
         try await elapse(.milliseconds(700))
         try await caller.receive { _ in false }
@@ -93,7 +93,10 @@ struct ShutdownTests {
         let counts = Set(answered.compactMap { caller.answers[$0]?.body.utf8.count })
         #expect(answered.allSatisfy { caller.answers[$0]?.status == 200 })
         #expect(counts.count == 1 && counts.allSatisfy { $0 > 100_000 }, "\(counts)")
-        #expect(try await bench.gateway.counts().accepted == 0)
+        // None, unless the shutdown came late on a busy machine.
+        let inTime = late.filter { UInt32($0) <= last }
+        #expect(inTime.allSatisfy { caller.answers[$0]?.status == 202 })
+        #expect(try await bench.gateway.counts().accepted == inTime.count)
         try await run.value
     }
 
