@@ -21,6 +21,7 @@ enum JSONValue: Sendable {
 
     /// The JSON text in UTF-8, without white space.
     var bytes: [UInt8] {
+        if case .raw(let text) = self { return text }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)
         append(to: &bytes)

@@ -310,12 +310,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(let head) where head.status.kind == .informational:
             context.write(data, promise: promise)
         case .head(var head):
-            answerHasBegun = true
-            let isWanted = reading != .body && !isDeaf && connection?.isReserve != true
-            if unanswered == 1, !isWanted {
-                isLastAnswer = true
-                head.headerFields[.connection] = "close"
-            }
+            if beginAnswer() { head.headerFields[.connection] = "close" }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body:
             context.write(data, promise: promise)
@@ -328,6 +323,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if unanswered == 0, let problem = waitingRefusal { return refuse(context, problem) }
             allowSilence(context)
         }
+    }
+
+    /// Begins an answer. Returns whether it is the last one, which says `Connection: close`.
+    func beginAnswer() -> Bool {
+        answerHasBegun = true
+        let isWanted = reading != .body && !isDeaf && connection?.isReserve != true
+        if unanswered == 1, !isWanted { isLastAnswer = true }
+        return isLastAnswer
     }
 
     /// Answers and ends the connection; if another answer has begun, the connection ends without

@@ -21,6 +21,8 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let route: DirectRoute
     private let connection: ListenerConnection?
+    private let warden: ConnectionGuard
+    private let encoded: EncodedAnswer
     private var context: ChannelHandlerContext?
     /// The request whose body is being read.
     private var request: DirectRoute.PlainRequest?
@@ -35,9 +37,14 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var isReadHeld = false
     private var isReleasing = false
 
-    init(_ route: DirectRoute, _ connection: ListenerConnection?) {
+    init(
+        _ route: DirectRoute, _ connection: ListenerConnection?, _ warden: ConnectionGuard,
+        _ encoded: EncodedAnswer
+    ) {
         self.route = route
         self.connection = connection
+        self.warden = warden
+        self.encoded = encoded
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -124,8 +131,7 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
             unwritten -= 1
             if let context = self.context { release(context) }
         }
-        context.write(wrapOutboundOut(.head(response.head)), promise: nil)
-        context.write(wrapOutboundOut(.body(response.body)), promise: nil)
+        encoded.take(response.encoded(isLast: warden.beginAnswer()))
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
         isAnswering = false
         release(context)

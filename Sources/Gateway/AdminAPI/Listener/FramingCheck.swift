@@ -116,7 +116,9 @@ final class FramingCheck: ChannelDuplexHandler, RemovableChannelHandler {
 
     private static func checkTarget(_ head: inout HTTPRequestHead) throws(FramingFault) {
         var target = head.uri[...]
-        for scheme in ["http://", "https://"]
+        // Nearly all targets are paths.
+        let schemes = target.utf8.first == UInt8(ascii: "/") ? [] : ["http://", "https://"]
+        for scheme in schemes
         where target.utf8.count >= scheme.utf8.count
             && target.prefix(scheme.utf8.count).lowercased() == scheme
         {

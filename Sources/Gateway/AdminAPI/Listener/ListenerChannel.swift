@@ -3,8 +3,10 @@
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOHTTP1
 import NIOHTTP2
 import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
 import NIOHTTPTypesHTTP2
 import ServerTLS
 
@@ -74,10 +76,15 @@ struct ListenerChannel: ServerChildChannel {
         let value = base.setup(channel: channel, logger: logger)
         if let direct {
             let pipeline = channel.pipeline.syncOperations
+            let encoded = EncodedAnswer(
+                after: try pipeline.context(handlerType: HTTPResponseEncoder.self))
+            let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
+            try pipeline.addHandler(encoded, position: .before(codec))
+            let warden = try pipeline.handler(type: ConnectionGuard.self)
             // After the handler that knows whether the connection is idle.
             let state = try pipeline.handler(type: HTTPConnectionStateHandler.self)
             try pipeline.addHandler(
-                DirectRouteHandler(direct, connection), position: .after(state))
+                DirectRouteHandler(direct, connection, warden, encoded), position: .after(state))
         }
         return value.map { .http1($0) }
     }

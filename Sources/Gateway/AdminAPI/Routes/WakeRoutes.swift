@@ -9,6 +9,9 @@ import WakeModel
 /// `POST /v1/wakes`, and the routes of existing wakes.
 struct WakeRoutes {
     let services: Services
+    private let texts = AcceptedWakeTexts()
+
+    init(services: Services) { self.services = services }
 
     private var gateway: Gateway { services.gateway }
     private var configuration: AdminConfiguration { services.configuration }
@@ -144,7 +147,7 @@ struct WakeRoutes {
             ) { answer in
                 receive {
                     let accepted = try AcceptedWake(answer(), to: inquiry)
-                    return accepted.json
+                    return JSONValue.raw(texts.bytes(of: accepted))
                         .buffered(status: .accepted, headers: accepted.headers)
                 }
             }

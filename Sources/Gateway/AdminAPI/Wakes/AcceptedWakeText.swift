@@ -2,6 +2,7 @@
 
 import Gateway
 import PayloadRules
+import Synchronization
 import WakeModel
 
 /// Writes the accepted wakes of one batch as JSON: the same bytes as ``AcceptedWake/json``, with or
@@ -59,5 +60,24 @@ struct AcceptedWakeText {
     ) {
         if known?.value != value { known = Known(value: value, text: json(value).bytes) }
         if let known { bytes.append(contentsOf: known.text) }
+    }
+}
+
+/// The text of the answers to single requests. Those whose wakes were stored together often have
+/// the same instants and decision, and most have the same diagnostics.
+final class AcceptedWakeTexts: Sendable {
+    private let text = Mutex(AcceptedWakeText(withDiagnostics: true))
+
+    /// The JSON of one wake.
+    func bytes(of accepted: AcceptedWake) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(1_024)
+        // No event loop waits for another.
+        let isWritten = text.withLockIfAvailable { $0.append(accepted, to: &bytes) } != nil
+        if !isWritten {
+            var text = AcceptedWakeText(withDiagnostics: true)
+            text.append(accepted, to: &bytes)
+        }
+        return bytes
     }
 }
