@@ -42,7 +42,6 @@ struct CurlTests {
             item.draft.headers == [
                 .init("apns-topic", "com.example.app"), .init("apns-push-type", "alert"),
                 .init("apns-priority", "10"), .init(":path", "/3/device/" + Self.token),
-                .init(":method", "POST"),
             ])
         #expect(item.draft.headersAreComplete)
     }
@@ -155,10 +154,10 @@ struct CurlTests {
               -d "$SENT" https://api.push.apple.com/3/device/$TOKEN
             """
         #expect(try await Self.findings(text, "LA,H,G") == ["LA009 2:70 /aps/badge"])
-        let once = "A='xyxy'; curl -H 'apns-id: z' -d ${A/x/[} https://h/3/device/a"
+        let once = "A='\"xyxy\"'; curl -H 'apns-id: z' -d ${A/x/[} https://h/3/device/a"
         #expect(
             Self.read(once).items.map { String(decoding: $0.draft.payload, as: UTF8.self) }
-                == ["[yxy"])
+                == ["\"[yxy\""])
     }
 
     @Test("what the shell puts into a message of Firebase is not judged")
@@ -393,7 +392,6 @@ struct CurlTests {
         for token in ["<64位假token>", "<ВАШ_TOKEN>", "<jeton de téléphone>"] {
             #expect(try await Self.findings(text + host + token, "H001,H002") == [])
         }
-        #expect(try await Self.findings(text + host + "<file", "H001").count == 1)
     }
 
     @Test("a page may write backslashes at line ends twice, and notes in brackets")
@@ -445,7 +443,8 @@ struct CurlTests {
             """
         let empty = "TOKEN=\"\"\nTYPE= \nBODY=''\n" + command
         #expect(try await Self.findings(empty, "H,G") == [])
-        let filled = "TOKEN=abc\nTYPE=alert\nBODY='{\"aps\":{\"badge\":\"1\"}}'\n" + command
+        let token = "TOKEN=\(String(repeating: "z", count: 40))\n"
+        let filled = token + "TYPE=alert\nBODY='{\"aps\":{\"badge\":\"1\"}}'\n" + command
         #expect(try await Self.findings(filled, "H002,G014").count == 2)
     }
 

@@ -24,6 +24,9 @@ public struct LintSummary: Hashable, Sendable {
     public internal(set) var foreignFiles = 0
     /// The number of files that were read and contain no push that can be checked.
     public internal(set) var filesWithoutPush = 0
+    /// The number of files of which nothing could be judged: what they hold about pushes is
+    /// abridged, or is no JSON.
+    public internal(set) var filesNotReadable = 0
     /// The number of files that were given by name and are in a format that is not read.
     public internal(set) var filesOfUnknownFormat = 0
     /// The number of files in folders that the settings exclude.
@@ -34,7 +37,7 @@ public struct LintSummary: Hashable, Sendable {
     public internal(set) var knownFindings = 0
 
     /// The number of files that were read and not judged.
-    var filesNotJudged: Int { filesWithoutPush + filesOfUnknownFormat }
+    var filesNotJudged: Int { filesWithoutPush + filesNotReadable + filesOfUnknownFormat }
 
     /// Creates a summary of nothing.
     public init() {}
@@ -61,6 +64,7 @@ public struct LintSummary: Hashable, Sendable {
         failedFiles += other.failedFiles
         foreignFiles += other.foreignFiles
         filesWithoutPush += other.filesWithoutPush
+        filesNotReadable += other.filesNotReadable
         filesOfUnknownFormat += other.filesOfUnknownFormat
         excludedFiles += other.excludedFiles
         ignoredFindings += other.ignoredFindings

@@ -28,7 +28,7 @@ struct PushChecker: Sendable {
         var pushCount = 0
         /// Whether the document is in a format that is not read.
         var isOfUnknownFormat = false
-        /// The lines of the blocks that are about pushes and cannot be read.
+        /// The lines of the blocks and commands that are about pushes and cannot be read.
         var unreadLines: [Int] = []
         /// The types of all pushes.
         var types = PushTypeTally.none
@@ -62,7 +62,8 @@ struct PushChecker: Sendable {
     func check(_ document: PushDocument, in text: SourceText) -> Result {
         var result = Result()
         result.isOfUnknownFormat = document.isOfUnknownFormat
-        result.unreadLines = document.unreadBlocks.map { text.position(of: .offset($0)).line }
+        result.unreadLines = document.unreadBlocks.sorted()
+            .map { text.position(of: .offset($0)).line }
         report(document.faults, in: text, &result)
         for item in document.items { check(item, of: document.kind, in: text, &result) }
         result.findings = Self.inOrder(result.findings)
@@ -100,7 +101,7 @@ struct PushChecker: Sendable {
         if !report.pushTypeIsInferred || !isUnreadable {
             result.note(report.pushType, isInferred: report.pushTypeIsInferred)
         }
-        result.pushCount += 1
+        result.pushCount += item.isTextOnly ? 0 : 1
         for diagnostic in withoutRepeated(diagnostics, of: item, in: text) {
             add(diagnostic, of: item, in: text, &result)
         }

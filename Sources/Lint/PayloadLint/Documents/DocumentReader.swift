@@ -118,11 +118,20 @@ struct DocumentReader: Sendable {
             let rest = bytes.dropFirst(error.offset)
             let marks = ["...", "…", "#{", "[["]
             if marks.contains(where: { rest.starts(with: $0.utf8) }) { return true }
-            if beginsPlaceholder(rest) { return true }
+            if beginsPlaceholder(rest) || error.offset > 0 && beginsCapitals(rest) { return true }
             // The first bracket of two begins an object.
             return bytes.dropFirst(max(0, error.offset - 1)).starts(with: "{{".utf8)
                 || rest.starts(with: "{{".utf8)
         }
+    }
+
+    /// Whether a text begins with a name in capitals, and with no literal.
+    private static func beginsCapitals(_ text: ArraySlice<UInt8>) -> Bool {
+        let capitals = text.prefix { 65...90 ~= $0 || $0 == UInt8(ascii: "_") }
+        let literals = ["NULL", "TRUE", "FALSE", "NONE", "NIL", "YES", "NO"]
+        let next = text.dropFirst(capitals.count).first ?? 0
+        return capitals.count > 1 && !(97...122 ~= next | 0x20)
+            && !literals.contains(String(decoding: capitals, as: UTF8.self))
     }
 
     /// Whether a text begins as `<name>`, `$name`, `${name}`, `%s` and the like do. A mark by

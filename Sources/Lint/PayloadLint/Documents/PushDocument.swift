@@ -17,6 +17,8 @@ struct PushItem: Sendable {
     var isPartial: Bool { isPart || isIllustration }
     /// Whether it is in a script, which may compute parts of it.
     var isInScript = false
+    /// Whether it is the text of the pushes that follow, whose syntax is judged.
+    var isTextOnly = false
     /// Whether it has a recipient and no key of Apple's: then it is probably a request to an
     /// unsupported service, unless it looks like a push without `aps`.
     var isAddressed = false
@@ -65,7 +67,7 @@ struct PushDocument: Sendable {
     var isOfUnknownFormat = false
     /// The blocks of a page, each from the line that opens it.
     var blocks: [Range<Int>] = []
-    /// The offsets of the blocks that are about pushes and cannot be read.
+    /// The offsets of the blocks and commands that are about pushes and cannot be read.
     var unreadBlocks: [Int] = []
 }
 

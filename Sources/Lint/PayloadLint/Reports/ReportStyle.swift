@@ -96,7 +96,7 @@ protocol ReportStyle: Sendable {
 struct FileTally: Sendable {
     var summary = LintSummary()
     var types = PushTypeTally.none
-    /// The lines of the blocks that are about pushes and cannot be read.
+    /// The lines of the blocks and commands that are about pushes and cannot be read.
     var unreadLines: [Int] = []
 
     mutating func add(_ other: FileTally) {
@@ -111,8 +111,12 @@ struct FileTally: Sendable {
         summary.pushes += isEmpty ? 0 : max(1, result.pushCount)
         if result.isOfUnknownFormat {
             summary.filesOfUnknownFormat += 1
-        } else if isEmpty, result.knownCount == 0, result.unreadLines.isEmpty {
-            summary.filesWithoutPush += 1
+        } else if isEmpty, result.knownCount == 0 {
+            if result.unreadLines.isEmpty {
+                summary.filesWithoutPush += 1
+            } else {
+                summary.filesNotReadable += 1
+            }
         }
         unreadLines += result.unreadLines
         types.add(result.types)

@@ -29,16 +29,18 @@ package struct ReportTotals: Sendable {
     /// What was not checked and why, as sentences.
     package internal(set) var notJudged: [String] = []
 
-    /// Says that blocks of a page are not judged.
+    /// Says that blocks of a page, or commands of a script, are not judged.
     mutating func note(unreadLines lines: [Int], of path: String) {
         guard let last = lines.last else { return }
         let shown = lines.dropLast().prefix(Self.shownLines).map { "\($0), " }.joined()
         let more = lines.count - 1 > Self.shownLines ? "…, " : ""
+        let noun = PageBlock.isPage(path) ? "block" : "command"
+        let why = noun == "block" ? "abridged, or not JSON" : "not given in full"
         notJudged.append(
             lines.count == 1
-                ? "\(path): the block in line \(last) is not judged: it is abridged, or not JSON."
-                : "\(path): \(lines.count) blocks are not judged, in lines \(shown)\(more)\(last): "
-                    + "they are abridged, or not JSON.")
+                ? "\(path): the \(noun) in line \(last) is not judged: it is \(why)."
+                : "\(path): \(lines.count) \(noun)s are not judged, in lines "
+                    + "\(shown)\(more)\(last): they are \(why).")
     }
 
     /// The maximum number of lines of blocks that are named before the last one.

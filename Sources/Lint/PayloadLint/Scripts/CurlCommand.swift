@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
+import StrictJSON
 
 /// A `curl` command, as far as it determines the request (curl's manual page, "curl(1)").
 struct CurlCommand {
@@ -23,6 +24,10 @@ struct CurlCommand {
     private(set) var method: (text: String, offset: Int)?
     /// The offset of the option that requests an older version of HTTP.
     private(set) var oldHTTP: Int?
+    /// Whether the command was read to its end.
+    let isClosed: Bool
+    /// Whether all of the command was understood, so that what is not in it is missing.
+    private(set) var isWhole: Bool
 
     private static let short = "HdXEowmuAebFxTKCDPQYyzcrtU"
     private static let valued: Set = [
@@ -30,7 +35,11 @@ struct CurlCommand {
         "--json", "--request", "--url", "--cert", "--cert-type", "--key", "--key-type", "--pass",
         "--output", "--write-out", "--max-time", "--connect-timeout", "--user", "--user-agent",
         "--cacert", "--capath", "--proxy", "--resolve", "--form", "--retry", "--retry-delay",
-        "--referer", "--cookie", "--config", "--dump-header", "--stderr", "--trace", "--tlsv1",
+        "--referer", "--cookie", "--config", "--dump-header", "--stderr", "--trace",
+        "--upload-file", "--url-query", "--form-string", "--oauth2-bearer", "--interface",
+        "--max-redirs", "--limit-rate", "--ciphers", "--tls-max", "--proto", "--noproxy",
+        "--proxy-user", "--cookie-jar", "--retry-max-time", "--unix-socket", "--trace-ascii",
+        "--connect-to", "--keepalive-time", "--pinnedpubkey", "--variable",
     ]
     private static let bodies: Set = [
         "-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--json",
@@ -40,19 +49,36 @@ struct CurlCommand {
     /// Parses a command. `read` returns the content of a file that the command sends, or `nil`.
     init(_ command: ShellText.Command, read: (String) -> [UInt8]?) {
         start = command.words.first?.start ?? 0
+        isClosed = !command.isOpen
+        isWhole = isClosed
+        var others: [ShellText.Word] = []
         var words = command.words.dropFirst()
         while let word = words.popFirst() {
             let option = word.string
-            if option.hasPrefix("--") {
+            if word.isList || word.isVariable && option.contains(" ") {
+                // Several words, which are not known.
+                isWhole = false
+            } else if option.hasPrefix("--") {
                 if Self.old.contains(option) { oldHTTP = word.start }
-                guard Self.valued.contains(option), option != "--tlsv1" else { continue }
-                if let value = words.popFirst() { take(option, value, command, read) }
+                if option.contains("=") { isWhole = false }
+                guard Self.valued.contains(option) else { continue }
+                if let value = words.popFirst() {
+                    take(option, value, command, read)
+                } else {
+                    isWhole = false
+                }
             } else if option.hasPrefix("-"), option.count > 1 {
                 takeShort(word, &words, command, read)
-            } else if url == nil {
-                url = (option, word.start)
+            } else {
+                others.append(word)
             }
         }
+        // Dots, or what a reader is to put options in for.
+        if others.count > (url == nil ? 1 : 0) { isWhole = false }
+        let marks = ["://", "/3/device", "push.apple.com"]
+        let address =
+            others.first { word in marks.contains { word.string.contains($0) } } ?? others.first
+        if url == nil { url = address.map { ($0.string, $0.start) } }
     }
 
     /// Parses short options, several of which may be in one word: `-vH`.
@@ -69,6 +95,9 @@ struct CurlCommand {
                 value.text = word.text.slice(offset..<word.text.bytes.count)
             } else if let next = words.popFirst() {
                 value = next
+            } else {
+                isWhole = false
+                return
             }
             take("-\(letter)", value, command, read)
             return
@@ -83,6 +112,13 @@ struct CurlCommand {
         case "-H", "--header": takeHeader(value)
         case "-X", "--request": method = (value.string, value.start)
         case "--url": url = (value.string, value.start)
+        case "--oauth2-bearer":
+            headers.append(
+                Header(
+                    name: "authorization", value: "bearer " + value.string, offset: value.start))
+        case "-K", "--config": isWhole = false
+        case "-T", "--upload-file", "-F", "--form", "--form-string", "--data-urlencode":
+            hasBody = true
         case _ where Self.bodies.contains(option):
             hasBody = true
             takeBody(value, isRaw: option == "--data-raw", command, read)
@@ -91,7 +127,10 @@ struct CurlCommand {
     }
 
     private mutating func takeHeader(_ word: ShellText.Word) {
-        guard let colon = word.string.firstIndex(of: ":"), !word.string.hasPrefix("@") else {
+        guard let colon = word.string.firstIndex(of: ":"), !word.string.hasPrefix("@"),
+            !word.string[..<colon].utf8.contains(ShellText.unknown)
+        else {
+            isWhole = false
             return
         }
         let value = word.string[word.string.index(after: colon)...]
@@ -115,7 +154,7 @@ struct CurlCommand {
             return
         }
         if text == "@-" {
-            body = command.input.map { Self.filled($0.trimmed) }
+            body = command.input.flatMap { Self.filled($0.trimmed) }
         } else if let written = command.files[ShellText.fileName(String(text.dropFirst()))] {
             body = Self.filled(written.trimmed)
         } else if let bytes = read(String(text.dropFirst())) {
@@ -126,17 +165,30 @@ struct CurlCommand {
     }
 
     /// The body with placeholders for text that is not in the script: a letter inside a string, a
-    /// digit elsewhere.
-    static func filled(_ body: EmbeddedText) -> EmbeddedText {
+    /// digit elsewhere. Returns `nil` if such a text could make JSON of it.
+    static func filled(_ body: EmbeddedText) -> EmbeddedText? {
         var isInString = false
         var isEscaped = false
-        return body.replacingBytes { _, byte in
+        let filled = body.replacingBytes { _, byte in
             defer { isEscaped = byte == UInt8(ascii: "\\") && !isEscaped && isInString }
             if byte == UInt8(ascii: "\""), !isEscaped { isInString.toggle() }
             guard byte == ShellText.unknown else { return byte }
             return isInString ? UInt8(ascii: "x") : UInt8(ascii: "0")
         }
+        do throws(JSONSyntaxError) {
+            _ = try JSONScanner.scan(filled.bytes)
+        } catch {
+            let isUnknown = { (byte: UInt8?) in byte == ShellText.unknown }
+            let before = body.bytes.prefix(error.offset).last { $0 > 0x20 || isUnknown($0) }
+            if isUnknown(before) || isUnknown(body.bytes.dropFirst(error.offset).first) {
+                return nil
+            }
+        }
+        return filled
     }
+
+    /// Whether the command only tries the connection.
+    var isTrial: Bool { !hasBody && !headers.contains { $0.name.hasPrefix("apns-") } }
 
     /// Whether the command sends to APNs, or to a server that forwards to APNs.
     var isForAPNs: Bool {
@@ -176,78 +228,13 @@ struct CurlCommand {
     }
 
     /// The path of the request, with a placeholder for a device token that is not in the script.
-    var path: String? { url.flatMap { Self.path(of: $0.text) } }
+    var path: String? { url.flatMap { Self.path(of: $0.text) }.map(Placeholder.filled(path:)) }
 
-    /// The path of a URL, likewise.
+    /// The path of a URL.
     static func path(of url: String) -> String? {
         let start = url.firstRange(of: "://").map { $0.upperBound } ?? url.startIndex
         let rest = url[start...]
         guard let slash = rest.firstIndex(of: "/") else { return nil }
-        let path = String(rest[slash...].prefix { $0 != "?" })
-        let device = "/3/device/"
-        guard path.hasPrefix(device) else { return path }
-        let token = String(path.dropFirst(device.count))
-        return device + (Placeholder.isIn(token) ? String(repeating: "0", count: 64) : token)
-    }
-}
-
-/// Placeholders in text: a variable, `<token>`, `{{topic}}`.
-enum Placeholder {
-    /// Whether a text is what a program or a person puts something else in for: `{{badge}}`,
-    /// `${count}`, `%d`, `<number>`, `__COUNT__`.
-    static func isTemplate(_ text: String) -> Bool {
-        // The last one stands between the values of a choice: `update | end`.
-        if ["{{", "${", "<%", "#{", "%{", "[[", "$(", "|"].contains(where: { text.contains($0) }) {
-            return true
-        }
-        guard let first = text.first, let last = text.last, text.count > 1 else { return false }
-        return first == "%" || first == "$" || (first, last) == ("<", ">")
-            || (first, last) == ("{", "}") || (first, last) == ("[", "]")
-            || text.hasPrefix("__") && text.hasSuffix("__")
-    }
-
-    /// Whether a text is, or holds, a placeholder.
-    static func isIn(_ text: String) -> Bool {
-        // An abbreviated value: `eyJhbGci...`, `xxxx`.
-        if text.contains("...") || text.contains("…") || text.uppercased().contains("XXXX") {
-            return true
-        }
-        // A choice: `alert|background`, `5 or 10`.
-        if text.contains("|") || text.contains(" or ") { return true }
-        if ["x", "X", "*"].contains(where: { Set(text) == [$0] }) { return true }
-        // The description of a device token's Data is a mistake, not a placeholder.
-        guard text.count < 32 || 2 * text.count(where: \.isHexDigit) < text.count else {
-            return false
-        }
-        if text.utf8.contains(where: { "<>{}[]()%\u{1a}".utf8.contains($0) }) { return true }
-        if text.contains("$") || text.hasPrefix(":") { return true }
-        // DEVICE_TOKEN, YOUR-TOKEN-HERE, YOUR TOKEN HERE, deviceToken, your_device_token, JWT
-        guard text.allSatisfy({ $0.isLetter || "_- ".contains($0) }) else { return false }
-        return ["token", "jwt"].contains { text.lowercased().contains($0) }
-            || text.contains { "_- ".contains($0) } && text == text.uppercased()
-    }
-
-    /// The known part of a header's value: a placeholder before a topic's suffix is replaced by a
-    /// bundle id. Returns `nil` if nothing is known.
-    static func known(_ value: String, of name: String) -> String? {
-        let scheme = "bearer "
-        let isBearer = value.lowercased().hasPrefix(scheme)
-        let isTopic = name.lowercased() == "apns-topic"
-        // A bundle id contains only ASCII characters, so this is a placeholder.
-        let isForeign = isTopic && !value.utf8.allSatisfy { $0 < 0x80 }
-        guard isForeign || isIn(isBearer ? String(value.dropFirst(scheme.count)) : value) else {
-            return value
-        }
-        guard isTopic else { return nil }
-        let marks = "<>{}[]%$\u{1a}".unicodeScalars
-        guard let last = value.unicodeScalars.lastIndex(where: { marks.contains($0) }) else {
-            return nil
-        }
-        var end = String(value.unicodeScalars[value.unicodeScalars.index(after: last)...])
-        // `$TOPIC.voip`: the name of the variable ends before the point.
-        if value.unicodeScalars[last] == "$" {
-            end = String(end.drop { $0 != "." })
-        }
-        return end.hasPrefix(".") ? "com.example.app" + end : nil
+        return String(rest[slash...].prefix { $0 != "?" })
     }
 }

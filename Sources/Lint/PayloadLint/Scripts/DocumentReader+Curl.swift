@@ -10,13 +10,10 @@ extension DocumentReader {
     /// forwards to it. Returns `nil` if there are none.
     func readCommands(_ bytes: [UInt8], name: String) -> PushDocument? {
         guard forcedKind == nil || forcedKind == .request,
-            bytes.contains(text: "simctl push ")
-                || bytes.contains(text: "curl")
-                    && (bytes.contains(text: "-H") || bytes.contains(text: "--header")
-                        || bytes.contains(text: "/3/device"))
+            bytes.contains(text: "simctl push ") || bytes.contains(text: "curl")
         else { return nil }
         let text = Self.isMakefile(name) ? Self.withoutRecipePrefixes(bytes) : bytes
-        return read(ShellText(text).commands, besideFile: name)
+        return read(ShellText(text).commands.flatMap(\.requests), besideFile: name)
     }
 
     /// Whether a file is by its name for `make`, or for `just`, whose recipes look the same.
@@ -72,7 +69,7 @@ extension DocumentReader {
                     result.items.append(
                         PushItem(
                             draft: assumptions.draft(payload: body.bytes), places: places,
-                            isInScript: true))
+                            isInScript: true, isTextOnly: true))
                     let readable = IllustratedJSON(body.bytes).bytes
                     body = body.replacingBytes { index, _ in readable[index] }
                 }
@@ -86,7 +83,11 @@ extension DocumentReader {
                 continue
             }
             isFound = true
-            if let item = item(of: curl) { result.items.append(item) }
+            if let item = item(of: curl) {
+                result.items.append(item)
+            } else if !curl.isTrial {
+                result.unreadBlocks.append(curl.start)
+            }
         }
         return isFound ? result : nil
     }
@@ -97,8 +98,9 @@ extension DocumentReader {
         guard command.words.count > 3, let name = command.words.last?.string,
             let given = name == "-" ? command.input : command.files[ShellText.fileName(name)]
         else { return nil }
-        var body = CurlCommand.filled(given.trimmed)
-        guard !body.bytes.isEmpty, !Self.isCut(body) else { return nil }
+        guard var body = CurlCommand.filled(given.trimmed), !body.bytes.isEmpty,
+            !Self.isUnfinished(body)
+        else { return nil }
         if let document = try? JSONScanner.scan(body.bytes), document.kind(0) == .object,
             let bundle = document.last("\(Self.simulatorKey)", of: 0)
         {
@@ -115,7 +117,9 @@ extension DocumentReader {
 
     private func item(of curl: CurlCommand) -> PushItem? {
         let isForAzure = curl.isForAzure
-        guard let body = curl.body ?? (curl.hasBody ? nil : EmbeddedText()), !Self.isCut(body),
+        guard !curl.isTrial, let body = curl.body ?? (curl.hasBody ? nil : EmbeddedText()),
+            curl.isWhole || !body.bytes.isEmpty, !Self.isUnfinished(body),
+            curl.isClosed || (try? JSONScanner.scan(body.bytes)) != nil,
             // A body of several parts.
             !isForAzure || !body.bytes.starts(with: "--".utf8)
         else { return nil }
@@ -130,7 +134,8 @@ extension DocumentReader {
             if isForAzure, !name.hasPrefix("apns-") { continue }
             places.headers.append(
                 PlaceMap.Header(name: name, place: .offset(header.offset), pointer: ""))
-            if let value = Placeholder.known(header.value, of: name) {
+            // What is left empty is for a reader to fill in.
+            if !header.value.isEmpty, let value = Placeholder.known(header.value, of: name) {
                 headers.append(PushDraft.Header(name, value))
             } else {
                 opaque.insert(name)
@@ -146,11 +151,11 @@ extension DocumentReader {
             places.headers.append(
                 PlaceMap.Header(name: ":path", place: .offset(url.offset), pointer: ""))
         }
-        let method = curl.method?.text ?? (curl.hasBody ? "POST" : "GET")
-        headers.append(PushDraft.Header(":method", method))
-        places.headers.append(
-            PlaceMap.Header(
-                name: ":method", place: .offset(curl.method?.offset ?? curl.start), pointer: ""))
+        if let method = curl.method, !Placeholder.isIn(method.text) {
+            headers.append(PushDraft.Header(":method", method.text))
+            places.headers.append(
+                PlaceMap.Header(name: ":method", place: .offset(method.offset), pointer: ""))
+        }
         if let old = curl.oldHTTP {
             headers.append(PushDraft.Header(":version", "HTTP/1.1"))
             places.headers.append(
@@ -158,6 +163,7 @@ extension DocumentReader {
         }
         var draft = assumptions.draft(payload: body.bytes, headers: headers)
         draft.opaqueHeaders = opaque
+        draft.headersAreComplete = curl.isWhole
         return PushItem(draft: draft, places: places, isInScript: true)
     }
 
@@ -167,15 +173,11 @@ extension DocumentReader {
             && !isTemplate(body.bytes) && !isIllustration(body.bytes)
     }
 
-    /// Whether a body is abbreviated: `{"aps":{…}}`.
-    private static func isCut(_ body: EmbeddedText) -> Bool {
-        do throws(JSONSyntaxError) {
-            _ = try JSONScanner.scan(body.bytes)
-            return false
-        } catch {
-            let rest = body.bytes.dropFirst(error.offset)
-            return rest.starts(with: "...".utf8) || rest.starts(with: "…".utf8)
-        }
+    /// Whether a body is abbreviated, as `{"aps":{…}}`, or something is to be put in for a part or
+    /// the whole of it. A text without the marks of JSON or of a form stands for another.
+    private static func isUnfinished(_ body: EmbeddedText) -> Bool {
+        guard !body.bytes.isEmpty, (try? JSONScanner.scan(body.bytes)) == nil else { return false }
+        return isTemplate(body.bytes) || !body.bytes.contains { "\"'=".utf8.contains($0) }
     }
 
     private static let azureNames = [

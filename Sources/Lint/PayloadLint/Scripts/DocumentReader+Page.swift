@@ -108,20 +108,10 @@ extension DocumentReader {
         result.items.removeAll { dots || Self.isIllustration($0.draft.payload) }
         for index in result.items.indices {
             result.items[index].draft.opaqueHeaders.insert("authorization")
-            // No device token is as short as what stands for one in a page.
-            let path = result.items[index].draft.headers.firstIndex { header in
-                header.name == ":path" && header.value.utf8.count < Self.shortestDevicePath
-            }
-            guard let path else { continue }
-            result.items[index].draft.headers.remove(at: path)
-            result.items[index].draft.opaqueHeaders.insert(":path")
         }
         if result.items.count < count || isCut { return .unread }
         return result.items.isEmpty && result.faults.isEmpty ? .other : .pushes(result)
     }
-
-    /// The length of `/3/device/` with 32 digits, in bytes.
-    private static let shortestDevicePath = 42
 
     /// Clears the comments in the body of a request: what is behind its first empty line.
     private static func withoutComments(_ block: [UInt8]) -> [UInt8] {

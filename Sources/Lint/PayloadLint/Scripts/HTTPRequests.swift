@@ -113,8 +113,10 @@ struct HTTPRequests {
             body = line.upperBound..<line.upperBound
         } else if text.hasPrefix("{") {
             body = line
-        } else if !Self.isRemark(text), text.contains(":") {
-            add("-H", String(text), at: line.lowerBound)
+        } else if !Self.isRemark(text) {
+            // Anything but a header stands for what was left out.
+            if text.contains(":") { add("-H", at: line.lowerBound) }
+            add(String(text), at: line.lowerBound)
         }
     }
 

@@ -11,6 +11,11 @@ struct ShellText {
         var text = EmbeddedText()
         /// The offset of its start.
         let start: Int
+        /// Whether it stands for a list of words, as `"$@"` does.
+        var isList = false
+
+        /// Whether it begins with the value of a variable.
+        var isVariable: Bool { !text.bytes.isEmpty && text.fileOffset(of: 0) < start }
 
         /// The word as a string.
         var string: String { String(decoding: text.bytes, as: UTF8.self) }
@@ -24,13 +29,25 @@ struct ShellText {
         var output: (name: String, isAdded: Bool)?
         /// Whether its output is piped to the next command.
         var isPiped = false
+        /// Whether the text does not show where it ends: a quote is not closed, nothing follows the
+        /// backslash at the end of a line, or a bracket stands where a shell allows none.
+        var isOpen = false
         /// The files that the script has written before.
         var files: [String: EmbeddedText] = [:]
+
+        /// The command for each of its requests, between which `curl` has `--next`.
+        var requests: [Command] {
+            words.split { ["--next", "-:"].contains($0.string) }.enumerated().map { index, part in
+                var request = self
+                request.words = (index == 0 ? [] : Array(words.prefix(1))) + part
+                return request
+            }
+        }
     }
 
-    private let file: EmbeddedText
-    private var index = 0
-    private var variables: [String: EmbeddedText] = [:]
+    let file: EmbeddedText
+    var index = 0
+    var variables: [String: EmbeddedText] = [:]
     /// The files that here-documents and `echo` are written to, by name.
     private var files: [String: EmbeddedText] = [:]
     /// The output of the command before a pipe, if it is known.
@@ -38,9 +55,12 @@ struct ShellText {
     /// The `curl` and `simctl push` commands, in order.
     private(set) var commands: [Command] = []
     /// The here-documents after the current line: the delimiter, and whether it was quoted.
-    private var waiting: [(delimiter: String, isQuoted: Bool)] = []
+    var waiting: [(delimiter: String, isQuoted: Bool)] = []
 
-    private var bytes: [UInt8] { file.bytes }
+    /// Whether a quote was not closed.
+    private var isQuoteOpen = false
+
+    var bytes: [UInt8] { file.bytes }
 
     /// Reads a script.
     init(_ bytes: [UInt8]) {
@@ -78,7 +98,7 @@ struct ShellText {
         }
         var end = start
         while end < line.upperBound, Self.isName(bytes[end]) { end += 1 }
-        if end > start, end < line.upperBound, bytes[end] == UInt8(ascii: "=") { return start }
+        if end > start, matches("=", at: end) || matches("+=", at: end) { return start }
         var place = line.lowerBound
         while place + 4 <= line.upperBound {
             let isCurl =
@@ -96,14 +116,22 @@ struct ShellText {
         return nil
     }
 
-    private mutating func note(_ command: Command) {
+    mutating func note(_ command: Command) {
         guard let first = command.words.first else { return }
         let name = first.string.prefix { Self.isName($0.utf8.first ?? 0) }
-        if command.words.count == 1, !name.isEmpty, first.string.dropFirst(name.count).first == "="
+        let rest = first.string.dropFirst(name.count)
+        if command.words.count == 1, !name.isEmpty, let equals = rest.firstIndex(of: "="),
+            ["", "+"].contains(rest[..<equals])
         {
-            let value = first.text.slice((name.utf8.count + 1)..<first.text.bytes.count)
+            let isAdded = rest.hasPrefix("+")
+            let start = name.utf8.count + (isAdded ? 2 : 1)
+            let value = first.text.slice(start..<first.text.bytes.count)
             // What is left empty is for the user to fill in.
-            variables[String(name)] = value.bytes.isEmpty ? nil : value
+            if isAdded {
+                variables[String(name)]?.append(value)
+            } else {
+                variables[String(name)] = value.bytes.isEmpty ? nil : value
+            }
         }
         if let read = command.words.prefix(2).firstIndex(where: { $0.string == "read" }),
             let name = Self.variable(ofRead: command.words[(read + 1)...])
@@ -141,7 +169,7 @@ struct ShellText {
     }
 
     /// The output of `cat`, `echo` or `printf`; `nil` for other commands, or if it is unknown.
-    private func text(writtenBy command: Command) -> EmbeddedText? {
+    func text(writtenBy command: Command) -> EmbeddedText? {
         var words = command.words[...]
         switch words.popFirst()?.string {
         case "cat": return command.input
@@ -158,8 +186,12 @@ struct ShellText {
     }
 
     /// Parses words until the end of a command: a line end, a separator, or `close`.
-    private mutating func readCommand(until close: UInt8?) -> Command {
+    mutating func readCommand(until close: UInt8?) -> Command {
         var command = Command()
+        isQuoteOpen = false
+        defer { isQuoteOpen = false }
+        // The number of words before a backslash at the end of a line.
+        var continued: Int?
         while index < bytes.count {
             let byte = bytes[index]
             if byte == close { break }
@@ -167,14 +199,24 @@ struct ShellText {
             case 0x20, 0x09, 0x0d: index += 1
             case UInt8(ascii: "\\") where isContinuation(at: index):
                 index = (bytes[index...].firstIndex(of: 0x0a) ?? bytes.count - 1) + 1
+                continued = command.words.count
             case UInt8(ascii: "#"):
                 index = bytes[index...].firstIndex(of: 0x0a) ?? bytes.count
             case 0x0a:
+                let isContinued = continued == command.words.count
+                if waiting.isEmpty, let next = rest(of: command, isContinued: isContinued) {
+                    index = next
+                    continue
+                }
                 index += 1
+                command.isOpen = isContinued || isQuoteOpen
                 if !waiting.isEmpty { command.input = readHereDocuments() }
                 return command
+            case UInt8(ascii: "&") where isEntity(at: index):
+                command.words.append(readWord(until: close))
             case UInt8(ascii: ";"), UInt8(ascii: "|"), UInt8(ascii: "&"), UInt8(ascii: "("),
                 UInt8(ascii: ")"):
+                command.isOpen = isQuoteOpen || byte == UInt8(ascii: "(")
                 index += 1
                 if !waiting.isEmpty, command.input == nil { continue }
                 command.isPiped = byte == UInt8(ascii: "|") && !matches("|", at: index)
@@ -185,19 +227,64 @@ struct ShellText {
             default: command.words.append(readWord(until: close))
             }
         }
+        command.isOpen = isQuoteOpen || continued == command.words.count
         if !waiting.isEmpty { command.input = readHereDocuments() }
         return command
+    }
+
+    /// Where a `curl` command goes on behind a line end at which a shell ends it: pages leave out
+    /// backslashes, and have comments and empty lines between the options. A command that begins
+    /// with a hyphen is none.
+    private func rest(of command: Command, isContinued: Bool) -> Int? {
+        guard command.words.contains(where: { $0.string.hasSuffix("curl") }) else { return nil }
+        var place = index
+        while place < bytes.count {
+            while place < bytes.count, " \t\r\n".utf8.contains(bytes[place]) { place += 1 }
+            guard place < bytes.count, bytes[place] == UInt8(ascii: "#") else { break }
+            place = bytes[place...].firstIndex(of: 0x0a) ?? bytes.count
+        }
+        let isOption = { matches("-", at: place) && place + 1 < bytes.count && isLetter(place + 1) }
+        let isLong = {
+            matches("--", at: place) && place + 2 < bytes.count && isLetter(place + 2)
+        }
+        let isAddress = ["http", "\"http", "'http"].contains { matches($0, at: place) }
+        return isOption() || isLong() || isContinued && isAddress ? place : nil
+    }
+
+    /// Whether a character is written as in HTML: `&lt;token&gt;`.
+    private func isEntity(at place: Int) -> Bool {
+        ["&lt;", "&gt;", "&quot;", "&amp;", "&#"].contains { matches($0, at: place) }
     }
 
     /// Whether a name in angle brackets is a placeholder: `/3/device/<token>`. A shell would parse
     /// it as redirections.
     private func isPlaceholder(at place: Int, isInWord: Bool) -> Bool {
-        var end = place + 1
-        while end < bytes.count, isLetter(end) || "-. ".utf8.contains(bytes[end]) { end += 1 }
-        guard end > place + 1, end < bytes.count, bytes[end] == UInt8(ascii: ">"),
-            isLetter(place + 1), isLetter(end - 1)
-        else { return false }
-        return isInWord || end + 1 == bytes.count || !Self.isName(bytes[end + 1])
+        guard let end = placeholderEnd(from: place) else { return false }
+        return isInWord || end == bytes.count || !Self.isName(bytes[end])
+    }
+
+    /// The offset behind `<name>`, `<<name>>`, `<% code %>` or `<? code ?>`; `nil` if it is none.
+    private func placeholderEnd(from place: Int) -> Int? {
+        for (start, close) in [("<%", "%>"), ("<?", "?>")] where matches(start, at: place) {
+            let line = bytes[place...].prefix { $0 != 0x0a }
+            return line.firstRange(of: Array(close.utf8))?.upperBound
+        }
+        let depth = matches("<<", at: place) ? 2 : 1
+        let start = place + depth
+        var end = start
+        // An apostrophe is between letters.
+        while end < bytes.count,
+            isLetter(end) || "-. (),:/".utf8.contains(bytes[end])
+                || bytes[end] == UInt8(ascii: "'") && end + 1 < bytes.count && isLetter(end - 1)
+                    && isLetter(end + 1)
+        {
+            end += 1
+        }
+        guard end > start, isLetter(start),
+            isLetter(end - 1) || bytes[end - 1] == UInt8(ascii: ")"),
+            matches(depth == 2 ? ">>" : ">", at: end)
+        else { return nil }
+        return end + depth
     }
 
     /// Whether a byte can be part of a name in angle brackets, in any language.
@@ -274,18 +361,20 @@ struct ShellText {
         var word = Word(start: index)
         while index < bytes.count {
             let byte = bytes[index]
-            if byte == UInt8(ascii: "<"), isPlaceholder(at: index, isInWord: index > word.start) {
-                let end = bytes[index...].firstIndex(of: UInt8(ascii: ">")) ?? index
-                word.text.append(file.slice(index..<end + 1))
-                index = end + 1
+            if byte == UInt8(ascii: "<"), isPlaceholder(at: index, isInWord: index > word.start),
+                let end = placeholderEnd(from: index)
+            {
+                word.text.append(file.slice(index..<end))
+                index = end
                 continue
             }
-            if byte == close || " \t\r\n;|&()<>".utf8.contains(byte) { break }
+            let isText = byte == UInt8(ascii: "&") && isEntity(at: index)
+            if byte == close || !isText && " \t\r\n;|&()<>".utf8.contains(byte) { break }
             switch byte {
             case UInt8(ascii: "'"):
                 let end = bytes[(index + 1)...].firstIndex(of: byte) ?? bytes.count
                 word.text.append(file.slice(index + 1..<end))
-                index = min(end + 1, bytes.count)
+                closeQuote(at: end)
             case UInt8(ascii: "\""): readQuoted(into: &word)
             case UInt8(ascii: "\\"):
                 if isLineEnd(at: index + 1) { return word }
@@ -301,7 +390,16 @@ struct ShellText {
                 index += 1
             }
         }
+        word.isList = ["$@", "$*", "[@]", "[*]"].contains { list in
+            bytes[word.start..<min(index, bytes.count)].contains(Array(list.utf8))
+        }
         return word
+    }
+
+    /// Goes behind a closing quote, if there is one.
+    private mutating func closeQuote(at end: Int) {
+        if end >= bytes.count { isQuoteOpen = true }
+        index = min(end + 1, bytes.count)
     }
 
     /// Parses `"…"`, in which a backslash quotes only some characters.
@@ -325,7 +423,7 @@ struct ShellText {
                 index = max(end, index + 1)
             }
         }
-        index = min(index + 1, bytes.count)
+        closeQuote(at: index)
     }
 
     /// Parses `$'…'`, with the escapes of C.
@@ -347,115 +445,7 @@ struct ShellText {
                 index += 1
             }
         }
-        index = min(index + 1, bytes.count)
-    }
-
-    /// Parses `$name`, `${name}`, `${name:-word}`, `$(command)` and a command in backquotes.
-    private mutating func readExpansion() -> EmbeddedText {
-        let start = index
-        var unknown = EmbeddedText()
-        unknown.append(String(decoding: [Self.unknown], as: UTF8.self), standingAt: start)
-        index += 1
-        guard start < bytes.count, bytes[start] == UInt8(ascii: "$") else {
-            let end = bytes[index...].firstIndex(of: UInt8(ascii: "`")) ?? bytes.count
-            index = min(end + 1, bytes.count)
-            return unknown
-        }
-        guard index < bytes.count else { return file.slice(start..<start + 1) }
-        switch bytes[index] {
-        case UInt8(ascii: "(") where matches("((", at: index):
-            skipArithmetic()
-            return unknown
-        case UInt8(ascii: "("): return readSubstitution() ?? unknown
-        case UInt8(ascii: "{"):
-            let end = closingBrace()
-            let inside = String(decoding: bytes[(index + 1)..<end], as: UTF8.self)
-            index = min(end + 1, bytes.count)
-            let name = inside.prefix { Self.isName($0.utf8.first ?? 0) }
-            if inside.dropFirst(name.count).first == "/", let value = variables[String(name)] {
-                return replaced(value, inside.dropFirst(name.count + 1), at: start) ?? unknown
-            }
-            // A part of the value is unknown.
-            let rest = inside.dropFirst(name.count).drop { $0 == ":" }
-            guard inside.count == name.count || rest.first.map({ "-=?".contains($0) }) == true
-            else { return unknown }
-            return variables[String(name)] ?? unknown
-        case let byte where Self.isName(byte):
-            let end = bytes[index...].firstIndex { !Self.isName($0) } ?? bytes.count
-            let name = String(decoding: bytes[index..<end], as: UTF8.self)
-            index = end
-            return variables[name] ?? unknown
-        case let byte where "@*#?!-".utf8.contains(byte):
-            index += 1
-            return unknown
-        default: return file.slice(start..<start + 1)
-        }
-    }
-
-    /// The value of `${name/text/other}` or `${name//text/other}`; `nil` if the text is a pattern.
-    private func replaced(
-        _ value: EmbeddedText, _ change: Substring, at start: Int
-    ) -> EmbeddedText? {
-        let isOnce = !change.hasPrefix("/")
-        let parts = change.drop { $0 == "/" }
-            .split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        let text = Array(parts[0].utf8)
-        let marks = "*?[\\\"'$#%"
-        guard parts.count == 2, !text.isEmpty, !parts[0].contains(where: { marks.contains($0) })
-        else {
-            return nil
-        }
-        let isKnown = !parts[1].contains { "$`\"'\\".contains($0) }
-        let other = isKnown ? String(parts[1]) : String(decoding: [Self.unknown], as: UTF8.self)
-        var result = EmbeddedText()
-        var rest = 0
-        while let found = value.bytes[rest...].firstRange(of: text) {
-            result.append(value.slice(rest..<found.lowerBound))
-            result.append(other, standingAt: start)
-            rest = found.upperBound
-            if isOnce { break }
-        }
-        result.append(value.slice(rest..<value.bytes.count))
-        return result
-    }
-
-    /// The end of `{…}`, which may contain expansions.
-    private func closingBrace() -> Int {
-        var depth = 1
-        for place in bytes.indices.suffix(from: index + 1) {
-            if matches("${", at: place) { depth += 1 }
-            if bytes[place] == UInt8(ascii: "}") { depth -= 1 }
-            if depth == 0 { return place }
-        }
-        return bytes.count
-    }
-
-    /// Skips `((…))`.
-    private mutating func skipArithmetic() {
-        var depth = 0
-        repeat {
-            if bytes[index] == UInt8(ascii: "(") { depth += 1 }
-            if bytes[index] == UInt8(ascii: ")") { depth -= 1 }
-            index += 1
-        } while depth > 0 && index < bytes.count
-    }
-
-    /// Parses `$(…)`: the output of `cat` with a here-document, or `nil`.
-    private mutating func readSubstitution() -> EmbeddedText? {
-        let outer = waiting
-        waiting = []
-        defer { waiting = outer }
-        index += 1
-        var commands: [Command] = []
-        while index < bytes.count, bytes[index] != UInt8(ascii: ")") {
-            let start = index
-            let command = readCommand(until: UInt8(ascii: ")"))
-            note(command)
-            if !command.words.isEmpty { commands.append(command) }
-            if index == start { index += 1 }
-        }
-        index = min(index + 1, bytes.count)
-        return commands.count == 1 ? text(writtenBy: commands[0]) : nil
+        closeQuote(at: index)
     }
 
     /// Whether a backslash continues a line, or was meant to: a page may show it with another
@@ -473,11 +463,11 @@ struct ShellText {
             || (bytes[place] == 0x0d && place + 1 < bytes.count && bytes[place + 1] == 0x0a)
     }
 
-    private func matches(_ text: String, at place: Int) -> Bool {
+    func matches(_ text: String, at place: Int) -> Bool {
         place <= bytes.count && bytes[place...].starts(with: text.utf8)
     }
 
-    private static func isName(_ byte: UInt8) -> Bool {
+    static func isName(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "_") || byte &- UInt8(ascii: "0") < 10
             || (byte | 0x20) &- UInt8(ascii: "a") < 26
     }

@@ -29,7 +29,8 @@ extension WrapperRequest {
         push.headers = listedHeaders(list.value, named: names[0], isForAPNs: isForAPNs)
         if isForAPNs, let path, let url {
             push.allHeaders = (offset(list.value), pointer + "/" + names[0])
-            push.headers.append((":path", path, offset(url.node), pointer + "/url"))
+            let filled = Placeholder.filled(path: path)
+            push.headers.append((":path", filled, offset(url.node), pointer + "/url"))
             if let method = member("method"), let text = document.scalarText(method.value) {
                 push.headers.append((":method", text, offset(method.value), pointer + "/method"))
             }
@@ -48,11 +49,10 @@ extension WrapperRequest {
                 .flatMap { document.scalarText($0.value)?.lowercased() }
         }
         if names.contains(where: { $0.hasPrefix("apns-") }) { return true }
-        let token = path.dropFirst(prefix.count)
+        let token = String(path.dropFirst(prefix.count))
         let isToken = token.count >= 32 && token.allSatisfy(\.isHexDigit)
-        let isVariable = token.contains { "{<$:".contains($0) }
         let method = member("method").flatMap { document.scalarText($0.value) }
-        return (isToken || isVariable) && (method ?? "POST").uppercased() == "POST"
+        return (isToken || Placeholder.isIn(token)) && (method ?? "POST").uppercased() == "POST"
     }
 
     /// The URL: text, or an object with the text as `raw`, as Postman has it.
