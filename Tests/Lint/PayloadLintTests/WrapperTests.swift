@@ -17,9 +17,11 @@ struct WrapperTests {
         read(text).items.map { String(decoding: $0.draft.payload, as: UTF8.self) }
     }
 
-    static func findings(_ text: String, _ rules: String) async throws -> [String] {
+    static func findings(
+        _ text: String, _ rules: String, name: String = "a.json"
+    ) async throws -> [String] {
         let folder = try TestFolder()
-        let path = try folder.write(text, to: "a.json")
+        let path = try folder.write(text, to: name)
         let run = try await FinishedRun([path]) {
             $0.format = .json
             $0.selected = try? .only(rules)
@@ -110,9 +112,7 @@ struct WrapperTests {
     @Test(
         "a request that says to whom it goes, and nothing that Apple knows, is not judged",
         arguments: [
-            #"{"to":"ExponentPushToken[x]","title":"T","body":"B","sound":"default","badge":1}"#,
-            #"{"to":"ExponentPushToken[x]","_contentAvailable":true}"#,
-            #"{"external_user_ids":["u"],"messages":{"apple_push":{"alert":"x"}}}"#,
+            #"{"external_user_ids":["u"],"messages":{"android_push":{"alert":"x"}}}"#,
             #"{"audience":"all","notification":{"ios":{"alert":"x","badge":"+1"}}}"#,
             #"{"Addresses":{},"MessageConfiguration":{"APNSMessage":{"RawContent":"{}"}}}"#,
             #"{"message":{"topic":"t","data":{"k":"v"}}}"#,
@@ -125,7 +125,7 @@ struct WrapperTests {
             #"{"platform":1,"message":"x","badge":1,"content_available":true}"#,
             #"{"message":{"alert":"x","badge":1,"apns":{"title":"T"}},"criteria":{}}"#,
             #"{"title":"T","badge":1,"content-available":0,"payload":{"k":"v"}}"#,
-            #"[{"to":"t","title":"T","body":"B","_contentAvailable":true,"badge":1}]"#,
+            #"[{"to":"t","title":"T","body":"B","contentAvailable":true,"badge":1}]"#,
             #"{"campaignId":"c","options":{"text":"T","ios":{"sound":"default"}}}"#,
             #"{"now":true,"systems":["ios","android"],"message":"M","sound":"default"}"#,
             #"{"message":{"alert":"T"},"settings":{"gcm":{"priority":"high"}}}"#,

@@ -11,8 +11,8 @@ struct ValidateCommand: AsyncParsableCommand {
         discussion: """
             Reads payloads (JSON), Xcode's .apns files, request documents (JSON or YAML with \
             headers and payload side by side), requests to Firebase (HTTP v1), Amazon SNS, Azure \
-            Notification Hubs, OneSignal and PubNub, curl commands in scripts, blocks in pages of \
-            Markdown, reStructuredText and AsciiDoc, and JSON lines. \
+            Notification Hubs, OneSignal, Expo, Braze and PubNub, curl commands in scripts, \
+            blocks in pages of Markdown, reStructuredText and AsciiDoc, and JSON lines. \
             What a file is, is told by its content; what a service wraps is judged by what reaches \
             APNs. Of a folder, the .json, .apns, .yaml, .yml, .jsonl and .ndjson files that hold \
             pushes are checked, but no hidden ones and none in node_modules.

@@ -22,6 +22,10 @@ struct Wrapper: Sendable {
         case gateway
         /// gorush: a list of notifications with names of its own.
         case gorush
+        /// Expo: the parts of the notification beside the recipient.
+        case expo
+        /// Braze: a part for each platform in `messages`.
+        case braze
         /// A payload in a member.
         case fragment
     }
@@ -59,7 +63,14 @@ struct Wrapper: Sendable {
             ], form: .oneSignal, isUnmistakable: true),
         Wrapper(
             all: ["notifications"], any: ["notifications"], form: .gorush, isUnmistakable: true),
+        Wrapper(
+            all: ["messages"],
+            any: [
+                "broadcast", "external_user_ids", "user_aliases", "segment_id", "audience",
+                "campaign_id",
+            ], form: .braze, isUnmistakable: true),
         Wrapper(all: ["apns"], any: ["apns"], form: .firebase, isUnmistakable: true),
+        Wrapper(all: ["to"], any: ["to"], form: .expo, isUnmistakable: true),
         // Pusher Beams, reference of "Publish to interests": `apns` is the payload.
         Wrapper(
             all: ["apns", "interests"], any: ["interests"], form: .platforms(["apns": nil]),

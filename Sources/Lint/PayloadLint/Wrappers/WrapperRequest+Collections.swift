@@ -22,9 +22,10 @@ extension WrapperRequest {
         let isForAPNs = path.map { reachesAPNs($0, list.value) } ?? false
         guard push.hasAPS || isForAPNs else {
             guard base.document.kind(base.node) == .object else { return nil }
-            return WrapperRequest(
-                document: base.document, text: base.text, node: base.node, pointer: push.pointer
-            ).nested()
+            let body = WrapperRequest(
+                document: base.document, text: base.text, node: base.node, pointer: push.pointer)
+            let isForFirebase = url?.text.contains("fcm.googleapis.com/fcm/send") == true
+            return isForFirebase ? body.formerFirebase() : body.nested()
         }
         push.headers = listedHeaders(list.value, named: names[0], isForAPNs: isForAPNs)
         if isForAPNs, let path, let url {

@@ -65,7 +65,21 @@ extension WrapperRequest {
             } : []
     }
 
-    private func fault(
+    /// Reports a token of Firebase that begins with its name: a token has no equals sign.
+    func faults(ofToken name: String) -> [PushDocument.Fault] {
+        guard let token = member(name), let text = document.scalarText(token.value),
+            let equals = text.firstIndex(of: "="), equals > text.startIndex,
+            text[..<equals].allSatisfy({ $0.isLetter || $0 == "_" }), !Placeholder.isIn(text)
+        else { return [] }
+        return [
+            PushDocument.Fault(
+                rule: "H002", message: "the token begins with `\(text[...equals])`",
+                fix: "Remove it.", place: .offset(offset(token.value)),
+                pointer: pointer + "/" + name)
+        ]
+    }
+
+    func fault(
         _ member: (key: Int, value: Int), pointer: String, fix: String, _ clause: String
     ) -> PushDocument.Fault {
         let name = String(decoding: document.text(member.key), as: UTF8.self)
@@ -76,7 +90,7 @@ extension WrapperRequest {
     }
 
     /// A Boolean of the service that is 1 in `aps`.
-    private func flag(_ member: (key: Int, value: Int), _ key: String) -> WrappedPush.Member? {
+    func flag(_ member: (key: Int, value: Int), _ key: String) -> WrappedPush.Member? {
         guard document.kind(member.value) == .trueLiteral || document.isNumber(member.value, "1")
         else { return nil }
         var one = EmbeddedText()

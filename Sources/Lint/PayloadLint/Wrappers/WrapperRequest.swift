@@ -40,6 +40,8 @@ struct WrapperRequest {
         case .oneSignal: oneSignal()
         case .gateway: gateway()
         case .gorush: gorush()
+        case .expo: expo()
+        case .braze: braze()
         case .fragment: fragment()
         }
     }
@@ -214,6 +216,7 @@ struct WrapperRequest {
                     ], pointer: pointer + "/notification")
             ].compactMap(\.self)
         addFlags(to: &push)
+        push.faults += faults(ofToken: "to")
         if let text { push.faults += misplacedFlags(in: text, pointer: pointer + "/notification") }
         push.root = data(member("data")?.value, pointer: pointer + "/data")
         let priorities = ["high": "10", "normal": "5"]
@@ -256,7 +259,8 @@ struct WrapperRequest {
                 }
                 continue
             }
-            if request.member("app") != nil, let found = request.gateway() {
+            let isForGateway = request.member("app") != nil
+            if let found = isForGateway ? request.gateway() : request.expo() {
                 pushes += found
                 continue
             }
@@ -274,7 +278,7 @@ struct WrapperRequest {
                 pushes += found
                 continue
             }
-            guard depth < Self.maximumDepth else { continue }
+            guard depth < Self.maximumDepth, !request.isSchema else { continue }
             let hasToken = Wrapper.deviceTokens.contains { request.member($0) != nil }
             for member in document.members(of: request.node) {
                 var inner = request
@@ -297,6 +301,13 @@ struct WrapperRequest {
             }
         }
         return pushes.isEmpty ? nil : pushes
+    }
+
+    /// Whether the object is a JSON Schema, which describes others.
+    private var isSchema: Bool {
+        member("$schema").flatMap { document.scalarText($0.value) }?.contains("json-schema") == true
+            || member("properties") != nil
+                && member("type").flatMap { document.scalarText($0.value) } == "object"
     }
 
     /// The objects of a list.
