@@ -205,6 +205,9 @@ struct UnfinishedTextTests {
             let found = try await Self.findings("\(command) \(Self.url)$TOKEN\n")
             #expect(found.contains { $0.hasPrefix(rule) }, "\(command): \(found)")
         }
+        let words = "curl -d '{\"aps\":{}}' -H \"apns-topic: [Bundle ID]\" --cert [pem file] "
+        #expect(
+            try await Self.findings("\(words)\(Self.url)[device token]\n").contains("H004 warning"))
         let wrong = String(repeating: "z", count: 40)
         #expect(
             try await Self.findings("curl \(Self.headers) \(Self.body) \(Self.url)\(wrong)\n")

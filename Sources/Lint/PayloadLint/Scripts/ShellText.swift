@@ -263,7 +263,8 @@ struct ShellText {
         return isInWord || end == bytes.count || !Self.isName(bytes[end])
     }
 
-    /// The offset behind `<name>`, `<<name>>`, `<% code %>` or `<? code ?>`; `nil` if it is none.
+    /// The offset behind `<name>`, `<<name>>`, `<% code %>`, `<? code ?>`, `[a name]` or
+    /// `{a name}`; `nil` if it is none.
     private func placeholderEnd(from place: Int) -> Int? {
         for (start, close) in [("<%", "%>"), ("<?", "?>")] where matches(start, at: place) {
             let line = bytes[place...].prefix { $0 != 0x0a }
@@ -281,9 +282,10 @@ struct ShellText {
             end += 1
         }
         guard end > start, isLetter(start),
-            isLetter(end - 1) || bytes[end - 1] == UInt8(ascii: ")"),
-            matches(depth == 2 ? ">>" : ">", at: end)
+            isLetter(end - 1) || bytes[end - 1] == UInt8(ascii: ")")
         else { return nil }
+        let closing = ["[": "]", "{": "}"].first { matches($0.key, at: place) }?.value
+        guard matches(closing ?? (depth == 2 ? ">>" : ">"), at: end) else { return nil }
         return end + depth
     }
 
@@ -361,7 +363,8 @@ struct ShellText {
         var word = Word(start: index)
         while index < bytes.count {
             let byte = bytes[index]
-            if byte == UInt8(ascii: "<"), isPlaceholder(at: index, isInWord: index > word.start),
+            if byte == UInt8(ascii: "<") && isPlaceholder(at: index, isInWord: index > word.start)
+                || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{"),
                 let end = placeholderEnd(from: index)
             {
                 word.text.append(file.slice(index..<end))
