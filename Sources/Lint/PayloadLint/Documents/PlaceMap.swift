@@ -55,6 +55,8 @@ struct PlaceMap: Sendable {
 
     /// The place of the payload.
     var payload: Payload = .segments([Segment(payloadStart: 0, fileStart: 0)])
+    /// Whether the payload can be edited: not in a quote, whose lines begin with marks.
+    var isEditable = true
     /// The JSON pointer of the payload in the file.
     var pointer = ""
     /// The headers that are in the file.
@@ -157,7 +159,7 @@ struct PlaceMap: Sendable {
 
     /// The range in the file; `nil` if it is not in one piece there, or cannot be edited.
     func editableRange(_ range: Range<Int>) -> Range<Int>? {
-        guard case .segments(let segments) = payload else { return nil }
+        guard isEditable, case .segments(let segments) = payload else { return nil }
         let index = Self.lastIndex(segments.count) { segments[$0].payloadStart <= range.lowerBound }
         guard let index, segments[index].isCopied else { return nil }
         if index + 1 < segments.count, segments[index + 1].payloadStart < range.upperBound {

@@ -22,13 +22,14 @@ extension DocumentReader {
         let blocks = PageBlock.all(in: bytes, name: name)
         result.blocks = blocks.map(\.whole)
         for block in blocks {
-            switch read(Array(bytes[block.content]), block.language, besideFile: name) {
+            switch read(block.text(in: bytes), block.language, besideFile: name) {
             case .other: continue
             case .unread: result.unreadBlocks.append(block.whole.lowerBound)
             case .pushes(let document):
                 let start = block.content.lowerBound
                 for var item in document.items {
                     item.places.shift(by: start)
+                    if !block.quoteMarks.isEmpty { item.places.isEditable = false }
                     result.items.append(item)
                 }
                 for var fault in document.faults {
@@ -47,12 +48,14 @@ extension DocumentReader {
     ) -> Reading {
         if HTTPRequests.isOne(block, name: "") { return readRequests(block, besideFile: name) }
         // In a string, a payload has escapes.
-        let mentionsPush = Self.mentionsPush(block) || block.contains(text: #"\"aps\""#)
-        guard block.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"),
-            mentionsPush || Self.brokenTextMentionsPush(block)
+        let mentionsPush =
+            Self.mentionsPush(block) || block.contains(text: #"\"aps\""#)
+            || block.contains(text: "\"_contentAvailable\"")
+        guard mentionsPush || Self.brokenTextMentionsPush(block),
+            let block = Self.behindLogText(block, language)
         else { return .other }
         do throws(JSONSyntaxError) {
-            var result = read(try JSONScanner.scan(block))
+            guard var result = readValue(try JSONScanner.scan(block)) else { return .other }
             let count = result.items.count
             result.items.removeAll { Self.isIllustration($0.draft.payload) }
             if result.items.count < count { return .unread }
@@ -68,6 +71,30 @@ extension DocumentReader {
         }
     }
 
+    /// Reads an object, or a list of payloads or requests.
+    private func readValue(_ document: JSONDocument) -> PushDocument? {
+        document.kind(0) == .object ? read(document) : listed(document)
+    }
+
+    /// A block that begins as an object or a list, with blanks in place of the text of a log around
+    /// it: the first line ends with a colon and a brace. Returns `nil` for any other block.
+    private static func behindLogText(_ block: [UInt8], _ language: String) -> [UInt8]? {
+        let brace = UInt8(ascii: "{")
+        guard let first = block.first(where: { $0 > 0x20 }) else { return nil }
+        if first == brace || first == UInt8(ascii: "[") { return block }
+        let lineEnd = block.firstIndex(of: 0x0a) ?? block.count
+        let start = block[..<lineEnd].lastIndex { $0 > 0x20 } ?? 0
+        guard ["", "text", "txt", "log", "console"].contains(language), block[start] == brace,
+            block[..<start].last(where: { $0 > 0x20 }) == UInt8(ascii: ":"),
+            let end = block.lastIndex(of: UInt8(ascii: "}"))
+        else { return nil }
+        var object = block
+        for index in block.indices where !(start...end ~= index) && block[index] != 0x0a {
+            object[index] = 0x20
+        }
+        return (try? JSONScanner.scan(object)) == nil ? nil : object
+    }
+
     /// Reads a block that is no JSON. With comments it is read without them. Only one that says to
     /// be JSON, or nothing of what it is, and was not written for people, has errors of syntax.
     private func readIllustration(
@@ -76,7 +103,7 @@ extension DocumentReader {
         let text = IllustratedJSON(block)
         let hasComments = text.hasComments || ["jsonc", "json5"].contains(language)
         if hasComments, !text.isAbridged, let document = try? JSONScanner.scan(text.bytes) {
-            var result = read(document)
+            guard var result = readValue(document) else { return .other }
             for index in result.items.indices {
                 result.items[index].isIllustration = true
                 result.items[index].draft.headersAreComplete = false

@@ -21,6 +21,8 @@ struct HTTPRequests {
     /// in the collection's settings.
     private var authorization: Int?
     private var hasAuthorization = false
+    /// Whether the current request is in the form of frames.
+    private var isInFrames = false
 
     /// Reads a text.
     init(_ bytes: [UInt8], name: String) {
@@ -43,7 +45,7 @@ struct HTTPRequests {
         let first = bytes.prefix(LintLimits.headBytes).split(separator: 0x0a).lazy
             .map { String(decoding: $0, as: UTF8.self).drop { " \t\r".contains($0) } }
             .first { !$0.isEmpty && !isRemark($0) }
-        return first.flatMap { requestLine($0) } != nil
+        return first.map { requestLine($0) != nil || beginsFrames($0) } ?? false
     }
 
     private static func isBruno(_ name: String) -> Bool { name.lowercased().hasSuffix(".bru") }
@@ -89,6 +91,9 @@ struct HTTPRequests {
         let start = text.drop { " \t".contains($0) }
         if start.hasPrefix("###") {
             finish()
+        } else if body == nil && isInFrames || Self.beginsFrames(start) {
+            if Self.beginsFrames(start), body != nil { finish() }
+            read(frame: start, line)
         } else if let body {
             // Instructions for the response, the response, and the end of an example in a page.
             if ["> ", "<> ", "```", "HTTP/"].contains(where: { start.hasPrefix($0) }) {
@@ -96,6 +101,9 @@ struct HTTPRequests {
             } else if Self.requestLine(text) != nil {
                 finish()
                 read(line: line)
+            } else if body.isEmpty, start.hasPrefix("+ ") || start.hasPrefix("- ") {
+                // Flags of a frame.
+                self.body = line.upperBound..<line.upperBound
             } else {
                 self.body = body.lowerBound..<line.upperBound
             }
@@ -117,6 +125,41 @@ struct HTTPRequests {
             // Anything but a header stands for what was left out.
             if text.contains(":") { add("-H", at: line.lowerBound) }
             add(String(text), at: line.lowerBound)
+        }
+    }
+
+    /// Whether a line begins a request in the form of frames of HTTP/2, as Apple shows requests:
+    /// fields as `:method = POST` below `HEADERS`, and the body below `DATA`.
+    private static func beginsFrames(_ line: Substring) -> Bool {
+        let line = line.drop { " \t".contains($0) }
+        return line.split(whereSeparator: { " \t\r".contains($0) }) == ["HEADERS"]
+            || [":method", ":status"].contains { line.hasPrefix($0) }
+    }
+
+    private mutating func read(frame text: Substring, _ line: Range<Int>) {
+        isInFrames = true
+        if text.hasPrefix("DATA") || text.hasPrefix("{") {
+            // The response has none that matters.
+            if command != nil {
+                body = text.hasPrefix("{") ? line : line.upperBound..<line.upperBound
+            }
+            isInFrames = command == nil
+            return
+        }
+        // Flags, as `+ END_STREAM`, have no value.
+        guard let mark = text.dropFirst().firstIndex(where: { "=:".contains($0) }) else { return }
+        let name = text[..<mark].filter { !" \t".contains($0) }
+        let value = text[text.index(after: mark)...].drop { " \t".contains($0) }
+        switch name {
+        case ":status": command = nil
+        case ":method":
+            if command != nil { finish() }
+            isInFrames = true
+            command = ShellText.Command(words: [])
+            add("curl", "-X", String(value), at: line.lowerBound)
+        case ":path": add("--url", String(value), at: line.lowerBound)
+        case ":scheme", ":authority", "host": break
+        default: add("-H", "\(name): \(value)", at: line.lowerBound)
         }
     }
 
@@ -185,6 +228,7 @@ struct HTTPRequests {
         if let command { commands.append(command) }
         command = nil
         body = nil
+        isInFrames = false
     }
 
     /// A body in which placeholders `{{name}}` of an editor are unknown, as is an included file.

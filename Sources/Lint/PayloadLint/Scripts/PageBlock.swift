@@ -8,6 +8,15 @@ struct PageBlock: Hashable {
     let content: Range<Int>
     /// The language that the page names, in lower case; empty if it names none.
     let language: String
+    /// The offsets of the marks of quotes in the content.
+    var quoteMarks: [Int] = []
+
+    /// The content, with blanks in place of the marks of quotes.
+    func text(in bytes: [UInt8]) -> [UInt8] {
+        var text = Array(bytes[content])
+        for mark in quoteMarks { text[mark - content.lowerBound] = 0x20 }
+        return text
+    }
 
     /// Whether a file is a page in Markdown, reStructuredText or AsciiDoc.
     static func isPage(_ name: String) -> Bool {
@@ -40,85 +49,6 @@ struct PageBlock: Hashable {
             start = end
         }
         return lines
-    }
-
-    /// The blocks between fences (CommonMark 0.31 §4.5). The end of the page ends the last one.
-    private static func fenced(_ lines: [Range<Int>], of bytes: [UInt8]) -> [PageBlock] {
-        var blocks: [PageBlock] = []
-        var open: (fence: [UInt8], line: Range<Int>, language: String)?
-        for range in lines {
-            let line = bytes[range].drop { $0 == 0x20 || $0 == 0x09 }
-            let fence = line.prefix(3)
-            if let block = open {
-                guard line.starts(with: block.fence) else { continue }
-                blocks.append(
-                    PageBlock(
-                        whole: block.line.lowerBound..<range.upperBound,
-                        content: block.line.upperBound..<range.lowerBound,
-                        language: block.language))
-                open = nil
-            } else if fence.elementsEqual("```".utf8) || fence.elementsEqual("~~~".utf8) {
-                let info = line.drop { $0 == fence.first }
-                // With a backtick it is code within a line.
-                guard !info.contains(UInt8(ascii: "`")) else { continue }
-                open = (Array(fence), range, word(in: info))
-            }
-        }
-        if let open {
-            blocks.append(
-                PageBlock(
-                    whole: open.line.lowerBound..<bytes.count,
-                    content: open.line.upperBound..<bytes.count, language: open.language))
-        }
-        return blocks
-    }
-
-    /// The blocks between two equal lines of hyphens or points (AsciiDoc, "Listing Blocks" and
-    /// "Literal Blocks"). Below a line of text, hyphens make it a title.
-    private static func delimited(_ lines: [Range<Int>], of bytes: [UInt8]) -> [PageBlock] {
-        var blocks: [PageBlock] = []
-        var open: (start: Int, line: Range<Int>, language: String)?
-        var before: ArraySlice<UInt8> = []
-        for range in lines {
-            let line = trimmed(bytes[range])
-            defer { before = line }
-            if let block = open {
-                guard line == trimmed(bytes[block.line]) else { continue }
-                blocks.append(
-                    PageBlock(
-                        whole: block.start..<range.upperBound,
-                        content: block.line.upperBound..<range.lowerBound,
-                        language: block.language))
-                open = nil
-            } else if line.count >= 4, let mark = line.first, "-.".utf8.contains(mark),
-                line.allSatisfy({ $0 == mark }),
-                before.first.map({ "[.+".utf8.contains($0) }) ?? true
-            {
-                let hasAttributes = before.first == UInt8(ascii: "[")
-                open = (
-                    hasAttributes ? before.startIndex : range.lowerBound, range,
-                    language(inAttributes: before)
-                )
-            }
-        }
-        return blocks
-    }
-
-    /// The language in `[source,json]` or `[,json]`; empty if there is none.
-    private static func language(inAttributes line: ArraySlice<UInt8>) -> String {
-        guard line.first == UInt8(ascii: "["), line.last == UInt8(ascii: "]") else { return "" }
-        let parts = line.dropFirst().dropLast().split(
-            separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
-        guard parts.count > 1, parts[0].isEmpty || parts[0].starts(with: "source".utf8) else {
-            return ""
-        }
-        return word(in: parts[1])
-    }
-
-    /// A line without blanks and line ends around it.
-    private static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        let start = line.drop { $0 <= 0x20 }
-        return start.dropLast(start.reversed().prefix { $0 <= 0x20 }.count)
     }
 
     /// The indented lines after a directive for code, or after a line that ends with two colons
@@ -167,7 +97,7 @@ struct PageBlock: Hashable {
         return end.starts(with: "::".utf8) && !line.starts(with: "..".utf8) ? "" : nil
     }
 
-    private static func word(in text: ArraySlice<UInt8>) -> String {
+    static func word(in text: ArraySlice<UInt8>) -> String {
         String(decoding: text.drop { $0 <= 0x20 }.prefix { $0 > 0x20 }, as: UTF8.self).lowercased()
     }
 }
