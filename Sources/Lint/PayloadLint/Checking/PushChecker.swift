@@ -80,7 +80,8 @@ struct PushChecker: Sendable {
         if let readable {
             report = readable
             // Repairs would need the text as it is.
-            all = faults + readable.diagnostics
+            // Its size is not that of what will be sent.
+            all = faults + readable.diagnostics.filter { $0.rule != "G003" }
             for index in all.indices.dropFirst(faults.count) { all[index].repair = nil }
         }
         guard !item.isAddressed || !Self.isRequest(report) else { return }

@@ -55,7 +55,8 @@ struct DocumentReader: Sendable {
     private func readDocument(_ bytes: [UInt8], name: String, isYAML: Bool) -> PushDocument {
         let isNamed = name == "-" || name.isEmpty || Self.hasExtension(Self.documents, name)
         let allowsComments = Self.hasExtension(["jsonc", "json5"], name)
-        guard forcedKind == nil, !isNamed, allowsComments || !Self.looksLikeJSON(bytes) else {
+        let isSource = allowsComments || Self.hasExtension(Self.sources, name)
+        guard forcedKind == nil, !isNamed, isSource || !Self.looksLikeJSON(bytes) else {
             return isYAML ? readYAML(bytes) : broken(bytes, name: name)
         }
         if allowsComments, let document = try? JSONScanner.scan(IllustratedJSON(bytes).bytes) {
@@ -77,6 +78,14 @@ struct DocumentReader: Sendable {
 
     /// The extensions of files that are documents in JSON or YAML.
     private static let documents = InputList.extensions.union(["har"])
+
+    /// The extensions of files in formats in which a text can begin and end as JSON does.
+    private static let sources: Set<String> = [
+        "c", "cc", "cpp", "cs", "css", "dart", "erb", "ex", "exs", "go", "gradle", "groovy", "h",
+        "hbs", "hcl", "html", "j2", "java", "jinja", "jinja2", "js", "jsx", "kt", "kts", "liquid",
+        "lua", "m", "mjs", "mm", "mustache", "nix", "php", "pl", "plist", "py", "r", "rb", "rs",
+        "scala", "scss", "strings", "swift", "tf", "tmpl", "toml", "tpl", "ts", "tsx", "vue", "xml",
+    ]
 
     private static func hasExtension(_ extensions: Set<String>, _ name: String) -> Bool {
         name.lastIndex(of: ".").map {
@@ -104,6 +113,7 @@ struct DocumentReader: Sendable {
             return PushDocument(kind: .payload, isForeign: true)
         }
         var document = bare(bytes, forcedKind == .request ? .request : .payload)
+        document.hasComments = IllustratedJSON(bytes).hasComments
         document.isForeign =
             forcedKind == nil && !isNamedForPushes(name) && !Self.brokenTextMentionsPush(bytes)
         return document

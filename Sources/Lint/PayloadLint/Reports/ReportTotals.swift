@@ -35,7 +35,7 @@ package struct ReportTotals: Sendable {
         let shown = lines.dropLast().prefix(Self.shownLines).map { "\($0), " }.joined()
         let more = lines.count - 1 > Self.shownLines ? "…, " : ""
         let noun = PageBlock.isPage(path) ? "block" : "command"
-        let why = noun == "block" ? "abridged, or not JSON" : "not given in full"
+        let why = noun == "block" ? "abridged, or not JSON" : "not given in full, or not JSON"
         notJudged.append(
             lines.count == 1
                 ? "\(path): the \(noun) in line \(last) is not judged: it is \(why)."
