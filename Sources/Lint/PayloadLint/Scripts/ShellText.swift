@@ -49,7 +49,9 @@ struct ShellText {
     var index = 0
     var variables: [String: EmbeddedText] = [:]
     /// The files that here-documents and `echo` are written to, by name.
-    private var files: [String: EmbeddedText] = [:]
+    var files: [String: EmbeddedText] = [:]
+    /// The `if` and `case` around the current line.
+    var conditions: [Condition] = []
     /// The output of the command before a pipe, if it is known.
     private var piped: EmbeddedText?
     /// The `curl` and `simctl push` commands, in order.
@@ -71,7 +73,10 @@ struct ShellText {
     /// Parses a line: an assignment, a command that sends, or nothing.
     private mutating func readLine() {
         let lineEnd = bytes[index...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-        guard let start = commandStart(in: index..<lineEnd) else {
+        let line = index..<lineEnd
+        follow(line)
+        guard let start = commandStart(in: line) else {
+            if endsBranch(line) { endBranch(isCase: true) }
             index = lineEnd + 1
             return
         }
