@@ -37,6 +37,7 @@ struct UnfinishedTextTests {
         "DEVICE_TOKEN", "DEVICE_TOKEN_HERE", "device_token", "deviceToken", "REPLACE_ME",
         "REPLACEME", "CHANGE_ME", "INSERT_TOKEN_HERE", "TODO", "TBD", "__TOKEN__", "xxx",
         "XXXXXXXX", "***", "•••", "...", "…", "abc...", "abc…", "设备令牌", "‹token›", "«token»",
+        "0a1b2c3d-device-token-of-ann-deed", "devicetoken-of-the-phone-of-ann-and-bob",
     ]
 
     @Test("what stands for a token, a topic or another header", arguments: placeholders)
@@ -208,6 +209,10 @@ struct UnfinishedTextTests {
         let words = "curl -d '{\"aps\":{}}' -H \"apns-topic: [Bundle ID]\" --cert [pem file] "
         #expect(
             try await Self.findings("\(words)\(Self.url)[device token]\n").contains("H004 warning"))
+        let named = "token_" + String(repeating: "a5", count: 32)
+        #expect(
+            try await Self.findings("curl \(Self.headers) \(Self.body) \(Self.url)\(named)\n")
+                == ["H002 error"])
         let wrong = String(repeating: "z", count: 40)
         #expect(
             try await Self.findings("curl \(Self.headers) \(Self.body) \(Self.url)\(wrong)\n")

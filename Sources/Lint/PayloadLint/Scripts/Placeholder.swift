@@ -30,6 +30,13 @@ enum Placeholder {
         // A choice: `alert|background`, `5 or 10`.
         if text.contains("|") || text.contains(" or ") { return true }
         if ["x", "X", "*"].contains(where: { Set(text) == [$0] }) { return true }
+        // `0a1b2c-device-token-of-ann`: it says what stands there.
+        if text.lowercased().contains("token"),
+            text.allSatisfy({ $0.isLetter || $0.isNumber || "_-".contains($0) }),
+            !text.split(whereSeparator: { !$0.isHexDigit }).contains(where: { $0.count >= 16 })
+        {
+            return true
+        }
         // The description of a device token's Data is a mistake, not a placeholder.
         guard text.count < 32 || 2 * text.count(where: \.isHexDigit) < text.count else {
             return false
