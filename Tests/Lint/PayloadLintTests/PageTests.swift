@@ -141,6 +141,12 @@ struct PageTests {
         #expect(run.result.summary.ignoredFindings == 1)
     }
 
+    @Test("a comment may stand in front of the payload of a block")
+    func leadingComment() async throws {
+        let page = "```json\n// a push\n/* of {us} */\n{\"aps\": {\"badge\": \"1\"}}\n```\n"
+        #expect(try await Self.run(page, "G").findings() == ["G014 4:19 /aps/badge"])
+    }
+
     @Test("a key in the wrong place is reported in a block with comments too")
     func misplacedKeys() async throws {
         let page = """

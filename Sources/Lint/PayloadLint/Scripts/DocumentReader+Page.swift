@@ -82,6 +82,11 @@ extension DocumentReader {
         let brace = UInt8(ascii: "{")
         guard let first = block.first(where: { $0 > 0x20 }) else { return nil }
         if first == brace || first == UInt8(ascii: "[") { return block }
+        // A comment may stand in front.
+        if first == UInt8(ascii: "/") {
+            let text = IllustratedJSON(block).bytes.first { $0 > 0x20 }
+            return text == brace || text == UInt8(ascii: "[") ? block : nil
+        }
         let lineEnd = block.firstIndex(of: 0x0a) ?? block.count
         let start = block[..<lineEnd].lastIndex { $0 > 0x20 } ?? 0
         guard ["", "text", "txt", "log", "console"].contains(language), block[start] == brace,
