@@ -23,7 +23,7 @@ extension PayloadSchema {
         case .mdm:
             """
             {"type":"object","description":"Rule MD001.","required":["mdm"],"properties":{"mdm":\
-            {"type":"string","minLength":1},"aps":{"not":{}}}}
+            {"type":"string","minLength":1},"aps":{"type":"object","maxProperties":0}}}
             """
         case .liveactivity:
             liveActivity(

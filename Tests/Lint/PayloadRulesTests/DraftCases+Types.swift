@@ -36,6 +36,10 @@ extension DraftCase {
         .payload(
             "AL002", .alert, #"{"aps":{"mutable-content":1,"alert":{"loc-key":"x"}}}"#, .clean),
         .payload("AL002", .alert, #"{"aps":{"mutable-content":0,"sound":"x"}}"#, .clean),
+        // BG016 says it.
+        .payload(
+            "AL002", .alert, #"{"aps":{"mutable-content":1,"alert":"","content-available":1}}"#,
+            .clean),
         .payload(
             "AL003", .alert, #"{"aps":{"alert":"x","interruption-level":"critical","sound":"x"}}"#,
             .found(at: "/aps/interruption-level", .warning)),
@@ -211,11 +215,23 @@ extension DraftCase {
         .payload("FP001", .fileprovider, #"{"container-identifier":"c","domain":"d"}"#, .clean),
         .request("CM001", .complication, .found(at: "", .note)),
         .request("CM001", .widgets, .clean),
-        .payload("MD001", .mdm, #"{"aps":{},"mdm":"x"}"#, .found(at: "/aps", .error)),
+        .payload("MD001", .mdm, #"{"aps":{},"mdm":"x"}"#, .found(at: "/aps", .note)),
+        .payload("MD001", .mdm, #"{"aps":{"sound":"x"},"mdm":"x"}"#, .found(at: "/aps", .error)),
+        bare("BG024", #","event":"incoming_call","callId":"c-1"}"#, .found(at: "/event", .note)),
+        bare("BG024", #","event":"incoming_call","user":"Ann"}"#, .found(at: "/event", .warning)),
         .payload("MD001", .mdm, #"{"MDM":"x"}"#, .found(at: "", .error)),
         .payload("MD001", .mdm, #"{"mdm":7}"#, .found(at: "/mdm", .error)),
         .payload("MD001", .mdm, #"{"mdm":"x"}"#, .clean),
     ]
+
+    /// A silent payload by itself, with the rest of its text.
+    private static func bare(
+        _ rule: RuleID, _ rest: String, _ expectation: RuleCase.Expectation
+    ) -> DraftCase {
+        let payload = #"{"aps":{"content-available":1}"# + rest
+        return DraftCase(
+            rule, PushDraft(payload: Array(payload.utf8)), "bare \(payload)", expectation)
+    }
 
     static let generic: [DraftCase] = [
         .payload(

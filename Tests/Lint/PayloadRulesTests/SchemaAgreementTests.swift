@@ -140,6 +140,9 @@ private struct SchemaReader {
                 case "items":
                     try json.kind(value) != .array
                         || json.elements(of: value).allSatisfy { try takes(json, $0, by: rule) }
+                case "maxProperties":
+                    try json.kind(value) != .object
+                        || Double(json.childCount(of: value)) <= bound(rule)
                 case "required":
                     json.kind(value) != .object
                         || schema.elements(of: rule).allSatisfy {

@@ -26,6 +26,11 @@ extension ValidationContext {
     /// Whether nothing but the payload says what type the push is.
     var typeIsGuess: Bool { draft.map { $0.pushType == nil } == true && typeOfTopic == nil }
 
+    /// Whether a payload stands by itself, and nothing else says what type the push is.
+    var isBare: Bool {
+        draft.map { $0.fields.isEmpty && !$0.isForFirebase && !$0.isComplete } == true
+    }
+
     /// Keys that reach the user.
     static let visibleKeys: APSKeySet = [
         APSKeySet(.alert), APSKeySet(.badge), APSKeySet(.sound),

@@ -37,8 +37,8 @@ extension Rules {
         ) { push, findings in
             guard let member = push.member(.mutableContent), let document = push.document,
                 document.isNumber(member.value, "1"), !showsAlert(push, document),
-                // Rule AL001 speaks of a push that shows nothing at all.
-                push.hasVisibleKeys
+                // Rule AL001 speaks of a push that shows nothing at all, BG016 of an empty alert.
+                push.hasVisibleKeys, emptyTexts(push).isEmpty || push.member(.alert) == nil
             else { return }
             findings.report(.node(member.key))
         },

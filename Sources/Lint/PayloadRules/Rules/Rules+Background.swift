@@ -190,11 +190,14 @@ extension Rules {
         }
     }
 
-    private static func emptyVisibleKeys(_ push: ValidationContext, _ findings: inout Findings) {
+    /// The alert and the sound beside `content-available`, if neither has a text.
+    static func emptyTexts(
+        _ push: ValidationContext
+    ) -> [(name: StaticString, key: Int, value: Int)] {
         let visible: APSKeySet = [APSKeySet(.alert), APSKeySet(.sound)]
         guard push.apsKeys.contains(.contentAvailable), !push.apsKeys.isDisjoint(with: visible),
             let document = push.document
-        else { return }
+        else { return [] }
         let members = [APSKey.alert, .sound].compactMap { key in
             push.member(key).map { (name: key.name, key: $0.key, value: $0.value) }
         }
@@ -206,7 +209,12 @@ extension Rules {
             }
         }
         // A key that is not empty makes the push visible.
-        guard members.allSatisfy({ isEmpty($0.value) }), let first = members.first else { return }
+        return members.allSatisfy { isEmpty($0.value) } ? members : []
+    }
+
+    private static func emptyVisibleKeys(_ push: ValidationContext, _ findings: inout Findings) {
+        let members = emptyTexts(push)
+        guard let first = members.first else { return }
         let names = members.map { "`\($0.name)`" }
         findings.report(
             .node(first.value),

@@ -59,8 +59,10 @@ extension Rules {
             guard words.contains(.urgent), words.isDisjoint(with: [.laterCallEvent, .upkeep]),
                 document.keyRoles(key).contains(.discriminator)
             else { return }
-            // A message can wait until the app fetches it, and another push may tell of it.
-            findings.report(.node(value), severity: words.contains(.ringing) ? nil : .note)
+            // A message can wait until the app fetches it, and another push may tell of it. A
+            // payload that names a call may be that of a VoIP push.
+            let isCertain = words.contains(.ringing) && !(push.isBare && push.tellsCallsApart)
+            findings.report(.node(value), severity: isCertain ? nil : .note)
         }
     }
 

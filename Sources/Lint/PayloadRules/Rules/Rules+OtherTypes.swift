@@ -125,8 +125,11 @@ extension Rules {
     {
         guard push.hasRootObject, let document = push.document else { return }
         if let aps = push.aps {
+            // Libraries for all types of pushes write an empty one, and devices pass over it.
+            let isEmpty = push.hasEmptyAPSBesideData
             findings.report(
                 .node(aps.key), "a device management push has `aps`", fix: "Remove `aps`.",
+                severity: isEmpty ? .note : nil,
                 repair: Repair(
                     edits: [document.removing(memberWithKey: aps.key, of: 0)], isSafe: false))
         }
