@@ -224,8 +224,6 @@ struct CurlTests {
               -d '{"aps":{"content-available":1}}'
             """
         #expect(try await Self.findings(text, "H,BG006").map { $0.prefix(5) } == ["BG006"])
-        let simulator = text.replacing("/v1/push/raw", with: "/3/device/")
-        #expect(try await Self.findings(simulator, "H006").count == 1)
     }
 
     @Test(

@@ -52,6 +52,24 @@ struct HTTPRequestsTests {
                 == ["BG006 20:1 ", "BG002 23:35 /aps/alert"])
     }
 
+    @Test(
+        "an empty line below the request line, and words about what follows, are no body",
+        arguments: [("", ""), ("", "Body:\n"), ("Headers:\n", "Payload:\n"), ("\n", "body: ")])
+    func labels(fields: String, body: String) async throws {
+        let text = """
+            POST https://api.push.apple.com/3/device/<token> HTTP/2
+
+            \(fields)authorization: bearer <jwt>
+            apns-topic: com.example.app.voip
+              apns-push-type: voip
+            apns-priority: 5
+
+            \(body){"callUUID": "6F1D1F0A-4C8E-4F3E-9B5B-30A4F9C3E7D1", "handle": "x"}
+            """
+        let found = try await Self.findings(text, "G,H,VO")
+        #expect(found.map { $0.prefix(5) }.sorted() == ["VO005", "VO006", "VO015"], "\(found)")
+    }
+
     @Test("a request without a file's name is told by its first line", arguments: ["\n", "\r\n"])
     func text(lineEnd: String) async throws {
         let text = """

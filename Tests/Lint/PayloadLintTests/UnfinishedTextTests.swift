@@ -218,4 +218,25 @@ struct UnfinishedTextTests {
             try await Self.findings("curl \(Self.headers) \(Self.body) \(Self.url)\(wrong)\n")
                 == ["H002 error"])
     }
+
+    @Test(
+        "a server on the same machine asks for what it likes",
+        arguments: ["localhost", "127.0.0.1"])
+    func ownServers(host: String) async throws {
+        let start = "curl -H 'apns-id: 1' \(Self.body) http://\(host):8080/3/device/abc"
+        let found = try await Self.findings(start + "\n")
+        #expect(!found.contains { $0.hasPrefix("H004") || $0.hasPrefix("H006") }, "\(found)")
+    }
+
+    @Test("the push type of broadcasts may be written as in Apple's page about them")
+    func broadcasts() async throws {
+        func found(_ type: String) async throws -> [String] {
+            try await Self.findings(
+                "curl -H 'apns-channel-id: dHN0' -H 'apns-push-type: \(type)' "
+                    + #"-d '{"aps":{"alert":"t"}}' "#
+                    + "https://api.push.apple.com/4/broadcasts/apps/com.a.b\n")
+        }
+        #expect(try await found("Liveactivity") == found("liveactivity"))
+        #expect(try await found("LiveActivity").contains("H005 error"))
+    }
 }

@@ -11,6 +11,8 @@ struct HTTPRequests {
     private let file: EmbeddedText
     /// The current request.
     private var command: ShellText.Command?
+    /// Whether a field of the current request was read.
+    private var hasFields = false
     /// The range of the current body so far; `nil` before the body.
     private var body: Range<Int>?
     /// The name of the current block of a `.bru` file; empty outside of blocks.
@@ -101,6 +103,8 @@ struct HTTPRequests {
             } else if Self.requestLine(text) != nil {
                 finish()
                 read(line: line)
+            } else if body.isEmpty, let label = Self.label(start) {
+                self.body = line.upperBound - start.utf8.count + label..<line.upperBound
             } else if body.isEmpty, start.hasPrefix("+ ") || start.hasPrefix("- ") {
                 // Flags of a frame.
                 self.body = line.upperBound..<line.upperBound
@@ -110,6 +114,7 @@ struct HTTPRequests {
         } else if command == nil {
             guard let request = Self.requestLine(text) else { return }
             command = ShellText.Command(words: [])
+            hasFields = false
             let target =
                 line.lowerBound
                 + text.utf8.distance(
@@ -118,14 +123,24 @@ struct HTTPRequests {
             add("-X", request.method, at: line.lowerBound)
             add("--url", String(request.target), at: target)
         } else if text.allSatisfy({ " \t".contains($0) }) {
-            body = line.upperBound..<line.upperBound
+            // Some leave a line empty also between the request line and the fields.
+            if hasFields { body = line.upperBound..<line.upperBound }
         } else if text.hasPrefix("{") {
             body = line
-        } else if !Self.isRemark(text) {
+        } else if !Self.isRemark(text), Self.label(text) != text.utf8.count {
+            hasFields = true
             // Anything but a header stands for what was left out.
             if text.contains(":") { add("-H", at: line.lowerBound) }
             add(String(text), at: line.lowerBound)
         }
+    }
+
+    /// The length in bytes of a word that says what follows: `Headers:`, `Body: {`.
+    private static func label(_ line: Substring) -> Int? {
+        let word = line.prefix(while: \.isLetter)
+        guard !word.isEmpty, line.dropFirst(word.count).first == ":" else { return nil }
+        let rest = line.dropFirst(word.count + 1).drop { " \t".contains($0) }
+        return rest.isEmpty || rest.hasPrefix("{") ? line.utf8.count - rest.utf8.count : nil
     }
 
     /// Whether a line begins a request in the form of frames of HTTP/2, as Apple shows requests:

@@ -32,10 +32,14 @@ struct DraftHeaders: Sendable {
         let find = { [names, fields] (name: String) in
             names.firstIndex(of: name).map { Self.trimmed(fields[$0].value) }
         }
-        let type = find("apns-push-type")
-        pushType = type?.isEmpty == true ? nil : type
         topic = find("apns-topic")
         path = find(":path")
+        // Apple's page about broadcasts writes it so (facts §10).
+        let isAsInPage = path?.hasPrefix("/4/broadcasts/") == true
+        let type = find("apns-push-type").map {
+            isAsInPage && $0 == "Liveactivity" ? PushType.liveactivity.rawValue : $0
+        }
+        pushType = type?.isEmpty == true ? nil : type
     }
 
     /// The value of the first field with this name (in lower case), without surrounding blanks.
