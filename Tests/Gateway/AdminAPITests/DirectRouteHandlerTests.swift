@@ -125,20 +125,26 @@ struct DirectRouteHandlerTests {
     @Test("Each gets the answer that the router gives")
     func sameAnswers() async throws {
         var answers: [[String]] = []
+        var statusLines: [[Substring]] = []
         for way in Way.allCases {
             var texts: [String] = []
+            var lines: [Substring] = []
             try await APIBench().serve { caller in
                 for sample in Self.samples {
                     let answer = try await send(sample, way, caller)
                     #expect(answer.status >= 200, "\(sample)")
                     texts.append(fixed(answer))
+                    lines.append(answer.head.prefix { !$0.isNewline })
                 }
                 // Both are measured under the route's name.
                 let page = try await caller.send("GET", "/metrics")
                 #expect(page.body.contains("route=\"/v1/wakes\",method=\"POST\",status=\"2xx\""))
             }
             answers.append(texts)
+            statusLines.append(lines)
         }
+        // With the reason phrases of HTTP/1.1.
+        #expect(statusLines[0] == statusLines[1])
         for (index, sample) in Self.samples.enumerated() {
             for (way, texts) in zip(Way.allCases, answers) {
                 #expect(texts[index] == answers[0][index], "\(sample), \(way)")

@@ -35,6 +35,9 @@ extension BufferedResponse {
     func encoded(isLast: Bool) -> ByteBuffer {
         var bytes = ByteBuffer()
         bytes.reserveCapacity(512 + body.readableBytes)
+        // NIO's status has the usual phrase of each code.
+        let status = HTTPResponseStatus(
+            statusCode: status.code, reasonPhrase: status.reasonPhrase)
         bytes.writeString("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n")
         for field in headers {
             bytes.writeString(field.name.rawName)
@@ -42,8 +45,8 @@ extension BufferedResponse {
             bytes.writeString(field.value)
             bytes.writeStaticString("\r\n")
         }
-        bytes.writeString("content-length: \(body.readableBytes)\r\n")
-        if isLast { bytes.writeStaticString("connection: close\r\n") }
+        bytes.writeString("Content-Length: \(body.readableBytes)\r\n")
+        if isLast { bytes.writeStaticString("Connection: close\r\n") }
         bytes.writeStaticString("\r\n")
         bytes.writeImmutableBuffer(body)
         return bytes
