@@ -45,10 +45,10 @@ public struct WakeValidator: Sendable {
         let reading = PayloadFastPath.read(
             request.payload, as: request.kind, settings: settings)
         if let reading,
-            let remarks = remarks(onClean: request, headers, lacksVersion: reading.lacksVersion)
+            let remarks = remarks(onClean: request, headers, lacksVersion: reading.lacksVersion),
+            remarks.count <= count
         {
-            return verdict(
-                on: request, Array(remarks.prefix(count)), now: now, callID: reading.callID)
+            return verdict(on: request, remarks, now: now, callID: reading.callID)
         }
         let type = PushTypeSet(request.kind)
         let context = ValidationContext(

@@ -89,7 +89,10 @@ struct PayloadFastPathTests {
     @Test(
         "tells what is missing in a usual wake as the rules do",
         arguments: [nil, Expiration.immediately, ahead(60), ahead(100_000)],
-        [#""v":1,"#, "", #""hint":"x","#, #""o":{"version":2},"#])
+        [
+            #""v":1,"#, "", #""hint":"x","#, #""o":{"version":2},"#,
+            #""v":"\#(String(repeating: "x", count: 3900))","#,
+        ])
     func omissions(expiration: Expiration?, member: String) throws {
         func findings(_ start: String, _ end: String, most count: Int) throws -> [Diagnostic] {
             let text = start + member + #""aps":{"content-available":1}"# + end

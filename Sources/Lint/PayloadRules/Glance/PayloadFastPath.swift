@@ -96,8 +96,7 @@ struct PayloadFastPath {
 
     /// Reads the whole text. Returns whether no rule can have a finding.
     private mutating func reads() -> Bool {
-        skipBlanks()
-        let isIndented = position > 0
+        // Blanks in front of the object would move the place of what is found.
         guard current == UInt8(ascii: "{") else { return false }
         open(isObject: true)
         while depth > 0 {
@@ -108,7 +107,7 @@ struct PayloadFastPath {
         guard position == count else { return false }
         return isCall
             ? call != nil && customRoles.isSuperset(of: [.caller, .creationTime])
-            : hasAPS && (customRoles.contains(.version) || !isIndented)
+            : hasAPS
     }
 
     @inline(__always)
