@@ -69,7 +69,10 @@ struct HTTPLoad: Codable {
                     let now = ProcessClocks.nanoseconds
                     latencies.append(UInt32(clamping: (now - starts[index]) / 1000))
                     try form.check(answer)
-                    guard next < wakes else { continue }
+                    guard next < wakes else {
+                        readiness.remove(connection, as: index)
+                        continue
+                    }
                     starts[index] = ProcessClocks.nanoseconds
                     try start(&next, form, tokens, on: connection)
                 }

@@ -28,12 +28,18 @@ final class Readiness {
         if events[index] != connection.events { control(EPOLL_CTL_MOD, connection, index) }
     }
 
+    /// Waits no longer for a connection.
+    func remove(_ connection: HTTPConnection, as index: Int) {
+        control(EPOLL_CTL_DEL, connection, index)
+    }
+
     private func control(_ operation: Int32, _ connection: HTTPConnection, _ index: Int) {
         events[index] = connection.events
         // The bits of epoll are those of poll.
         var event = epoll_event(
             events: UInt32(connection.events), data: epoll_data_t(u64: UInt64(index)))
-        epoll_ctl(descriptor, operation, connection.socket, &event)
+        let isDone = epoll_ctl(descriptor, operation, connection.socket, &event) == 0
+        precondition(isDone, "The sockets of a load are open.")
     }
 
     /// The connections that can go on, by their names.
