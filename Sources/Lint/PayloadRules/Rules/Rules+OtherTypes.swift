@@ -125,7 +125,7 @@ extension Rules {
     {
         guard push.hasRootObject, let document = push.document else { return }
         if let aps = push.aps {
-            // Libraries for all types of pushes write an empty one, and devices pass over it.
+            // A library for all types of pushes (apns2 for Go) writes an empty one.
             let isEmpty = push.hasEmptyAPSBesideData
             findings.report(
                 .node(aps.key), "a device management push has `aps`", fix: "Remove `aps`.",
