@@ -14,13 +14,7 @@ struct ConditionTests {
         """
 
     private static func findings(_ text: String) async throws -> [String] {
-        let folder = try TestFolder()
-        let path = try folder.write(text, to: "push.sh")
-        let run = try await FinishedRun([path]) {
-            $0.format = .json
-            $0.selected = try? .only("G,H,BG,LA")
-        }
-        return try run.findings()
+        try await FinishedRun(of: text, named: "push.sh", rules: "G,H,BG,LA").findings()
     }
 
     @Test(

@@ -18,14 +18,7 @@ struct CurlTests {
     private static func findings(
         _ text: String, _ rules: String, name: String = "push.sh", files: [String: String] = [:]
     ) async throws -> [String] {
-        let folder = try TestFolder()
-        for (name, text) in files { try folder.write(text, to: name) }
-        let path = try folder.write(text, to: name)
-        let run = try await FinishedRun([path]) {
-            $0.format = .json
-            $0.selected = try? .only(rules)
-        }
-        return try run.findings()
+        try await FinishedRun(of: text, named: name, rules: rules, others: files).findings()
     }
 
     @Test("headers, payload, token and place are those of the command")

@@ -10,13 +10,7 @@ struct HTTPRequestsTests {
     private static func findings(
         _ text: String, _ rules: String, name: String = "push.http"
     ) async throws -> [String] {
-        let folder = try TestFolder()
-        let path = try folder.write(text, to: name)
-        let run = try await FinishedRun([path]) {
-            $0.format = .json
-            $0.selected = try? .only(rules)
-        }
-        return try run.findings()
+        try await FinishedRun(of: text, named: name, rules: rules).findings()
     }
 
     @Test("each request of a file is judged by its headers and its body, at its place")

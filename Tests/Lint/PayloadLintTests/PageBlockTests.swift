@@ -11,11 +11,7 @@ struct PageBlockTests {
         _ text: String, _ rules: String = "G014", name: String = "a.md",
         fixes: FixMode = .nothing
     ) async throws -> FinishedRun {
-        let folder = try TestFolder()
-        let path = try folder.write(text, to: name)
-        return try await FinishedRun([path]) {
-            $0.format = .json
-            $0.selected = try? .only(rules)
+        try await FinishedRun(of: text, named: name, rules: rules) {
             $0.fixes = fixes
             $0.showsDiff = fixes != .nothing
         }

@@ -10,12 +10,7 @@ struct PageTests {
     private static func run(
         _ text: String, _ rules: String, name: String = "README.md"
     ) async throws -> FinishedRun {
-        let folder = try TestFolder()
-        let path = try folder.write(text, to: name)
-        return try await FinishedRun([path]) {
-            $0.format = .json
-            $0.selected = try? .only(rules)
-        }
+        try await FinishedRun(of: text, named: name, rules: rules)
     }
 
     private static func notJudged(_ run: FinishedRun) throws -> [String] {

@@ -68,6 +68,23 @@ struct FinishedRun {
         remarks = taker.remarks
     }
 
+    /// Runs over a file of its own with some rules, for a report in JSON. `others` are the files
+    /// beside it.
+    init(
+        of text: String, named name: String, rules: String, others: [String: String] = [:],
+        _ change: (inout LintOptions) -> Void = { _ in }
+    ) async throws {
+        let folder = try TestFolder()
+        for (name, text) in others { try folder.write(text, to: name) }
+        let path = try folder.write(text, to: name)
+        try await self.init([path]) {
+            $0.format = .json
+            $0.selected = try? .only(rules)
+            change(&$0)
+        }
+        withExtendedLifetime(folder) {}
+    }
+
     /// The report as a JSON object.
     func json() throws -> [String: Any] {
         try #require(

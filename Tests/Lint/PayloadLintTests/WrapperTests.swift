@@ -20,13 +20,7 @@ struct WrapperTests {
     static func findings(
         _ text: String, _ rules: String, name: String = "a.json"
     ) async throws -> [String] {
-        let folder = try TestFolder()
-        let path = try folder.write(text, to: name)
-        let run = try await FinishedRun([path]) {
-            $0.format = .json
-            $0.selected = try? .only(rules)
-        }
-        return try run.findings()
+        try await FinishedRun(of: text, named: name, rules: rules).findings()
     }
 
     @Test("Firebase: the notification and the data are merged into the payload")
