@@ -46,7 +46,14 @@ struct AdminRequestContext: RequestContext {
         coreContext = CoreRequestContextStorage(source: source)
         channel = source.channel
         // Hummingbird's, if it has made the logger.
-        id = source.logger[metadataKey: Self.idKey]?.description ?? RequestID().description
+        let known = source.logger[metadataKey: Self.idKey]?.description
+        id = Self.padded(known ?? RequestID().description)
+        if let known, known != id { self.logger[metadataKey: Self.idKey] = "\(id)" }
+    }
+
+    /// The id with all of its digits: Hummingbird leaves out zeros in front.
+    static func padded(_ id: String) -> String {
+        String(repeating: "0", count: max(0, 32 - id.utf8.count)) + id
     }
 
     /// Counts bytes against a budget until the request has ended. Returns whether there was room.
