@@ -43,6 +43,8 @@ FOLDER = "/usr/lib/apache2/modules"
 
 class Apache(sending.Server):
     stop_signal = signal.SIGWINCH  # once its connections are drained
+    # Its clients share its connections to the simulator, which takes two tokens on each.
+    keeps_tokens = True
 
     def command(self):
         return ["/usr/sbin/apache2", "-D", "FOREGROUND", "-f", self.file(
