@@ -115,6 +115,7 @@ struct ListenerChannel: ServerChildChannel {
             }
         }
         try channel.pipeline.syncOperations.addHandlers([
+            warden.frameLimit,
             NIOHTTP2Handler(
                 mode: .server, frameDelegate: warden, connectionConfiguration: configuration,
                 streamConfiguration: streamConfiguration),

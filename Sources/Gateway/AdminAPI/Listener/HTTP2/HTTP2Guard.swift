@@ -23,8 +23,8 @@ import NIOHTTP2
 ///   more counts against the ``BodyBudget``. Requests beyond the number for all connections, and
 ///   those of a caller that does not take many answers, are refused with `REFUSED_STREAM`.
 /// - A shutdown waits for running requests for a limited time.
-///
-/// NIO limits the rates of resets, of faults and of frames that carry nothing.
+/// - The frames that carry no part of a request have a budget (``FrameBudget``). NIO limits the
+///   rates of resets and of faults.
 ///
 /// Confined to its channel's event loop.
 final class HTTP2Guard: ChannelDuplexHandler {
@@ -52,14 +52,16 @@ final class HTTP2Guard: ChannelDuplexHandler {
     private let access: AccessControl
     private let direct: DirectRoute?
     private let queue: StreamQueue
+    /// Counts the frames before NIO handles them.
+    let frameLimit = FrameLimit()
 
     private var context: ChannelHandlerContext?
-    private var streams: [HTTP2StreamID: HTTP2Request] = [:]
+    var streams: [HTTP2StreamID: HTTP2Request] = [:]
     private var held: HeldBodies
     /// The number of streams whose answers have not ended.
     private var unanswered = 0
     /// The bytes of answers on open streams.
-    private var untakenByteCount = 0
+    var untakenByteCount = 0
     /// Since when there is no stream.
     private var silenceStart = NIODeadline.now()
     private var checkTimer: (task: Scheduled<Void>, time: NIODeadline)?
@@ -76,8 +78,8 @@ final class HTTP2Guard: ChannelDuplexHandler {
     private var isLast = false
     /// Whether nothing more is read, and the connection is being closed.
     private var isOver = false
-    /// Whether NIO has ended the connection because of a fault of the caller.
-    private var isBroken = false
+    /// Whether the connection was ended because of a fault of the caller.
+    var isBroken = false
 
     init(
         limits: AdminConfiguration, connections: ListenerConnections,
@@ -369,9 +371,13 @@ final class HTTP2Guard: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // NIO answers faults of a stream itself, with a reset.
-        guard error is any NIOHTTP2Error || error is NIOHTTP2Errors.StreamError else {
-            return context.close(promise: nil)
+        switch error {
+        case is FrameLimit.Exceeded where !isOver:
+            isBroken = true
+            sendGoAway(context, .enhanceYourCalm, promise: nil)
+        // NIO answers other faults itself, those of a stream with a reset.
+        case is FrameLimit.Exceeded, is any NIOHTTP2Error, is NIOHTTP2Errors.StreamError: break
+        default: return context.close(promise: nil)
         }
         guard isBroken, !isOver else { return }
         isOver = true
@@ -383,6 +389,10 @@ final class HTTP2Guard: ChannelDuplexHandler {
     private func end(_ context: ChannelHandlerContext) {
         guard !isEnding, !isBroken else { return }
         isEnding = true
+        guard !streams.isEmpty else {
+            isLast = true
+            return closeIfLast(lingering: Self.goAwayDelay)
+        }
         sendGoAway(context, promise: nil)
         // To close at once would reset the connection of a caller that is sending, which may lose
         // the GOAWAY.
@@ -395,8 +405,8 @@ final class HTTP2Guard: ChannelDuplexHandler {
 
     /// Closes the connection when the socket has taken everything: first its sending half, because
     /// what the caller may still send would reset the connection, and answers that are under way
-    /// would be lost.
-    private func closeIfLast() {
+    /// would be lost. A caller that then does not close has this time to read why it ends.
+    private func closeIfLast(lingering time: TimeAmount = linger) {
         guard let context, isLast, !isBroken, !isOver, streams.isEmpty else { return }
         isOver = true
         closeSoon(context, after: .seconds(Int64(limits.stallSeconds)))
@@ -404,14 +414,17 @@ final class HTTP2Guard: ChannelDuplexHandler {
         written.futureResult.assumeIsolated().whenComplete { [weak self] _ in
             guard let self, let context = self.context else { return }
             context.close(mode: .output, promise: nil)
-            closeSoon(context, after: Self.linger)
+            closeSoon(context, after: time)
         }
         sendGoAway(context, promise: written)
     }
 
-    private func sendGoAway(_ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
+    private func sendGoAway(
+        _ context: ChannelHandlerContext, _ code: NIOHTTP2.HTTP2ErrorCode = .noError,
+        promise: EventLoopPromise<Void>?
+    ) {
         let payload = HTTP2Frame.FramePayload.goAway(
-            lastStreamID: lastStream, errorCode: .noError, opaqueData: nil)
+            lastStreamID: lastStream, errorCode: code, opaqueData: nil)
         context.writeAndFlush(
             wrapOutboundOut(HTTP2Frame(streamID: .rootStream, payload: payload)), promise: promise)
     }
@@ -479,21 +492,5 @@ final class HTTP2Guard: ChannelDuplexHandler {
             context.read()
         }
         context.fireChannelWritabilityChanged()
-    }
-}
-
-extension HTTP2Guard: NIOHTTP2FrameDelegate {
-    /// NIO calls it when a frame goes to the socket, after the windows of flow control.
-    func wroteFrame(_ frame: HTTP2Frame) {
-        switch frame.payload {
-        case .goAway(_, let code, _): if code != .noError { isBroken = true }
-        case .data(let content):
-            untakenByteCount -= content.data.readableBytes
-            streams[frame.streamID]?.took(
-                content.data.readableBytes, isLast: content.endStream, at: .now())
-        case .headers(let head):
-            if head.endStream { streams[frame.streamID]?.took(0, isLast: true, at: .now()) }
-        default: break
-        }
     }
 }

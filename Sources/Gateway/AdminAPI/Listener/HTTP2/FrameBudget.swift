@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+
+/// The number of frames that the caller of an HTTP/2 connection may send and that carry no part of
+/// a request: PING, SETTINGS, WINDOW_UPDATE, PRIORITY, RST_STREAM, GOAWAY, empty DATA and unknown
+/// ones.
+///
+/// A normal caller sends a few for each request and for each frame of an answer, and a few by the
+/// hour. One that sends them without end costs processor time (CVE-2019-9511 to 9518).
+struct FrameBudget {
+    /// The number without any request within ``period``.
+    static let count = 1_000
+    /// The time after which there are as many again.
+    static let period = TimeAmount.seconds(30)
+    /// The number that each request adds, and each frame of an answer's body: callers renew the
+    /// windows of the stream and of the connection, some of them in small steps.
+    static let countPerFrame = 16
+
+    private(set) var left = Self.count
+    private var start: NIODeadline
+    /// The bytes before the next head of a frame: at first those of the preface (RFC 9113 §3.4).
+    private var skippedByteCount = HTTPVersionChoice.preface.count
+    /// The head of a frame, as far as it has come.
+    private var head: [UInt8] = []
+
+    private static let headByteCount = 9
+
+    /// Creates the budget of a new connection.
+    init(now: NIODeadline) { start = now }
+
+    /// Records a frame of an answer's body.
+    mutating func wroteData() { left += Self.countPerFrame }
+
+    /// Counts the frames that begin in these bytes, the next ones of the connection. Returns false
+    /// when they are too many.
+    mutating func read(_ bytes: ByteBufferView, now: () -> NIODeadline) -> Bool {
+        var rest = bytes
+        while true {
+            let skipped = min(skippedByteCount, rest.count)
+            skippedByteCount -= skipped
+            rest = rest.dropFirst(skipped)
+            let part = rest.prefix(Self.headByteCount - head.count)
+            guard !part.isEmpty else { return true }
+            head.append(contentsOf: part)
+            rest = rest.dropFirst(part.count)
+            guard head.count == Self.headByteCount else { return true }
+            skippedByteCount = head[..<3].reduce(0) { $0 << 8 | Int($1) }
+            let type = head[3]
+            head.removeAll(keepingCapacity: true)
+            guard take(type, isEmpty: skippedByteCount == 0, now: now) else { return false }
+        }
+    }
+
+    private mutating func take(_ type: UInt8, isEmpty: Bool, now: () -> NIODeadline) -> Bool {
+        switch type {
+        case 0 where !isEmpty: return true  // DATA
+        case 1:  // HEADERS
+            left += Self.countPerFrame
+            return true
+        case 9: return true  // CONTINUATION, which NIO limits for each head
+        default: break
+        }
+        if left == 0 {
+            let now = now()
+            guard now - start >= Self.period else { return false }
+            start = now
+            left = Self.count
+        }
+        left -= 1
+        return true
+    }
+}
+
+/// Ends the input of an HTTP/2 connection whose caller exceeds the ``FrameBudget``, with
+/// ``Exceeded`` for ``HTTP2Guard``. It stands before NIO's handler, which passes few of these
+/// frames on.
+///
+/// Confined to its channel's event loop.
+final class FrameLimit: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    /// The caller sends too many frames that carry no part of a request.
+    struct Exceeded: Error {}
+
+    private var budget = FrameBudget(now: .now())
+    private var isExceeded = false
+
+    /// Records a frame of an answer's body.
+    func wroteData() { budget.wroteData() }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isExceeded else { return }
+        guard budget.read(unwrapInboundIn(data).readableBytesView, now: NIODeadline.now) else {
+            isExceeded = true
+            return context.fireErrorCaught(Exceeded())
+        }
+        context.fireChannelRead(data)
+    }
+}
