@@ -38,7 +38,7 @@ for index in 0 1; do
     answer=$(bash -c "${commands[index]}")
     [[ ${answer} == *'"accepted_at"'* ]] || give_up "command $((index + 1)) was answered: ${answer}"
 done
-for ((try = 0; try < 50; try++)); do
+for ((try = 0; try < 300; try++)); do
     answer=$(bash -c "${commands[2]}")
     [[ ${answer} == *'"state":"sent"'* ]] && break
     sleep 0.1

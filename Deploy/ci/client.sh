@@ -36,7 +36,7 @@ PATH=${work}/venv/bin:${PATH}
 cd "${work}"
 "${rouse}" serve --dev --listen 127.0.0.1:0 >out 2>err &
 gateway=$!
-for _ in $(seq 200); do
+for _ in $(seq 300); do
     if grep -q 'Stop it' out; then break; fi
     sleep 0.1
 done

@@ -49,7 +49,7 @@ fi
 cd "${work}"
 "${rouse}" apns-simulator --folder apns --json >ready 2>warnings &
 simulator=$!
-for _ in $(seq 100); do
+for _ in $(seq 300); do
     if grep -q '}$' ready; then break; fi
     sleep 0.1
 done
@@ -70,7 +70,7 @@ key=$("${rouse}" keys create --config rouse.yaml --name openapi --scope admin \
     --requests-per-second 100000 2>/dev/null)
 "${rouse}" serve --config rouse.yaml >out 2>err &
 gateway=$!
-for _ in $(seq 100); do
+for _ in $(seq 300); do
     if grep -q Ready out; then break; fi
     sleep 0.1
 done

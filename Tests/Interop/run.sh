@@ -82,7 +82,7 @@ cat client.key >>client.pem
 "${rouse}" apns-simulator --folder "${work}/simulator" --client-ca "${work}/client.pem" --json \
     >ready 2>warnings &
 simulator=$!
-for _ in $(seq 100); do
+for _ in $(seq 300); do
     if grep -q '}$' ready; then break; fi
     sleep 0.1
 done
@@ -136,7 +136,7 @@ END
     mkdir "${name}"
     "${rouse}" serve --config "${name}.yaml" --log-format json "$@" >"${name}.log" 2>&1 &
     gateways[${name}]=$!
-    for _ in $(seq 100); do
+    for _ in $(seq 300); do
         url=$(grep -o "${scheme}://127.0.0.1:[0-9]*" "${name}.log" || true)
         if [[ -n ${url} ]]; then return; fi
         sleep 0.1

@@ -141,7 +141,7 @@ extension ServerTests {
                 let clock = ContinuousClock()
                 let start = clock.now
                 #expect(await bench.send(3).label == "200")
-                #expect(clock.now - start < .seconds(1))
+                #expect(clock.now - start < .seconds(10))
                 #expect(bench.simulator.receivedPushes.last?.connection == 2)
             }
         }

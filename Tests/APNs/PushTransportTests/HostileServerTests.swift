@@ -65,7 +65,7 @@ extension ServerTests {
             #expect(inbox.order == [1, 2], "\(name)")
             // A script ends when the client's socket is closed, and not before.
             #expect(
-                await eventually(within: .seconds(10)) { server.openConnections == 0 },
+                await eventually { server.openConnections == 0 },
                 "\(name): a connection is left")
             server.close()
         }

@@ -212,7 +212,7 @@ extension ServerTests {
                 #expect(
                     await bench.send(1, timeout: .milliseconds(400)).label == "timed-out (unknown)")
                 let taken = clock.now - start
-                #expect(taken >= .milliseconds(390) && taken < .milliseconds(1200), "\(taken)")
+                #expect(taken >= .milliseconds(390) && taken < .seconds(10), "\(taken)")
             }
         }
 
@@ -339,7 +339,7 @@ extension ServerTests {
                 let clock = ContinuousClock()
                 let start = clock.now
                 await bench.transport.shutDown(gracePeriod: .zero)
-                #expect(clock.now - start < .seconds(1))
+                #expect(clock.now - start < .seconds(10))
                 #expect(
                     bench.inbox.failures == ["shut-down (unknown)": 1, "shut-down (not-sent)": 4])
                 #expect(bench.inbox.outcomes[1]?.first?.label == "shut-down (unknown)")
@@ -356,7 +356,7 @@ extension ServerTests {
                 let start = clock.now
                 await bench.transport.shutDown(gracePeriod: .milliseconds(300))
                 #expect(clock.now - start >= .milliseconds(290))
-                #expect(clock.now - start < .milliseconds(1500))
+                #expect(clock.now - start < .seconds(10))
                 #expect(bench.inbox.failures == ["shut-down (unknown)": 1])
             }
         }
@@ -375,7 +375,7 @@ extension ServerTests {
                 try await elapse(.milliseconds(50))
                 await bench.transport.shutDown(gracePeriod: .seconds(30))
                 await first
-                #expect(clock.now - start < .seconds(2))
+                #expect(clock.now - start < .seconds(10))
                 await bench.transport.shutDown(gracePeriod: .seconds(30))
                 #expect(bench.inbox.order == [1])
             }

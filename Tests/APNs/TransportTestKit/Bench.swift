@@ -59,7 +59,7 @@ package func withBench(
 
 /// Polls a condition that no event announces, for at most so long.
 package func eventually(
-    within limit: Duration = .seconds(5), _ condition: () -> Bool
+    within limit: Duration = .seconds(30), _ condition: () -> Bool
 ) async -> Bool {
     let clock = ContinuousClock()
     let end = clock.now + limit

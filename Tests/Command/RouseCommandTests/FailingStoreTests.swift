@@ -55,7 +55,7 @@ struct FailingStoreTests {
     }
 
     private static func wait(_ condition: () async throws -> Bool) async throws -> Bool {
-        for _ in 0..<100 {
+        for _ in 0..<300 {
             if try await condition() { return true }
             try await Task.sleep(for: .milliseconds(100))
         }

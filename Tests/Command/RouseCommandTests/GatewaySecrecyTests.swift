@@ -175,7 +175,7 @@ struct GatewaySecrecyTests {
             gateway.signal(SIGHUP)
             let metrics = try await Self.send(Try("GET", "/metrics", status: 200), base).1
             #expect(metrics.contains("rouse_ready"))
-            for _ in 0..<100 where receiver.received.isEmpty {
+            for _ in 0..<600 where receiver.received.isEmpty {
                 try await Task.sleep(for: .milliseconds(50))
             }
             let process = try Self.process(gateway.processID)

@@ -30,7 +30,7 @@ struct ReloadTests {
     private static func wait(
         for status: String, _ base: String, _ key: String
     ) async throws -> Bool {
-        for _ in 0..<100 {
+        for _ in 0..<600 {
             if try await Self.status(base, key) == status { return true }
             try await Task.sleep(for: .milliseconds(50))
         }
@@ -76,7 +76,7 @@ struct ReloadTests {
             #expect(revoked.status == 0, "\(revoked.all)")
             #expect(try await Self.wait(for: "401", base, first), "without a signal")
             gateway.signal(SIGHUP)
-            for _ in 0..<100 where !gateway.error.contains("the old one stays") {
+            for _ in 0..<600 where !gateway.error.contains("the old one stays") {
                 try await Task.sleep(for: .milliseconds(50))
             }
             #expect(gateway.error.contains("Did you mean budget?"), "\(gateway.error)")

@@ -144,7 +144,7 @@ struct SendTests {
                 ["send", "--run", "r", "--from", "2", "--batch", "2", file]
                     + (json ? ["--json"] : []),
                 environment: ["ROUSE_GATEWAY": "http://127.0.0.1:\(busy.port)"])
-            for _ in 0..<200 where busy.received.count == asked {
+            for _ in 0..<600 where busy.received.count == asked {
                 try await Task.sleep(for: .milliseconds(50))
             }
             let end = try await send.end(SIGINT)
@@ -171,7 +171,7 @@ struct SendTests {
         let send = try RunningRouse(
             ["-c", "trap '' INT; exec \"$0\" \"$@\"", Rouse.path, "send", file], by: "/bin/sh",
             environment: ["ROUSE_GATEWAY": "http://127.0.0.1:\(busy.port)"])
-        for _ in 0..<200 where busy.received.isEmpty {
+        for _ in 0..<600 where busy.received.isEmpty {
             try await Task.sleep(for: .milliseconds(50))
         }
         send.signal(SIGINT)

@@ -117,7 +117,7 @@ struct ServeShutdownTests {
             await senders.value
             _ = try await slow.end(SIGKILL)
             // They notice the end of their connections a moment later.
-            for _ in 0..<200 where idle.isConnected || half.isConnected {
+            for _ in 0..<600 where idle.isConnected || half.isConnected {
                 try await Task.sleep(for: .milliseconds(50))
             }
             #expect(!idle.isConnected && !half.isConnected)

@@ -49,7 +49,7 @@ struct ServeSignalsTests {
             try writer.write(contentsOf: Data(Self.secret.utf8))
             try writer.close()
             _ = try await gateway.lines { $0.hasPrefix("Ready") }
-            for _ in 0..<200 where !gateway.error.contains("was read again") {
+            for _ in 0..<600 where !gateway.error.contains("was read again") {
                 try await Task.sleep(for: .milliseconds(50))
             }
             #expect(gateway.error.contains("was read again"), "\(gateway.error)")

@@ -92,7 +92,7 @@ struct ServeTests {
     /// a moment after the simulator has answered, which no event outside the gateway tells.
     private static func outcome(_ id: String, _ base: String) async throws -> String {
         var state = ""
-        for _ in 0..<100 {
+        for _ in 0..<600 {
             let record = try await curl(["\(base)/v1/wakes/\(id)"])
             state = record["state"] as? String ?? "\(record)"
             if state != "pending", state != "claimed" { break }
@@ -356,7 +356,7 @@ struct ServeTests {
         #expect(try call.json()["diagnostics"] == nil, "\(call.all)")
 
         var record: [String: Any] = [:]
-        for _ in 0..<100 {
+        for _ in 0..<600 {
             let read = try await Rouse.run("/bin/sh", ["-c", commands[2]])
             record = try read.json()
             if record["state"] as? String == "sent" { break }

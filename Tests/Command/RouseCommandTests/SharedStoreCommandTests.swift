@@ -104,7 +104,7 @@ struct SharedStoreCommandTests {
             let (gateway, base) = try await ServeTests.start(["--config", path])
             server.stop(.immediate)
             var reasons = ""
-            for _ in 0..<100 where !reasons.contains("nothing listens") {
+            for _ in 0..<300 where !reasons.contains("nothing listens") {
                 _ = try? await ServeTests.askForWake(base)
                 let answer = try await ServeTests.curl(["\(base)/readyz"])
                 reasons = "\(answer["reasons"] ?? "")"

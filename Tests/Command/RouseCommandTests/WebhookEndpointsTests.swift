@@ -12,7 +12,7 @@ struct WebhookEndpointsTests {
 
     /// Waits for a condition that another process brings about.
     private static func wait(_ condition: () async throws -> Bool) async throws -> Bool {
-        for _ in 0..<200 {
+        for _ in 0..<600 {
             if try await condition() { return true }
             try await Task.sleep(for: .milliseconds(50))
         }

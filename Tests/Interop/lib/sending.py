@@ -80,7 +80,7 @@ class Server:
                 cwd=self.work, start_new_session=True, env=os.environ | {
                     "INTEROP_LOG": str(self.log), "INTEROP_SERVER_PORT": str(self.port),
                 } | self.environment)
-        until(lambda: self.is_listening(), "the server does not listen", 20)
+        until(lambda: self.is_listening(), "the server does not listen", 60)
 
     def is_listening(self):
         if self.process.poll() is not None:
@@ -145,14 +145,14 @@ transport:
         with open(self.said, "wb") as output:
             self.process = subprocess.Popen(
                 [ROUSE, "serve", "--config", self.config], stdout=output, stderr=output)
-        until(lambda: "listens on" in self.said.read_text(), "the gateway does not start", 20)
+        until(lambda: "listens on" in self.said.read_text(), "the gateway does not start", 60)
         self.address = self.said.read_text().split("listens on ")[1].split()[0].rstrip(".")
 
     def call(self, path, body=None):
         request = urllib.request.Request(
             f"http://{self.address}{path}", json.dumps(body).encode() if body else None,
             {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
     def send(self, tokens):

@@ -199,7 +199,7 @@ struct CheckpointerTests {
             #expect(pruning == failure)
             try reader.run(script: "COMMIT")
             try reader.close()
-            for _ in 0..<2_000 where store.logStatus.isFull {
+            for _ in 0..<15_000 where store.logStatus.isFull {
                 _ = try? await connection.admitOne(Samples.wake(device: 2_000_000))
                 try await Task.sleep(for: .milliseconds(2))
             }
