@@ -199,8 +199,8 @@ struct HTTP2GuardTests {
         let bench = try APIBench()
         try await bench.serve { caller in
             let http2 = try HTTP2Caller(port: caller.port, key: key(bench), initialWindow: 2_048)
-            for _ in 0..<8 { try http2.begin("GET", "/") }
-            try await http2.receive { $0.answers.count == 8 }
+            for _ in 0..<16 { try http2.begin("GET", "/") }
+            try await http2.receive { $0.answers.count == 16 }
             let byteCount = http2.answers.values.map(\.body.utf8.count).reduce(0, +)
             // Two updates for each window.
             #expect(byteCount / 2_048 * 2 > FrameBudget.count)
