@@ -152,26 +152,42 @@ extension BackgroundLedger {
             return urgency == .urgent ? 0 : Int64(settings.confirmedSpacingSeconds)
         }
         if standing.isAwaitingReceipt { return patience(urgency, standing, settings) }
-        if urgency == .urgent { return 0 }
-        guard standing.silence == .late else { return Int64(settings.spacingSeconds) }
-        return min(
-            max(3 * Int64(knownHold) / 2, Int64(settings.confirmedSpacingSeconds)),
-            Int64(settings.spacingMaximumSeconds))
+        guard standing.silence == .late else {
+            return urgency == .urgent ? 0 : Int64(settings.spacingSeconds)
+        }
+        let maximum = Int64(settings.spacingMaximumSeconds)
+        let distance = max(3 * Int64(knownHold) / 2, Int64(settings.confirmedSpacingSeconds))
+        return min(distance << max(overdueReceipts - 1, 0), maximum)
+    }
+
+    /// The receipts that would have come by the latest send if each send since the one that was
+    /// confirmed last had launched the app at once: of a send as old as half of the receipts are
+    /// late, a half; of one that is twice as old, or older, a whole one.
+    var overdueReceipts: Int64 {
+        let width = 2 * Int64(lateSeconds)
+        guard width > 0 else { return 0 }
+        var overdue: Int64 = 0
+        var index = 1
+        while index < Int(min(unconfirmed, sends.count)) {
+            overdue += min(Int64(sends.latest &- sends[index]), width)
+            index += 1
+        }
+        return overdue / width
     }
 
     /// The wait for a receipt, in seconds: at first twice the time for which the device holds
     /// nearly all pushes. A device that is silent then holds the push for hours, or the receipt was
     /// lost, and a second loss in a row is rare: so each further silent send waits four times as
-    /// long, or twice as long where some receipts are lost.
+    /// long, or twice as long where some receipts are lost; and none less than the spacing.
     private func patience(
         _ urgency: Urgency, _ standing: Standing, _ settings: BudgetSettings
     ) -> Int64 {
-        let maximum = Int64(settings.spacingMaximumSeconds)
-        let first = min(max(2 * Int64(knownHold), Int64(settings.spacingSeconds)), maximum)
         let isHeld = standing.silence == .held
         // A day is under 2^17 seconds: more doublings than that change nothing.
         let doublings = min((Int64(unconfirmed) - 1) * (isHeld ? 2 : 1), 17)
-        return min(first << doublings, isHeld && urgency != .urgent ? 2 * maximum : maximum)
+        let wait = max(2 * Int64(knownHold) << doublings, Int64(settings.spacingSeconds))
+        let maximum = Int64(settings.spacingMaximumSeconds)
+        return min(wait, isHeld && urgency != .urgent ? 2 * maximum : maximum)
     }
 
     /// The time within which the device launches the app by nearly all pushes, in seconds.

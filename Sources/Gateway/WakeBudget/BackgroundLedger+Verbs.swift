@@ -183,6 +183,8 @@ extension BackgroundLedger {
             batteryPercent = UInt8(max(0, min(percent, 100)))
             batteryAt = now
         case .backgroundAppRefresh(let isOn):
+            // Low Power Mode turns it off, and delays wakes itself.
+            if !isOn, wasSavingPower { return nil }
             reports.set(.refreshOff, to: !isOn)
             refreshOffAt = now
             if !isOn { return end(.suppressed) }
@@ -213,11 +215,10 @@ extension BackgroundLedger {
         let isFirst = !reports.contains(.launch)
         let interval = launch - second(of: launchAt)
         let later = (0..<Int(sends.count)).prefix { second(of: sends[$0]) > sent }
-        noteHold(from: sent, until: launch, behind: later.count)
+        noteHold(from: sent, until: launch, behind: later.count, isFirst: isFirst)
+        if launchedAt != nil { note(lateness: clock - launch) }
         unconfirmed = min(unconfirmed, UInt8(later.count))
-        if reports.contains(.refreshOff), launch >= second(of: refreshOffAt) {
-            reports.set(.refreshOff, to: false)
-        }
+        endReports(before: launch)
         reports.set(.forceQuit, to: false)
         reports.set(.launch, to: true)
         // Receipts may be out of order.
@@ -230,8 +231,23 @@ extension BackgroundLedger {
         return end(.superseded)
     }
 
+    /// Whether Low Power Mode was reported in the last hour, and is not known to have ended.
+    private var wasSavingPower: Bool {
+        reports.contains(.lowPowerMode)
+            && second(of: lowPowerModeAt) + BudgetLimits.hourSeconds > clock
+    }
+
+    /// Ends the reports that a later launch contradicts.
+    private mutating func endReports(before launch: Int64) {
+        if launch >= second(of: refreshOffAt) { reports.set(.refreshOff, to: false) }
+        if launch > second(of: lowPowerModeAt) { reports.set(.lowPowerMode, to: false) }
+        if launch > second(of: batteryAt) { reports.set(.battery, to: false) }
+    }
+
     /// Records a launch by a send that was followed by this number of others.
-    private mutating func noteHold(from sent: Int64, until launch: Int64, behind later: Int) {
+    private mutating func noteHold(
+        from sent: Int64, until launch: Int64, behind later: Int, isFirst: Bool
+    ) {
         // The number of consecutive silent sends until this launch, this one included.
         let silent = max(1, Int(unconfirmed) - later)
         let isHeld = launch - sent >= BudgetLimits.heldReceiptSeconds
@@ -241,7 +257,7 @@ extension BackgroundLedger {
             begin = second(of: sends[later + silent - 1])
         }
         if later > 0, second(of: sends[later - 1]) > launch {
-            note(.late)
+            note(.late, isFirst: isFirst)
         } else if silent == 1 {
             if unconfirmed > later { note(.prompt) }
         } else if !isHeld {
@@ -258,15 +274,28 @@ extension BackgroundLedger {
         case prompt, lost, late
     }
 
-    private mutating func note(_ receipt: Receipt) {
+    private mutating func note(_ receipt: Receipt, isFirst: Bool = false) {
         switch receipt {
         case .prompt:
             missingReceipts -= missingReceipts / 16 + (missingReceipts % 16 > 0 ? 1 : 0)
         case .lost where missingReceipts < Self.mostLost:
             missingReceipts += (Self.mostLost - missingReceipts + 3) / 4
         case .lost: break
+        // Where even the first receipt is late, others are taken to be, until a prompt one comes.
+        case .late where isFirst: missingReceipts = Self.mostLost + 1
         case .late: missingReceipts += (.max - missingReceipts) / 8
         }
+    }
+
+    /// Updates the estimate of the time by which half of the receipts come.
+    private mutating func note(lateness: Int64) {
+        let known = Int64(lateSeconds)
+        let moved =
+            known == 0
+            ? lateness
+            : lateness > known
+                ? min(known + known / 8 + 1, lateness) : max(known - known / 8, lateness)
+        lateSeconds = UInt16(clamping: max(moved, 1))
     }
 
     /// Updates the estimate of the hold time with the hold time of a push, in seconds: a step up is

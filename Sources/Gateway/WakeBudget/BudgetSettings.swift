@@ -65,10 +65,11 @@ public struct BudgetSettings: Hashable, Sendable {
     public var lowBatteryLifeSeconds = 14_400
     /// How long a report that Background App Refresh is off suppresses wakes, in seconds: then the
     /// next wake is sent, and its receipt ends the report. While none comes, a device that confirms
-    /// gets one wake in that time. Default: 3 h, because there is no other sign that it is on
-    /// again, or was off in Low Power Mode only (A; that it stops background launches: WWDC20
-    /// session 10063, E). Range: ``BudgetLimits/signalLifeSeconds``.
-    public var refreshOffLifeSeconds = 10_800
+    /// gets one wake in that time. Default: 1 h, because there is no other sign that it is on
+    /// again (A; that it stops background launches: WWDC20 session 10063, E). Within an hour of
+    /// a report of Low Power Mode, which turns it off, it is taken for part of that. Range:
+    /// ``BudgetLimits/signalLifeSeconds``.
+    public var refreshOffLifeSeconds = 3_600
     /// The time for which a report of a force-quit delays wakes, in seconds, if no foreground ends
     /// it. Default: 7 days (A; a restart of the device may end it unseen: A-UIAD, D). Range:
     /// ``BudgetLimits/signalLifeSeconds``.

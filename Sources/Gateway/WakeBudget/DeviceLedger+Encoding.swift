@@ -2,7 +2,7 @@
 
 extension DeviceLedger {
     /// The version of the encoding that ``encoded()`` writes. Every earlier one is read as well.
-    public static let encodingVersion: UInt8 = 4
+    public static let encodingVersion: UInt8 = 5
 
     /// The ledger as bytes, for a store.
     ///
@@ -11,6 +11,7 @@ extension DeviceLedger {
     /// Version 2 added how the pending wake merges, whether it repeats its own attempts, and the
     /// number of the last debit; version 3 how late receipts come. Version 4 keeps how long pushes
     /// are held for the distance of launches, and which share of receipts is missing for how late.
+    /// Version 5 added again how late they come.
     public func encoded() -> [UInt8] {
         var writer = LedgerWriter()
         writer.put(Self.encodingVersion)

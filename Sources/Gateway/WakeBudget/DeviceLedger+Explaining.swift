@@ -124,8 +124,10 @@ extension BackgroundLedger {
     /// The explanation of the distance between sends where receipts are too late.
     private func late(_ standing: Standing) -> String {
         guard standing.silence == .late else { return "Sends" }
+        let overdue = overdueReceipts
         return "Receipts come too late to wait for, and the device holds most pushes for up to "
-            + "\(Self.span(Int64(knownHold))); sends"
+            + "\(Self.span(Int64(knownHold))); "
+            + (overdue > 1 ? "\(overdue) receipts are overdue, so sends" : "sends")
     }
 
     /// The explanation of the daily limit.

@@ -35,6 +35,7 @@ struct LedgerReader {
         ledger.launchAt = uint32()
         ledger.holdSeconds = min(uint16(), UInt16(BudgetLimits.longestHoldSeconds))
         if version >= 3 { ledger.missingReceipts = uint8() }
+        if version >= 5 { ledger.lateSeconds = uint16() }
         if version < 4 {
             // The distance of launches, up to 40 minutes, and how late receipts come, in minutes.
             ledger.holdSeconds = min(ledger.holdSeconds, 2_400)

@@ -43,8 +43,9 @@ struct ReceiptRuleTests {
         }
         #expect(device.send(at: 30_000))
         #expect(device.send(at: 31_000))
-        _ = device.ask(at: 31_001)
-        #expect(device.due(at: 31_001) == 31_000 + 4 * 900.0)
+        #expect(device.send(at: 32_000))
+        _ = device.ask(at: 32_001)
+        #expect(device.due(at: 32_001) == 32_000 + 16 * 236.0)
     }
 
     @Test("a device that never confirms, or not for a week, is not backed off")
@@ -70,35 +71,84 @@ struct ReceiptRuleTests {
         let device = late()
         #expect(device.send(at: 9_100))
         _ = device.ask(at: 9_101)
-        #expect(device.due(at: 9_101) == 9_697)
+        #expect(device.due(at: 9_101) == 9_802)
         #expect(device.holds(at: 9_101) == [.spacing])
         // Prompt ones are believed again soon.
         device.confirm(at: 9_103, launchedAt: 9_102)
-        for second in [9_200.0, 9_300, 9_400] {
+        for second in [9_200.0, 9_300, 9_400, 9_500, 9_600, 9_700, 9_800] {
             #expect(device.send(at: second))
             device.confirm(at: second + 1, launchedAt: second)
         }
-        #expect(device.send(at: 9_500))
-        _ = device.ask(at: 9_501)
-        #expect(device.holds(at: 9_501) == [.unconfirmed])
+        #expect(device.send(at: 9_900))
+        _ = device.ask(at: 9_901)
+        #expect(device.holds(at: 9_901) == [.unconfirmed])
     }
 
     @Test("where receipts come late, sends are half as far again apart as pushes are held")
     func lateDistance() throws {
         let device = late()
         #expect(device.send(at: 9_100))
-        #expect(device.send(at: 9_697))
-        // Held for 10 min: the 398 s that were known grow by a quarter.
+        #expect(device.send(at: 9_802))
+        // Held for 10 min: the 468 s that were known grow by a quarter.
         device.confirm(at: 16_000, sentAt: 9_100, launchedAt: 9_690)
         #expect(device.send(at: 16_100))
         _ = device.ask(at: 16_101)
-        #expect(device.due(at: 16_101) == 16_100 + 745.0)
+        #expect(device.due(at: 16_101) == 16_100 + 877.0)
         let explanation = device.ledger.explain(policy: device.policy, at: Device.at(16_101))
         #expect(
             explanation.rules.first?.sentence
                 == "Receipts come too late to wait for, and the device holds most pushes for up to "
-                + "8 min 17 s; sends are at least 12 min 25 s apart (\(Device.at(16_845))).")
+                + "9 min 45 s; sends are at least 14 min 37 s apart (\(Device.at(16_977))).")
         #expect(explanation.hourly?.limit == 12)
+    }
+
+    @Test("where receipts come late, an urgent wake keeps the same distance")
+    func lateUrgent() {
+        let device = late()
+        #expect(device.send(at: 9_100))
+        let other = device.copy()
+        _ = device.ask(at: 9_101)
+        _ = other.ask(at: 9_101, .urgent)
+        #expect(device.due(at: 9_101) == other.due(at: 9_101))
+    }
+
+    // Else such a device is taken to hold its pushes, for hours, until six receipts were late.
+    @Test("one late receipt is enough where it is the first")
+    func firstLate() {
+        let device = confirming
+        for number in 0..<6 { #expect(device.send(at: 1_200 * Double(number))) }
+        device.confirm(at: 6_100, sentAt: 0, launchedAt: 1)
+        _ = device.ask(at: 6_101)
+        #expect(device.holds(at: 6_101) == [.spacing])
+    }
+
+    // Else a device that launches nothing for hours has each of its pushes overwritten.
+    @Test("where receipts come late, each that is overdue doubles the distance, from the second")
+    func overdue() {
+        let device = late()
+        var now = 20_000.0
+        var distances: [Double] = []
+        while now < 50_000 {
+            #expect(device.send(at: now))
+            _ = device.ask(at: now + 1)
+            let due = device.due(at: now + 1) ?? now
+            distances.append(due - now)
+            now = due
+        }
+        #expect(
+            distances == [Double](repeating: 702, count: 6) + [1_404, 2_808]
+                + [Double](repeating: 3_600, count: 6))
+        let rules = device.ledger.explain(policy: device.policy, at: Device.at(now - 1)).rules
+        #expect(
+            rules.first?.sentence
+                == "Receipts come too late to wait for, and the device holds most pushes for up to "
+                + "7 min 48 s; 11 receipts are overdue, so sends are at least 1 h apart "
+                + "(\(Device.at(now))).")
+        // The first receipt that comes ends it.
+        device.confirm(at: now, sentAt: now - 3_600, launchedAt: now - 3_599)
+        #expect(device.send(at: now))
+        _ = device.ask(at: now + 1)
+        #expect(device.due(at: now + 1) == now + 681.0)
     }
 
     @Test("the wider windows end a day after the latest launch that is confirmed")

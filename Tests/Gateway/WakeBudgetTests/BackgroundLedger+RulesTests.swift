@@ -208,12 +208,12 @@ struct ReportRuleTests {
         let device = Device()
         _ = device.ask(at: 0)
         #expect(device.report(.backgroundAppRefresh(false), at: 1) == .suppressed)
-        let suppression = Suppression.backgroundAppRefreshOff(until: Device.at(10_801))
+        let suppression = Suppression.backgroundAppRefreshOff(until: Device.at(3_601))
         #expect(device.ask(at: 2) == .suppressed(suppression))
         #expect(suppression.sentence.contains("alert push"))
         let decayed = device.copy()
-        #expect(decayed.ask(at: 10_800.999) == .suppressed(suppression))
-        #expect(decayed.ask(at: 10_801) == .send)
+        #expect(decayed.ask(at: 3_600.999) == .suppressed(suppression))
+        #expect(decayed.ask(at: 3_601) == .send)
         #expect(device.report(.backgroundAppRefresh(true), at: 3) == nil)
         #expect(device.ask(at: 4) == .send)
     }
@@ -224,18 +224,51 @@ struct ReportRuleTests {
         #expect(device.send(at: 0))
         device.confirm(at: 1)
         _ = device.report(.backgroundAppRefresh(false), at: 10)
-        #expect(device.send(at: 10_810))
+        #expect(device.send(at: 3_610))
         #expect(
-            device.ask(at: 10_811)
-                == .suppressed(.backgroundAppRefreshOff(until: Device.at(21_610))))
+            device.ask(at: 3_611)
+                == .suppressed(.backgroundAppRefreshOff(until: Device.at(7_210))))
         // A receipt of a launch before the report says nothing of what came after it.
-        device.confirm(at: 10_812, sentAt: 0, launchedAt: 5)
-        guard case .suppressed = device.ask(at: 10_813) else {
+        device.confirm(at: 3_612, sentAt: 0, launchedAt: 5)
+        guard case .suppressed = device.ask(at: 3_613) else {
             Issue.record("an old launch ended the report")
             return
         }
-        device.confirm(at: 10_820, sentAt: 10_810)
-        #expect(device.ask(at: 11_000) == .send)
+        device.confirm(at: 3_620, sentAt: 3_610)
+        #expect(device.ask(at: 4_000) == .send)
+    }
+
+    // Else wakes of a device that saves power end, although it launches the app soon after.
+    @Test("Background App Refresh that Low Power Mode turned off delays wakes, as that does")
+    func refreshOffInLowPowerMode() {
+        let device = Device()
+        _ = device.report(.lowPowerMode(true), at: 0)
+        #expect(device.report(.backgroundAppRefresh(false), at: 0) == nil)
+        _ = device.ask(at: 1)
+        #expect(device.holds(at: 1) == [.lowPowerMode])
+        _ = device.report(.lowPowerMode(false), at: 2)
+        #expect(device.due(at: 2) == 2)
+        _ = device.report(.backgroundAppRefresh(false), at: 3)
+        #expect(device.ledger.pending == nil)
+        // What was reported of Low Power Mode long ago says nothing of this report.
+        let other = Device()
+        _ = other.report(.lowPowerMode(true), at: 0)
+        _ = other.ask(at: 1)
+        #expect(other.report(.backgroundAppRefresh(false), at: 3_600) == .suppressed)
+    }
+
+    @Test("a launch after a report of Low Power Mode or a low battery ends it")
+    func launchUnderReport() {
+        for signal in [DeviceSignal.lowPowerMode(true), .battery(percent: 5, isCharging: false)] {
+            let device = Device()
+            #expect(device.send(at: 0))
+            _ = device.report(signal, at: 1_000)
+            _ = device.ask(at: 1_001)
+            device.confirm(at: 1_002, sentAt: 0, launchedAt: 999)
+            #expect(device.holds(at: 1_002)?.count == 1)
+            device.confirm(at: 1_300, sentAt: 0, launchedAt: 1_200)
+            #expect(device.due(at: 1_300) == 1_300)
+        }
     }
 
     @Test("a foreground supersedes what waits, and the spacing starts afresh")

@@ -72,6 +72,8 @@ struct BudgetWalk {
     var waiting = 0
     /// Whether what waits was sent before, and nothing else since.
     var isRepeat = false
+    /// Whether Low Power Mode was reported last, on.
+    var mayBeSaving = false
 
     init(seed: UInt64, policy: BudgetPolicy, hasClockTrouble: Bool) {
         self.policy = policy
@@ -329,7 +331,11 @@ struct BudgetWalk {
             case 2: .backgroundAppRefresh(!isBad)
             default: isBad ? .forceQuit : .lowPowerMode(false)
             }
-        end(by: ledger.report(signal, at: instant), signal == .backgroundAppRefresh(false))
+        let end = ledger.report(signal, at: instant)
+        if case .lowPowerMode(let isOn) = signal { mayBeSaving = isOn }
+        // In Low Power Mode, unless a launch ended that, it says nothing more.
+        if mayBeSaving, signal == .backgroundAppRefresh(false), end == nil { return }
+        self.end(by: end, signal == .backgroundAppRefresh(false))
     }
 
     private mutating func foreground() {

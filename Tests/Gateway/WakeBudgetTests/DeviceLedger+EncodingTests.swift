@@ -14,6 +14,7 @@ struct EncodingTests {
         ("fresh", 2, "020000000000000000f0"), ("busy", 2, busy(2)), ("calls", 2, calls(2)),
         ("fresh", 3, "030000000000000000f0"), ("busy", 3, busy(3)), ("calls", 3, calls(3)),
         ("fresh", 4, "040000000000000000f0"), ("busy", 4, busy(4)), ("calls", 4, calls(4)),
+        ("fresh", 5, "050000000000000000f0"), ("busy", 5, busy(5)), ("calls", 5, calls(5)),
     ]
 
     private static func busy(_ version: UInt8) -> String {
@@ -33,6 +34,8 @@ struct EncodingTests {
             version < 4 ? "0000" : "3302",
             // since version 3, how late receipts come; since version 4, which share is missing
             version < 3 ? "" : version < 4 ? "00" : "34",
+            // since version 5, how late half of the receipts come
+            version < 5 ? "" : "0000",
             // the day's slots: start, four words
             "90314b6b01000000000000000000000000000000000000000000000000000000",
             "00000000",
@@ -141,14 +144,14 @@ struct EncodingTests {
         #expect(error([]) == .truncated)
         #expect(error([1]) == .truncated)
         #expect(error([0] + busy.dropFirst()) == .unknownVersion(0))
-        #expect(error([5] + busy.dropFirst()) == .unknownVersion(5))
+        #expect(error([6] + busy.dropFirst()) == .unknownVersion(6))
         #expect(error([1, 3] + busy.dropFirst(2)) == .unknownKind(3))
         #expect(error(busy + [UInt8](repeating: 1, count: 60)) == .overlong)
         var damaged = busy
         damaged[10] = 200
         #expect(error(damaged) == .inconsistent("the times of sends hold what is none"))
         let version = LedgerDecodingError.unknownVersion(9).description
-        #expect(version.contains("version 9") && version.contains("up to 4"))
+        #expect(version.contains("version 9") && version.contains("up to 5"))
     }
 
     @Test("a charge is kept with its lease, and settles as if it had never been stored")
@@ -157,7 +160,7 @@ struct EncodingTests {
         _ = device.ask(at: 0, .urgent, expiresAt: 5_000)
         let debit = try device.debit(at: 0.5)
         let bytes = debit.encoded()
-        #expect(Self.hex(bytes) == "040001d2496b0000000000d2496b88e5496b02010000d2496b0001")
+        #expect(Self.hex(bytes) == "050001d2496b0000000000d2496b88e5496b02010000d2496b0001")
         let stored = try BudgetDebit(decoding: bytes)
         #expect(stored == debit)
         let first = try BudgetDebit(
@@ -166,7 +169,7 @@ struct EncodingTests {
         #expect(device.settle(stored, as: .notSent, returns: true) == .pending)
         #expect(device.due(at: 2) == 2)
         let damaged: [[UInt8]] = [
-            [], [1], [5] + bytes.dropFirst(), Array(bytes.prefix(10)), bytes + [0, 0, 9],
+            [], [1], [6] + bytes.dropFirst(), Array(bytes.prefix(10)), bytes + [0, 0, 9],
         ]
         for bad in damaged {
             #expect(throws: LedgerDecodingError.self) { try BudgetDebit(decoding: bad) }

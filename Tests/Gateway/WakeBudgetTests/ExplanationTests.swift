@@ -86,8 +86,8 @@ struct ExplanationTests {
         let explanation = explain(device, at: 1)
         let sentence = explanation.suppression?.sentence ?? ""
         #expect(sentence.contains("Use an alert push"))
-        #expect(sentence.contains("counts until \(Device.at(10_800))"))
-        #expect(explanation.nextSend == Device.at(10_800))
+        #expect(sentence.contains("counts until \(Device.at(3_600))"))
+        #expect(explanation.nextSend == Device.at(3_600))
     }
 
     @Test("calls are counted by the hour")
