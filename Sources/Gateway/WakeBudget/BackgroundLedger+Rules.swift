@@ -157,22 +157,21 @@ extension BackgroundLedger {
         }
         let maximum = Int64(settings.spacingMaximumSeconds)
         let distance = max(3 * Int64(knownHold) / 2, Int64(settings.confirmedSpacingSeconds))
-        return min(distance << max(overdueReceipts - 1, 0), maximum)
+        return min(distance << (max(overdueReceipts, 1) - 1), maximum)
     }
 
     /// The receipts that would have come by the latest send if each send since the one that was
     /// confirmed last had launched the app at once: of a send as old as half of the receipts are
-    /// late, a half; of one that is twice as old, or older, a whole one.
-    var overdueReceipts: Int64 {
-        let width = 2 * Int64(lateSeconds)
-        guard width > 0 else { return 0 }
-        var overdue: Int64 = 0
-        var index = 1
-        while index < Int(min(unconfirmed, sends.count)) {
-            overdue += min(Int64(sends.latest &- sends[index]), width)
-            index += 1
-        }
-        return overdue / width
+    /// late, a half; of one that is twice as old, or older, a whole one. The sends between the
+    /// oldest and the latest are taken to be evenly apart.
+    var overdueReceipts: UInt32 {
+        let others = UInt32(min(unconfirmed, sends.count))
+        guard lateSeconds > 0, others > 1 else { return 0 }
+        let oldest = sends.latest &- sends[Int(others) - 1]
+        let width = 2 * UInt32(lateSeconds)
+        return oldest <= width
+            ? (others - 1) * oldest / (2 * width)
+            : (others - 1) - (others - 1) * width / (2 * oldest)
     }
 
     /// The wait for a receipt, in seconds: at first twice the time for which the device holds

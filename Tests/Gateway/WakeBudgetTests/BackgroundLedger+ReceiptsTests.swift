@@ -136,7 +136,7 @@ struct ReceiptRuleTests {
             now = due
         }
         #expect(
-            distances == [Double](repeating: 702, count: 6) + [1_404, 2_808]
+            distances == [Double](repeating: 702, count: 7) + [1_404, 2_808]
                 + [Double](repeating: 3_600, count: 6))
         let rules = device.ledger.explain(policy: device.policy, at: Device.at(now - 1)).rules
         #expect(
