@@ -1,9 +1,10 @@
 // swift-tools-version: 6.2
 // SPDX-License-Identifier: Apache-2.0
 
-// A package of its own, so that only those who measure compile it:
+// A package of its own, so that only those who measure compile it, linked as Rouse's package is:
 //
-//     swift run -c release --package-path Tests/Benchmarks RouseBenchmarks --help
+//     swift run -c release --static-swift-stdlib --package-path Tests/Benchmarks \
+//         RouseBenchmarks --help
 
 import PackageDescription
 
