@@ -388,4 +388,22 @@ struct HandoverTests {
         #expect(Self.faults(source("let calls = makeCalls()")) == [])
         #expect(Self.faults(source("let calls: Recorder")) == [.voipPathWithoutReport])
     }
+
+    @Test("an argument behind a block of Objective-C has its own label")
+    func labelsBehindBlocks() throws {
+        let caller =
+            "@implementation AppDelegate\n- (void)application:(UIApplication *)a "
+            + "performFetchWithCompletionHandler:(void (^)(UIBackgroundFetchResult))done {\n"
+            + "[[Sync sharedInstance] sync:NO then:^(NSError *error) {\nlog(error);\n} "
+            + "done:^(UIBackgroundFetchResult result) {\ndone(result);\n}];\n}\n@end\n"
+        let worker =
+            "@implementation Sync\n- (void)sync:(BOOL)all then:(void (^)(NSError *))then {\n"
+            + "[self sync:all then:then done:nil];\n}\n- (void)sync:(BOOL)all then:(void (^)"
+            + "(NSError *))then done:(void (^)(UIBackgroundFetchResult))end {\n"
+            + "if (self.isBusy) { return; }\nend(0);\n}\n@end\n"
+        let broken = ["a.m": caller, "b.m": worker]
+        #expect(try Self.faults(broken) == ["b.m:6 fetchPathWithoutCompletion"])
+        let whole = worker.replacing("{ return; }", with: "{ end(1); return; }")
+        #expect(try Self.faults(["a.m": caller, "b.m": whole]) == [])
+    }
 }

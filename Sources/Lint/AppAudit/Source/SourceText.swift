@@ -88,8 +88,26 @@ struct SourceText {
         guard let next = self[index + 1], next.isMark(":"), let last = self[index - 1] else {
             return false
         }
-        if isObjectiveC { return last.isName || last.isMark("]") || last.isMark(")") }
+        if isObjectiveC {
+            return last.isName || last.isMark("]") || last.isMark(")") || endsLiteral(index - 1)
+        }
         return last.isMark("(") || last.isMark(",")
+    }
+
+    /// Whether a token of Objective-C ends a number, a text, a block or a dictionary.
+    private func endsLiteral(_ index: Int) -> Bool {
+        guard tokens[index].isMark("}") else {
+            switch tokens[index].kind {
+            case .number, .string: return true
+            case .name, .directive, .mark: return false
+            }
+        }
+        let open = partners[index]
+        guard open >= 0 else { return false }
+        if sees("@", at: open - 1) || sees("^", at: open - 1) { return true }
+        guard sees(")", at: open - 1), partners[open - 1] >= 0 else { return false }
+        // `^(id value) {`, `^BOOL(id value) {`, `^NSString *(id value) {`
+        return (0..<partners[open - 1]).suffix(3).contains { tokens[$0].isMark("^") }
     }
 
     /// The tokens between a bracket and the matching one.
