@@ -88,6 +88,30 @@ struct CompletionPathsTests {
         ])
     func whole(body: String) { #expect(Self.gaps(body) == []) }
 
+    @Test("of two opposite conditions of one block one is met")
+    func opposites() {
+        let other = "if state == .active {\ndone(.newData)\n}"
+        #expect(Self.gaps("if state != .active { done(.noData) }\nlog(state)\n" + other) == [])
+        #expect(Self.gaps("if isBusy { done(.noData) }\nif !isBusy { done(.newData) }") == [])
+        // They have to be about the same, and in the same block.
+        #expect(Self.gaps("if state != .inactive { done(.noData) }\n" + other) == [0])
+        #expect(Self.gaps("if state == .active { done(.noData) }\n" + other) == [0])
+        #expect(Self.gaps("if a {\nif state != .active { done(.noData) }\n}\n" + other) == [0])
+        #expect(Self.gaps("if isNew() { done(.noData) }\nif !isNew() { done(.newData) }") == [0])
+    }
+
+    @Test("the last of some work that is counted completes, unless there is none")
+    func countedWork() {
+        let loop =
+            "for item in list {\nload(item) {\ncount += 1\n"
+            + "if count == all { done(.newData) }\n}\n}"
+        #expect(Self.gaps("if list.isEmpty { return done(.noData) }\n" + loop) == [])
+        #expect(Self.gaps("if all == 0 {\ndone(.noData)\nreturn\n}\n" + loop) == [])
+        #expect(Self.gaps("guard all > 0 else { return done(.noData) }\n" + loop) == [])
+        #expect(Self.gaps(loop) == [0])
+        #expect(Self.gaps("if all == 0 { log(0) }\n" + loop) == [0])
+    }
+
     @Test("a flag of an earlier push excuses no path of the handler of the next one")
     func earlierFlags() {
         #expect(

@@ -43,6 +43,10 @@ struct CompletionPaths {
     private var leftLabels: [String: Int] = [:]
     /// Whether the call was made before a call with several closures, by its bracket.
     private var settledBefore: [Int: Bool] = [:]
+    /// The conditions under which the call was made, with their places.
+    var settledConditions: [SettledCondition: Int] = [:]
+    /// The scopes in which the call was made if there is nothing to go through.
+    var scopesWithoutNone: Set<Int> = []
     /// The remaining number of statements: nested closures are visited once per level.
     private var wordsLeft = 200_000
 
@@ -255,9 +259,18 @@ struct CompletionPaths {
                 || asksForLatch(start..<open)
                 || asksForFlag(start..<open, setIn: next..<max(next, range.upperBound))
             if !isMet { _ = walk(body, isSettled: isSettled, depth: depth + 1) }
+            if mentions(body) { noteNone(start..<open) }
             return next
         case "for", "while":
+            let known = gaps.count
             _ = walk(body, isSettled: isSettled, depth: depth + 1)
+            // The last of some work that is counted completes.
+            if keyword == "for", mentions(body),
+                scopesWithoutNone.contains(text.scopeIndices[start])
+            {
+                gaps.removeLast(gaps.count - known)
+                isSettled = true
+            }
             if keyword == "while", isEndless(start..<open, body) { isSettled = true }
             // The sequence may be empty.
             if keyword == "for", !isSettled, mentions(body), asksForInput(start..<open) {
@@ -365,12 +378,18 @@ struct CompletionPaths {
         }
         if isExhaustive || keyword == "if" && areExhaustive(conditions) {
             settle(&isSettled, branches)
+        } else if !isSettled, keyword == "if", branches.count == 1, branches[0].isSettled,
+            let first = opposite(of: condition)
+        {
+            openBranches.removeAll { $0 == first }
+            isSettled = true
         } else if !isSettled,
             branches.contains(where: { $0.isSettled || mentions(condition.lowerBound..<next) }),
             asksForInput(condition)
         {
             openBranches.append(condition.lowerBound)
         }
+        if keyword == "if", mentions(body) { noteNone(condition) }
         return next
     }
 
