@@ -318,6 +318,8 @@ struct SourceReaderTests {
         (token("let s = \"\\(deviceToken)\""), .describedDeviceToken, true),
         (token("NSLog(\"%@\", deviceToken.description)"), .describedDeviceToken, false),
         (token("logger.info(\"token \\(deviceToken)\")"), .describedDeviceToken, false),
+        (token("Log.d(\"token \\(deviceToken.description)\")"), .describedDeviceToken, false),
+        (token("Server.d(\"token \\(deviceToken.description)\")"), .describedDeviceToken, true),
         (token("send(deviceToken.description)"), .describedDeviceToken, true),
         (token("let s = String(describing: deviceToken)"), .describedDeviceToken, true),
         (token("let s = (deviceToken as NSData).description"), .describedDeviceToken, true),
@@ -391,6 +393,31 @@ struct SourceReaderTests {
         ("let tokenPattern = \"^[0-9a-f]{64}$\"", .fixedTokenLength, true),
         ("let digestPattern = \"^[0-9a-f]{64}$\"", .fixedTokenLength, false),
     ]
+
+    @Test("a registration that both sides of a condition make depends on no flag")
+    func repeatedRegistration() {
+        let register = "a.registerForRemoteNotifications()"
+        func hasFlag(_ body: String) -> Bool {
+            Self.observations("func f() { if a.isRegisteredForRemoteNotifications {\n\(body) }")
+                .contains { $0.subject == .remoteNotificationRegistration(.flag) }
+        }
+        #expect(!hasFlag("\(register)\nreturn\n}\nstart()\n\(register)"))
+        #expect(!hasFlag("\(register)\n} else {\n\(register)\n}"))
+        #expect(hasFlag("\(register)\nreturn\n}\nstart()"))
+        #expect(hasFlag("\(register)\n}\nif isNew { \(register) }"))
+    }
+
+    @Test("a setting that depends on the background modes is for those that there are")
+    func settingByModes() {
+        func isSeen(_ key: String) -> Bool {
+            Self.observations(
+                "func f() {\nlet modes = Bundle.main.object(forInfoDictionaryKey: \"\(key)\")\n"
+                    + "if modes.contains(\"location\") { m.allowsBackgroundLocationUpdates = true }\n}"
+            ).contains { $0.subject == .backgroundLocation }
+        }
+        #expect(isSeen("CFBundleName"))
+        #expect(!isSeen("UIBackgroundModes"))
+    }
 
     @Test("what becomes of device tokens", arguments: deviceTokensCases)
     func deviceTokens(source: String, subject: Subject, isSeen: Bool) {

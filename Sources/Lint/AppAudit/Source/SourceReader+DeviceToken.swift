@@ -131,12 +131,21 @@ extension SourceReader {
             if token.isMark("{") || token.isMark(";") { return false }
             if token.isMark("("), text.partners[before] > index {
                 return text[before - 1].map { Self.logCalls.contains($0.text) } == true
+                    || isOfLog(before - 1)
             }
             before =
                 text.partners[before] >= 0 && text.partners[before] < before
                 ? text.partners[before] - 1 : before - 1
         }
         return false
+    }
+
+    /// Whether a call is of something that logs, by the name of its owner: `Log.d(text)`.
+    private func isOfLog(_ call: Int) -> Bool {
+        guard text.sees(".", at: call - 1), let owner = text[call - 2], owner.isName else {
+            return false
+        }
+        return Self.nameParts(owner.text).contains { ["log", "logger", "logging"].contains($0) }
     }
 
     /// Whether a name is the parameter of the function that gets the token as data, or the token of

@@ -21,7 +21,9 @@ extension SourceReader {
         for scope in text.scopes(around: index) {
             switch scope.kind {
             case .control("if"):
-                if let occasion = occasion(ofCondition: scope.head..<scope.open, around: index) {
+                if let occasion = occasion(ofCondition: scope.head..<scope.open, around: index),
+                    occasion != .flag || !isRepeated(index, besides: scope)
+                {
                     return occasion
                 }
             // The branch for a denied permission: `if !granted { … }`, `guard granted else { … }`.
@@ -75,6 +77,26 @@ extension SourceReader {
                 && !text.sees("selector", "(", at: word - 2)
         }
         return asksForFlag ? .flag : nil
+    }
+
+    /// Whether the code that runs if a condition is not met makes the same call.
+    private func isRepeated(_ index: Int, besides branch: SourceScope) -> Bool {
+        let name = text.tokens[index].text
+        return text.tokens.indices.contains { other in
+            guard other > branch.close, text.tokens[other].isName(name), isCall(other),
+                let inner = text.scopes(around: other).first(where: { _ in true })
+            else { return false }
+            if case .control("else") = inner.kind, inner.head == branch.close + 1 { return true }
+            return text.scopeIndices[other] == text.scopeIndices[branch.head]
+        }
+    }
+
+    /// Whether the function around a token looks at the background modes of Info.plist before it.
+    func asksForModes(before index: Int) -> Bool {
+        guard let (_, body) = function(around: index) else { return false }
+        return (body.lowerBound..<max(body.lowerBound, index)).contains {
+            text.tokens[$0].text == "UIBackgroundModes"
+        }
     }
 
     /// Whether a token is in the case of a granted permission: `switch granted { case true:`,

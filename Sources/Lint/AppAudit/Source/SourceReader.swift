@@ -149,7 +149,8 @@ struct SourceReader {
             readBackgroundSession(index)
         case "desiredPushTypes": readPushTypes(index)
         case "allowsBackgroundLocationUpdates"
-        where text.sees("=", "true", at: index + 1) || text.sees("=", "YES", at: index + 1):
+        where (text.sees("=", "true", at: index + 1) || text.sees("=", "YES", at: index + 1))
+            && !asksForModes(before: index):
             see(.backgroundLocation, at: index)
         case "pushType" where text.sees(":", ".", at: index + 1):
             if let type = text[index + 3], ["token", "channel"].contains(type.text) {
