@@ -122,7 +122,8 @@ extension AppRules {
                 findings.reportSent(app, at: place, message)
             } else if asksForToken {
                 findings.suspect(app, at: place, message + ", and the source text asks for a token")
-            } else if hasMode {
+            } else if hasMode, app.platform != .macOS {
+                // The background modes are for iOS, whose app may share them.
                 findings.suspect(
                     app, at: place,
                     message + ", and UIBackgroundModes has `remote-notification`")

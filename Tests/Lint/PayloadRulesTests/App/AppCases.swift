@@ -127,6 +127,10 @@ extension AppCase {
                 info: Plist.modes("remote-notification"), entitlements: [:], platform: .watchOS),
             nil),
         AppCase(
+            "CF005", "the mode of a Mac",
+            .app(info: Plist.modes("remote-notification"), entitlements: [:], platform: .macOS),
+            nil),
+        AppCase(
             "CF005", "source text", .app(entitlements: [:], seen: [.voipRegistration]), .warning),
         AppCase(
             "CF005", "macOS, asked for on iOS alone",
