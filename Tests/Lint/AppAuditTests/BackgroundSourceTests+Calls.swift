@@ -202,6 +202,8 @@ extension BackgroundSourceTests {
             "NotificationCenter.default.post(name: .call, object: nil)",
             "sendEvent(withName: \"call\", body: payload)",
             "channel.invokeMethod(\"call\", arguments: payload.dictionaryPayload)",
+            "center.disconnected(call)", "center.close(call, reason: .remoteEnded)",
+            "defaults.synchronize()",
         ])
     func endings(_ call: String) {
         let source = Self.handler(

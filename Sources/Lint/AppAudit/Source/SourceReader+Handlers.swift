@@ -227,11 +227,15 @@ extension SourceReader {
             // What gets the push alone has to hand it on.
             guard !body.contains(index),
                 holdsReport(body)
-                    || reports.count == 1 && head.parameters.map(\.types) == [["PKPushPayload"]]
+                    || reports.count == 1 && head.parameters.count == 1
+                        && Self.takesPush(head.parameters[0])
             else { continue }
             var own = strictness
             own.startsAnew = false
             own.inputNames = inputNames(head, body)
+            // The type of the push is a parameter, and not what else has its name.
+            own.exemptNames = Self.voipStrictness.exemptNames.union(
+                head.parameters.map(\.name).filter(strictness.exemptNames.contains))
             if Self.isVoIPHandler(head), let type = head.parameters.last?.name {
                 own.exemptNames.insert(type)
             }
@@ -248,6 +252,12 @@ extension SourceReader {
         whole.countsEnd = true
         let gaps = CompletionPaths(text, body: scope, whole, settles: firm.contains).gaps
         return gaps.isEmpty ? nil : first
+    }
+
+    /// Whether a parameter is a push, or its payload.
+    private static func takesPush(_ parameter: SourceScope.FunctionHead.Parameter) -> Bool {
+        parameter.types == ["PKPushPayload"] || parameter.types == ["NSDictionary"]
+            || parameter.types.contains("AnyHashable")
     }
 
     /// The words of a camel-case name in lower case: `DDLogError` has `dd`, `log`, `error`.
@@ -436,7 +446,7 @@ extension SourceReader {
         "respondsToSelector", "alloc", "init", "new", "sharedApplication", "sharedInstance",
         "length", "count", "integerValue", "boolValue", "description", "copy", "selector",
         "setObject", "setValue", "addObject", "dictionaryWithCapacity", "arrayWithObjects",
-        "forKey",
+        "forKey", "synchronize", "removeObject", "removeObjectForKey",
         "sizeof", "currentNotificationCenter", "date", "UUID", "UUIDString", "class",
         // Closures that these run later are read in place.
         "async", "asyncAfter", "dispatch_async", "dispatch_after", "dispatch_time",

@@ -77,7 +77,7 @@ extension SourceReader {
             guard token.isName, isCall(index), !closures.contains(token.text) else { return false }
             if Self.reports.contains(token.text) { return true }
             if let older = olderHandler(calledAt: index) { return mayReport(older) }
-            guard !isIdleCall(index), !endsCall(token.text), !reportsNothing(index),
+            guard !isIdleCall(index), !endsCall(index), !reportsNothing(index),
                 !stopsWaiting(index, inputs), !callsScript(index),
                 !holdsReport || !postsNotification(index)
             else {
@@ -224,8 +224,10 @@ extension SourceReader {
 
     /// Whether a call is of a function of this file that only logs, calls a script or completes.
     private func reportsNothing(_ index: Int) -> Bool {
-        guard text[index - 1]?.isMark(".") != true || text.sees("self", ".", at: index - 2),
-            let function = onlyFunction(text.tokens[index].text),
+        let name = text.tokens[index].text
+        let isPlain = text[index - 1]?.isMark(".") != true || text.sees("self", ".", at: index - 2)
+        // `Script.shared.report(push)`: the type may be in this file too.
+        guard let function = isPlain ? onlyFunction(name) : calledFunction(index),
             case .function(let head) = function.kind
         else { return false }
         let body = text.content(ofBracket: function.open)
@@ -235,7 +237,18 @@ extension SourceReader {
             && calls.allSatisfy {
                 isIdleCall($0) || callsScript($0) || closures.contains(text.tokens[$0].text)
             }
-            && !body.contains { text.tokens[$0].isMark("=") && !declares($0) }
+            && !body.contains {
+                text.tokens[$0].isMark("=") && !declares($0) && !setsOwnValue($0, in: body)
+            }
+    }
+
+    /// Whether an equals sign sets a property of an object that the function makes:
+    /// `content.title = name`.
+    private func setsOwnValue(_ equals: Int, in body: Range<Int>) -> Bool {
+        var name = equals - 1
+        while text.sees(".", at: name - 1) { name -= 2 }
+        guard name < equals - 1, let owner = text[name], owner.isName else { return false }
+        return body.contains { text.sees("let", owner.text, "=", at: $0) }
     }
 
     /// Whether an equals sign initializes a new name: `let channel = …`, `if let view = …`.
@@ -254,18 +267,45 @@ extension SourceReader {
         return !Self.laterCallees.contains(callee)
     }
 
-    /// Whether a function ends a call, by its name, and does not report one in this file.
-    private func endsCall(_ name: String) -> Bool {
-        let verbs = ["end", "dismiss", "hangUp", "hangup", "reject", "decline", "stop"]
-        let isEnd = verbs.contains { verb in
+    /// Whether a call ends one that was reported, by its name or by the reason that it gets, and
+    /// the function reports none in this file.
+    private func endsCall(_ index: Int) -> Bool {
+        let name = text.tokens[index].text
+        let isEnd = Self.endingVerbs.contains { verb in
             guard name.hasPrefix(verb) else { return false }
             return name.dropFirst(verb.count).first.map(\.isUppercase) ?? true
         }
-        guard isEnd, !name.lowercased().contains("report") else { return false }
+        guard isEnd || getsReason(index), !name.lowercased().contains("report") else {
+            return false
+        }
         guard let scope = functions[name] else { return true }
         return !text.content(ofBracket: scope.open).contains {
             Self.reports.contains(text.tokens[$0].text)
         }
+    }
+
+    private static let endingVerbs = [
+        "end", "dismiss", "hangUp", "hangup", "reject", "decline", "stop", "disconnect",
+        "disconnected",
+    ]
+
+    /// Whether a call gets why a call ended: `close(reason: .remoteEnded)`.
+    private func getsReason(_ index: Int) -> Bool {
+        let reasons: Set = [
+            "remoteEnded", "unanswered", "answeredElsewhere", "declinedElsewhere",
+        ]
+        let words = arguments(ofCall: index)
+        var word = words.lowerBound
+        while word < words.upperBound {
+            let name = text.tokens[word].text
+            if name.hasPrefix("CXCallEndedReason")
+                || reasons.contains(name) && text.sees(".", at: word - 1)
+            {
+                return true
+            }
+            word = text.skipBracket(word, words)
+        }
+        return false
     }
 
     /// Whether a function with a result also handles the push, by its name: `handlePush`,

@@ -239,6 +239,12 @@ struct ScopeFinder {
                 // The type follows, up to the next comma outside brackets.
                 while index < range.upperBound, !tokens[index].isMark(",") {
                     if tokens[index].isName { parameter.types.append(tokens[index].text) }
+                    // The payload of a push: `[AnyHashable: Any]`.
+                    if tokens[index].isMark("["), index + 1 < range.upperBound,
+                        tokens[index + 1].isName("AnyHashable")
+                    {
+                        parameter.types.append("AnyHashable")
+                    }
                     index = partners[index] > index ? partners[index] + 1 : index + 1
                 }
                 parameters.append(parameter)
