@@ -93,6 +93,9 @@ struct CompletionPathsTests {
         let other = "if state == .active {\ndone(.newData)\n}"
         #expect(Self.gaps("if state != .active { done(.noData) }\nlog(state)\n" + other) == [])
         #expect(Self.gaps("if isBusy { done(.noData) }\nif !isBusy { done(.newData) }") == [])
+        let chain = "if state != .active { done(.noData) } else if state == .active {\n"
+        #expect(Self.gaps(chain + "done(.newData)\n}") == [])
+        #expect(Self.gaps(chain.replacing("!= .active", with: "!= .b") + "done(.a)\n}") == [0])
         // They have to be about the same, and in the same block.
         #expect(Self.gaps("if state != .inactive { done(.noData) }\n" + other) == [0])
         #expect(Self.gaps("if state == .active { done(.noData) }\n" + other) == [0])

@@ -412,7 +412,8 @@ struct SourceReaderTests {
         func isSeen(_ key: String) -> Bool {
             Self.observations(
                 "func f() {\nlet modes = Bundle.main.object(forInfoDictionaryKey: \"\(key)\")\n"
-                    + "if modes.contains(\"location\") { m.allowsBackgroundLocationUpdates = true }\n}"
+                    + "if modes.contains(\"location\") {\n"
+                    + "m.allowsBackgroundLocationUpdates = true\n}\n}"
             ).contains { $0.subject == .backgroundLocation }
         }
         #expect(isSeen("CFBundleName"))

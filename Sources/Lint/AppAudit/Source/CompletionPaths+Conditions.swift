@@ -25,7 +25,11 @@ extension CompletionPaths {
     func areExhaustive(_ conditions: [Range<Int>]) -> Bool {
         func operands(_ condition: Range<Int>, of mark: String) -> [[String?]] {
             condition.filter { text.tokens[$0].isMark(mark) }
-                .map { [text[$0 - 1]?.text, text[$0 + 1]?.text] }
+                .map { mark in
+                    // `.active` is two words.
+                    let value = text.sees(".", at: mark + 1) ? mark + 2 : mark + 1
+                    return [text[mark - 1]?.text, text[value]?.text]
+                }
         }
         guard let last = conditions.last, conditions.count > 1 else { return false }
         let equal = operands(last, of: "==")
