@@ -34,13 +34,20 @@ struct FrameBudgetTests {
         let body = HTTP2Caller.bytes(
             of: HTTP2Caller.Frame(type: HTTP2Caller.Kind.data, stream: 1, payload: [1, 2]))
         #expect(Self.read(HTTPVersionChoice.preface + head + body, by: 9, &budget))
-        budget.wroteData()
-        #expect(budget.left == FrameBudget.count + 2 * FrameBudget.countPerFrame)
+        budget.wroteBody(byteCount: 1_025)
+        #expect(budget.left == FrameBudget.count + 3 * FrameBudget.countPerPart)
         while budget.left > 0 { #expect(Self.read(ping, by: 9, &budget)) }
         let end = Self.start + FrameBudget.period
         #expect(!Self.read(ping, by: 9, &budget, at: end - .nanoseconds(1)))
         #expect(Self.read(ping, by: 9, &budget, at: end))
         #expect(budget.left == FrameBudget.count - 1)
+    }
+
+    @Test("What requests and answers add is bounded")
+    func bound() {
+        var budget = FrameBudget(now: Self.start)
+        for _ in 0..<10_000 { budget.wroteBody(byteCount: 65_536) }
+        #expect(budget.left == FrameBudget.mostCount)
     }
 
     /// Passes bytes in pieces. Returns whether the budget has room for them.

@@ -194,6 +194,22 @@ struct HTTP2GuardTests {
         }
     }
 
+    @Test("A caller that takes an answer byte by byte may not send more frames for it")
+    func byteByByte() async throws {
+        let bench = try APIBench()
+        try await bench.serve { caller in
+            let http2 = try HTTP2Caller(port: caller.port, key: key(bench), initialWindow: 0)
+            let stream = try http2.begin("GET", "/")
+            let frame = HTTP2Caller.Frame(
+                type: HTTP2Caller.Kind.window, stream: stream, payload: HTTP2Caller.bytes(1))
+            let bytes = HTTP2Caller.bytes(of: frame)
+            // The listener ends the connection before it has read all.
+            try? http2.send(Array(repeatElement(bytes, count: 10_000).joined()))
+            try await http2.receive { _ in false }
+            #expect(http2.goAway?.code == Self.enhanceYourCalm)
+        }
+    }
+
     @Test("A caller that gives windows back in small steps takes long answers whole")
     func smallWindows() async throws {
         let bench = try APIBench()

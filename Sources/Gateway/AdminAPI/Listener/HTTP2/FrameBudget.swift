@@ -6,16 +6,18 @@ import NIOCore
 /// a request: PING, SETTINGS, WINDOW_UPDATE, PRIORITY, RST_STREAM, GOAWAY, empty DATA and unknown
 /// ones.
 ///
-/// A normal caller sends a few for each request and for each frame of an answer, and a few by the
+/// A normal caller sends a few for each request and for each part of an answer, and a few by the
 /// hour. One that sends them without end costs processor time (CVE-2019-9511 to 9518).
 struct FrameBudget {
     /// The number without any request within ``period``.
     static let count = 1_000
     /// The time after which there are as many again.
     static let period = TimeAmount.seconds(30)
-    /// The number that each request adds, and each frame of an answer's body: callers renew the
-    /// windows of the stream and of the connection, some of them in small steps.
-    static let countPerFrame = 16
+    /// The number that each request adds, and each begun KiB of an answer's body: callers renew
+    /// the windows of the stream and of the connection, some of them in small steps.
+    static let countPerPart = 16
+    /// The most that is kept: what the answers need that a caller may leave untaken.
+    static let mostCount = count + countPerPart * HTTP2Guard.untakenByteCount / 1_024
 
     private(set) var left = Self.count
     private var start: NIODeadline
@@ -29,8 +31,13 @@ struct FrameBudget {
     /// Creates the budget of a new connection.
     init(now: NIODeadline) { start = now }
 
-    /// Records a frame of an answer's body.
-    mutating func wroteData() { left += Self.countPerFrame }
+    /// Records a part of an answer's body as it was written, before the caller's windows cut it:
+    /// their number is the caller's choice.
+    mutating func wroteBody(byteCount: Int) {
+        add(Self.countPerPart * max(1, (byteCount + 1_023) / 1_024))
+    }
+
+    private mutating func add(_ count: Int) { left = min(left + count, Self.mostCount) }
 
     /// Counts the frames that begin in these bytes, the next ones of the connection. Returns false
     /// when they are too many.
@@ -56,7 +63,7 @@ struct FrameBudget {
         switch type {
         case 0 where !isEmpty: return true  // DATA
         case 1:  // HEADERS
-            left += Self.countPerFrame
+            add(Self.countPerPart)
             return true
         case 9: return true  // CONTINUATION, which NIO limits for each head
         default: break
@@ -87,8 +94,8 @@ final class FrameLimit: ChannelInboundHandler {
     private var budget = FrameBudget(now: .now())
     private var isExceeded = false
 
-    /// Records a frame of an answer's body.
-    func wroteData() { budget.wroteData() }
+    /// Records a part of an answer's body.
+    func wroteBody(byteCount: Int) { budget.wroteBody(byteCount: byteCount) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isExceeded else { return }

@@ -9,7 +9,6 @@ extension HTTP2Guard: NIOHTTP2FrameDelegate {
         switch frame.payload {
         case .goAway(_, let code, _): if code != .noError { isBroken = true }
         case .data(let content):
-            frameLimit.wroteData()
             untakenByteCount -= content.data.readableBytes
             streams[frame.streamID]?.took(
                 content.data.readableBytes, isLast: content.endStream, at: .now())

@@ -326,6 +326,7 @@ final class HTTP2Guard: ChannelDuplexHandler {
             endsStream = content.endStream
             request.wrote(content.data.readableBytes, at: .now())
             untakenByteCount += content.data.readableBytes
+            frameLimit.wroteBody(byteCount: content.data.readableBytes)
         case .windowUpdate(let count): request.granted(count, at: .now())
         default: break
         }
