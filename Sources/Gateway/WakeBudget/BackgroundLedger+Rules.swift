@@ -116,7 +116,7 @@ extension BackgroundLedger {
     }
 
     /// The meaning of the device's silence, by the receipts that were missing so far.
-    private var silence: Standing.Silence {
+    var silence: Standing.Silence {
         if missingReceipts > Self.mostLost { return .late }
         return missingReceipts < BudgetLimits.lostReceipts ? .held : .heldOrLost
     }

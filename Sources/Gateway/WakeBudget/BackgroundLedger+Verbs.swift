@@ -216,7 +216,7 @@ extension BackgroundLedger {
         let interval = launch - second(of: launchAt)
         let later = (0..<Int(sends.count)).prefix { second(of: sends[$0]) > sent }
         noteHold(from: sent, until: launch, behind: later.count, isFirst: isFirst)
-        if launchedAt != nil { note(lateness: clock - launch) }
+        if launchedAt != nil, silence == .late { note(lateness: clock - launch) }
         unconfirmed = min(unconfirmed, UInt8(later.count))
         endReports(before: launch)
         reports.set(.forceQuit, to: false)

@@ -70,8 +70,8 @@ struct BackgroundLedger: Hashable, Sendable {
     /// The share of launches whose receipt was unknown when it was needed, in 255ths: up to
     /// ``mostLost`` where receipts are lost, and up to all where they are late.
     var missingReceipts: UInt8 = 0
-    /// The time after a launch by which about half of the receipts come, in seconds; 0 when no
-    /// receipt showed it yet.
+    /// The time after a launch by which about half of the receipts come, in seconds, where they
+    /// are late; 0 when no receipt showed it yet.
     var lateSeconds: UInt16 = 0
 
     /// The clock as a stamp.

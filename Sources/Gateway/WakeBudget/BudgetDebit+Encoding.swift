@@ -5,7 +5,7 @@ extension BudgetDebit {
     /// ledger's encoding, then the fields in their order, little-endian.
     public func encoded() -> [UInt8] {
         var writer = LedgerWriter()
-        writer.put(DeviceLedger.encodingVersion)
+        writer.put(DeviceLedger.commonVersion)
         writer.put(corrections)
         writer.put(second)
         writer.put(wake)

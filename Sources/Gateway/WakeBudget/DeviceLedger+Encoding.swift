@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DeviceLedger {
-    /// The version of the encoding that ``encoded()`` writes. Every earlier one is read as well.
+    /// The newest version of the encoding. Every earlier one is read as well.
     public static let encodingVersion: UInt8 = 5
+    /// The version that is written where the newest adds nothing: gateways that are not upgraded
+    /// yet, on the same store, read it too.
+    static let commonVersion: UInt8 = 4
 
     /// The ledger as bytes, for a store.
     ///
@@ -11,18 +14,20 @@ extension DeviceLedger {
     /// Version 2 added how the pending wake merges, whether it repeats its own attempts, and the
     /// number of the last debit; version 3 how late receipts come. Version 4 keeps how long pushes
     /// are held for the distance of launches, and which share of receipts is missing for how late.
-    /// Version 5 added again how late they come.
+    /// Version 5 added again how late they come; it is written only where they do.
     public func encoded() -> [UInt8] {
         var writer = LedgerWriter()
-        writer.put(Self.encodingVersion)
         switch form {
         case .background(let ledger):
+            writer.put(ledger.lateSeconds > 0 ? Self.encodingVersion : Self.commonVersion)
             writer.put(UInt8(0))
             writer.put(ledger)
         case .voip(let ledger):
+            writer.put(Self.commonVersion)
             writer.put(UInt8(1))
             writer.put(ledger)
         case .plain(let ledger):
+            writer.put(Self.commonVersion)
             writer.put(UInt8(2))
             writer.put(ledger.clock)
             writer.put(ledger.lead)

@@ -36,7 +36,7 @@ struct LedgerWriter {
         put(ledger.launchAt)
         put(ledger.holdSeconds)
         put(ledger.missingReceipts)
-        put(ledger.lateSeconds)
+        if ledger.lateSeconds > 0 { put(ledger.lateSeconds) }
         put(ledger.day.start)
         for word in [ledger.day.word0, ledger.day.word1, ledger.day.word2, ledger.day.word3] {
             put(word)
