@@ -156,8 +156,12 @@ extension BackgroundLedger {
             return urgency == .urgent ? 0 : Int64(settings.spacingSeconds)
         }
         let maximum = Int64(settings.spacingMaximumSeconds)
-        let distance = max(3 * Int64(knownHold) / 2, Int64(settings.confirmedSpacingSeconds))
-        return min(distance << (max(overdueReceipts, 1) - 1), maximum)
+        return min(lateDistance(settings) << (max(overdueReceipts, 1) - 1), maximum)
+    }
+
+    /// The distance between sends where receipts come late and none is overdue, in seconds.
+    func lateDistance(_ settings: BudgetSettings) -> Int64 {
+        max(3 * Int64(knownHold) / 2, Int64(settings.confirmedSpacingSeconds))
     }
 
     /// The receipts that would have come by the latest send if each send since the one that was

@@ -218,7 +218,7 @@ extension BackgroundLedger {
         noteHold(from: sent, until: launch, behind: later.count, isFirst: isFirst)
         if launchedAt != nil, silence == .late { note(lateness: clock - launch) }
         unconfirmed = min(unconfirmed, UInt8(later.count))
-        endReports(before: launch)
+        endReports(before: launch, certainlyAfter: launchedAt == nil ? sent : launch)
         reports.set(.forceQuit, to: false)
         reports.set(.launch, to: true)
         // Receipts may be out of order.
@@ -237,11 +237,12 @@ extension BackgroundLedger {
             && second(of: lowPowerModeAt) + BudgetLimits.hourSeconds > clock
     }
 
-    /// Ends the reports that a later launch contradicts.
-    private mutating func endReports(before launch: Int64) {
+    /// Ends the reports that a later launch contradicts; a receipt without the time of the launch
+    /// shows only that it was not before the send.
+    private mutating func endReports(before launch: Int64, certainlyAfter earliest: Int64) {
         if launch >= second(of: refreshOffAt) { reports.set(.refreshOff, to: false) }
-        if launch > second(of: lowPowerModeAt) { reports.set(.lowPowerMode, to: false) }
-        if launch > second(of: batteryAt) { reports.set(.battery, to: false) }
+        if earliest > second(of: lowPowerModeAt) { reports.set(.lowPowerMode, to: false) }
+        if earliest > second(of: batteryAt) { reports.set(.battery, to: false) }
     }
 
     /// Records a launch by a send that was followed by this number of others.

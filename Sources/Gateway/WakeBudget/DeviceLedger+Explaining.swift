@@ -91,7 +91,7 @@ extension BackgroundLedger {
         let standing = standing(settings)
         return switch hold {
         case .spacing:
-            late(standing) + " are at least "
+            late(standing, settings) + " are at least "
                 + "\(Self.span(spacing(urgency, standing, settings))) apart"
         case .unconfirmed:
             "\(unconfirmed == 1 ? "The last send was" : "The last \(unconfirmed) sends were") not "
@@ -122,9 +122,11 @@ extension BackgroundLedger {
     }
 
     /// The explanation of the distance between sends where receipts are too late.
-    private func late(_ standing: Standing) -> String {
+    private func late(_ standing: Standing, _ settings: BudgetSettings) -> String {
         guard standing.silence == .late else { return "Sends" }
-        let overdue = overdueReceipts
+        // Where pushes are held for long, overdue receipts change nothing.
+        let isLong = lateDistance(settings) >= Int64(settings.spacingMaximumSeconds)
+        let overdue = isLong ? 0 : overdueReceipts
         return "Receipts come too late to wait for, and the device holds most pushes for up to "
             + "\(Self.span(Int64(knownHold))); "
             + (overdue > 1 ? "\(overdue) receipts are overdue, so sends" : "sends")

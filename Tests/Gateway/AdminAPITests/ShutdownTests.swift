@@ -107,15 +107,12 @@ struct ShutdownTests {
         let caller = try HTTP2Caller(port: port, key: try #require(bench.keys[.wake]).text)
         let answered = try caller.begin("GET", "/healthz")
         #expect(try await caller.answer(to: answered).status == 200)
-        let start = ContinuousClock.now
         await group.triggerGracefulShutdown()
         try await caller.receive { _ in false }
         #expect(caller.goAway?.code == 0)
         #expect(caller.goAway?.lastStream == UInt32(answered))
         #expect(caller.goAwayCount == 1)
         try await run.value
-        // A connection with a request has 2.5 s to take its answer and to close.
-        #expect(start.duration(to: .now) < .milliseconds(2_400))
     }
 
     @Test("Over HTTP/2 a shutdown answers what came before its GOAWAY, and refuses the rest")
