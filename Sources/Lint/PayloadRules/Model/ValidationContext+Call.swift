@@ -41,23 +41,16 @@ extension ValidationContext {
     /// call; see ``callID``.
     var tellsCallsApart: Bool {
         guard let document else { return false }
-        return callID != nil || tellsCallsApart(document, depth: 0) || hasIDOfCaller
+        return callID != nil || tellsCallsApart(document, depth: 0) || hasOwnID
     }
 
-    /// Whether an object names the call by `id` beside the caller, as flutter_callkit_incoming
-    /// has it. Elsewhere an `id` can be that of anything.
-    private var hasIDOfCaller: Bool {
+    /// Whether the payload has an `id` that may be that of the call: many apps call it so.
+    private var hasOwnID: Bool {
         guard let document else { return false }
-        return document.nodes.indices.contains { object in
-            guard document.kind(object) == .object else { return false }
-            var (hasID, hasCaller) = (false, false)
-            for member in document.members(of: object) where isUsable(member.value, in: document) {
-                hasID = hasID || document.hasText(member.key, "id")
-                let letters = String(
-                    decoding: NearMiss.letters(document.text(member.key)), as: UTF8.self)
-                hasCaller = hasCaller || letters.hasPrefix("caller") || letters == "namecaller"
-            }
-            return hasID && hasCaller
+        return document.nodes.indices.contains { key in
+            document.kind(key) == .key && isUsable(key + 1, in: document)
+                && document.content(key).count <= 3
+                && NearMiss.letters(document.text(key)) == Array("id".utf8)
         }
     }
 
@@ -93,7 +86,7 @@ extension ValidationContext {
             found =
                 text.count >= Self.opaqueByteCount
                 && !document.bytes[text].contains { $0 <= 0x20 || $0 >= 0x7f }
-                || document.namesCipher(key)
+                || document.namesCipher(key) || document.namesSample(key)
         }
         return found
     }
@@ -171,6 +164,11 @@ extension JSONDocument {
     fileprivate func namesCipher(_ key: Int) -> Bool {
         let letters = String(decoding: NearMiss.letters(text(key)), as: UTF8.self)
         return letters.hasPrefix("encrypted") || letters.contains("ciphertext")
+    }
+
+    /// Whether a key of a sample stands for those that a reader puts in: `your_custom_data`.
+    fileprivate func namesSample(_ key: Int) -> Bool {
+        NearMiss.letters(text(key)).starts(with: "your".utf8)
     }
 
     /// Whether a string is a UUID in its usual form (RFC 9562 §4).
