@@ -55,8 +55,11 @@ struct PushChecker: Sendable {
 
     /// The rules about the type of a value, of which nothing is known where it is put in later.
     private static let types: Set<RuleID> = [
-        "BG001", "BG010", "G014", "LA001", "LA002", "WG001",
+        "BG001", "BG010", "G011", "G012", "G014", "LA001", "LA002", "WG001",
     ]
+
+    /// The rules by which a provider token is missing, where a certificate would do otherwise.
+    private static let ofTokens: Set<RuleID> = ["H019", "LO001"]
 
     /// Checks a document of the file `text`.
     func check(_ document: PushDocument, in text: SourceText) -> Result {
@@ -94,6 +97,7 @@ struct PushChecker: Sendable {
             (kind != .apns || $0.rule != "G016")
                 && (!item.isIllustration || $0.rule != "G006")
                 && (!item.isPartial || !Self.additions.contains($0.rule))
+                && (!item.isOfOtherType || $0.rule != "AL001")
                 && (!Self.types.contains($0.rule) || !item.hasPlaceholder(at: $0.offset))
         }
         let isUnreadable =
@@ -214,6 +218,7 @@ struct PushChecker: Sendable {
         let (place, pointer, header) = locate(diagnostic, by: item.places)
         // The value of a shell expansion, such as `$(date +%s)`, is unknown.
         if item.isInScript, diagnostic.header == nil, text.isExpansion(at: place) { return }
+        if item.isInScript, diagnostic.rule == "G011", text.isNamedByExpansion(at: place) { return }
         // Azure Notification Hubs replaces this with a number.
         if diagnostic.rule == "G014", text.has("\"#(", at: place) { return }
         let position = text.position(of: place)
@@ -235,10 +240,22 @@ struct PushChecker: Sendable {
     /// The severity of a finding in this push, unless the settings set another.
     private func weight(of diagnostic: Diagnostic, in item: PushItem) -> Severity {
         if isHarmless(diagnostic, in: item) { return .note }
+        if diagnostic.severity == .error, isDoubtful(diagnostic, in: item) { return .warning }
         guard diagnostic.rule == "G010", let weight = item.weightWithoutAPS else {
             return diagnostic.severity
         }
         return weight
+    }
+
+    /// Whether an error may be none: the token may come from elsewhere, and a page may show the
+    /// headers of one push beside the payload of another.
+    private func isDoubtful(_ diagnostic: Diagnostic, in item: PushItem) -> Bool {
+        switch diagnostic.header {
+        case "authorization":
+            item.isAuthenticatedElsewhere && Self.ofTokens.contains(diagnostic.rule)
+        case "apns-push-type": item.isJoined && diagnostic.rule == "H007"
+        default: false
+        }
     }
 
     /// Whether a finding does not apply to how the push is sent: the reserved keys of Firebase
@@ -250,7 +267,7 @@ struct PushChecker: Sendable {
             validator.reservesDefaultKeys
                 && (!item.draft.isForFirebase || item.places.origins[diagnostic.pointer] == nil)
         // The service may take the key out again.
-        case "G011": item.isPart && !item.draft.isForFirebase
+        case "G011": item.isPart && !item.draft.isForFirebase || item.isOfOtherType
         // The service may add the key.
         case _ where Self.requirements.contains(diagnostic.rule):
             item.isPartial && ["", "/aps"].contains(diagnostic.pointer)

@@ -61,6 +61,12 @@ struct SourceText: Sendable {
         return bytes[offset] == UInt8(ascii: "$") || bytes[offset] == UInt8(ascii: "`")
     }
 
+    /// Whether a key at a place begins with a shell expansion, or with a variable of an editor.
+    func isNamedByExpansion(at place: FilePlace) -> Bool {
+        guard case .offset(let offset) = place else { return false }
+        return isExpansion(at: .offset(offset + 1)) || has("\"{{", at: place)
+    }
+
     /// Whether a text is at a place.
     func has(_ text: StaticString, at place: FilePlace) -> Bool {
         guard case .offset(let offset) = place, offset < bytes.count else { return false }

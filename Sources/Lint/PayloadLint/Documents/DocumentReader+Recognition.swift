@@ -4,6 +4,12 @@ import PayloadRules
 import StrictJSON
 
 extension PushDraft {
+    /// Whether one of Apple's headers is there.
+    var showsAppleHeader: Bool {
+        opaqueHeaders.contains { $0.hasPrefix("apns") }
+            || headers.contains { $0.name.hasPrefix("apns") }
+    }
+
     /// Whether headers or payload show that this is for APNs. Requests of all kinds have headers
     /// and a body.
     var showsPush: Bool {

@@ -15,7 +15,10 @@ struct DocumentReader: Sendable {
 
     /// Reads one document. The extension of `name` decides between JSON and YAML if both are
     /// possible.
-    func read(_ bytes: [UInt8], name: String) -> PushDocument {
+    func read(_ text: [UInt8], name: String) -> PushDocument {
+        // Old editors end the lines of a page by a carriage return alone.
+        let hasReturns = PageBlock.isPage(name) && !text.contains(0x0a)
+        let bytes = hasReturns ? text.map { $0 == 0x0d ? 0x0a : $0 } : text
         let isYAML = looksLikeYAML(bytes, name: name)
         do throws(JSONSyntaxError) {
             let isPush = isNamedForPushes(name)
@@ -36,7 +39,7 @@ struct DocumentReader: Sendable {
                     : readDocument(bytes, name: name, isYAML: false)
             }
             if !Self.isNamedYAML(name),
-                let commands = readHTTP(bytes, name: name) ?? readScript(bytes, name: name)
+                let commands = readHTTPFile(bytes, name: name) ?? readScript(bytes, name: name)
             {
                 return commands
             }

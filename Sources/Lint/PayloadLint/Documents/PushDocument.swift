@@ -17,6 +17,13 @@ struct PushItem: Sendable {
     var isPartial: Bool { isPart || isIllustration }
     /// Whether it is in a script, which may compute parts of it.
     var isInScript = false
+    /// Whether the program that sends it may authenticate it by settings of its own, as editors
+    /// do with the certificate of a client.
+    var isAuthenticatedElsewhere = false
+    /// Whether headers and payload are in two blocks of a page.
+    var isJoined = false
+    /// Whether the page speaks of another type of push than a visible one near it.
+    var isOfOtherType = false
     /// Whether it is the text of the pushes that follow, whose syntax is judged.
     var isTextOnly = false
     /// Whether it has a recipient and no key of Apple's: then it is probably a request to an
@@ -69,6 +76,33 @@ struct PushDocument: Sendable {
     var blocks: [Range<Int>] = []
     /// The offsets of the blocks and commands that are about pushes and cannot be read.
     var unreadBlocks: [Int] = []
+}
+
+extension PushItem {
+    /// The push with these headers and a payload that is in another place of the file.
+    func joined(with payload: PushItem) -> PushItem {
+        var item = payload
+        item.draft = draft
+        item.draft.payload = payload.draft.payload
+        item.places.headers = places.headers
+        item.places.missingHeaders = places.missingHeaders
+        item.isInScript = isInScript
+        item.isAuthenticatedElsewhere = isAuthenticatedElsewhere
+        item.isJoined = true
+        item.weightWithoutAPS = nil
+        return item
+    }
+}
+
+extension PushDocument {
+    /// The payload, if there is nothing else, and nothing around it says anything of its headers.
+    var barePayload: PushItem? {
+        guard kind == .payload, faults.isEmpty, items.count == 1, let item,
+            item.draft.headers.isEmpty, !item.draft.headersAreComplete,
+            item.draft.payload.contains(text: "\"aps\"")
+        else { return nil }
+        return item
+    }
 }
 
 /// The command line's options for bare payloads.

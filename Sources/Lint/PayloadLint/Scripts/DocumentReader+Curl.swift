@@ -43,7 +43,23 @@ extension DocumentReader {
     func readHTTP(_ bytes: [UInt8], name: String) -> PushDocument? {
         guard forcedKind == nil || forcedKind == .request, HTTPRequests.isOne(bytes, name: name)
         else { return nil }
-        return read(HTTPRequests(bytes, name: name).commands, besideFile: name)
+        var result = read(HTTPRequests(bytes, name: name).commands, besideFile: name)
+        for index in result?.items.indices ?? 0..<0 {
+            result?.items[index].isAuthenticatedElsewhere = true
+        }
+        return result
+    }
+
+    /// Reads a file in HTTP notation. A request without a body is not whole: an editor has it from
+    /// another file, or asks for it.
+    func readHTTPFile(_ bytes: [UInt8], name: String) -> PushDocument? {
+        guard var result = readHTTP(bytes, name: name) else { return nil }
+        for item in result.items where item.draft.payload.isEmpty {
+            guard case .offset(let start)? = item.places.missingHeaders?.place else { continue }
+            result.unreadBlocks.append(start)
+        }
+        result.items.removeAll { $0.draft.payload.isEmpty }
+        return result
     }
 
     private func read(
@@ -118,7 +134,7 @@ extension DocumentReader {
     private func item(of curl: CurlCommand) -> PushItem? {
         let isForAzure = curl.isForAzure
         guard !curl.isTrial, let body = curl.body ?? (curl.hasBody ? nil : EmbeddedText()),
-            curl.isWhole || !body.bytes.isEmpty, !Self.isUnfinished(body),
+            curl.isWhole && !curl.isForRelay || !body.bytes.isEmpty, !Self.isUnfinished(body),
             curl.isClosed || (try? JSONScanner.scan(body.bytes)) != nil,
             // A body of several parts.
             !isForAzure || !body.bytes.starts(with: "--".utf8)
@@ -130,8 +146,8 @@ extension DocumentReader {
         var opaque: Set<String> = []
         for header in curl.headers {
             let name = isForAzure ? Self.azureNames[header.name] ?? header.name : header.name
-            // Azure's own authorization is not that of APNs.
-            if isForAzure, !name.hasPrefix("apns-") { continue }
+            // The authorization of a service is not that of APNs.
+            if isForAzure || curl.isForRelay, !name.hasPrefix("apns-") { continue }
             places.headers.append(
                 PlaceMap.Header(name: name, place: .offset(header.offset), pointer: ""))
             // What is left empty is for a reader to fill in.

@@ -8,6 +8,8 @@ extension DocumentReader {
     /// What a block of a page is.
     private enum Reading {
         case pushes(PushDocument)
+        /// Headers, whose payload is elsewhere.
+        case headers(PushItem)
         /// About pushes, and not readable: abridged, or not JSON.
         case unread
         case other
@@ -21,21 +23,25 @@ extension DocumentReader {
         var result = commands ?? PushDocument(kind: .request, hasComments: true)
         let blocks = PageBlock.all(in: bytes, name: name)
         result.blocks = blocks.map(\.whole)
-        for block in blocks {
-            switch read(block.text(in: bytes), block.language, besideFile: name) {
+        let sections = PageSections(bytes, blocks: blocks)
+        var readings = blocks.map { block in
+            moved(read(block.text(in: bytes), block.language, besideFile: name), of: block)
+        }
+        Self.join(&readings, of: blocks, in: sections)
+        for (block, reading) in zip(blocks, readings) {
+            switch reading {
             case .other: continue
+            case .headers(let item):
+                if item.draft.headersAreComplete {
+                    result.unreadBlocks.append(block.whole.lowerBound)
+                }
             case .unread: result.unreadBlocks.append(block.whole.lowerBound)
-            case .pushes(let document):
-                let start = block.content.lowerBound
-                for var item in document.items {
-                    item.places.shift(by: start)
-                    if !block.quoteMarks.isEmpty { item.places.isEditable = false }
-                    result.items.append(item)
+            case .pushes(var document):
+                if document.barePayload != nil {
+                    document.items[0].isOfOtherType = sections.namesOtherType(around: block.whole)
                 }
-                for var fault in document.faults {
-                    fault.place = fault.place.shifted(by: start)
-                    result.faults.append(fault)
-                }
+                result.items += document.items
+                result.faults += document.faults
             }
         }
         let isEmpty = commands == nil && result.items.isEmpty && result.faults.isEmpty
@@ -43,10 +49,57 @@ extension DocumentReader {
         return isEmpty && result.unreadBlocks.isEmpty ? nil : result
     }
 
+    /// A reading with the places in the page.
+    private func moved(_ reading: Reading, of block: PageBlock) -> Reading {
+        let start = block.content.lowerBound
+        switch reading {
+        case .other, .unread: return reading
+        case .headers(var item):
+            item.places.shift(by: start)
+            return .headers(item)
+        case .pushes(var document):
+            for index in document.items.indices {
+                document.items[index].places.shift(by: start)
+                if !block.quoteMarks.isEmpty { document.items[index].places.isEditable = false }
+            }
+            for index in document.faults.indices {
+                document.faults[index].place = document.faults[index].place.shifted(by: start)
+            }
+            return .pushes(document)
+        }
+    }
+
+    /// Joins each block of headers with the payload in the block behind it, or else before it, if
+    /// only prose of one section is between them.
+    private static func join(
+        _ readings: inout [Reading], of blocks: [PageBlock], in sections: PageSections
+    ) {
+        for index in readings.indices {
+            guard case .headers(let headers) = readings[index] else { continue }
+            for other in [index + 1, index - 1] where readings.indices.contains(other) {
+                guard case .pushes(var document) = readings[other],
+                    let payload = document.barePayload,
+                    sections.areTogether(
+                        blocks[min(index, other)].whole.upperBound,
+                        blocks[max(index, other)].whole.lowerBound)
+                else { continue }
+                document.items = [headers.joined(with: payload)]
+                readings[other] = .pushes(document)
+                readings[index] = .other
+                break
+            }
+        }
+    }
+
     private func read(
         _ block: [UInt8], _ language: String, besideFile name: String
     ) -> Reading {
         if HTTPRequests.isOne(block, name: "") { return readRequests(block, besideFile: name) }
+        if ["", "text", "txt", "http", "headers", "plaintext"].contains(language),
+            let lines = FieldLines(block)
+        {
+            return read(lines, of: block, besideFile: name)
+        }
         // In a string, a payload has escapes.
         let mentionsPush =
             Self.mentionsPush(block) || block.contains(text: #"\"aps\""#)
@@ -69,6 +122,29 @@ extension DocumentReader {
         } catch {
             return readIllustration(block, language, error)
         }
+    }
+
+    /// Reads a block of headers, and what is behind them.
+    private func read(
+        _ lines: FieldLines, of block: [UInt8], besideFile name: String
+    ) -> Reading {
+        let headers = lines.item(assumptions)
+        guard let start = lines.bodyStart else {
+            return lines.hasAppleField ? .headers(headers) : .other
+        }
+        // A response may follow.
+        let body = block.indices.map { $0 < start && block[$0] != 0x0a ? 0x20 : block[$0] }
+        let hasJSON =
+            (try? JSONScanner.scan(body)) != nil
+            || (try? JSONScanner.scan(IllustratedJSON(body).bytes)) != nil
+        guard hasJSON else {
+            return Self.brokenTextMentionsPush(block) && lines.hasAppleField ? .unread : .other
+        }
+        guard case .pushes(var document) = read(body, "", besideFile: name) else { return .other }
+        if lines.hasAppleField, let payload = document.barePayload {
+            document.items = [headers.joined(with: payload)]
+        }
+        return .pushes(document)
     }
 
     /// Reads an object, or a list of payloads or requests.
@@ -135,6 +211,13 @@ extension DocumentReader {
             return text == "..." || text == "…"
         }
         let isCut = result.items.isEmpty
+        if result.items.count == 1, result.items[0].draft.payload.isEmpty, !dots,
+            result.items[0].draft.showsAppleHeader
+        {
+            var item = result.items[0]
+            item.draft.opaqueHeaders.insert("authorization")
+            return .headers(item)
+        }
         result.items.removeAll { $0.draft.payload.isEmpty }
         let count = result.items.count
         result.items.removeAll { dots || Self.isIllustration($0.draft.payload) }

@@ -135,10 +135,12 @@ struct HTTPRequests {
         }
     }
 
-    /// The length in bytes of a word that says what follows: `Headers:`, `Body: {`.
-    private static func label(_ line: Substring) -> Int? {
-        let word = line.prefix(while: \.isLetter)
-        guard !word.isEmpty, line.dropFirst(word.count).first == ":" else { return nil }
+    /// The length in bytes of words that say what follows: `APNs headers:`, `Body: {`.
+    static func label(_ line: Substring) -> Int? {
+        let word = line.prefix { $0.isLetter || $0 == " " }
+        guard word.first?.isLetter == true, line.dropFirst(word.count).first == ":" else {
+            return nil
+        }
         let rest = line.dropFirst(word.count + 1).drop { " \t".contains($0) }
         return rest.isEmpty || rest.hasPrefix("{") ? line.utf8.count - rest.utf8.count : nil
     }
@@ -264,7 +266,24 @@ struct HTTPRequests {
             start = end + 2
         }
         text.append(file.slice(start..<range.upperBound))
-        return text
+        return Self.withoutRemarks(text)
+    }
+
+    /// A body without the lines that are remarks for the editor, which does not send them.
+    private static func withoutRemarks(_ body: EmbeddedText) -> EmbeddedText {
+        var isStart = true
+        var isRemark = false
+        return body.replacingBytes { index, byte in
+            if byte == 0x0a {
+                (isStart, isRemark) = (true, false)
+            } else if isStart, byte > 0x20 {
+                isStart = false
+                isRemark =
+                    byte == UInt8(ascii: "#")
+                    || body.bytes[index...].starts(with: "//".utf8)
+            }
+            return isRemark ? 0x20 : byte
+        }
     }
 
     /// The position of the first two consecutive bytes of this value.

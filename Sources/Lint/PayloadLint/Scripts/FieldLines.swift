@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Lines of headers as pages show them, without a request line, and what is behind them:
+/// `apns-topic: com.example.app`.
+struct FieldLines {
+    /// The headers, with their offsets.
+    private(set) var fields: [CurlCommand.Header] = []
+    /// The offset of the object or the list behind them; `nil` if there is none.
+    private(set) var bodyStart: Int?
+
+    /// Whether one of the headers is Apple's.
+    var hasAppleField: Bool { fields.contains { $0.name.hasPrefix("apns-") } }
+
+    /// Reads a block. Returns `nil` if something else is in it.
+    init?(_ block: [UInt8]) {
+        var start = 0
+        while start < block.count, bodyStart == nil {
+            let end = block[start...].firstIndex(of: 0x0a) ?? block.count
+            guard read(block, start..<end) else { return nil }
+            start = end + 1
+        }
+        if fields.isEmpty { return nil }
+    }
+
+    /// Reads a line, which may be a label such as `Headers:`. Returns whether it is none of other
+    /// text.
+    private mutating func read(_ block: [UInt8], _ line: Range<Int>) -> Bool {
+        guard let start = block[line].firstIndex(where: { $0 > 0x20 }) else { return true }
+        if "{[".utf8.contains(block[start]) {
+            bodyStart = start
+            return true
+        }
+        let text = String(decoding: block[start..<line.upperBound], as: UTF8.self)
+            .replacing("\r", with: "")
+        if let label = HTTPRequests.label(text[...]) {
+            if label < text.utf8.count { bodyStart = start + label }
+            return true
+        }
+        let name = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+        guard !name.isEmpty, text.dropFirst(name.count).first == ":" else { return false }
+        var value = text.dropFirst(name.count + 1)
+        // A remark behind the value is for people.
+        for mark in [" //", " #", "\t//", "\t#"] {
+            if let remark = value.firstRange(of: mark) { value = value[..<remark.lowerBound] }
+        }
+        let trimmed = value.drop { " \t".contains($0) }
+        let length = trimmed.lastIndex { !" \t".contains($0) }.map { trimmed[...$0] } ?? ""
+        fields.append(
+            CurlCommand.Header(name: name.lowercased(), value: String(length), offset: start))
+        return true
+    }
+
+    /// The push that has these headers, and others that the page may not show; its payload is in
+    /// another place.
+    func item(_ assumptions: PushAssumptions) -> PushItem {
+        var known: [PushDraft.Header] = []
+        var opaque: Set<String> = ["authorization"]
+        var places = PlaceMap()
+        for field in fields {
+            places.headers.append(
+                PlaceMap.Header(name: field.name, place: .offset(field.offset), pointer: ""))
+            if !field.value.isEmpty, let value = Placeholder.known(field.value, of: field.name) {
+                known.append(PushDraft.Header(field.name, value))
+            } else {
+                opaque.insert(field.name)
+            }
+        }
+        places.missingHeaders = (.offset(fields.first?.offset ?? 0), "")
+        var draft = assumptions.draft(payload: [], knownHeaders: known)
+        draft.opaqueHeaders = opaque
+        return PushItem(draft: draft, places: places)
+    }
+}
