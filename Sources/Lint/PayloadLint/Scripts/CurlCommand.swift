@@ -195,21 +195,35 @@ struct CurlCommand {
         let managesChannels = path?.hasPrefix("/1/apps/") == true
         return namesAPNs
             || !managesChannels && headers.contains { $0.name.hasPrefix("apns-") }
+            || isForOwnServer && url?.text.contains("/3/device") == true
+                && body?.bytes.contains(text: "\"aps\"") == true
     }
 
     /// Whether the command sends to a server that forwards to APNs, and adds what is missing.
     var isForRelay: Bool {
         guard isForAPNs, !namesAPNs, let path else { return false }
-        return !Placeholder.isIn(path)
+        return isForOwnServer || !Placeholder.isIn(path)
+    }
+
+    /// Whether the command names a server that is not Apple's.
+    private var isForOwnServer: Bool { url.map { Self.isForOwnServer($0.text) } ?? false }
+
+    /// Whether a URL names a server that is not Apple's, which asks for what it likes and may add
+    /// headers. What stands for the name of a server may stand for Apple's.
+    static func isForOwnServer(_ url: String) -> Bool {
+        guard let start = url.firstRange(of: "://")?.upperBound else {
+            return url.first.map { $0 != "/" } == true && !url.contains("push.apple.com")
+                && !Placeholder.isIn(String(url.prefix { $0 != "/" }))
+        }
+        let host = String(url[start...].prefix { $0 != "/" })
+        return !host.isEmpty && !host.contains("push.apple.com") && !Placeholder.isIn(host)
     }
 
     /// Whether the command speaks to APNs itself: not to Safari's push service, nor to the service
     /// that manages channels, nor only to try the connection.
     private var namesAPNs: Bool {
         guard let url else { return false }
-        // A server on the same machine asks for what it likes.
-        let own = ["//localhost", "//127.0.0.1", "//[::1]"]
-        if url.text.contains("/3/device") { return !own.contains { url.text.contains($0) } }
+        if url.text.contains("/3/device") { return !isForOwnServer }
         let hosts = ["api.push.apple.com", "api.sandbox.push.apple.com", "api.development.push"]
         guard hosts.contains(where: { url.text.contains($0) }) else { return false }
         guard let path, path != "/" else { return hasBody }

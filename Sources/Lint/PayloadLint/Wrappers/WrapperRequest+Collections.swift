@@ -45,6 +45,7 @@ extension WrapperRequest {
         let prefix = "/3/device/"
         guard path.hasPrefix(prefix) else { return false }
         if url?.text.contains("push.apple.com") == true { return true }
+        if url.map({ CurlCommand.isForOwnServer($0.text) }) == true { return false }
         let names = document.elements(of: headers).compactMap {
             (member("key", of: $0) ?? member("name", of: $0))
                 .flatMap { document.scalarText($0.value)?.lowercased() }
