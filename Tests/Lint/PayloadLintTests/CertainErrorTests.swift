@@ -114,4 +114,37 @@ struct CertainErrorTests {
         #expect(
             try await Self.findings(#"{"aps":{"alert":"x","{{key}}":1}}"#, name: "a.json") == [])
     }
+
+    @Test(
+        "what a script sets only under a condition is not known behind it",
+        arguments: [
+            "[ -n \"$1\" ] && P=5", "if [ -n \"$1\" ]; then P=5; fi", "for P in 5 10; do",
+            "test -z \"$1\" || P=5",
+        ])
+    func conditions(line: String) async throws {
+        let command =
+            "curl --http2 -H 'apns-topic: a.b' -H 'apns-push-type: background' "
+            + "-H \"apns-priority: $P\" -d '{\"aps\":{\"content-available\":1}}' "
+            + "https://api.push.apple.com/3/device/$TOKEN\n"
+        #expect(
+            try await Self.findings("P=10\n" + command, name: "a.sh") == ["error BG006 2"])
+        #expect(try await Self.findings("P=10\n\(line)\n" + command, name: "a.sh") == [])
+    }
+
+    @Test("a value that a template puts in is no fault, nor is a comment that is not sent")
+    func templates() async throws {
+        let yaml =
+            "headers:\n  apns-push-type: alert\n  apns-topic: {{ .Values.topic }}\n"
+            + "payload:\n  aps:\n    alert: x\n"
+        #expect(try await Self.findings(yaml, name: "a.yaml") == [])
+        let collection = """
+            {"request":{"method":"POST","url":"https://api.push.apple.com/3/device/{{token}}",
+             "header":[{"key":"apns-topic","value":"a.b"},{"key":"apns-push-type","value":"alert"}],
+             "body":{"mode":"raw","raw":"{ // x\\n\\"aps\\":{\\"badge\\":1}}"}}}
+            """
+        #expect(try await Self.findings(collection, name: "a.json") == [])
+        let empty = collection.replacing(
+            #"{ // x\n\"aps\":{\"badge\":1}}"#, with: "")
+        #expect(try await Self.findings(empty, name: "a.json") == [])
+    }
 }

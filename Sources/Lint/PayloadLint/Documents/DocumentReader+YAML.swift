@@ -97,6 +97,13 @@ extension DocumentReader {
             for (key, value) in mapping {
                 let name = key.scalar?.string ?? ""
                 let pointer = "/headers/" + JSONPointerText.escaped(name)
+                // `{{ topic }}` of a template is a mapping in a mapping.
+                if let first = value.mapping?.first(where: { _ in true }),
+                    first.key.mapping != nil
+                {
+                    opaque.insert(name.lowercased())
+                    continue
+                }
                 guard let text = value.scalar?.string else {
                     result.faults.append(
                         PushDocument.Fault(

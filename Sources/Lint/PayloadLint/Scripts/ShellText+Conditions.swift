@@ -26,6 +26,7 @@ extension ShellText {
     /// Follows a line into a condition, to its next branch, or out of it.
     mutating func follow(_ line: Range<Int>) {
         let text = bytes[line].drop { $0 == 0x20 || $0 == 0x09 }
+        forgetVariables(setUnderConditionIn: text)
         guard let first = text.first, "icef;".utf8.contains(first) else { return }
         // The rest of a line whose command was read.
         if first == UInt8(ascii: ";") {
@@ -47,6 +48,27 @@ extension ShellText {
         case "fi": close(isCase: false)
         case "esac": close(isCase: true)
         default: return
+        }
+    }
+
+    /// Forgets the variables that a line sets only under a condition, or one after another:
+    /// `[ -n "$1" ] && TYPE=$1`, `if …; then TYPE=$1; fi`, `for TYPE in …`.
+    private mutating func forgetVariables(setUnderConditionIn line: ArraySlice<UInt8>) {
+        let words = line.split { " \t\r;()".utf8.contains($0) }
+        guard let first = words.first.map({ String(decoding: $0, as: UTF8.self) }) else { return }
+        if ["for", "select"].contains(first), words.count > 1 {
+            variables[String(decoding: words[1], as: UTF8.self)] = nil
+        }
+        let isCondition =
+            ["if", "[", "[[", "test", "case", "while", "until", "(("].contains(first)
+            || line.contains(UInt8(ascii: ")")) && line.suffix(4).contains(UInt8(ascii: ";"))
+        guard isCondition, !first.hasPrefix("#") else { return }
+        for word in words.dropFirst() {
+            let name = word.prefix(while: Self.isName)
+            let rest = word.dropFirst(name.count).drop { $0 == UInt8(ascii: "+") }
+            if !name.isEmpty, rest.first == UInt8(ascii: "=") {
+                variables[String(decoding: name, as: UTF8.self)] = nil
+            }
         }
     }
 

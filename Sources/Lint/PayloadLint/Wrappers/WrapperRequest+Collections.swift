@@ -15,7 +15,12 @@ extension WrapperRequest {
             document.kind(raw.value) == .string, member("encoding", of: body.value) == nil
         else { return nil }
         let names = [list, body, raw].map { String(decoding: document.text($0.key), as: UTF8.self) }
-        guard var push = payload(raw.value, pointer: "\(pointer)/\(names[1])/\(names[2])"),
+        // A script of the collection may put the body in.
+        guard !document.isEmptyString(raw.value) else { return [] }
+        guard
+            var push = payload(
+                raw.value, pointer: "\(pointer)/\(names[1])/\(names[2])",
+                change: Self.withoutComments),
             let base = push.base
         else { return nil }
         let path = url.flatMap { CurlCommand.path(of: $0.text) }
@@ -37,6 +42,13 @@ extension WrapperRequest {
             }
         }
         return [push]
+    }
+
+    /// A body without its comments, which Postman does not send.
+    private static func withoutComments(_ body: EmbeddedText) -> EmbeddedText {
+        let text = IllustratedJSON(body.bytes)
+        guard text.hasComments, (try? JSONScanner.scan(text.bytes)) != nil else { return body }
+        return body.replacingBytes { index, _ in text.bytes[index] }
     }
 
     /// Whether a request is to APNs, by its host or a header, or by a path that other services

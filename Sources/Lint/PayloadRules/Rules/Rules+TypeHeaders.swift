@@ -21,7 +21,9 @@ extension Rules {
             from: [.sending], fix: "Add apns-priority 5.", for: .background, in: .draft
         ) { push, findings in
             if !push.isForPass, push.draft?.lacks("apns-priority") == true {
-                findings.report(.header(priorityHeader))
+                // Without a type it may be sent as an alert.
+                findings.report(
+                    .header(priorityHeader), severity: push.typeIsGuess ? .warning : nil)
             }
         },
         Rule(
