@@ -275,6 +275,7 @@ struct PushChecker: Sendable {
         case "G014": item.places.origins[diagnostic.pointer] != nil && !item.draft.isForFirebase
         // Rule G010 says that `aps` is missing.
         case "G013" where item.weightWithoutAPS != nil: true
+        case "VO003" where item.hasServiceID: true
         // OneSignal asks for `contents` or `content_available` in a VoIP push too.
         case "VO009":
             ["/contents", "/content_available"].contains {

@@ -226,8 +226,8 @@ struct DocumentReader: Sendable {
                     ?? request(members, in: document, isPush: isPush)
             }
             guard bundle == nil else { return simulated(bundle, in: document) }
-            if hasAPS { return bare(document.bytes, .payload) }
-            return wrapped(document, EmbeddedText(file: document.bytes)) ?? foreign(document)
+            return wrapped(document, EmbeddedText(file: document.bytes))
+                ?? (hasAPS ? bare(document.bytes, .payload) : foreign(document))
         }
     }
 

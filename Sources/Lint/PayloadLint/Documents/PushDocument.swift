@@ -11,6 +11,8 @@ struct PushItem: Sendable {
     var places: PlaceMap
     /// Whether it is a part of something that another program sends, and may add to before.
     var isPart = false
+    /// Whether the service that sends it adds an id to each push.
+    var hasServiceID = false
     /// Whether comments explain it to people: they may say what else is sent, or instead.
     var isIllustration = false
     /// Whether other keys than those that are here may be sent.

@@ -243,6 +243,11 @@ struct CurlCommand {
             || url?.text.contains("fcm.googleapis.com/v1/projects/") == true
     }
 
+    /// Whether the command sends to a service itself, not to a server that may change the request.
+    var isForService: Bool {
+        isForFirebase || url?.text.contains("onesignal.com/") == true
+    }
+
     /// The path of the request, with a placeholder for a device token that is not in the script.
     var path: String? { url.flatMap { Self.path(of: $0.text) }.map(Placeholder.filled(path:)) }
 

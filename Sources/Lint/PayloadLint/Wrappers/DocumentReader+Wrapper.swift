@@ -17,6 +17,10 @@ extension DocumentReader {
             return nil
         }
         var request = WrapperRequest(document: document, text: text, node: 0, pointer: "")
+        if request.member("aps") != nil {
+            guard assumptions.pushType == nil, request.isFormerFirebaseBesideAPS else { return nil }
+            return request.formerFirebase().map { self.document(of: $0) }
+        }
         // `message` of Firebase, and `Message` of Amazon SNS, whose value is a string. An
         // unmistakable outer request has its own member `message`.
         let around = request.names
@@ -83,7 +87,7 @@ extension DocumentReader {
 
     private func document(of pushes: [WrappedPush]) -> PushDocument {
         var result = PushDocument(kind: .request)
-        result.items = pushes.map { $0.item(assumptions) }
+        result.items = pushes.filter(\.isSent).map { $0.item(assumptions) }
         result.faults = pushes.flatMap(\.faults)
         return result
     }

@@ -29,6 +29,10 @@ struct WrappedPush {
     var start = 0
     /// Whether the service is Firebase.
     var isForFirebase = false
+    /// Whether the service adds an id to each push.
+    var hasServiceID = false
+    /// Whether anything of it is sent to APNs.
+    var isSent = true
     /// Whether the service is unknown, and may add visible content.
     var isPart = false
     /// Whether what surrounds the payload shows that it is a push, also in a file of a folder.
@@ -75,7 +79,8 @@ struct WrappedPush {
             : assumptions.draft(payload: text.bytes, headers: fields)
         if allHeaders != nil { draft.opaqueHeaders = opaque }
         draft.isForFirebase = isForFirebase
-        return PushItem(draft: draft, places: places, isPart: isPart)
+        return PushItem(
+            draft: draft, places: places, isPart: isPart, hasServiceID: hasServiceID)
     }
 
     /// The names of `aps` members in Firebase's libraries, and Apple's names.

@@ -76,6 +76,13 @@ struct Wrapper: Sendable {
             all: ["apns", "interests"], any: ["interests"], form: .platforms(["apns": nil]),
             isUnmistakable: true),
         Wrapper(
+            all: [], any: ["to", "registration_ids"], form: .formerFirebase, isUnmistakable: false),
+        Wrapper(
+            all: ["condition"],
+            any: [
+                "priority", "content_available", "mutable_content", "time_to_live", "collapse_key",
+            ], form: .formerFirebase, isUnmistakable: false),
+        Wrapper(
             all: ["notification"], any: ["token", "topic", "condition", "android", "webpush"],
             form: .firebase, isUnmistakable: false),
         Wrapper(
@@ -83,8 +90,6 @@ struct Wrapper: Sendable {
         Wrapper(
             all: ["data"], any: ["token", "topic", "condition"], form: .firebase,
             isUnmistakable: false),
-        Wrapper(
-            all: [], any: ["to", "registration_ids"], form: .formerFirebase, isUnmistakable: false),
         Wrapper(all: ["payload"], any: ["payload"], form: .fragment, isUnmistakable: false),
     ]
 

@@ -18,9 +18,26 @@ extension WrapperRequest {
                 push.headers.append(
                     ("apns-push-type", type, offset(member.key), pointer + "/" + name))
             }
+            push.faults += faults(ofPlatform: name, member.value)
             pushes.append(push)
         }
         return pushes.isEmpty ? nil : pushes
+    }
+
+    /// Reports a payload of Amazon SNS that is not in a string. A message without a default may
+    /// be one that a program has still to write.
+    private func faults(ofPlatform name: String, _ value: Int) -> [PushDocument.Fault] {
+        guard name.first?.isUppercase == true, document.kind(value) == .object else { return [] }
+        let isWhole =
+            pointer == "/Message"
+            || member("default").map { document.kind($0.value) } == .string
+        return [
+            PushDocument.Fault(
+                rule: "G014", severity: isWhole ? .error : .warning,
+                message: "`\(name)` is an object, and Amazon SNS takes only JSON in a string",
+                fix: "Write the payload as a string.", place: .offset(offset(value)),
+                pointer: pointer + "/" + name)
+        ]
     }
 
     /// Whether a member for APNs holds a payload: anything in a message of Amazon SNS, which has a
@@ -174,6 +191,7 @@ extension WrapperRequest {
     func oneSignal() -> [WrappedPush]? {
         if let isIOS = member("isIos"), document.kind(isIOS.value) == .falseLiteral { return nil }
         var push = self.push
+        push.hasServiceID = true
         let language = { (name: String) -> Int? in
             guard let member = member(name) else { return nil }
             guard document.kind(member.value) == .object else { return member.value }
@@ -204,11 +222,35 @@ extension WrapperRequest {
                 ("apns_push_type_override", "apns-push-type"), ("priority", "apns-priority"),
                 ("collapse_id", "apns-collapse-id"),
             ], of: node, at: pointer, to: &push)
+        push.faults += faultsOfLanguages()
         let isSilent =
             push.aps.contains { $0.name == "content-available" }
             && !push.aps.contains { ["alert", "sound"].contains($0.name) }
         let hasTemplate = member("template_id") != nil
         return push.aps.isEmpty || (hasTemplate && !isSilent) ? [] : [push]
+    }
+
+    /// Reports texts in other languages only: OneSignal asks for one in English beside them.
+    private func faultsOfLanguages() -> [PushDocument.Fault] {
+        guard let contents = member("contents"), document.kind(contents.value) == .object else {
+            return []
+        }
+        let languages = document.members(of: contents.value).map {
+            String(decoding: document.text($0.key), as: UTF8.self)
+        }
+        guard !languages.isEmpty, !languages.contains("en"),
+            languages.allSatisfy({ name in
+                ["", "-Hans", "-Hant"].contains(name.dropFirst(2))
+                    && name.prefix(2).allSatisfy { $0.isASCII && $0.isLowercase }
+            })
+        else { return [] }
+        return [
+            PushDocument.Fault(
+                rule: "G012", severity: .error,
+                message: "`contents` has no text in English, and OneSignal refuses the request",
+                fix: "Add the text as `en`.", place: .offset(offset(contents.key)),
+                pointer: pointer + "/contents")
+        ]
     }
 
     /// gorush, "Request body": a push for each notification of platform 1.

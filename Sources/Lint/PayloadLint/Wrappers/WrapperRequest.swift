@@ -112,7 +112,9 @@ struct WrapperRequest {
         let payload = apns.flatMap { member("payload", of: $0.value) }
         let given = apns.flatMap { member("headers", of: $0.value) }
         let misplaced = misplacedAPS(apns?.value)
+        let refusals = refusals()
         guard payload != nil || given != nil || notification != nil || misplaced != nil else {
+            if !refusals.isEmpty { return [faulty(refusals)] }
             // The parts for other platforms, or a `message` with data only, send nothing to APNs.
             let others = ["android", "webpush"] + (pointer.isEmpty ? [] : ["data"])
             return others.contains { member($0) != nil } ? [] : nil
@@ -133,6 +135,7 @@ struct WrapperRequest {
                     ], pointer: pointer + "/notification")
             ].compactMap(\.self)
         push.root = data(member("data")?.value, pointer: pointer + "/data")
+        push.faults += refusals
         if let misplaced { take(misplaced, to: &push) }
         return [push]
     }
@@ -197,37 +200,6 @@ struct WrapperRequest {
             WrappedPush.hasLibraryValues(aps.value, in: document)
         else { return nil }
         return [firebase(given.value, payload.value, at: pointer, isOfLibrary: true)]
-    }
-
-    func formerFirebase() -> [WrappedPush]? {
-        let notification = member("notification")
-        let name = "content_available"
-        let wakes = member(name) != nil || !misspeltFlags(name).isEmpty
-        guard notification != nil || wakes || member("data") != nil else { return nil }
-        var push = self.push
-        push.isForFirebase = true
-        let text = notification?.value
-        push.aps =
-            [
-                alert(
-                    [
-                        ("title", text.flatMap { member("title", of: $0)?.value }),
-                        ("body", text.flatMap { member("body", of: $0)?.value }),
-                    ], pointer: pointer + "/notification")
-            ].compactMap(\.self)
-        addFlags(to: &push)
-        push.faults += faults(ofToken: "to")
-        if let text { push.faults += misplacedFlags(in: text, pointer: pointer + "/notification") }
-        push.root = data(member("data")?.value, pointer: pointer + "/data")
-        let priorities = ["high": "10", "normal": "5"]
-        if let given = member("priority"),
-            let value = document.scalarText(given.value).flatMap({ priorities[$0] })
-        {
-            push.headers = [
-                ("apns-priority", value, offset(given.value), pointer + "/priority")
-            ]
-        }
-        return push.aps.isEmpty ? nil : [push]
     }
 
     /// The payload of a request without other content.

@@ -6,7 +6,8 @@ import StrictJSON
 extension Rules {
     static let genericTypes: [Rule] = [
         Rule(
-            "G014", .error, "a key inside `aps` has a value of the wrong type or range",
+            "G014", .error,
+            "a key inside `aps`, or of a service's request, has a value of the wrong type",
             why: "Apple documents the type of each key's value.", from: [.generating],
             fix: "Give a value of the documented type.", check: wrongValues)
     ]
