@@ -28,6 +28,7 @@ extension DocumentReader {
             moved(read(block.text(in: bytes), block.language, besideFile: name), of: block)
         }
         Self.join(&readings, of: blocks, in: sections)
+        var hasOwn = commands != nil
         for (block, reading) in zip(blocks, readings) {
             switch reading {
             case .other: continue
@@ -42,10 +43,11 @@ extension DocumentReader {
                 }
                 result.items += document.items
                 result.faults += document.faults
+                hasOwn = hasOwn || !document.isForeign
             }
         }
         let isEmpty = commands == nil && result.items.isEmpty && result.faults.isEmpty
-        result.isForeign = isEmpty
+        result.isForeign = isEmpty || !hasOwn
         return isEmpty && result.unreadBlocks.isEmpty ? nil : result
     }
 
@@ -104,9 +106,11 @@ extension DocumentReader {
         let mentionsPush =
             Self.mentionsPush(block) || block.contains(text: #"\"aps\""#)
             || block.contains(text: "\"_contentAvailable\"")
-        guard mentionsPush || Self.brokenTextMentionsPush(block),
+        let isForPush = mentionsPush || Self.brokenTextMentionsPush(block)
+        guard isForPush || Self.mentionsFirebase(block),
             let block = Self.behindLogText(block, language)
         else { return .other }
+        guard isForPush else { return readFirebase(block, language) }
         do throws(JSONSyntaxError) {
             guard var result = readValue(try JSONScanner.scan(block)) else { return .other }
             let count = result.items.count
@@ -118,9 +122,41 @@ extension DocumentReader {
             if result.items.isEmpty, result.faults.isEmpty, block.contains(text: #"\"aps\""#) {
                 return .unread
             }
+            result.isForeign = false
             return mentionsPush ? .pushes(result) : .other
         } catch {
             return readIllustration(block, language, error)
+        }
+    }
+
+    /// Whether a block may be a request to Firebase without `aps`.
+    private static func mentionsFirebase(_ block: [UInt8]) -> Bool {
+        if block.contains(text: "\"apns\""), block.contains(text: "\"payload\"") {
+            return block.contains(text: "\"alert\"")
+                || block.contains(text: "\"content-available\"")
+        }
+        return mentionsFormerFirebase(block)
+    }
+
+    private static func mentionsFormerFirebase(_ block: [UInt8]) -> Bool {
+        (block.contains(text: "\"to\"") || block.contains(text: "\"registration_ids\"")
+            || block.contains(text: "\"condition\""))
+            && (block.contains(text: "\"content_available\"")
+                || block.contains(text: "\"notification\""))
+    }
+
+    /// Reads a block that is a request to Firebase, or none that concerns APNs.
+    private func readFirebase(_ block: [UInt8], _ language: String) -> Reading {
+        do throws(JSONSyntaxError) {
+            guard let result = wrapped(try JSONScanner.scan(block), EmbeddedText(file: block)),
+                result.items.allSatisfy(\.draft.isForFirebase)
+            else { return .other }
+            return .pushes(result)
+        } catch {
+            let reading = readIllustration(block, language, error)
+            guard case .pushes(var result) = reading else { return reading }
+            result.isForeign = true
+            return .pushes(result)
         }
     }
 
@@ -163,6 +199,8 @@ extension DocumentReader {
             let text = IllustratedJSON(block).bytes.first { $0 > 0x20 }
             return text == brace || text == UInt8(ascii: "[") ? block : nil
         }
+        // A key, whose outer braces were left out.
+        guard first != UInt8(ascii: "\"") else { return nil }
         let lineEnd = block.firstIndex(of: 0x0a) ?? block.count
         let start = block[..<lineEnd].lastIndex { $0 > 0x20 } ?? 0
         guard ["", "text", "txt", "log", "console"].contains(language), block[start] == brace,
