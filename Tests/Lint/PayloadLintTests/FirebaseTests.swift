@@ -92,6 +92,7 @@ struct FirebaseTests {
             ),
             (#"{"to":"t","data":{"alert":"n","k":1},"priority":"high"}"#, []),
             (#"{"to":"bob","from":"ann","data":{"callId":1}}"#, []),
+            (#"{"condition":"load > 9","priority":"high","data":{"alert":"x","sound":"s"}}"#, []),
             (#"{"to":"t","notification":{"title":"x"},"data":{"a":"b","n":null}}"#, []),
         ])
     func data(text: String, expected: [String]) async throws {
@@ -121,6 +122,16 @@ struct FirebaseTests {
         ])
     func refusals(text: String, expected: [String]) async throws {
         #expect(try await Self.findings(text) == expected)
+    }
+
+    @Test("a collection says by its URL that a message is for Firebase")
+    func collections() async throws {
+        let text =
+            #"{"request":{"method":"POST","url":"https://fcm.googleapis.com/fcm/send","header":[],"#
+            + #""body":{"mode":"raw","raw":"{\"notification\":{\"content_available\":true}}"}}}"#
+        #expect(
+            try await Self.findings(text)
+                == ["warning G012 /request/body/raw/notification/content_available"])
     }
 
     @Test("what a server of one's own makes of a message is not known")

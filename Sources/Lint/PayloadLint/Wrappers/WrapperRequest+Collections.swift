@@ -30,7 +30,7 @@ extension WrapperRequest {
             let body = WrapperRequest(
                 document: base.document, text: base.text, node: base.node, pointer: push.pointer)
             let isForFirebase = url?.text.contains("fcm.googleapis.com/fcm/send") == true
-            return isForFirebase ? body.formerFirebase() : body.nested()
+            return isForFirebase ? body.formerMessage() : body.nested()
         }
         push.headers = listedHeaders(list.value, named: names[0], isForAPNs: isForAPNs)
         if isForAPNs, let path, let url {

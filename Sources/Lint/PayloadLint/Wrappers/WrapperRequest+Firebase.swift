@@ -5,10 +5,16 @@ import StrictJSON
 
 /// Firebase's former HTTP API, and what Firebase refuses or ignores in its requests.
 extension WrapperRequest {
-    /// The former HTTP API, "Downstream HTTP messages (JSON)".
+    /// A request that is one to the former API by its members. A message of the present API has no
+    /// members of the former one, and a condition of Firebase is about topics.
     func formerFirebase() -> [WrappedPush]? {
-        // A message of the present API has no members of the former one.
-        guard pointer.isEmpty || hasFormerRecipient else { return nil }
+        let condition = pointer.isEmpty ? member("condition") : nil
+        let isForTopics = condition.flatMap { document.scalarText($0.value) }?.contains("topics")
+        return hasFormerRecipient || isForTopics == true ? formerMessage() : nil
+    }
+
+    /// The former HTTP API, "Downstream HTTP messages (JSON)".
+    func formerMessage() -> [WrappedPush]? {
         let notification = member("notification")
         let name = "content_available"
         let wakes = member(name) != nil || !misspeltFlags(name).isEmpty
