@@ -109,7 +109,10 @@ struct FirebaseTests {
                     "error G012 /message/notification/sound",
                 ]
             ),
-            (#"{"message":{"topic":"t","data":{"a":{"n":1}}}}"#, ["error G014 /message/data/a"]),
+            (
+                #"{"message":{"topic":"t","android":{},"data":{"a":{"n":1}}}}"#,
+                ["error G014 /message/data/a"]
+            ),
             (
                 #"{"validate_only":true,"message":{"topic":"t","data":{"a":1},"#
                     + #""notification":{"title":"x","body":"y","image":"https://example.com/i"}}}"#,
@@ -151,7 +154,7 @@ struct FirebaseTests {
         "Amazon SNS takes a payload only in a string",
         arguments: [
             (#"{"APNS":{"aps":{"alert":"x"}}}"#, ["warning G014 /APNS"]),
-            (#"{"default":"x","APNS":{"aps":{"alert":"x"}}}"#, ["error G014 /APNS"]),
+            (#"{"default":"x","APNS":{"aps":{"alert":"x"}}}"#, ["warning G014 /APNS"]),
             (
                 #"{"Message":"{\"APNS\":{\"aps\":{\"alert\":\"x\"}}}"}"#,
                 ["error G014 /Message/APNS"]

@@ -248,14 +248,12 @@ struct PushChecker: Sendable {
     }
 
     /// Whether an error may be none: the token may come from elsewhere, and a page may show the
-    /// headers of one push beside the payload of another.
+    /// headers of one push beside the payload of another. What holds for every payload is certain.
     private func isDoubtful(_ diagnostic: Diagnostic, in item: PushItem) -> Bool {
-        switch diagnostic.header {
-        case "authorization":
-            item.isAuthenticatedElsewhere && Self.ofTokens.contains(diagnostic.rule)
-        case "apns-push-type": item.isJoined && diagnostic.rule == "H007"
-        default: false
+        if diagnostic.header == "authorization", item.isAuthenticatedElsewhere {
+            return Self.ofTokens.contains(diagnostic.rule)
         }
+        return item.isJoined && !diagnostic.rule.rawValue.hasPrefix("G")
     }
 
     /// Whether a finding does not apply to how the push is sent: the reserved keys of Firebase

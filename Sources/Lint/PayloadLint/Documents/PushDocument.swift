@@ -90,7 +90,6 @@ extension PushItem {
         item.places.missingHeaders = places.missingHeaders
         item.isInScript = isInScript
         item.isAuthenticatedElsewhere = isAuthenticatedElsewhere
-        item.isJoined = true
         item.weightWithoutAPS = nil
         return item
     }

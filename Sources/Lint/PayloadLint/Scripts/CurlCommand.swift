@@ -212,11 +212,16 @@ struct CurlCommand {
     /// headers. What stands for the name of a server may stand for Apple's.
     static func isForOwnServer(_ url: String) -> Bool {
         guard let start = url.firstRange(of: "://")?.upperBound else {
-            return url.first.map { $0 != "/" } == true && !url.contains("push.apple.com")
+            return url.first.map { $0 != "/" } == true && !namesApple(url)
                 && !Placeholder.isIn(String(url.prefix { $0 != "/" }))
         }
         let host = String(url[start...].prefix { $0 != "/" })
-        return !host.isEmpty && !host.contains("push.apple.com") && !Placeholder.isIn(host)
+        return !host.isEmpty && !namesApple(host) && !Placeholder.isIn(host)
+    }
+
+    /// Whether a host, or a URL, is of Apple's push service; letter case does not matter there.
+    private static func namesApple(_ host: String) -> Bool {
+        host.lowercased().contains("push.apple.com")
     }
 
     /// Whether the command speaks to APNs itself: not to Safari's push service, nor to the service

@@ -13,6 +13,13 @@ extension DocumentReader {
         /// About pushes, and not readable: abridged, or not JSON.
         case unread
         case other
+
+        var isHeaders: Bool { if case .headers = self { true } else { false } }
+
+        /// Whether it may be a part of a push: headers, or a payload.
+        var isPart: Bool {
+            if case .pushes(let document) = self { document.barePayload != nil } else { isHeaders }
+        }
     }
 
     /// Reads the commands of a text, and, if it is a page, its blocks with payloads and requests.
@@ -38,7 +45,10 @@ extension DocumentReader {
                 }
             case .unread: result.unreadBlocks.append(block.whole.lowerBound)
             case .pushes(var document):
-                if document.barePayload != nil {
+                // A payload that says what it is needs no words around it.
+                if let payload = document.barePayload?.draft.payload,
+                    !payload.contains(text: "\"content-available\"")
+                {
                     document.items[0].isOfOtherType = sections.namesOtherType(around: block.whole)
                 }
                 result.items += document.items
@@ -71,26 +81,40 @@ extension DocumentReader {
         }
     }
 
-    /// Joins each block of headers with the payload in the block behind it, or else before it, if
-    /// only prose of one section is between them.
+    /// Joins blocks of headers with the payloads in the blocks beside them, if only prose of one
+    /// section is between them, and each has its partner: where headers and payloads take turns.
     private static func join(
         _ readings: inout [Reading], of blocks: [PageBlock], in sections: PageSections
     ) {
-        for index in readings.indices {
-            guard case .headers(let headers) = readings[index] else { continue }
-            for other in [index + 1, index - 1] where readings.indices.contains(other) {
-                guard case .pushes(var document) = readings[other],
-                    let payload = document.barePayload,
-                    sections.areTogether(
-                        blocks[min(index, other)].whole.upperBound,
-                        blocks[max(index, other)].whole.lowerBound)
-                else { continue }
-                document.items = [headers.joined(with: payload)]
-                readings[other] = .pushes(document)
-                readings[index] = .other
-                break
+        var start = 0
+        while start < readings.count {
+            var end = start + 1
+            while end < readings.count, readings[end - 1].isPart, readings[end].isPart,
+                sections.areTogether(
+                    blocks[end - 1].whole.upperBound, blocks[end].whole.lowerBound)
+            {
+                end += 1
             }
+            let takeTurns = (start + 1..<end).allSatisfy {
+                readings[$0 - 1].isHeaders != readings[$0].isHeaders
+            }
+            if takeTurns, (end - start).isMultiple(of: 2) {
+                for index in stride(from: start, to: end, by: 2) { join(&readings, index) }
+            }
+            start = end
         }
+    }
+
+    /// Joins a block with the next one: headers and a payload, in either order.
+    private static func join(_ readings: inout [Reading], _ index: Int) {
+        let order = readings[index].isHeaders ? (index, index + 1) : (index + 1, index)
+        guard case .headers(let headers) = readings[order.0],
+            case .pushes(var document) = readings[order.1], let payload = document.barePayload
+        else { return }
+        document.items = [headers.joined(with: payload)]
+        document.items[0].isJoined = true
+        readings[order.1] = .pushes(document)
+        readings[order.0] = .other
     }
 
     private func read(
@@ -140,7 +164,7 @@ extension DocumentReader {
 
     private static func mentionsFormerFirebase(_ block: [UInt8]) -> Bool {
         (block.contains(text: "\"to\"") || block.contains(text: "\"registration_ids\"")
-            || block.contains(text: "\"condition\""))
+            || block.contains(text: "\"condition\"") && block.contains(text: " in topics"))
             && (block.contains(text: "\"content_available\"")
                 || block.contains(text: "\"notification\""))
     }

@@ -10,8 +10,12 @@ struct FieldLines {
     /// The offset of the object or the list behind them; `nil` if there is none.
     private(set) var bodyStart: Int?
 
-    /// Whether one of the headers is Apple's.
-    var hasAppleField: Bool { fields.contains { $0.name.hasPrefix("apns-") } }
+    /// Whether one of the headers is Apple's, of a request: an answer has ids only.
+    var hasAppleField: Bool {
+        fields.contains {
+            $0.name.hasPrefix("apns-") && !["apns-id", "apns-unique-id"].contains($0.name)
+        }
+    }
 
     /// Reads a block. Returns `nil` if something else is in it.
     init?(_ block: [UInt8]) {

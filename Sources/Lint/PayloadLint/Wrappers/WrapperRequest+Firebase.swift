@@ -77,12 +77,7 @@ extension WrapperRequest {
     /// for one platform only, and data that is no text. A message with a recipient in an object of
     /// its own is sent as it is.
     func refusals() -> [PushDocument.Fault] {
-        let isMessage =
-            pointer == "/message"
-            && ["token", "topic", "condition"].contains { name in
-                member(name).map { document.kind($0.value) } == .string
-            }
-        guard isMessage, let outer,
+        guard pointer == "/message", isMessageOfFirebase, let outer,
             outer.document.members(of: 0).allSatisfy({ member in
                 ["message", "validate_only", "validateOnly"].contains { name in
                     outer.document.text(member.key).elementsEqual(name.utf8)
@@ -107,6 +102,20 @@ extension WrapperRequest {
             }
         }
         return faults
+    }
+
+    /// Whether an object has the members of a message of the present API, and no others: a
+    /// recipient, and something to show or for a platform. Other services have messages too.
+    private var isMessageOfFirebase: Bool {
+        let parts = ["notification", "android", "apns", "webpush"]
+        let recipients = ["token", "topic", "condition"]
+        let known = parts + recipients + ["name", "data", "fcm_options", "fcmOptions"]
+        return document.members(of: node).allSatisfy { member in
+            known.contains { document.text(member.key).elementsEqual($0.utf8) }
+        }
+            && parts.contains { member($0).map { document.kind($0.value) } == .object }
+            && recipients.contains { member($0).map { document.kind($0.value) } == .string }
+            && member("topic").flatMap { document.scalarText($0.value) }?.contains("/") != true
     }
 
     /// Reports the first value of `data` that is no text.

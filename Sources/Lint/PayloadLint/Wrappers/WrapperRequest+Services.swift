@@ -24,16 +24,13 @@ extension WrapperRequest {
         return pushes.isEmpty ? nil : pushes
     }
 
-    /// Reports a payload of Amazon SNS that is not in a string. A message without a default may
-    /// be one that a program has still to write.
+    /// Reports a payload of Amazon SNS that is not in a string. A message that is not in a request
+    /// may be one that a program has still to write.
     private func faults(ofPlatform name: String, _ value: Int) -> [PushDocument.Fault] {
         guard name.first?.isUppercase == true, document.kind(value) == .object else { return [] }
-        let isWhole =
-            pointer == "/Message"
-            || member("default").map { document.kind($0.value) } == .string
         return [
             PushDocument.Fault(
-                rule: "G014", severity: isWhole ? .error : .warning,
+                rule: "G014", severity: pointer == "/Message" ? .error : .warning,
                 message: "`\(name)` is an object, and Amazon SNS takes only JSON in a string",
                 fix: "Write the payload as a string.", place: .offset(offset(value)),
                 pointer: pointer + "/" + name)
