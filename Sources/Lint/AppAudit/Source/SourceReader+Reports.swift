@@ -77,7 +77,7 @@ extension SourceReader {
             guard token.isName, isCall(index), !closures.contains(token.text) else { return false }
             if Self.reports.contains(token.text) { return true }
             if let older = olderHandler(calledAt: index) { return mayReport(older) }
-            guard !isIdleCall(index), !endsCall(index), !reportsNothing(index),
+            guard !isIdleCall(index), !endsCall(index, inputs), !reportsNothing(index),
                 !stopsWaiting(index, inputs), !callsScript(index),
                 !holdsReport || !postsNotification(index)
             else {
@@ -237,18 +237,23 @@ extension SourceReader {
             && calls.allSatisfy {
                 isIdleCall($0) || callsScript($0) || closures.contains(text.tokens[$0].text)
             }
-            && !body.contains {
-                text.tokens[$0].isMark("=") && !declares($0) && !setsOwnValue($0, in: body)
-            }
+            && !setsForeignValue(in: body)
     }
 
-    /// Whether an equals sign sets a property of an object that the function makes:
-    /// `content.title = name`.
-    private func setsOwnValue(_ equals: Int, in body: Range<Int>) -> Bool {
-        var name = equals - 1
-        while text.sees(".", at: name - 1) { name -= 2 }
-        guard name < equals - 1, let owner = text[name], owner.isName else { return false }
-        return body.contains { text.sees("let", owner.text, "=", at: $0) }
+    /// Whether a function sets a value that is neither new nor a property of an object that it
+    /// makes: `content.title = name` is one.
+    private func setsForeignValue(in body: Range<Int>) -> Bool {
+        let equals = body.filter { text.tokens[$0].isMark("=") && !declares($0) }
+        if equals.isEmpty { return false }
+        let made = Set(
+            body.filter { text.tokens[$0].isName("let") && text.sees("=", at: $0 + 2) }
+                .map { text.tokens[$0 + 1].text })
+        return equals.contains { place in
+            var name = place - 1
+            while text.sees(".", at: name - 1) { name -= 2 }
+            guard name < place - 1, let owner = text[name] else { return true }
+            return !owner.isName || !made.contains(owner.text)
+        }
     }
 
     /// Whether an equals sign initializes a new name: `let channel = …`, `if let view = …`.
@@ -267,17 +272,18 @@ extension SourceReader {
         return !Self.laterCallees.contains(callee)
     }
 
-    /// Whether a call ends one that was reported, by its name or by the reason that it gets, and
-    /// the function reports none in this file.
-    private func endsCall(_ index: Int) -> Bool {
+    /// Whether a call ends one that was reported, by its name, or by the reason that it gets if it
+    /// does not get the push too, and the function reports none in this file.
+    private func endsCall(_ index: Int, _ inputs: Set<String>) -> Bool {
         let name = text.tokens[index].text
         let isEnd = Self.endingVerbs.contains { verb in
             guard name.hasPrefix(verb) else { return false }
             return name.dropFirst(verb.count).first.map(\.isUppercase) ?? true
         }
-        guard isEnd || getsReason(index), !name.lowercased().contains("report") else {
-            return false
-        }
+        let getsPush = arguments(ofCall: index).contains { inputs.contains(text.tokens[$0].text) }
+        guard isEnd || name.hasPrefix("disconnect") && !getsPush || !getsPush && getsReason(index),
+            !name.lowercased().contains("report")
+        else { return false }
         guard let scope = functions[name] else { return true }
         return !text.content(ofBracket: scope.open).contains {
             Self.reports.contains(text.tokens[$0].text)
@@ -285,8 +291,7 @@ extension SourceReader {
     }
 
     private static let endingVerbs = [
-        "end", "dismiss", "hangUp", "hangup", "reject", "decline", "stop", "disconnect",
-        "disconnected",
+        "end", "dismiss", "hangUp", "hangup", "reject", "decline", "stop",
     ]
 
     /// Whether a call gets why a call ended: `close(reason: .remoteEnded)`.
