@@ -6,9 +6,9 @@
 /// letter after each source is its confidence (facts §0): D documented by Apple, E said by an
 /// Apple engineer, O observed, A assumed by Rouse.
 public struct BudgetSettings: Hashable, Sendable {
-    /// Seconds between two sends to one device, unless the later one is urgent. Default: 15 min,
-    /// the distance at which iOS launched an app under load (WWDC20 session 10063, E).
-    /// Range: ``BudgetLimits/spacingSeconds``.
+    /// Seconds between two sends to one device, unless the later one is urgent and the device
+    /// neither holds a push nor confirms late. Default: 15 min, the distance at which iOS launched
+    /// an app under load (WWDC20 session 10063, E). Range: ``BudgetLimits/spacingSeconds``.
     public var spacingSeconds = 900
     /// The longest spacing that backing off may reach, in seconds; twice as long, unless the wake
     /// is urgent, for a device that confirms nearly all launches. Default: 1 h (A), which the

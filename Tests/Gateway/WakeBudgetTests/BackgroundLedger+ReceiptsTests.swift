@@ -124,7 +124,7 @@ struct ReceiptRuleTests {
 
     // Else a device that launches nothing for hours has each of its pushes overwritten.
     @Test("where receipts come late, each that is overdue doubles the distance, from the second")
-    func overdue() {
+    func overdue() throws {
         let device = late()
         var now = 20_000.0
         var distances: [Double] = []
@@ -144,6 +144,13 @@ struct ReceiptRuleTests {
                 == "Receipts come too late to wait for, and the device holds most pushes for up to "
                 + "7 min 48 s; 11 receipts are overdue, so sends are at least 1 h apart "
                 + "(\(Device.at(now))).")
+        // Where the distance is at its maximum without them, they are no reason.
+        var settings = BudgetSettings()
+        settings.spacingSeconds = 600
+        settings.spacingMaximumSeconds = 600
+        let short = try BudgetPolicy(settings).with(confirmsLaunches: true)
+        let other = device.ledger.explain(policy: short, at: Device.at(now - 3_500)).rules
+        #expect(other.first?.sentence.contains("overdue") == false)
         // The first receipt that comes ends it.
         device.confirm(at: now, sentAt: now - 3_600, launchedAt: now - 3_599)
         #expect(device.send(at: now))

@@ -266,6 +266,9 @@ struct ReportRuleTests {
             _ = device.ask(at: 1_001)
             device.confirm(at: 1_002, sentAt: 0, launchedAt: 999)
             #expect(device.holds(at: 1_002)?.count == 1)
+            // Without its time, a launch may have been before the report.
+            device.confirm(at: 1_003, sentAt: 0)
+            #expect(device.holds(at: 1_003)?.count == 1)
             device.confirm(at: 1_300, sentAt: 0, launchedAt: 1_200)
             #expect(device.due(at: 1_300) == 1_300)
         }
