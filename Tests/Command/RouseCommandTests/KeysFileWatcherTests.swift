@@ -116,6 +116,27 @@ struct KeysFileWatcherTests {
         }
     }
 
+    @Test("Another gateway that stops while it records uses delays neither keys nor the end")
+    func recordHeldUp() async throws {
+        try await Self.serve { _, config, base, folder in
+            let revoked = try await Self.key(config, "revoked")
+            let lock = open(folder + "/keys.json.used.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
+            defer { close(lock) }
+            #expect(try await Self.curl(revoked, ["\(base)/v1/apps"]).out.hasSuffix("\n200"))
+            // It has tried to write that use by the time that it has seen a change of the file.
+            _ = try await Rouse.run(["keys", "revoke", "--config", config, "--name", "revoked"])
+            let start = ContinuousClock.now
+            var answer = ""
+            while !answer.hasSuffix("\n401"), start.duration(to: .now) < Self.patience {
+                answer = try await Self.curl(revoked, ["\(base)/v1/apps"]).out
+            }
+            #expect(answer.hasSuffix("\n401"), "\(answer)")
+            let new = try await Self.key(config, "new")
+            #expect(try await Self.curl(new, ["\(base)/v1/apps"]).out.hasSuffix("\n200"))
+        }
+    }
+
     @Test("An expired key is refused, and its stream ends")
     func expired() async throws {
         try await Self.serve { _, config, base, _ in

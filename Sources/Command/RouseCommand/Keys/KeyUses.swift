@@ -67,10 +67,11 @@ struct KeyUses: Codable, Sendable {
     }
 
     /// Takes later uses over into the file beside a keys' file. No other gateway writes meanwhile,
-    /// so that none erases what another has written.
+    /// so that none erases what another has written. Does not wait for another that writes, which
+    /// may be stopped: returns whether the uses are written.
     static func merge(
         _ later: [String: WallInstant], known: Set<String>, besideKeysFile path: String
-    ) throws(CommandFailure) {
+    ) throws(CommandFailure) -> Bool {
         let lock = open(
             Self.path(forKeysFile: path) + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
             OwnerFile.mode)
@@ -81,11 +82,11 @@ struct KeyUses: Codable, Sendable {
                     + "\(String(cString: strerror(errno))).")
         }
         defer { close(lock) }
-        // Held for the time of a small write. Where locks do not work, files are still replaced
-        // whole.
-        flock(lock, LOCK_EX)
+        // Where locks do not work, files are still replaced whole.
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else { return false }
         var merged = KeyUses(besideKeysFile: path)
         if merged.merge(later, known: known) { try merged.write(besideKeysFile: path) }
+        return true
     }
 
     /// Writes the file beside a keys' file.

@@ -28,12 +28,20 @@ final class KeysFileWatcher: Service {
         /// The reason why the last check could not read the file; `nil` when it could.
         var failure: String?
         var uses: KeyUses
-        /// Whether the last attempt to write uses failed, which is logged once.
-        var cannotWriteUses = false
+    }
+
+    /// The record of uses, as this gateway last left it.
+    private struct Record {
+        /// Whether uses are not in the file yet, because another gateway wrote it.
+        var isBehind = false
+        /// Whether the last attempt to write failed, which is logged once.
+        var cannotWrite = false
     }
 
     private let ring: KeyRing
     private let state: Mutex<State>
+    /// Held for the time of a write, which so delays no check of the keys.
+    private let record = Mutex(Record())
     private let audit: AuditLog
     private let logger: Logger
 
@@ -157,19 +165,22 @@ final class KeysFileWatcher: Service {
     private func writeUses() {
         let uses = ring.uses
         guard !uses.isEmpty else { return }
-        state.withLock { state in
+        let (path, known, areNews) = state.withLock { state in
             let known = Set((state.configured + state.file).flatMap(\.digests))
-            guard state.uses.merge(uses, known: known) else { return }
+            return (state.path, known, state.uses.merge(uses, known: known))
+        }
+        record.withLock { record in
+            guard areNews || record.isBehind else { return }
             do throws(CommandFailure) {
-                try KeyUses.merge(uses, known: known, besideKeysFile: state.path)
-                state.cannotWriteUses = false
+                record.isBehind = try !KeyUses.merge(uses, known: known, besideKeysFile: path)
+                record.cannotWrite = false
             } catch {
-                if !state.cannotWriteUses {
+                if !record.cannotWrite {
                     logger.warning(
                         "when keys are used is not written down",
                         metadata: ["error": "\(error.message)"])
                 }
-                state.cannotWriteUses = true
+                record.cannotWrite = true
             }
         }
     }
