@@ -122,6 +122,17 @@ struct DoctorChecksTests {
         try await Self.expectRefusal(named, "\(store) has 2 names (hard links)")
     }
 
+    @Test("a socket's group that is not there, before there is a store")
+    func socketGroup() async throws {
+        let (folder, path) = try Self.folder("listener: { socket-group: rouse-none }")
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        try text.replacing("127.0.0.1:0", with: "unix:rouse.sock")
+            .write(toFile: path, atomically: true, encoding: .utf8)
+        try await Self.expectRefusal(
+            path, "listener.socket-group is no group of this machine (rouse-none)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/wakes.sqlite"))
+    }
+
     @Test("a socket in a folder that is not there, or with a name that is too long")
     func socket() async throws {
         let (folder, path) = try Self.folder()

@@ -119,6 +119,11 @@ enum ListenerCheck {
     /// configuration this is may be running.
     private static func address(_ configuration: ServeConfiguration) -> [DoctorChecks.Finding] {
         guard case .unixSocket(let path) = configuration.listen else { return [] }
+        do throws(InvalidField) {
+            _ = try configuration.socketAccess()
+        } catch {
+            return [.wrong("listen", error.description)]
+        }
         let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
         guard path.utf8.count <= socketPathByteCount else {
             return [

@@ -33,22 +33,38 @@ struct GatewayAssembly {
         onListening: @escaping @Sendable (ListenAddress) -> Void
     ) async throws(CommandFailure) {
         let logger = plan.configuration.logFormat.logger("rouse", plan.configuration.logLevel)
-        let tls = try plan.configuration.tls.map { (files) throws(CommandFailure) in
-            try failing(with: .configuration) { () throws(InvalidField) in
-                try ListenerTLS(certificatePath: files.certificatePath, keyPath: files.keyPath)
-            }
-        }
+        // All that can be wrong without the store comes first: a refused start leaves none behind.
+        let api = try adminConfiguration()
         let audit = try auditLog(logger)
         let manager = try Self.notifier(logger)
         let opened = try await OpenStore.open(plan.configuration, logger)
-        let store = opened.store
+        do throws(CommandFailure) {
+            try await serve(opened, api, audit, manager, logger, onListening: onListening)
+        } catch {
+            await opened.close()
+            throw error
+        }
+        await opened.close()
+    }
+
+    /// Serves over an open store, which it does not close.
+    private func serve(
+        _ opened: OpenStore, _ api: AdminConfiguration, _ audit: AuditLog,
+        _ manager: ServiceNotifier, _ logger: Logger,
+        onListening: @escaping @Sendable (ListenAddress) -> Void
+    ) async throws(CommandFailure) {
         let clients = try ClientGroup(plan.apps)
         let metrics = MetricsRegistry()
         let gateway = Gateway(
-            configuration: plan.gatewayConfiguration, store: store, sender: clients.sender,
+            configuration: plan.gatewayConfiguration, store: opened.store, sender: clients.sender,
             clock: opened.clock, metrics: GatewayMeters(metrics), logger: logger)
         if startsPaused {
-            try await pauseAll(gateway, store)
+            do throws(CommandFailure) {
+                try await pauseAll(gateway, opened.store)
+            } catch {
+                await clients.shutDown()
+                throw error
+            }
             audit.note(
                 "every app paused", by: KeysPlace.userName, from: "command line", to: "all apps",
                 ["reason": Self.pauseReason])
@@ -57,14 +73,10 @@ struct GatewayAssembly {
         let webhooks = WebhookDelivery(
             gateway: gateway, endpoints: plan.webhooks, metrics: metrics, logger: logger
         ) { CurlWebhookClient() }
-        var api = AdminConfiguration(authentication: authentication)
-        api.tls = tls
-        try apply(plan.configuration.listener, to: &api)
-        api.idempotencySeconds = plan.configuration.idempotencyHours * 3600
         let isListening = Mutex(false)
         let reloader = Reloader(
             hangUps: hangUps, reread: reread, started: plan.configuration, gateway: gateway,
-            webhooks: webhooks, keys: keys, audit: audit, tls: tls, clients: clients,
+            webhooks: webhooks, keys: keys, audit: audit, tls: api.tls, clients: clients,
             manager: manager, logger: logger)
         let server = AdminAPI(
             configuration: api, gateway: gateway, metrics: metrics, logger: logger, audit: audit,
@@ -100,7 +112,6 @@ struct GatewayAssembly {
             outcome = .failure(error)
         }
         await reloader.clients.shutDown()
-        await opened.close()
         if case .failure(let error) = outcome {
             let what = isListening.withLock { $0 } ? "stopped" : "cannot listen on \(address)"
             let why =
@@ -151,22 +162,21 @@ struct GatewayAssembly {
         }
     }
 
-    private func apply(
-        _ settings: ServeConfiguration.ListenerSettings, to api: inout AdminConfiguration
-    ) throws(CommandFailure) {
-        api.connectionCount = settings.connections
-        api.connectionsPerPeerCount = settings.connectionsPerPeer
-        api.socketAccess.mode = settings.socketMode
-        guard let name = settings.socketGroup, case .unixSocket = plan.configuration.listen else {
-            return
+    private func adminConfiguration() throws(CommandFailure) -> AdminConfiguration {
+        let configuration = plan.configuration
+        var api = AdminConfiguration(authentication: authentication)
+        api.tls = try configuration.tls.map { (files) throws(CommandFailure) in
+            try failing(with: .configuration) { () throws(InvalidField) in
+                try ListenerTLS(certificatePath: files.certificatePath, keyPath: files.keyPath)
+            }
         }
-        guard let group = SocketAccess.groupID(named: name) else {
-            throw CommandFailure(
-                .configuration,
-                "listener.socket-group is no group of this machine (\(name)). Write its name or "
-                    + "number.")
+        api.connectionCount = configuration.listener.connections
+        api.connectionsPerPeerCount = configuration.listener.connectionsPerPeer
+        api.socketAccess = try failing(with: .configuration) { () throws(InvalidField) in
+            try configuration.socketAccess()
         }
-        api.socketAccess.groupID = group
+        api.idempotencySeconds = configuration.idempotencyHours * 3600
+        return api
     }
 
     private var address: ListenAddress {
@@ -209,5 +219,23 @@ extension ServePlan {
                 endpoint: endpoint.id, kinds: webhook.events, apps: webhook.apps)
         }
         return gateway
+    }
+}
+
+extension ServeConfiguration {
+    /// Who may connect to the listener's socket. Throws ``WakeModel/InvalidField`` when its group
+    /// does not exist on this machine; without a socket there is none to look for.
+    func socketAccess() throws(InvalidField) -> SocketAccess {
+        var access = SocketAccess()
+        access.mode = listener.socketMode
+        guard let name = listener.socketGroup, case .unixSocket = listen else { return access }
+        guard let group = SocketAccess.groupID(named: name) else {
+            throw InvalidField(
+                field: "listener.socket-group",
+                problem: "is no group of this machine (\(name))",
+                remedy: "Write its name or number.")
+        }
+        access.groupID = group
+        return access
     }
 }
