@@ -168,13 +168,12 @@ extension Gateway {
     /// The gateway's figures, at a cost that does not grow with the store.
     public func stats() async throws(StoreFailure) -> GatewayStats {
         let count = try await counts()
+        let dues = try await context.perform(
+            NextDueByQueue(queues: context.configuration.queues()))
         let now = clock.now()
-        var oldest: [WakeKind: Int64] = [:]
-        let all = context.configuration.queues()
-        for kind in WakeKind.allCases {
-            let queues = all.filter { $0.kind == kind }
-            let due = try await context.perform(NextDue(in: queues))
-            oldest[kind] = due.map { max(0, now.milliseconds(since: $0)) } ?? 0
+        var oldest = Dictionary(uniqueKeysWithValues: WakeKind.allCases.map { ($0, Int64(0)) })
+        for (queue, due) in dues {
+            oldest[queue.kind] = max(oldest[queue.kind] ?? 0, now.milliseconds(since: due))
         }
         return GatewayStats(
             accepted: count.accepted, byState: count.byState, unended: count.unended,

@@ -161,6 +161,14 @@ struct MetricsHistoryTests {
         #expect(store.commands == ["CountWakes"])
     }
 
+    @Test("The figures cost the store two reads, for which the gateway's own do not wait")
+    func figures() async throws {
+        let store = NotingStore()
+        _ = try await sampleGateway(store: store, sender: ScriptedSender()).stats()
+        #expect(store.commands == ["CountWakes", "NextDueByQueue"])
+        #expect(store.origins == [.caller])
+    }
+
     @Test("The API gives it from the start on, for an app that is configured")
     func route() async throws {
         try await APIBench().serve { caller in
@@ -184,14 +192,16 @@ struct MetricsHistoryTests {
 /// A store in memory that notes by their names the commands that it is given.
 private final class NotingStore: WakeStore {
     private let base = InMemoryWakeStore()
-    private let names = Mutex<[String]>([])
+    private let notes = Mutex<[(name: String, origin: CommandProfile.Origin)]>([])
 
-    var commands: [String] { names.withLock { $0 } }
+    var commands: [String] { notes.withLock { $0.map(\.name) } }
+    /// Who asked for them.
+    var origins: Set<CommandProfile.Origin> { notes.withLock { Set($0.map(\.origin)) } }
 
     func perform<Command: StoreCommand>(
         _ command: Command
     ) async throws(StoreFailure) -> Command.Answer {
-        names.withLock { $0.append("\(Command.self)") }
+        notes.withLock { $0.append(("\(Command.self)", command.profile.origin)) }
         return try await base.perform(command)
     }
 

@@ -34,7 +34,7 @@ public struct SystemGatewayClock: GatewayClock {
             millisecondsSinceEpoch: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
-    /// Milliseconds by `CLOCK_BOOTTIME`, or by its like on Darwin.
+    /// Milliseconds by `CLOCK_BOOTTIME`.
     public func millisecondsSinceBoot() -> Int64? {
         var time = timespec()
         let clock = CLOCK_BOOTTIME

@@ -26,6 +26,23 @@ public struct NextDue: StoreCommand {
     }
 }
 
+/// Returns when the next pending wake of each of some queues is due, without those in which none
+/// is pending.
+struct NextDueByQueue: StoreCommand {
+    let queues: [WakeQueueKey]
+
+    /// A read for a caller: the gateway's own look at what is due does not wait for it.
+    var profile: CommandProfile { .callersRead(weight: queues.count) }
+
+    func reads(of table: QueueTable) -> ReadSet { NextDue(in: queues).reads(of: table) }
+
+    func decide(on set: WorkingSet) throws(RowFault) -> [WakeQueueKey: WallInstant] {
+        var dues: [WakeQueueKey: WallInstant] = [:]
+        for queue in queues { dues[queue] = try set.nextDue(in: [queue]) }
+        return dues
+    }
+}
+
 extension WorkingSet {
     /// When the next pending wake of these queues is due.
     func nextDue(in queues: [WakeQueueKey]) throws(RowFault) -> WallInstant? {
