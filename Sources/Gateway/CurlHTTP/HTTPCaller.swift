@@ -6,8 +6,9 @@ import CCurlShims
 /// Makes HTTP/1.1 requests, one at a time, and waits for each: for the client commands, and for
 /// webhooks on a separate thread.
 ///
-/// A call blocks the calling thread, so it must not be one of Swift's cooperative threads for long.
-/// One thread or task uses it at a time, because it is neither copyable nor `Sendable`.
+/// A call blocks the calling thread. A program with other tasks makes it on a thread of its own; a
+/// client command has none, and calls from where it is. One thread or task uses it at a time,
+/// because it is neither copyable nor `Sendable`.
 public struct HTTPCaller: ~Copyable {
     /// A request.
     public struct Request {
@@ -102,17 +103,19 @@ public struct HTTPCaller: ~Copyable {
     }
 
     private func perform(_ request: Request) -> CCurlAnswer {
+        // A POST without a body says so by its length; GET and DELETE have none.
+        let body = request.body ?? (request.method == "POST" ? [] : nil)
         // SAFETY: every pointer of the call is to a value that is valid until the closures return,
         // and the shim keeps none of them.
-        request.url.withCString { url in
+        return request.url.withCString { url in
             request.method.withCString { method in
                 withOptionalCString(request.unixSocketPath) { socket in
                     withOptionalCString(request.certificateAuthorityPath) { authorities in
                         // SAFETY: as above.
-                        (request.body ?? []).withUnsafeBufferPointer { body in
+                        withOptionalBytes(body) { body in
                             var call = CCurlCall(
-                                url: url, method: method, body: body.baseAddress,
-                                bodyLength: body.count, unixSocket: socket,
+                                url: url, method: method, body: body?.baseAddress,
+                                bodyLength: body?.count ?? 0, unixSocket: socket,
                                 certificateAuthorityFile: authorities,
                                 connectTimeoutMilliseconds: Int64(request.connectMilliseconds),
                                 timeoutMilliseconds: Int64(request.milliseconds),
@@ -132,4 +135,12 @@ private func withOptionalCString<Value>(
 ) -> Value {
     guard let text else { return body(nil) }
     return text.withCString(body)
+}
+
+/// Calls `body` with bytes, or with nothing.
+private func withOptionalBytes<Value>(
+    _ bytes: [UInt8]?, _ body: (UnsafeBufferPointer<UInt8>?) -> Value
+) -> Value {
+    guard let bytes else { return body(nil) }
+    return bytes.withUnsafeBufferPointer { body($0) }
 }

@@ -66,6 +66,19 @@ struct HTTPCallerTests {
         #expect(server.received.first?.hasPrefix(method + " ") == true)
     }
 
+    @Test("A request without a body announces none; a POST says that it is empty")
+    func noBody() throws {
+        let server = try OneShotServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        defer { server.stop() }
+        for method in ["GET", "DELETE", "POST"] { _ = try call(server) { $0.method = method } }
+        let requests = server.received.map { $0.lowercased() }
+        try #require(requests.count == 3)
+        for request in requests.prefix(2) {
+            #expect(!request.contains("content-"), "\(request)")
+        }
+        #expect(requests[2].contains("\r\ncontent-length: 0\r\n"))
+    }
+
     @Test("A header that would begin another one is refused without showing its value")
     func injection() throws {
         let server = try OneShotServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
