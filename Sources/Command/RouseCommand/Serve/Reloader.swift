@@ -130,24 +130,34 @@ final class Reloader: Service {
 
     /// Logs the settings of the new configuration that take a restart.
     private func warnOfRestart(_ new: ServeConfiguration) {
-        var keys: [String] = []
-        if new.listen != started.listen { keys.append("listen") }
-        if new.listener != started.listener { keys.append("listener") }
-        if new.storePath != started.storePath || new.storeURL != started.storeURL
-            || new.storePasswordPath != started.storePasswordPath
-        {
-            keys.append("store")
-        }
-        if new.storeAcceptsLoss != started.storeAcceptsLoss { keys.append("store-accepts-loss") }
-        if new.storeDurability != started.storeDurability { keys.append("store-durability") }
-        if (new.tls == nil) != (tls == nil) { keys.append("tls") }
-        if new.idempotencyHours != started.idempotencyHours { keys.append("idempotency-hours") }
-        if new.auditPath != started.auditPath { keys.append("audit-file") }
-        if new.logLevel != started.logLevel { keys.append("log-level") }
-        if new.logFormat != started.logFormat { keys.append("log-format") }
+        let keys = started.keysTakingRestart(for: new)
         guard !keys.isEmpty else { return }
         logger.warning(
             "part of the configuration changes with a restart only",
             metadata: ["keys": "\(keys.joined(separator: ", "))"])
+    }
+}
+
+extension ServeConfiguration {
+    /// The keys whose values in `new` take a restart, as the manual lists them.
+    func keysTakingRestart(for new: ServeConfiguration) -> [String] {
+        let keys = [
+            ("listen", new.listen != listen),
+            ("listener", new.listener != listener),
+            (
+                "store",
+                new.storePath != storePath || new.storeURL != storeURL
+                    || new.storePasswordPath != storePasswordPath
+            ),
+            ("store-accepts-loss", new.storeAcceptsLoss != storeAcceptsLoss),
+            ("store-durability", new.storeDurability != storeDurability),
+            // The files of a certificate are read again; only whether there is one is fixed.
+            ("tls", (new.tls == nil) != (tls == nil)),
+            ("idempotency-hours", new.idempotencyHours != idempotencyHours),
+            ("audit-file", new.auditPath != auditPath),
+            ("log-level", new.logLevel != logLevel),
+            ("log-format", new.logFormat != logFormat),
+        ]
+        return keys.filter(\.1).map(\.0)
     }
 }

@@ -2,6 +2,8 @@
 
 import Foundation
 import Gateway
+import Logging
+import StoreSQLite
 import Testing
 import WakeModel
 
@@ -107,6 +109,29 @@ struct ManualReferenceTests {
         #expect(
             try ManualPage("configuration.md").hasPart("keys", ConfigurationReference().markdown()),
             ManualPage.isStale)
+    }
+
+    @Test("operations.md: what a reload does not change")
+    func restartKeys() throws {
+        let started = ServeConfiguration()
+        var new = started
+        new.listen = .unixSocket(path: "rouse.sock")
+        new.listener.connections += 1
+        new.storePath = "other.sqlite"
+        new.storeAcceptsLoss = true
+        new.storeDurability = .system
+        new.tls = .init(certificatePath: "c.pem", keyPath: "c.key")
+        new.idempotencyHours += 1
+        new.auditPath = "audit.jsonl"
+        new.logLevel = .debug
+        new.logFormat = .json
+        let text = try ManualPage("operations.md").words
+        let end = try #require(text.range(of: "need a restart; a reload"))
+        let start = try #require(
+            text[..<end.lowerBound].range(of: "the log says why.", options: .backwards))
+        let told = text[start.upperBound..<end.lowerBound].matches(of: /`([a-z-]+)`/)
+        #expect(
+            Set(told.map { String($0.1) }) == Set(started.keysTakingRestart(for: new)))
     }
 
     @Test("pictures: the simulation of budget.md draws what is there")
