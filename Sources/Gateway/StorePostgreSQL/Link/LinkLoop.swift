@@ -179,7 +179,7 @@ final class LinkLoop {
             let descriptor = link.connection.map { PQsocket($0) } ?? -1
             descriptors.append(pollfd(fd: descriptor, events: Int16(events), revents: 0))
         }
-        let (mayWait, hasWaiters) = mailbox.fallAsleep()
+        let (mayWait, hasWaiters) = mailbox.fallAsleep(knownShutdownDue: shutdownDue)
         if hasWaiters { due = min(due, now + Self.waiterMilliseconds) }
         let limit = mayWait ? max(0, due - LinkThread.now) : 0
         guard poll(&descriptors, nfds_t(descriptors.count), Int32(limit)) > 0 else { return }

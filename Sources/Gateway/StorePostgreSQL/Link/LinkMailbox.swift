@@ -175,11 +175,12 @@ final class LinkMailbox: Sendable {
         }
     }
 
-    /// Whether the loop may sleep, and whether there are waiters whose deadlines it must watch.
-    func fallAsleep() -> (mayWait: Bool, hasWaiters: Bool) {
+    /// Whether the loop may sleep, and whether there are waiters whose deadlines it must watch. It
+    /// may not if something came after it took messages, such as another time of the shutdown.
+    func fallAsleep(knownShutdownDue: Int64?) -> (mayWait: Bool, hasWaiters: Bool) {
         state.withLock { state in
             let hasWaiters = state.lines.values.contains { !$0.waiting.isEmpty }
-            state.isAsleep = state.messages.isEmpty
+            state.isAsleep = state.messages.isEmpty && state.shutdownDue == knownShutdownDue
             return (state.isAsleep, hasWaiters)
         }
     }
