@@ -239,8 +239,8 @@ extension Gateway {
 
     /// A signal that fires when webhooks of an endpoint may have been written, for as long as the
     /// caller retains it.
-    public func webhookSignal(of endpoint: WebhookEndpointID) -> WebhookSignal {
-        context.webhookSignals.make(for: endpoint, clock: clock)
+    package func webhookSignal(of endpoint: WebhookEndpointID) -> AsyncSignal {
+        context.webhookSignals.make(for: endpoint)
     }
 }
 

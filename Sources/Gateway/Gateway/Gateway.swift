@@ -433,7 +433,7 @@ public final class Gateway: Service {
 
     // MARK: Standing
 
-    var clock: any GatewayClock { context.clock }
+    package var clock: any GatewayClock { context.clock }
 
     /// The present instant by the gateway's clock.
     public var now: WallInstant { clock.now() }

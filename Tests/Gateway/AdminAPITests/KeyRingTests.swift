@@ -210,6 +210,29 @@ struct KeyRingTests {
         #expect(ended.withLock { $0 })
     }
 
+    @Test("Changes of the keys add no sleeper to a wait for an expiry", .timeLimit(.minutes(1)))
+    func oneSleeper() async throws {
+        let secret = KeySecret((1, 0, 0, 0))
+        let clock = ManualClock()
+        let end = clock.now().advanced(bySeconds: 60)
+        let key = try APIKey(name: "a", sha256: secret.sha256, expiresAt: end)
+        let ring = KeyRing([key], clock: clock)
+        guard case .known(let grant) = ring.use(Substring(secret.text)) else {
+            Issue.record("refused")
+            return
+        }
+        let waiting = Task { await grant.end() }
+        for change in 0..<5 {
+            let look = clock.now().advanced(bySeconds: 1)
+            while !clock.isAwaited(at: look) { await Task.yield() }
+            #expect(clock.sleeperCount == 1, "after \(change) changes")
+            clock.advance(byMilliseconds: 1)
+            ring.replace(with: [key])
+        }
+        clock.advance(bySeconds: 60)
+        await waiting.value
+    }
+
     @Test(
         "Names that cannot stand in a log line are refused",
         arguments: ["", "a b", "a\n", "ä", String(repeating: "x", count: 65)])

@@ -30,6 +30,9 @@ package final class ManualClock: GatewayClock {
         state.withLock { $0.sleepers.values.contains { $0.instant == instant } }
     }
 
+    /// The number of sleepers.
+    package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
     package func advance(bySeconds seconds: Int64) { advance(byMilliseconds: seconds * 1000) }
 
     package func advance(byMilliseconds milliseconds: Int64) {

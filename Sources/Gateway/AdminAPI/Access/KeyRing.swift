@@ -40,8 +40,8 @@ public final class KeyRing: Sendable {
         var buckets: [String: TokenBucket] = [:]
         /// The last uses, by the digest of the secret.
         var uses: [[UInt8]: WallInstant] = [:]
-        /// Streams of waiting holders of a grant, which check its validity when the keys change.
-        var holders: [Int: AsyncStream<Void>.Continuation] = [:]
+        /// Signals of waiting holders of a grant, which check its validity when the keys change.
+        var holders: [Int: AsyncSignal] = [:]
         var nextHolder = 0
         /// Called before a secret is refused as unknown; may replace the keys.
         var look: (@Sendable () -> Void)?
@@ -99,7 +99,7 @@ public final class KeyRing: Sendable {
             state.uses = state.uses.filter { digests.contains($0.key) }
             return (change, Array(state.holders.values))
         }
-        for holder in holders { holder.yield() }
+        for holder in holders { holder.ring() }
         return change
     }
 
@@ -168,35 +168,23 @@ public final class KeyRing: Sendable {
 
     /// Returns when a grant has ended; see ``KeyGrant/end()``.
     func end(of grant: KeyGrant) async {
-        let (looks, look) = AsyncStream.makeStream(
-            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let change = AsyncSignal()
         let holder = state.withLock { state in
             state.nextHolder += 1
-            state.holders[state.nextHolder] = look
+            state.holders[state.nextHolder] = change
             return state.nextHolder
         }
         defer { state.withLock { $0.holders[holder] = nil } }
-        let clock = clock
-        await withDiscardingTaskGroup { group in
-            var looking = looks.makeAsyncIterator()
-            waiting: while true {
-                switch state.withLock({ $0.term(of: grant) }) {
-                case .over: break waiting
-                case .open: break
-                case .until(let end):
-                    let now = clock.now()
-                    guard now < end else { break waiting }
-                    let next = min(end, now.advanced(byMilliseconds: Self.lookMilliseconds))
-                    group.addTask {
-                        // A cancelled sleep needs no handling: the loop has ended.
-                        try? await clock.sleep(until: next)
-                        look.yield()
-                    }
-                }
-                // The iterator returns `nil` if the task is cancelled.
-                guard await looking.next() != nil else { break }
+        while !Task.isCancelled {
+            switch state.withLock({ $0.term(of: grant) }) {
+            case .over: return
+            case .open: await change.waitUnlessCancelled()
+            case .until(let end):
+                let now = clock.now()
+                guard now < end else { return }
+                let next = min(end, now.advanced(byMilliseconds: Self.lookMilliseconds))
+                await change.wait(until: next, clock: clock)
             }
-            group.cancelAll()
         }
     }
 

@@ -25,20 +25,19 @@ final class EventOutbox: Sendable {
     }
 
     private let load = Mutex(Load())
-    /// Signals that something was buffered. A signal without a waiting task is kept.
-    private let arrivals = AsyncStream.makeStream(
-        of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    /// Signals that the buffer is below its limit again.
-    private let room = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    /// Fires when something was buffered.
+    private let arrivals = AsyncSignal()
+    /// Fires when the buffer is below its limit again.
+    private let room = AsyncSignal()
 
     /// Adds an event once there is room. Adds nothing if the task is cancelled or the outbox has
     /// ended.
     func put(_ event: OutcomeEvent) async {
-        var openings = room.stream.makeAsyncIterator()
         while !putAtOnce(event) {
-            guard await openings.next() != nil else { return }
+            await room.waitUnlessCancelled()
+            if Task.isCancelled { return }
         }
-        arrivals.continuation.yield()
+        arrivals.ring()
     }
 
     private func putAtOnce(_ event: OutcomeEvent) -> Bool {
@@ -53,36 +52,36 @@ final class EventOutbox: Sendable {
     /// Requests a pulse. All events up to this cursor have been buffered.
     func pulse(at cursor: Int64) {
         load.withLock { $0.pulse = cursor }
-        arrivals.continuation.yield()
+        arrivals.ring()
     }
 
     /// Ends the outbox after the buffered events.
     func end() {
         load.withLock { $0.isLast = true }
-        arrivals.continuation.yield()
+        arrivals.ring()
     }
 
     /// Ends the outbox and discards the buffered events, because the reader has lost access.
     func cut() {
         load.withLock { $0 = Load(isLast: true) }
-        arrivals.continuation.yield()
-        room.continuation.yield()
+        arrivals.ring()
+        room.ring()
     }
 
     /// Takes everything that is buffered; waits if there is nothing. Returns a last load if the
     /// task is cancelled.
     func take() async -> Load {
-        var ringing = arrivals.stream.makeAsyncIterator()
         while true {
             let taken = load.withLock { load in
                 defer { load = Load(isLast: load.isLast) }
                 return load
             }
             if !taken.isEmpty {
-                room.continuation.yield()
+                room.ring()
                 return taken
             }
-            guard await ringing.next() != nil else { return Load(isLast: true) }
+            await arrivals.waitUnlessCancelled()
+            if Task.isCancelled { return Load(isLast: true) }
         }
     }
 }

@@ -29,8 +29,7 @@ public final class WebhookDelivery: Service {
     private let metrics: MetricsRegistry
     private let logger: Logger
     private let state = Mutex(State())
-    private let changes = AsyncStream.makeStream(
-        of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private let changes = AsyncSignal()
 
     /// Creates a delivery to these endpoints, of different URLs. `makeWebhookClient` makes the
     /// client of one of them.
@@ -67,7 +66,7 @@ public final class WebhookDelivery: Service {
             for gone in state.workers.values { gone.replace(nil) }
             state.workers = kept
         }
-        changes.continuation.yield()
+        changes.ring()
     }
 
     /// The delivery state of each endpoint, ordered by name.
@@ -98,8 +97,9 @@ public final class WebhookDelivery: Service {
     public func run() async throws {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
-                for await _ in self.changes.stream {
+                while !Task.isCancelled {
                     for worker in self.takeFresh() { group.addTask { await worker.run() } }
+                    await self.changes.waitUnlessCancelled()
                 }
                 group.cancelAll()
             }

@@ -28,7 +28,7 @@ final class WebhookWorker: Sendable {
     let label: String
     private let endpoint: Mutex<WebhookEndpoint?>
     private let carrier: any WebhookClient
-    private let signal: WebhookSignal
+    private let signal: AsyncSignal
     private let meters: WebhookMeters
     private let record: WebhookRecord
     private let logger: Logger
@@ -78,10 +78,11 @@ final class WebhookWorker: Sendable {
             switch outcome {
             case .taken: failures = 0
             case .nothing(let seconds):
-                await signal.wait(until: gateway.now.advanced(bySeconds: seconds))
+                await signal.wait(
+                    until: gateway.now.advanced(bySeconds: seconds), clock: gateway.clock)
             case .busy:
                 let end = gateway.now.advanced(byMilliseconds: pause)
-                await signal.wait(until: end)
+                await signal.wait(until: end, clock: gateway.clock)
                 // The other one may not have a signal for a new event, and may release the duty
                 // soon.
                 pause =
@@ -100,7 +101,7 @@ final class WebhookWorker: Sendable {
     private func rest(for seconds: Int64, _ endpoint: WebhookEndpoint) async {
         let limit = TimeLimit(milliseconds: seconds * 1000, from: gateway.now)
         while !limit.isOver(at: gateway.now), !Task.isCancelled, current == endpoint {
-            await signal.wait(until: limit)
+            await signal.wait(until: limit, clock: gateway.clock)
         }
     }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
-import WakeModel
+package import WakeModel
 
 /// Resumes one waiting task. A signal without a waiting task is kept, once, so none is lost, and
 /// several are one.
-final class AsyncSignal: Sendable {
+package final class AsyncSignal: Sendable {
     private enum State {
         case quiet
         case rung
@@ -14,8 +14,11 @@ final class AsyncSignal: Sendable {
 
     private let state = Mutex(State.quiet)
 
+    /// Creates a signal that has not fired.
+    package init() {}
+
     /// Fires; may be called from any thread.
-    func ring() {
+    package func ring() {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard case .awaited(let waiter) = state else {
                 state = .rung
@@ -47,9 +50,19 @@ final class AsyncSignal: Sendable {
         }
     }
 
+    /// Returns when the signal fires, or has fired since the last wait, or immediately when the
+    /// task is cancelled. One task waits at a time.
+    package func waitUnlessCancelled() async {
+        await withTaskCancellationHandler {
+            await wait()
+        } onCancel: {
+            ring()
+        }
+    }
+
     /// Returns when the signal fires, at the instant, or immediately when the task is cancelled,
     /// whichever comes first.
-    func wait(until instant: WallInstant, clock: any GatewayClock) async {
+    package func wait(until instant: WallInstant, clock: any GatewayClock) async {
         await wait { try await clock.sleep(until: instant) }
     }
 
@@ -61,7 +74,7 @@ final class AsyncSignal: Sendable {
 
     /// Returns when the signal fires, at the end of the time, or immediately when the task is
     /// cancelled, whichever comes first.
-    func wait(until limit: TimeLimit, clock: any GatewayClock) async {
+    package func wait(until limit: TimeLimit, clock: any GatewayClock) async {
         await wait(
             { try await clock.sleep(until: limit.deadline) },
             { try await Task.sleep(until: limit.latest) })
@@ -69,13 +82,7 @@ final class AsyncSignal: Sendable {
 
     private func wait(_ sleeps: (@Sendable () async throws -> Void)...) async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                await withTaskCancellationHandler {
-                    await self.wait()
-                } onCancel: {
-                    self.ring()
-                }
-            }
+            group.addTask { await self.waitUnlessCancelled() }
             // A cancelled sleep means that the signal fired first; there is nothing to report.
             for sleep in sleeps { group.addTask { try? await sleep() } }
             await group.next()
