@@ -21,6 +21,8 @@ final class WebhookWorker: Sendable {
     /// The first interval of polls while events wait and another gateway has the duty, in
     /// milliseconds; it doubles each time, up to ``lookSeconds``.
     static let firstLookMilliseconds: Int64 = 50
+    /// The pause before a settlement is written again, in milliseconds.
+    static let settlementPauseMilliseconds: Int64 = 500
 
     private let gateway: Gateway
     private let id: WebhookEndpointID
@@ -128,6 +130,9 @@ final class WebhookWorker: Sendable {
         do throws(StoreFailure) {
             // Without the duty only the counts are read.
             let isOurs = try await hasDuty()
+            // Begins before the leases, so that it ends before they do.
+            let lease = TimeLimit(
+                milliseconds: Int64(Self.leaseSeconds) * 1000, from: gateway.now)
             let batch = try await gateway.webhooks(
                 of: id, limit: isOurs ? Self.batchCount : 0, leaseSeconds: Self.leaseSeconds)
             note(batch)
@@ -136,12 +141,33 @@ final class WebhookWorker: Sendable {
                 return isOurs ? .nothing(seconds: Self.lookSeconds) : .busy
             }
             let round = await deliver(batch.items, to: endpoint)
-            try await gateway.settle(settlements(of: round))
+            let (settlements, givenUpCount) = settlements(of: round)
+            try await settle(settlements, within: lease)
+            meters.delivered.increment(by: round.taken.count)
+            meters.givenUp.increment(by: givenUpCount)
             return round.isDown ? .down : .taken
         } catch {
             // The store is tried again after the pause; the leases end by themselves.
             logger.warning("webhooks wait for the store", metadata: ["error": "\(error)"])
             return .nothing(seconds: Self.sleepSeconds)
+        }
+    }
+
+    /// Writes settlements. When the store fails, it is tried again until the leases have ended:
+    /// then the receiver gets events again that it has accepted.
+    private func settle(
+        _ settlements: [WebhookSettlement], within lease: TimeLimit
+    ) async throws(StoreFailure) {
+        while true {
+            do throws(StoreFailure) {
+                return try await gateway.settle(settlements)
+            } catch {
+                // Damage stays.
+                guard !error.isOfSomeRows, !lease.isOver(at: gateway.now) else { throw error }
+                let next = gateway.now.advanced(byMilliseconds: Self.settlementPauseMilliseconds)
+                // Fails when the task is cancelled, and then nothing is tried again.
+                guard (try? await gateway.clock.sleep(until: next)) != nil else { throw error }
+            }
         }
     }
 
@@ -217,32 +243,31 @@ final class WebhookWorker: Sendable {
         return WebhookAnswer(result)
     }
 
-    /// The settlements of a round's items, which are also counted and logged.
-    private func settlements(of round: WebhookRound) -> [WebhookSettlement] {
-        meters.delivered.increment(by: round.taken.count)
+    /// The settlements of a round's items, and the number of those that are not retried. The round
+    /// is also recorded and logged.
+    private func settlements(
+        of round: WebhookRound
+    ) -> (settlements: [WebhookSettlement], givenUpCount: Int) {
         let now = gateway.now
         let settled =
             round.taken.map { WebhookSettlement(ticket: $0.ticket, effect: .done) }
             + round.unposted.map { WebhookSettlement(ticket: $0.ticket, effect: .retry(at: now)) }
         var givenUp: [WebhookItem] = []
         defer { record.note(round, givenUp: givenUp, at: now) }
-        guard let why = round.why else { return settled }
+        guard let why = round.why else { return (settled, 0) }
         logger.warning(
             "webhooks were not taken",
             metadata: [
                 "count": "\(round.failed.count)", "endpoint": "\(label)", "why": "\(why)",
             ])
         meters.failed.increment(by: round.failed.count)
-        return settled
-            + round.failed.map { item in
-                let effect = WebhookSchedule.effect(
-                    tries: item.tries, createdAt: item.createdAt, now: now,
-                    spread: Double.random(in: 0..<1))
-                if effect == .done {
-                    meters.givenUp.increment()
-                    givenUp.append(item)
-                }
-                return WebhookSettlement(ticket: item.ticket, effect: effect)
-            }
+        let unsettled = round.failed.map { item in
+            let effect = WebhookSchedule.effect(
+                tries: item.tries, createdAt: item.createdAt, now: now,
+                spread: Double.random(in: 0..<1))
+            if effect == .done { givenUp.append(item) }
+            return WebhookSettlement(ticket: item.ticket, effect: effect)
+        }
+        return (settled + unsettled, givenUp.count)
     }
 }

@@ -59,5 +59,5 @@ extension StoreFailure {
     }
 
     /// Whether it may concern some rows only, so that a batch can succeed without them.
-    var isOfSomeRows: Bool { kind == .damaged || kind == .corrupt }
+    package var isOfSomeRows: Bool { kind == .damaged || kind == .corrupt }
 }
