@@ -370,7 +370,7 @@ let package = Package(
                 "CurlHTTP", "CurlTransport", "DeviceModel", "Gateway", "HTTP2Transport",
                 "OpenSSLCrypto", "PayloadLint", "PayloadRules", "PushTransport", "StorePostgreSQL",
                 "StoreSQLite", "WakeBudget", "WakeModel", "WakeSimulation", argumentParser,
-                lifecycle, logging, unixSignals,
+                lifecycle, logging, nioCore, unixSignals,
             ]),
         tests(
             of: "RouseCommand", in: .command,

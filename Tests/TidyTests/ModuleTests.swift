@@ -66,9 +66,9 @@ struct ModuleTests {
             "APNsClient", "APNsSender", "APNsSimulator", "APNsWire", "AdminAPI", "AppAudit",
             "ArgumentParser", "CProcess", "CurlHTTP", "CurlTransport", "DeviceModel", "Dispatch",
             "FoundationEssentials", "Gateway", "Glibc", "HTTP2Transport", "Logging",
-            "OpenSSLCrypto", "PayloadLint", "PayloadRules", "PushTransport", "ServiceLifecycle",
-            "StorePostgreSQL", "StoreSQLite", "Synchronization", "UnixSignals", "WakeBudget",
-            "WakeModel", "WakeSimulation",
+            "NIOCore", "OpenSSLCrypto", "PayloadLint", "PayloadRules", "PushTransport",
+            "ServiceLifecycle", "StorePostgreSQL", "StoreSQLite", "Synchronization", "UnixSignals",
+            "WakeBudget", "WakeModel", "WakeSimulation",
         ],
         "rouse": ["Glibc", "RouseCommand"],
     ]

@@ -18,7 +18,7 @@ public final class Gateway: Service {
     let dispatcher: Dispatcher
     let intake: Intake
     /// Turns for tasks that process many wakes; ``accept(_:spreadSeconds:)`` takes one.
-    public let workTurns = WorkTurns()
+    public let workTurns: WorkTurns
     private let validator: WakeValidator
     private let entropy: @Sendable () -> UInt64
     private let phase = Mutex(Phase.starting)
@@ -44,6 +44,7 @@ public final class Gateway: Service {
         configuration.check()
         let clock = SteadyClock(clock, limits: limits, logger: logger)
         steadyClock = clock
+        workTurns = WorkTurns(processorCount: limits.processorCount)
         let context = GatewayContext(
             store: store, configuration: configuration, clock: clock, limits: limits,
             metrics: metrics, logger: logger)

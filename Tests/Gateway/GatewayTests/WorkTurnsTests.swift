@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
+import GatewayTestKit
 import Synchronization
 import Testing
 import WaitKit
@@ -41,7 +41,7 @@ struct WorkTurnsTests {
 
     @Test("No more have a turn at a time than there are turns", arguments: [1, 3])
     func count(turnCount: Int) async {
-        let turns = WorkTurns(count: turnCount)
+        let turns = WorkTurns(processorCount: turnCount + 1)
         let workers = Workers()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<20 {
@@ -60,14 +60,18 @@ struct WorkTurnsTests {
         #expect(workers.most <= turnCount)
     }
 
-    @Test("Unless it is said, one processor is left to others, where there are several")
-    func usualCount() async throws {
-        let turns = WorkTurns()
+    @Test(
+        "One processor is left to others, where there are several",
+        arguments: [(1, 1), (2, 1), (3, 2), (64, 63)])
+    func turnCount(processorCount: Int, turnCount: Int) async throws {
+        let limits = GatewayLimits(processorCount: processorCount)
+        let gateway = Gateway(
+            apps: [Samples.app], store: InMemoryWakeStore(), sender: ScriptedSender(),
+            limits: limits, logger: .silent)
+        let turns = gateway.workTurns
         let book = Book()
         var held: [WorkTurn] = []
-        for _ in 0..<max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1) {
-            held.append(await turns.begin())
-        }
+        for _ in 0..<turnCount { held.append(await turns.begin()) }
         let next = Task {
             book.note(1)
             let turn = await turns.begin()
@@ -84,7 +88,7 @@ struct WorkTurnsTests {
 
     @Test("Whoever has much to do lets whoever waits have a turn in between")
     func alternation() async {
-        let turns = WorkTurns(count: 1)
+        let turns = WorkTurns(processorCount: 2)
         let book = Book()
         let first = await turns.begin()
         let second = Task {
@@ -107,7 +111,7 @@ struct WorkTurnsTests {
 
     @Test("A turn that is ended twice, or given to one who waits, is one turn")
     func ends() async {
-        let turns = WorkTurns(count: 1)
+        let turns = WorkTurns(processorCount: 2)
         let turn = await turns.begin()
         let waiting = Task { await turns.begin().end() }
         turn.end()

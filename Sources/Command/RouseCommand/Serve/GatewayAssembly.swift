@@ -57,7 +57,8 @@ struct GatewayAssembly {
         let metrics = MetricsRegistry()
         let gateway = Gateway(
             configuration: plan.gatewayConfiguration, store: opened.store, sender: clients.sender,
-            clock: opened.clock, metrics: GatewayMeters(metrics), logger: logger)
+            clock: opened.clock, limits: GatewayLimits(processorCount: Processors.usableCount),
+            metrics: GatewayMeters(metrics), logger: logger)
         if startsPaused {
             do throws(CommandFailure) {
                 try await pauseAll(gateway, opened.store)

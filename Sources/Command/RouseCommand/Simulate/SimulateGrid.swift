@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CProcess
 import WakeSimulation
 
 /// `rouse simulate --grid`: the default budget on unmeasured devices.
@@ -31,7 +30,7 @@ struct SimulateGrid {
             grid.devicesPerCell = max(1, devices / grid.cellCount)
         }
         self.grid = grid
-        threads = command.threads ?? Int(CProcess_processor_count())
+        threads = command.threads ?? Processors.usableCount
         json = command.json
     }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CProcess
 import WakeSimulation
 
 /// `rouse simulate` with everything read and opened that it needs.
@@ -28,7 +27,7 @@ struct SimulatePlan {
         }
         self.simulations = simulations
         drawnDevice = command.device
-        threads = command.threads ?? Int(CProcess_processor_count())
+        threads = command.threads ?? Processors.usableCount
         var used = Set(files.compactMap(FileIdentity.init(path:)))
         trace = try Self.open(command.trace, "--trace", &used)
         svg = try Self.open(command.svg, "--svg", &used)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import CProcess
 import FoundationEssentials
 import PayloadLint
 import WakeModel
@@ -41,7 +40,7 @@ struct ValidateRun {
         options.showsSource = !command.output.noSource
         options.usesColour = console.usesColour
         options.version = RouseVersion.current
-        options.workers = command.output.jobs ?? Int(CProcess_processor_count())
+        options.workers = command.output.jobs ?? Processors.usableCount
         run = try Self.failing { () throws(LintProblem) in try LintRun(options) }
     }
 

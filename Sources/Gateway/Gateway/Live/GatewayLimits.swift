@@ -4,6 +4,9 @@ import Glibc
 
 /// Every limit of the gateway, with its unit and its default.
 public struct GatewayLimits: Hashable, Sendable {
+    /// The number of processors that the process may use: tasks with long lists leave one of them
+    /// to short requests.
+    public var processorCount: Int
     /// The most requests that wait to be written; one more is refused with "too busy".
     public var intakeQueueCount = 10_000
     /// The number of one caller's requests that may wait to be written even when others fill
@@ -22,7 +25,7 @@ public struct GatewayLimits: Hashable, Sendable {
     /// How long batches rest at intake after a transaction while other callers have calls or small
     /// requests, in percent of the time that the transaction took: sending and settling what the
     /// batch brought takes the processors as well.
-    public var intakeRestPercent = 300 / max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1)
+    public var intakeRestPercent: Int
     /// The longest such rest.
     public var intakeRestMaximumMilliseconds = 20
     /// How long a batch waits at intake for in-flight slots, so that it can be sent immediately.
@@ -117,11 +120,19 @@ public struct GatewayLimits: Hashable, Sendable {
     /// The time for which a shutdown waits for answers before it cancels pushes.
     public var drainSeconds = 10
 
-    /// The defaults.
-    public init() {}
+    /// The defaults for a process that may use all processors that are online.
+    public init() { self.init(processorCount: sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
+    /// The defaults for a process that may use so many processors; in a container they may be fewer
+    /// than are online.
+    public init(processorCount: Int) {
+        self.processorCount = processorCount
+        intakeRestPercent = 300 / max(1, processorCount - 1)
+    }
 
     /// Traps on limits that cannot work together.
     func check() {
+        precondition(processorCount > 0, "A process has at least one processor.")
         precondition(intakeQueueCount > 0 && intakeBatchCount > 0, "Intake limits begin at 1.")
         precondition(intakePatienceMilliseconds >= 0, "Patience begins at 0.")
         precondition(

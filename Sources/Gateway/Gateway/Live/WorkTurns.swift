@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import Synchronization
 
 /// Turns on the processors for tasks that process long lists, so that no list delays a short
@@ -19,10 +18,8 @@ public final class WorkTurns: Sendable {
 
     private let state: Mutex<State>
 
-    /// Creates turns, by default one fewer than there are processors, and at least one.
-    init(count: Int = sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1) {
-        state = Mutex(State(free: max(1, count)))
-    }
+    /// Creates turns: one fewer than there are processors, and at least one.
+    init(processorCount: Int) { state = Mutex(State(free: max(1, processorCount - 1))) }
 
     /// Waits for a turn and begins it. The caller must end it.
     public func begin() async -> WorkTurn {

@@ -17,7 +17,7 @@ bool CProcess_refuse_dumps(void);
 // until the environment is changed.
 const char *_Nullable CProcess_variable(long place);
 
-// The number of processors that this process may use.
+// The number of processors in the affinity of this process, sched_getaffinity(2).
 int CProcess_processor_count(void);
 
 #endif
