@@ -52,12 +52,13 @@ final class Interruption<Standing: Sendable> {
 }
 
 /// Whether the process ignores a signal.
-private func isIgnored(_ number: CInt) -> Bool {
-    // The one way to ask that is the same in every C library: to set it, and to set it back.
-    let present = signal(number, SIG_IGN)
-    signal(number, present)
+func isIgnored(_ number: CInt) -> Bool {
+    var present = sigaction()
+    // Without a new action nothing changes, and no signal is lost.
+    guard sigaction(number, nil, &present) == 0 else { return false }
     // SAFETY: both are addresses of functions, or constants that are none; they are only compared.
-    return unsafeBitCast(present, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    return unsafeBitCast(present.__sigaction_handler.sa_handler, to: Int.self)
+        == unsafeBitCast(SIG_IGN, to: Int.self)
 }
 
 /// Ends the process as the signal would without a handler.
