@@ -76,17 +76,18 @@ enum ConnectionOpening {
         guard isLibraryReady else {
             return .failure(OpeningFailure(message: "OpenSSL cannot be initialised"))
         }
-        var options = settings.options
+        // SAFETY: each is freed below, after libpq has copied it.
+        var keywords = settings.options.map { strdup($0.keyword) }
+        var values = settings.options.map { strdup($0.value) }
+        // One of them may be the password.
+        defer { for text in keywords + values { wipe(text) } }
         if let file = settings.passwordFile {
             guard let password = password(in: file) else {
                 return .failure(OpeningFailure(message: "the password file cannot be read"))
             }
-            options.append((keyword: "password", value: password))
+            keywords.append(strdup("password"))
+            values.append(password)
         }
-        // SAFETY: each is freed below, after libpq has copied it.
-        let keywords = options.map { strdup($0.keyword) }
-        let values = options.map { strdup($0.value) }
-        defer { for text in keywords + values { free(text) } }
         let connection = PQconnectdbParams(
             keywords.map { UnsafePointer($0) } + [nil], values.map { UnsafePointer($0) } + [nil], 0)
         guard let connection else {
@@ -105,18 +106,30 @@ enum ConnectionOpening {
         return .success(OpenedConnection(pointer: connection, notices: notices))
     }
 
-    /// What a file holds, without the line break at its end.
-    private static func password(in path: String) -> String? {
+    /// The first line of a file, without its line break. The caller wipes it.
+    private static func password(in path: String) -> UnsafeMutablePointer<CChar>? {
         guard let file = fopen(path, "re") else { return nil }
         defer { fclose(file) }
-        var line: UnsafeMutablePointer<CChar>?
-        var capacity = 0
-        defer { free(line) }
-        let count = getline(&line, &capacity, file)
-        guard count >= 0, let line else { return nil }
-        // SAFETY: getline's line has this length.
-        let bytes = UnsafeBufferPointer(start: line, count: count).map { UInt8(bitPattern: $0) }
-        return String(decoding: bytes.prefix { $0 != 10 && $0 != 13 }, as: UTF8.self)
+        // The buffer of a file is freed as it is.
+        setvbuf(file, nil, _IONBF, 0)
+        // Of this size, so that getline does not have to replace it, and leave a copy.
+        var capacity = 4096
+        // SAFETY: the memory is fresh, and of this size.
+        var line = malloc(capacity)?.bindMemory(to: CChar.self, capacity: capacity)
+        guard getline(&line, &capacity, file) >= 0, let line else {
+            free(line)
+            return nil
+        }
+        // SAFETY: getline's line ends with a NUL, so this is at the latest there.
+        line[strcspn(line, "\r\n")] = 0
+        return line
+    }
+
+    /// Frees a C string, and leaves nothing of it in memory.
+    private static func wipe(_ text: UnsafeMutablePointer<CChar>?) {
+        guard let text else { return }
+        explicit_bzero(text, strlen(text))
+        free(text)
     }
 
     /// libpq's last words about a connection, on one line. It never says the password.
