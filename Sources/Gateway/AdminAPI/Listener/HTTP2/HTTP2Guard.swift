@@ -211,13 +211,13 @@ final class HTTP2Guard: ChannelDuplexHandler {
         _ context: ChannelHandlerContext
     ) {
         let id = frame.streamID
-        guard var request = streams[id] else { return }
+        // Taken out, so that the body has one owner and grows without a copy.
+        guard var request = streams.removeValue(forKey: id) else { return }
         request.received(byteCount, at: .now())
         if endsStream { request.isReading = false }
         var plain: DirectRoute.PlainRequest?
         if case .direct(var content) = request.receiver {
             if case .data(let data) = frame.payload, case .byteBuffer(let buffer) = data.data {
-                // So that the bytes are not copied.
                 request.receiver = .nobody
                 content.body.append(contentsOf: buffer.readableBytesView)
                 request.receiver = .direct(content)
