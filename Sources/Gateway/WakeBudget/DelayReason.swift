@@ -80,12 +80,12 @@ public struct DelayReasons: OptionSet, Hashable, Sendable {
     /// The set with these bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The set of one rule.
-    public init(_ hold: DelayReason) { rawValue = 1 << UInt32(hold.rawValue) }
+    /// The set of one reason.
+    public init(_ reason: DelayReason) { rawValue = 1 << UInt32(reason.rawValue) }
 
-    /// Adds a rule, by its bit, because the generic method is slow in an unoptimized build.
-    mutating func add(_ hold: DelayReason) {
-        self = DelayReasons(rawValue: rawValue | 1 << UInt32(hold.rawValue))
+    /// Adds a reason, by its bit, because the generic method is slow in an unoptimized build.
+    mutating func add(_ reason: DelayReason) {
+        self = DelayReasons(rawValue: rawValue | 1 << UInt32(reason.rawValue))
     }
 
     /// The reasons, in the order of their declaration.

@@ -62,7 +62,7 @@ struct WebhookSettlementTests {
             configuration: configuration, store: store, sender: ScriptedSender(), clock: clock,
             logger: .silent)
         let worker = WebhookWorker(
-            gateway: gateway, endpoint: endpoint, label: "example.com", carrier: receiver,
+            gateway: gateway, endpoint: endpoint, label: "example.com", client: receiver,
             metrics: metrics, logger: .silent)
         try await withRunning(gateway) { () async throws in
             while !gateway.readiness.isReady { await Task.yield() }

@@ -364,7 +364,7 @@ struct WebhookTests {
             clock: ManualClock(), logger: .silent)
         func worker() -> WebhookWorker {
             WebhookWorker(
-                gateway: gateway, endpoint: endpoint, label: "example.com", carrier: receiver,
+                gateway: gateway, endpoint: endpoint, label: "example.com", client: receiver,
                 metrics: metrics, logger: .silent)
         }
         func backlog() -> String? {

@@ -56,15 +56,15 @@ struct ServerCheck {
         WireResponse, TransportFailure
     > {
         let (answers, continuation) = AsyncStream.makeStream(of: Completion.self)
-        let carrier = try APNsClient.startTransport(kind, transport) { batch in
+        let transport = try APNsClient.startTransport(kind, self.transport) { batch in
             for completion in batch { continuation.yield(completion) }
         }
         let request = WireRequest(
             to: nil, sharedHeaders: SharedHeaders([]), body: Array("{}".utf8))
-        carrier.submit([TransportRequest(id: 1, request: request, timeout: timeout)])
+        transport.submit([TransportRequest(id: 1, request: request, timeout: timeout)])
         var iterator = answers.makeAsyncIterator()
         let completion = await iterator.next()
-        await carrier.shutDown(gracePeriod: .zero)
+        await transport.shutDown(gracePeriod: .zero)
         guard let completion else {
             preconditionFailure("A transport answers every submission.")
         }

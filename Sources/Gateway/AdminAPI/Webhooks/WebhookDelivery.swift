@@ -58,7 +58,7 @@ public final class WebhookDelivery: Service {
                 } else {
                     let worker = WebhookWorker(
                         gateway: gateway, endpoint: endpoint, label: label,
-                        carrier: makeWebhookClient(), metrics: metrics, logger: logger)
+                        client: makeWebhookClient(), metrics: metrics, logger: logger)
                     kept[endpoint.id] = worker
                     state.fresh.append(worker)
                 }

@@ -29,7 +29,7 @@ final class WebhookWorker: Sendable {
     /// The endpoint's label in metrics and log: of its URL only the host.
     let label: String
     private let endpoint: Mutex<WebhookEndpoint?>
-    private let carrier: any WebhookClient
+    private let client: any WebhookClient
     private let signal: AsyncSignal
     private let meters: WebhookMeters
     private let record: WebhookRecord
@@ -40,13 +40,13 @@ final class WebhookWorker: Sendable {
 
     init(
         gateway: Gateway, endpoint: WebhookEndpoint, label: String,
-        carrier: any WebhookClient, metrics: MetricsRegistry, logger: Logger
+        client: any WebhookClient, metrics: MetricsRegistry, logger: Logger
     ) {
         self.gateway = gateway
         id = endpoint.id
         self.label = label
         self.endpoint = Mutex(endpoint)
-        self.carrier = carrier
+        self.client = client
         signal = gateway.webhookSignal(of: endpoint.id)
         meters = WebhookMeters(endpoint: label, metrics)
         record = WebhookRecord(endpoint: label)
@@ -230,7 +230,7 @@ final class WebhookWorker: Sendable {
         let body = JSONValue.object([("events", .array(items.map(\.json)))]).bytes
         let id = items.messageID
         let timestamp = gateway.now.secondsSinceEpoch
-        let result = await carrier.post(
+        let result = await client.post(
             body, to: endpoint,
             headers: [
                 ("content-type", JSONValue.mediaType), ("user-agent", AdminAPI.serverName),

@@ -9,7 +9,7 @@ import WakeModel
 /// their deadline.
 struct HeldQueues: Sendable {
     /// One held queue.
-    struct DelayReason: Hashable, Sendable {
+    struct Hold: Hashable, Sendable {
         /// The reason, as a sentence.
         var reason: String
         /// The start of the hold.
@@ -25,7 +25,7 @@ struct HeldQueues: Sendable {
     }
 
     /// The held queues.
-    private(set) var holds: [WakeQueueKey: DelayReason] = [:]
+    private(set) var holds: [WakeQueueKey: Hold] = [:]
 
     private let pauseSeconds: Int
     private let maximumPauseSeconds: Int
@@ -129,7 +129,7 @@ struct HeldQueues: Sendable {
     ) -> Change {
         guard var hold = holds[queue] else {
             let pause = max(pauseSeconds, minimumSeconds)
-            holds[queue] = DelayReason(
+            holds[queue] = Hold(
                 reason: reason, since: now, probeAt: now.advanced(bySeconds: Int64(pause)),
                 pauseSeconds: pause, refusals: 1, isProbing: false)
             return .began

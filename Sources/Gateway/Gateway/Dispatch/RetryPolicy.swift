@@ -94,7 +94,7 @@ public struct RetryPolicy: Hashable, Sendable {
         let repeatsExpiredToken =
             advice.retry == .onceWithNewProviderToken && claim.previousReason == rejection.reason
 
-        if let pause = queuePause(advice, repeatsExpiredToken: repeatsExpiredToken) {
+        if let pause = minimumPause(advice, repeatsExpiredToken: repeatsExpiredToken) {
             // The wake is not the cause. It stays due; the queue's hold delays it.
             let settlement =
                 advice.retry == .never
@@ -103,7 +103,7 @@ public struct RetryPolicy: Hashable, Sendable {
             let reason = "APNs refused it with \(rejection.words). \(advice.remedy)"
             return Decision(
                 settlement: settlement,
-                signal: .blocked(reason: reason, pauseSeconds: pause.minimumSeconds))
+                signal: .blocked(reason: reason, pauseSeconds: pause.seconds))
         }
         let settlement =
             switch advice.retry {
@@ -123,20 +123,21 @@ public struct RetryPolicy: Hashable, Sendable {
         return Decision(settlement: settlement, signal: .answered)
     }
 
-    private struct QueuePause {
-        let minimumSeconds: Int?
+    /// The least pause of a held queue; without seconds it is the usual one.
+    private struct MinimumPause {
+        let seconds: Int?
     }
 
-    /// Whether a refusal concerns all pushes of the queue: a bad key, a topic that is not allowed,
-    /// a provider token that APNs does not accept.
-    private func queuePause(
+    /// The pause for a refusal that concerns all pushes of the queue: a bad key, a topic that is
+    /// not allowed, a provider token that APNs does not accept. `nil` for other refusals.
+    private func minimumPause(
         _ advice: RejectionReason.Advice, repeatsExpiredToken: Bool
-    ) -> QueuePause? {
+    ) -> MinimumPause? {
         switch (advice.scope, advice.retry) {
-        case (.key, _), (.topic, _): QueuePause(minimumSeconds: nil)
+        case (.key, _), (.topic, _): MinimumPause(seconds: nil)
         case (.providerToken, .later(let backoff)):
-            QueuePause(minimumSeconds: backoff.initialSeconds)
-        case (.providerToken, _) where repeatsExpiredToken: QueuePause(minimumSeconds: nil)
+            MinimumPause(seconds: backoff.initialSeconds)
+        case (.providerToken, _) where repeatsExpiredToken: MinimumPause(seconds: nil)
         default: nil
         }
     }
