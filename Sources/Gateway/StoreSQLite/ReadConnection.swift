@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import StoreRows
 import Synchronization
 
 /// A connection for reading: a transaction sees what was committed before it.

@@ -3,6 +3,7 @@
 import CGatheredLog
 import CLibsqlite3
 public import Gateway
+import StoreRows
 
 /// The embedded store: one SQLite file in WAL mode, owned by one process.
 ///

@@ -2,6 +2,7 @@
 
 import CGatheredLog
 import Gateway
+import StoreRows
 
 /// The rows of one connection, and its transactions.
 final class StoreConnection {

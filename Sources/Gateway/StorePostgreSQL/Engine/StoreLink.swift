@@ -49,7 +49,7 @@ final class StoreLink: Sendable {
     private let connection: ConnectionSettings
     private let pool: PostgreSQLPool
     let state = Mutex(State())
-    private let damage: DamageHearer
+    private let damage: DamageListener
 
     init(
         url: String, settings: PostgreSQLWakeStore.Settings,
@@ -60,7 +60,7 @@ final class StoreLink: Sendable {
         var generator = SystemRandomNumberGenerator()
         let name = String(generator.next() as UInt64, radix: 16)
         gateway = name
-        damage = DamageHearer()
+        damage = DamageListener()
         do throws(ConnectionSettings.Failure) {
             connection = try ConnectionSettings(uri: url, passwordFile: settings.passwordFile)
         } catch {
@@ -361,22 +361,6 @@ final class StoreLink: Sendable {
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
-}
-
-/// The listener for rows that cannot be read.
-private final class DamageHearer: Sendable {
-    /// Not the closure by itself: a lock keeps a closure in another form than its caller does.
-    private struct Listener: Sendable {
-        let tell: @Sendable (DamagedRow) -> Void
-    }
-
-    private let listener = Mutex<Listener?>(nil)
-
-    func listen(_ tell: @escaping @Sendable (DamagedRow) -> Void) {
-        listener.withLock { $0 = Listener(tell: tell) }
-    }
-
-    func note(_ row: DamagedRow) { listener.withLock { $0 }?.tell(row) }
 }
 
 /// The devices of one load, as they are looked for by the hash of their tokens.

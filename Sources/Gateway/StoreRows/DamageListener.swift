@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Gateway
+package import Gateway
 import Synchronization
 
 /// The listener for rows that cannot be read; one for all connections of a store.
-final class DamageListener: Sendable {
+package final class DamageListener: Sendable {
     /// Not the closure itself: a lock stores a closure in another representation than its caller.
     private struct Listener: Sendable {
         let tell: @Sendable (DamagedRow) -> Void
@@ -12,11 +12,14 @@ final class DamageListener: Sendable {
 
     private let listener = Mutex<Listener?>(nil)
 
+    /// Creates one without a listener.
+    package init() {}
+
     /// Sets the listener.
-    func listen(_ tell: @escaping @Sendable (DamagedRow) -> Void) {
+    package func listen(_ tell: @escaping @Sendable (DamagedRow) -> Void) {
         listener.withLock { $0 = Listener(tell: tell) }
     }
 
     /// Reports a row that cannot be read.
-    func note(_ row: DamagedRow) { listener.withLock { $0 }?.tell(row) }
+    package func note(_ row: DamagedRow) { listener.withLock { $0 }?.tell(row) }
 }
