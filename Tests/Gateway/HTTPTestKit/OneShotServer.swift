@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 
 /// A server on a plain socket that answers each connection with the same bytes and keeps what it
 /// was sent. It reads until the head, and the body that the head announces, are there.
-package final class OneShotServer: @unchecked Sendable {
-    // `@unchecked`: the requests are guarded by the lock, everything else is constant.
+package final class OneShotServer: Sendable {
     package let port: Int
     private let listener: Int32
     private let answer: [UInt8]
     private let isServed: Bool
-    private let lock = NSLock()
-    private var requests: [String] = []
+    private let requests = Mutex<[String]>([])
 
     /// What was asked so far, as text.
-    package var received: [String] { lock.withLock { requests } }
+    package var received: [String] { requests.withLock { $0 } }
 
     /// Listens on a port that the system chooses; an empty answer closes the connection. Without
     /// any answer it takes connections and lets them wait.
@@ -49,7 +48,7 @@ package final class OneShotServer: @unchecked Sendable {
     private func serve() {
         while case let connection = accept(listener, nil, nil), connection >= 0 {
             let text = Self.read(connection)
-            lock.withLock { requests.append(text) }
+            requests.withLock { $0.append(text) }
             _ = answer.withUnsafeBytes {
                 send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
