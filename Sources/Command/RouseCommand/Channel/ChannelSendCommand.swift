@@ -96,7 +96,7 @@ struct ChannelSendCommand: AsyncParsableCommand {
         let channel = try ChannelSession.channel(channel)
         let bytes = try InputFile.read(
             payload, "payload", limit: WakeValidator.maximumReadBytes)
-        let now = WakeClock.system.now()
+        let now = WallInstant.now
         let expiration: Expiration =
             ttl == 0 ? .immediately : .at(now.advanced(bySeconds: Int64(ttl)))
         let priority = Priority(rawValue: priority) ?? .immediate

@@ -35,7 +35,7 @@ enum CredentialCheck {
             return .fine(subject, "For \(app): a P-256 signing key, \(credential.summary).")
         }
         let text = "For \(app): \(credential.summary), valid until \(certificate.notAfter)."
-        let now = WakeClock.system.now()
+        let now = WallInstant.now
         if now < certificate.notBefore || certificate.notAfter < now {
             return .wrong(subject, text + " It is not valid now.", "Renew it at Apple.")
         }

@@ -42,7 +42,7 @@ enum ListenerCheck {
         _ configuration: ServeConfiguration, _ file: KeysFile
     ) -> [DoctorChecks.Finding] {
         guard let keys = try? configuration.keys(with: file) else { return [] }
-        let now = WakeClock.system.now()
+        let now = WallInstant.now
         return keys.compactMap { key in
             guard let end = key.expiresAt, end < now.advanced(bySeconds: lapseSeconds) else {
                 return nil
@@ -100,7 +100,7 @@ enum ListenerCheck {
             let certificate = try? PushCertificate(
                 certificatePath: files.certificatePath, keyPath: files.keyPath)
         else { return [.fine("tls", text + ".")] }
-        let now = WakeClock.system.now()
+        let now = WallInstant.now
         let times = text + "; valid from \(certificate.notBefore), valid until "
         let words = times + "\(certificate.notAfter)."
         if now < certificate.notBefore {

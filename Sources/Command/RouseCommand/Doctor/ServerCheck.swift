@@ -76,7 +76,7 @@ struct ServerCheck {
             return .skipped("clock", "\(name) does not send a date.")
         }
         // `date` has whole seconds, so that half of one is noise.
-        let seconds = (theirs.milliseconds(since: WakeClock.system.now()) + 500) / 1000
+        let seconds = (theirs.milliseconds(since: WallInstant.now) + 500) / 1000
         let text = "This machine's clock is within \(abs(seconds)) s of \(name)'s."
         switch abs(seconds) {
         case ...Self.skewWarningSeconds: return .fine("clock", text)

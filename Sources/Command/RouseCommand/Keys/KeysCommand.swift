@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import APNsClient
 import AdminAPI
 import ArgumentParser
 import Glibc
@@ -104,7 +103,7 @@ struct KeysCreateCommand: AsyncParsableCommand {
         let secret = KeySecret.random()
         let entry = KeysFile.Entry(
             name: name, sha256: secret.sha256, scopes: try scopes(), apps: try place.apps(apps),
-            requestsPerSecond: requestsPerSecond, createdAt: WakeClock.system.now().description,
+            requestsPerSecond: requestsPerSecond, createdAt: WallInstant.now.description,
             createdBy: KeysPlace.userName,
             expiresAt: try KeysPlace.expiry(expires, "--expires")?.description)
         _ = try failing(with: .usage) { () throws(InvalidField) in try entry.apiKey() }
@@ -196,7 +195,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
         let secret = KeySecret.random()
         let oldEnd = try KeysPlace.expiry(oldExpires, "--old-expires")?.description
         let end = try KeysPlace.expiry(expires, "--expires")?.description
-        let now = WakeClock.system.now()
+        let now = WallInstant.now
         var old = ""
         try place.change(
             "api key rotated", name, ["old_expires_at": oldEnd, "expires_at": end]
@@ -288,7 +287,7 @@ struct KeysListCommand: AsyncParsableCommand {
         if documents.isEmpty {
             console.say("There are no keys. Make one with: rouse keys create")
         }
-        let now = WakeClock.system.now()
+        let now = WallInstant.now
         for key in documents { key.say(console, at: now) }
     }
 }
@@ -325,7 +324,7 @@ struct KeysRevokeCommand: AsyncParsableCommand {
                 "The key \(name) is in api-keys of the configuration. Remove it there, and "
                     + "let the gateway read it by SIGHUP.")
         }
-        let now = WakeClock.system.now().description
+        let now = WallInstant.now.description
         try place.change(
             old ? "api key's old secret revoked" : "api key revoked", name
         ) { (file) throws(CommandFailure) in

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import APNsClient
 import AdminAPI
 import ArgumentParser
 import Glibc
@@ -63,7 +62,7 @@ struct KeysPlace {
         do throws(AuditFile.Failure) {
             try audit?.append(
                 AuditEntry(
-                    at: WakeClock.system.now(), what, by: Self.userName,
+                    at: WallInstant.now, what, by: Self.userName,
                     from: "command line", to: name, details))
         } catch {
             throw CommandFailure(
@@ -124,7 +123,7 @@ struct KeysPlace {
     /// The instant that was typed: a time of RFC 3339, a date, or so long from now.
     static func expiry(_ text: String?, _ option: String) throws(CommandFailure) -> WallInstant? {
         guard let text else { return nil }
-        let now = WakeClock.system.now()
+        let now = WallInstant.now
         guard let instant = expiry(text, from: now) else {
             throw CommandFailure(
                 .usage,

@@ -31,7 +31,7 @@ struct PushPlan {
         let deviceToken = try failing(with: .data) { () throws(InvalidField) in
             try DeviceToken(pasted: command.deviceToken)
         }
-        let now = WakeClock.system.now()
+        let now = WallInstant.now
         let kind = command.kind
         let id = APNsID.generate()
         let plain = WakeRequest(

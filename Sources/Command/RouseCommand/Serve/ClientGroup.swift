@@ -78,7 +78,7 @@ struct ClientGroup: Sendable {
             readings.append(MetricReading(.apnsConnections, labels, Double(gauges.connections)))
             readings.append(MetricReading(.apnsStreams, labels, Double(gauges.inFlight)))
         }
-        let now = WakeClock.system.now()
+        let now = WallInstant.now
         for (source, labels) in tokens {
             let age = now.milliseconds(since: source.current().issuedAt)
             readings.append(MetricReading(.providerTokenAge, labels, Double(age) / 1000))

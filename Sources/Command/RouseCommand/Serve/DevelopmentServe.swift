@@ -118,7 +118,7 @@ extension DevelopmentServe {
         /// Writes the address and three commands.
         func say(_ console: Console) {
             let token = Self.deviceToken()
-            let now = WakeClock.system.now().secondsSinceEpoch
+            let now = WallInstant.now.secondsSinceEpoch
             let answer = folder.file("last-wake.json")
             console.say("The gateway listens on \(base), with an APNs simulator behind it.")
             if let page = address.dashboardAddress(isEncrypted: false) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import APNsClient
 import ArgumentParser
 import Logging
 import Synchronization
@@ -56,7 +55,7 @@ struct JSONLogHandler: LogHandler {
         if let own = event.metadata { all.merge(own) { $1 } }
         if let error = event.error { all["error"] = "\(error)" }
         let line = Self.line(
-            at: WakeClock.system.now(), event.level, label, "\(event.message)", all)
+            at: WallInstant.now, event.level, label, "\(event.message)", all)
         Self.output.withLock { _ in
             StandardError.write(line + "\n")
         }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import FoundationEssentials
 import Gateway
 import Glibc
 import StorePostgreSQL
@@ -102,7 +101,7 @@ struct StoreCopyCommand: AsyncParsableCommand {
     private static func source(
         _ path: String, _ configuration: ServeConfiguration
     ) throws(StoreFailure) -> CopiedFile {
-        let now = WallInstant(millisecondsSinceEpoch: Int64(Date().timeIntervalSince1970 * 1_000))
+        let now = WallInstant.now
         // As long as a gateway keeps them: what waited for long is no older than that.
         let hold = configuration.apps.map(\.budget.settings.holdSeconds).max() ?? 0
         let kept = Int64(configuration.retentionDays) * 86_400 + Int64(hold)

@@ -67,7 +67,7 @@ struct TokenCheckPlan {
 
     /// Checks the token and reports its faults.
     func run(_ console: Console, asJSON: Bool) throws(CommandFailure) -> ExitStatus {
-        let check = TokenCheck(text, now: WakeClock.system.now(), expecting: expectation)
+        let check = TokenCheck(text, now: WallInstant.now, expecting: expectation)
         if asJSON {
             try console.write(TokenCheckDocument(check))
         } else {

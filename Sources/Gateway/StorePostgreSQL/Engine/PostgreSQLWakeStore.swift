@@ -32,7 +32,9 @@ public final class PostgreSQLWakeStore: WakeStore {
         /// How long a transaction of the database may be open before it is reported, in seconds.
         public var longTransactionSeconds = 60
         /// This machine's wall clock, in milliseconds since the epoch; a test gives a wrong one.
-        package var machineClock: @Sendable () -> Int64 = { StoreLink.localMilliseconds }
+        package var machineClock: @Sendable () -> Int64 = {
+            SystemGatewayClock().now().millisecondsSinceEpoch
+        }
 
         /// Creates settings.
         public init() {}

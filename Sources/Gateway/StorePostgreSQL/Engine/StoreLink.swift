@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
-import Glibc
 import StoreRows
 import Synchronization
 import WakeModel
@@ -353,13 +352,6 @@ final class StoreLink: Sendable {
         state.withLock {
             $0.clockOffset.note(databaseTime: databaseTime, between: start, and: end)
         }
-    }
-
-    /// This machine's wall clock, in milliseconds since the epoch.
-    static var localMilliseconds: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 }
 

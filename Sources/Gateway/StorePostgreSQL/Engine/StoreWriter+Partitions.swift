@@ -23,8 +23,8 @@ extension StoreWriter {
             }
             return PartitionPlan.Partition(name: name, end: end)
         }
-        let plan = PartitionPlan(
-            partitions, databaseTime: databaseTime, localTime: StoreLink.localMilliseconds)
+        let localTime = SystemGatewayClock().now().millisecondsSinceEpoch
+        let plan = PartitionPlan(partitions, databaseTime: databaseTime, localTime: localTime)
         if let days = plan.missing, link.partitions.withLock({ $0.allows(plan, at: now) }) {
             try await change([
                 Query(Self.make, .int8(days.lowerBound), .int8(days.upperBound))

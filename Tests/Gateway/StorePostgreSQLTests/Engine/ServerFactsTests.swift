@@ -161,7 +161,8 @@ struct ServerFactsTests {
             #expect(after.version == PostgreSQLWakeStore.schemaVersion)
             #expect(after.remarks == [])
             var wrong = PostgreSQLWakeStore.Settings()
-            wrong.machineClock = { StoreLink.localMilliseconds - 3_600_000 }
+            let machineClock = wrong.machineClock
+            wrong.machineClock = { machineClock() - 3_600_000 }
             let ahead = try await PostgreSQLWakeStore.survey(url: url, settings: wrong)
             #expect(ahead.remarks.map(\.weight) == [.warning])
             #expect(ahead.remarks.first?.problem.contains("clock") == true)
