@@ -60,8 +60,7 @@ extension SQLiteWakeStore {
         let duration =
             profile.isLinear
             ? ReadConnection.maximumRecountDuration : ReadConnection.maximumDuration
-        return try await callersReader.bounded(weight: profile.weight) {
-            () async throws(StoreFailure) in
+        return try await callersReads.bounded(profile) { () async throws(StoreFailure) in
             let answer = try await callersReader.read(within: duration) {
                 store throws(StoreFailure) in
                 try store.rows.perform(command)

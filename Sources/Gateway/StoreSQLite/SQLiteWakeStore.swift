@@ -42,6 +42,8 @@ public final class SQLiteWakeStore: WakeStore {
     let writing: WriteQueue
     let reader: ReadConnection
     let callersReader: ReadConnection
+    /// The callers' reads that wait to be read, or for the disk after that.
+    let callersReads = CallersWeight(ofReads: true)
     let writer: ConnectionQueue
     let checkpointer: Checkpointer
     let flusher: LogFlusher
@@ -124,9 +126,7 @@ public final class SQLiteWakeStore: WakeStore {
             lock: lock,
             durability: durability)
         reader = try ReadConnection(Self.openReader(path), damage: damage)
-        callersReader = try ReadConnection(
-            Self.openReader(path), damage: damage,
-            maximumWeight: ReadConnection.maximumCallersWeight)
+        callersReader = try ReadConnection(Self.openReader(path), damage: damage)
     }
 
     /// Yields the failure after which the store refuses everything until it is opened again: a

@@ -12,11 +12,8 @@ import Synchronization
 /// When one command fails, the transaction is rolled back and each command is repeated in a
 /// separate one, so that none fails because of another.
 ///
-/// The number of waiting commands is bounded. The gateway's own loops (intake, dispatcher, settler,
-/// pruner, holds and each endpoint's webhook worker) wait for one command before they submit the
-/// next, and those that accept requests have bounded queues. Callers' commands are bounded here,
-/// because nothing else does it: a client that disconnects frees its connection for the next one,
-/// and its command still waits.
+/// The number of waiting commands is bounded: the gateway's own by its loops (intake, dispatcher,
+/// settler, pruner, holds and each endpoint's webhook worker), callers' by ``CallersWeight``.
 final class WriteQueue: Sendable {
     /// The most work of one transaction, in wakes; a later call waits for it.
     static let maximumWeight = 1_024
@@ -30,13 +27,10 @@ final class WriteQueue: Sendable {
     /// The number of transactions after a light command in which further ones are expected, because
     /// its caller may send another.
     static let lightMemoryCount = 64
-    /// The most work of callers that waits for the disk, in wakes.
-    static let maximumCallersWeight = 65_536
 
     /// A command that waits for its transaction.
     private struct Job: Sendable {
         let weight: Int
-        let isCallers: Bool
         let run: @Sendable (StoreConnection) throws(StoreFailure) -> Void
         let finish: @Sendable (StoreFailure?) -> Void
 
@@ -47,8 +41,6 @@ final class WriteQueue: Sendable {
         var urgent: [Job] = []
         var others: [Job] = []
         var isScheduled = false
-        /// The weight of callers' commands that are not finished.
-        var callersWeight = 0
         /// Whether the last transaction skipped others because of calls.
         var wasForCalls = false
         /// Whether the last transaction skipped heavy commands because of light ones.
@@ -58,6 +50,7 @@ final class WriteQueue: Sendable {
     }
 
     private let state = Mutex(State())
+    private let callers = CallersWeight(ofReads: false)
     private let database: ConnectionQueue
     private let connection: WriteConnection
     private let flusher: LogFlusher
@@ -95,16 +88,24 @@ final class WriteQueue: Sendable {
             database.async { _ in self.look() }
             throw Self.fullLog
         }
+        return try await callers.bounded(profile) { () async throws(StoreFailure) in
+            try await commit(profile, verb)
+        }
+    }
+
+    private func commit<Answer: Sendable>(
+        _ profile: CommandProfile,
+        _ verb: @escaping @Sendable (StoreConnection) throws(StoreFailure) -> Answer
+    ) async throws(StoreFailure) -> Answer {
         let answer = Mutex<Answer?>(nil)
         let failure = await withCheckedContinuation { continuation in
-            let job = Job(weight: profile.weight, isCallers: profile.origin == .caller) {
-                store throws(StoreFailure) in
+            let job = Job(weight: profile.weight) { store throws(StoreFailure) in
                 let new = try verb(store)
                 answer.withLock { $0 = new }
             } finish: { failure in
                 continuation.resume(returning: failure)
             }
-            if !enqueue(job, isUrgent: profile.isUrgent) { job.finish(Self.overfull) }
+            enqueue(job, isUrgent: profile.isUrgent)
         }
         if let failure { throw failure }
         guard let answer = answer.withLock({ $0 }) else {
@@ -113,33 +114,20 @@ final class WriteQueue: Sendable {
         return answer
     }
 
-    private static let overfull = StoreFailure(
-        kind: .overloaded,
-        message: "Too much waits for the store's disk already; nothing was changed.")
-
     private static let fullLog = StoreFailure(
         kind: .overloaded,
         message: "The store's log is so long that no new work is taken, because another program "
             + "has been reading the store's file for long; nothing was changed. End that program.")
 
-    /// Whether there was room for it.
-    private func enqueue(_ job: Job, isUrgent: Bool) -> Bool {
-        let (isTaken, schedules) = state.withLock { state in
-            if job.isCallers {
-                let weight = state.callersWeight + job.weight
-                guard state.callersWeight == 0 || weight <= Self.maximumCallersWeight else {
-                    return (false, false)
-                }
-                state.callersWeight = weight
-            }
+    private func enqueue(_ job: Job, isUrgent: Bool) {
+        let schedules = state.withLock { state in
             if isUrgent { state.urgent.append(job) } else { state.others.append(job) }
             defer { state.isScheduled = true }
-            return (true, !state.isScheduled)
+            return !state.isScheduled
         }
         if schedules {
             database.async { _ in self.work() }
         }
-        return isTaken
     }
 
     // MARK: On the connection's queue
@@ -206,8 +194,6 @@ final class WriteQueue: Sendable {
     }
 
     private func finish(_ jobs: [Job], _ failure: StoreFailure?) {
-        let weight = jobs.reduce(0) { $1.isCallers ? $0 + $1.weight : $0 }
-        if weight > 0 { state.withLock { $0.callersWeight -= weight } }
         for job in jobs { job.finish(failure) }
     }
 

@@ -79,7 +79,7 @@ struct DurabilityTests {
     @Test("Callers who wait for a disk that hangs are bounded; the gateway's own verbs are not")
     func bound() async throws {
         try await withHeldDisk(.disk) { (connection, disk) async throws in
-            let receipts = (0..<WriteQueue.maximumCallersWeight).map { _ in
+            let receipts = (0..<CallersWeight.maximum).map { _ in
                 Receipt(id: Samples.freshID())
             }
             let confirmation = Verb {
@@ -118,7 +118,7 @@ struct DurabilityTests {
             // A page weighs what is looked at for it, however little it gives.
             let query = WakeQuery(states: [.cancelled], limit: 1)
             let list = Verb { _ = try await connection.store.perform(ListWakes(query)) }
-            try await waitUntil { store.callersReader.waitingWeight == query.rowCount }
+            try await waitUntil { store.callersReads.waiting == query.rowCount }
             #expect(query.rowCount == 5_000)
             #expect(WakeQuery(limit: 1).rowCount == 500)
             #expect(WakeQuery(deviceToken: Samples.deviceToken(), limit: 9).rowCount == 9)
@@ -130,13 +130,13 @@ struct DurabilityTests {
             let admission = Verb { try await connection.admit([Samples.wake()]) }
             try await waitUntil { disk.count == 1 }
             // As much as may wait: what they saw is not on the disk yet.
-            let part = ReadConnection.maximumCallersWeight / 4
+            let part = CallersWeight.maximum / 4
             let looks = (0..<4).map { _ in
                 Verb { _ = try await connection.store.perform(ReadFeedback(after: 0, limit: part)) }
             }
             let store = try #require(connection.store as? SQLiteWakeStore)
             try await waitUntil {
-                store.callersReader.waitingWeight == ReadConnection.maximumCallersWeight
+                store.callersReads.waiting == CallersWeight.maximum
             }
             let failure = await #expect(throws: StoreFailure.self) {
                 try await connection.store.perform(CountWakes())
