@@ -307,7 +307,7 @@ let package = Package(
             of: "StorePostgreSQL", in: .gateway,
             [
                 "Gateway", "GatewayTestKit", "PayloadRules", "PostgreSQLTestKit", "SeedKit",
-                "WaitKit", "WakeBudget", "WakeModel",
+                "StoreTestKit", "WaitKit", "WakeBudget", "WakeModel",
             ]),
         // What the suites of all stores share, and what holds for each of them.
         testSupport(

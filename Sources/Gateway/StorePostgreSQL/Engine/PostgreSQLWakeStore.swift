@@ -21,7 +21,7 @@ public final class PostgreSQLWakeStore: WakeStore {
         public var acceptsLoss = false
         /// How many commands of this gateway write at the same time.
         public var writerCount = 2
-        /// How many reads run concurrently.
+        /// How many reads run concurrently. All but one are for callers, too.
         public var readerCount = 4
         /// After how long without a heartbeat another gateway's writers are replaced, in
         /// seconds.
@@ -98,16 +98,22 @@ public final class PostgreSQLWakeStore: WakeStore {
         _ command: Command
     ) async throws(StoreFailure) -> Command.Answer {
         let verb = Self.verb(of: Command.self)
-        if command.profile.access == .read {
-            return try await StoreReader(link: link, verb: verb).carryOut(command)
+        let profile = command.profile
+        let reader = StoreReader(link: link, verb: verb, rank: profile.rank)
+        if profile.access == .read {
+            return try await link.callersReads.bounded(profile) { () async throws(StoreFailure) in
+                try await reader.carryOut(command)
+            }
         }
-        if Command.isMostlyIdle {
+        return try await link.callersWrites.bounded(profile) { () async throws(StoreFailure) in
             // A look needs no writer.
-            let reader = StoreReader(link: link, verb: verb)
-            if let answer = try await reader.idleAnswer(to: command) { return answer }
-        }
-        return try await link.withWriter(verb) { writer throws(StoreFailure) in
-            try await writer.carryOut(command)
+            if Command.isMostlyIdle, let answer = try await reader.idleAnswer(to: command) {
+                return answer
+            }
+            return try await link.withWriter(verb, for: profile.rank) {
+                writer throws(StoreFailure) in
+                try await writer.carryOut(command)
+            }
         }
     }
 
@@ -145,15 +151,29 @@ public final class PostgreSQLWakeStore: WakeStore {
     }
 }
 
+extension CommandProfile {
+    /// Its rank among those who wait for a connection.
+    var rank: Session.Rank {
+        if isUrgent { return .urgent }
+        return switch origin {
+        case .gateway: .gateway
+        case .caller: .caller
+        }
+    }
+}
+
 /// The store for commands that only read.
 struct StoreReader: StoreEngine {
     let link: StoreLink
     let verb: String
+    let rank: Session.Rank
 
-    func queueTable() async throws(StoreFailure) -> QueueTable { try await link.queueTable() }
+    func queueTable() async throws(StoreFailure) -> QueueTable {
+        try await link.queueTable(for: rank)
+    }
 
     func load(_ reads: ReadSet, locks: Bool) async throws(StoreFailure) -> LoadedRows {
-        try await link.withReader { session throws(StoreFailure) in
+        try await link.withReader(for: rank) { session throws(StoreFailure) in
             try await link.load(reads, on: session, for: verb)
         }
     }

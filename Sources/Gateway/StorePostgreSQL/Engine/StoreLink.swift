@@ -43,10 +43,12 @@ final class StoreLink: Sendable {
     let gateway: String
     let fresh = FreshLeases()
     let survey = StoreSurvey()
+    let callersReads = CallersWeight(ofReads: true)
+    let callersWrites = CallersWeight(ofReads: false)
     let sweep = Mutex(DeviceSweep())
     let partitions = Mutex(PartitionWatch())
     private let connection: ConnectionSettings
-    private let pool: PostgreSQLPool
+    let pool: PostgreSQLPool
     let state = Mutex(State())
     private let damage: DamageListener
 
@@ -209,18 +211,19 @@ final class StoreLink: Sendable {
     // MARK: Sessions
 
     func withReader<Answer: Sendable>(
+        for rank: Session.Rank = .gateway,
         _ body: (Session) async throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
-        let session = try await take(.reader)
+        let session = try await take(.reader, for: rank)
         defer { pool.giveBack(session) }
         return try await body(session)
     }
 
     /// Runs queries on a reader's connection.
     func run(
-        _ queries: [Query], transaction: Session.Transaction
+        _ queries: [Query], transaction: Session.Transaction, for rank: Session.Rank = .gateway
     ) async throws(StoreFailure) -> [QueryResult] {
-        try await withReader { session throws(StoreFailure) in
+        try await withReader(for: rank) { session throws(StoreFailure) in
             try await session.run(queries, transaction: transaction).results()
         }
     }
@@ -228,10 +231,11 @@ final class StoreLink: Sendable {
     /// Gives `body` a writer. Once more with another one when the connection is lost and it is
     /// certain that nothing was written.
     func withWriter<Answer: Sendable>(
-        _ verb: String, _ body: (StoreWriter) async throws(StoreFailure) -> Answer
+        _ verb: String, for rank: Session.Rank = .gateway,
+        _ body: (StoreWriter) async throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Answer {
         for _ in 0..<Self.lostWriterLimit {
-            let session = try await take(.writer)
+            let session = try await take(.writer, for: rank)
             defer { pool.giveBack(session) }
             let writer = StoreWriter(link: self, session: session, verb: verb)
             do throws(StoreFailure) {
@@ -248,9 +252,10 @@ final class StoreLink: Sendable {
     private static let lostWriterLimit = 3
 
     private func take(
-        _ role: Session.Role, within limit: Duration = PostgreSQLPool.waitLimit
+        _ role: Session.Role, for rank: Session.Rank = .gateway,
+        within limit: Duration = PostgreSQLPool.waitLimit
     ) async throws(StoreFailure) -> Session {
-        switch await pool.take(role, within: limit) {
+        switch await pool.take(role, for: rank, within: limit) {
         case .success(let session): return session
         case .failure(let failure): throw StoreFailure(failure)
         }
@@ -258,13 +263,16 @@ final class StoreLink: Sendable {
 
     // MARK: Loading
 
-    func queueTable() async throws(StoreFailure) -> QueueTable {
+    func queueTable(
+        for rank: Session.Rank = .gateway
+    ) async throws(StoreFailure) -> QueueTable {
         if let table = state.withLock({ $0.queues.isRead ? $0.queues.table : nil }) {
             return table
         }
         while true {
             let mark = state.withLock { $0.queues.mark }
-            let result = try await run([QueueCache.query(after: mark)], transaction: .none)[0]
+            let result = try await run(
+                [QueueCache.query(after: mark)], transaction: .none, for: rank)[0]
             if let table = takeQueues(result, after: mark) { return table }
         }
     }

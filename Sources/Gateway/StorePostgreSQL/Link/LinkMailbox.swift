@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import DequeModule
 internal import Glibc
 internal import Synchronization
 
@@ -24,9 +23,22 @@ final class LinkMailbox: Sendable {
     private struct Line {
         var free: [Session] = []
         var living: Set<Session.ID> = []
-        var waiting: Deque<Waiter> = []
+        var waiting = WaitingLine<Waiter>()
+        /// The sessions that callers have, and the most that they may have.
+        var callers: Set<Session.ID> = []
+        var maximumCallers = Int.max
         /// Why there is no connection. `nil` as long as the first attempt lasts.
         var failure: String?
+
+        /// Gives a free session to the next one who waits and may have it.
+        mutating func handOver() -> (Waiter, Result<Session, Unavailable>)? {
+            guard let session = free.last,
+                let (waiter, rank) = waiting.popNext(callers: callers.count < maximumCallers)
+            else { return nil }
+            free.removeLast()
+            if rank == .caller { callers.insert(session.id) }
+            return (waiter, .success(session))
+        }
     }
 
     private struct State {
@@ -38,14 +50,13 @@ final class LinkMailbox: Sendable {
         var leavers: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Mutex(State())
-    private let waitLimit: Int
+    private let state: Mutex<State>
     /// The pipe that ends the loop's wait: the loop reads from the first.
     let wakeup: (reading: Int32, writing: Int32)
 
-    /// `nil` when the system has no descriptor left.
-    init?(waitLimit: Int) {
-        self.waitLimit = waitLimit
+    /// Callers have so many readers at most. `nil` when the system has no descriptor left.
+    init?(callersReaders: Int) {
+        state = Mutex(State(lines: [.reader: Line(maximumCallers: callersReaders)]))
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
         for end in ends {
@@ -72,35 +83,38 @@ final class LinkMailbox: Sendable {
     // MARK: The front's side
 
     /// Takes a free session, or waits for one.
-    func take(_ role: Session.Role, due: Int64) async -> Result<Session, Unavailable> {
+    func take(
+        _ role: Session.Role, for rank: Session.Rank, due: Int64
+    ) async -> Result<Session, Unavailable> {
         await withCheckedContinuation { continuation in
-            let answer: Result<Session, Unavailable>? = state.withLock { state in
-                guard state.shutdownDue == nil else { return .failure(.shutDown) }
+            let waiter = Waiter(due: due, continuation: continuation)
+            let answer: (Waiter, Result<Session, Unavailable>)? = state.withLock { state in
+                guard state.shutdownDue == nil else { return (waiter, .failure(.shutDown)) }
                 var line = state.lines[role, default: Line()]
                 defer { state.lines[role] = line }
-                if let session = line.free.popLast() { return .success(session) }
-                if let failure = line.failure { return .failure(.disconnected(failure)) }
-                guard line.waiting.count < waitLimit else { return .failure(.overloaded) }
-                line.waiting.append(Waiter(due: due, continuation: continuation))
+                if let failure = line.failure {
+                    return (waiter, .failure(.disconnected(failure)))
+                }
+                line.waiting.append(waiter, rank)
+                if let answer = line.handOver() { return answer }
                 // From now on the loop watches its deadline.
                 wake(&state)
                 return nil
             }
-            if let answer { continuation.resume(returning: answer) }
+            if let (waiter, answer) = answer { waiter.continuation.resume(returning: answer) }
         }
     }
 
-    /// Returns a session, to the longest-waiting caller.
+    /// Returns a session, which the next one who waits gets.
     func giveBack(_ session: Session) {
-        let waiter: Waiter? = state.withLock { state in
+        let answer = state.withLock { state in
             var line = state.lines[session.id.role, default: Line()]
             defer { state.lines[session.id.role] = line }
-            guard line.living.contains(session.id) else { return nil }
-            if let waiter = line.waiting.popFirst() { return waiter }
-            line.free.append(session)
-            return nil
+            line.callers.remove(session.id)
+            if line.living.contains(session.id) { line.free.append(session) }
+            return line.handOver()
         }
-        waiter?.continuation.resume(returning: .success(session))
+        if let (waiter, answer) = answer { waiter.continuation.resume(returning: answer) }
     }
 
     /// Leaves a run for the loop. Its session may have ended.
@@ -146,19 +160,20 @@ final class LinkMailbox: Sendable {
         }
     }
 
-    /// How many connections of a role are established, and why there is none.
-    func condition(_ role: Session.Role) -> (established: Int, failure: String?) {
+    /// How many connections of a role are established, how many wait for one, and why there is none.
+    func condition(
+        _ role: Session.Role
+    ) -> (established: Int, waiting: Int, failure: String?) {
         state.withLock { state in
             let line = state.lines[role]
-            return (line?.living.count ?? 0, line?.failure)
+            return (line?.living.count ?? 0, line?.waiting.count ?? 0, line?.failure)
         }
     }
 
     private static func removeWaiters(_ state: inout State) -> [Waiter] {
         var all: [Waiter] = []
         for role in Session.Role.allCases {
-            all += state.lines[role]?.waiting ?? []
-            state.lines[role]?.waiting = []
+            all += state.lines[role]?.waiting.removeAll { _ in true } ?? []
         }
         return all
     }
@@ -206,13 +221,12 @@ final class LinkMailbox: Sendable {
     /// An attempt to connect failed. Unless others of the role are established, all waiters for the
     /// role fail.
     func didFail(_ role: Session.Role, _ message: String) {
-        let waiting: Deque<Waiter> = state.withLock { state in
+        let waiting: [Waiter] = state.withLock { state in
             var line = state.lines[role, default: Line()]
             defer { state.lines[role] = line }
             guard line.living.isEmpty else { return [] }
             line.failure = message
-            defer { line.waiting = [] }
-            return line.waiting
+            return line.waiting.removeAll { _ in true }
         }
         for waiter in waiting {
             waiter.continuation.resume(returning: .failure(.disconnected(message)))
@@ -224,11 +238,7 @@ final class LinkMailbox: Sendable {
         let overdue = state.withLock { state in
             var overdue: [Waiter] = []
             for role in Session.Role.allCases {
-                guard let waiting = state.lines[role]?.waiting,
-                    waiting.contains(where: { $0.due <= now })
-                else { continue }
-                overdue += waiting.filter { $0.due <= now }
-                state.lines[role]?.waiting = Deque(waiting.filter { $0.due > now })
+                overdue += state.lines[role]?.waiting.removeAll { $0.due <= now } ?? []
             }
             return overdue
         }

@@ -15,13 +15,13 @@ package final class PostgreSQLPool: Sendable {
 
     private let mailbox: LinkMailbox
 
-    /// Creates a pool, and begins to connect. `maximumWaiting` bounds those who wait for a session
-    /// of each role. Throws when the system has no descriptor or thread left.
+    /// Creates a pool, and begins to connect. Callers have all readers but one at most. Throws when
+    /// the system has no descriptor or thread left.
     package init(
-        _ settings: ConnectionSettings, writers: Int, readers: Int, maximumWaiting: Int = 1000,
+        _ settings: ConnectionSettings, writers: Int, readers: Int,
         establish: @escaping Establisher = { _ in .success(()) }
     ) throws(Unavailable) {
-        guard let mailbox = LinkMailbox(waitLimit: maximumWaiting) else {
+        guard let mailbox = LinkMailbox(callersReaders: max(1, readers - 1)) else {
             throw .disconnected("the system has no descriptor left")
         }
         self.mailbox = mailbox
@@ -37,9 +37,10 @@ package final class PostgreSQLPool: Sendable {
     /// Takes a session, waits until one is free, or returns why there is none. It must be returned.
     /// While the server cannot be reached, the call returns immediately.
     package func take(
-        _ role: Session.Role, within limit: Duration = waitLimit
+        _ role: Session.Role, for rank: Session.Rank = .gateway,
+        within limit: Duration = waitLimit
     ) async -> Result<Session, Unavailable> {
-        await mailbox.take(role, due: LinkThread.now + limit.wholeMilliseconds)
+        await mailbox.take(role, for: rank, due: LinkThread.now + limit.wholeMilliseconds)
     }
 
     /// Gives a session back, whether or not it has ended.
@@ -59,8 +60,11 @@ package final class PostgreSQLPool: Sendable {
         }
     }
 
-    /// How many connections of a role are established, and, while there is none, why.
-    package func condition(_ role: Session.Role) -> (established: Int, failure: String?) {
+    /// The number of established connections of a role and of commands that wait for one, and, while
+    /// there is none, why.
+    package func condition(
+        _ role: Session.Role
+    ) -> (established: Int, waiting: Int, failure: String?) {
         mailbox.condition(role)
     }
 

@@ -12,6 +12,16 @@ package struct Session: Sendable {
         case reader
     }
 
+    /// Who takes a session, in the order in which they get one; see ``WaitingLine``.
+    package enum Rank: Int, Hashable, Sendable, CaseIterable {
+        /// An urgent command.
+        case urgent
+        /// The gateway itself.
+        case gateway
+        /// A caller; nothing bounds how many of them there are.
+        case caller
+    }
+
     /// The name of a session, which no other one of the pool ever has.
     package struct ID: Hashable, Sendable {
         /// What its connection is for.

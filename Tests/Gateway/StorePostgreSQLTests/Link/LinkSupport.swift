@@ -14,15 +14,13 @@ struct TestPool {
     /// `port` is that of a proxy or pooler.
     init(
         server: PostgreSQLServer? = nil, port: Int? = nil, writers: Int = 1, readers: Int = 1,
-        maximumWaiting: Int = 1000,
         establish: @escaping PostgreSQLPool.Establisher = { _ in .success(()) }
     ) throws {
         self.server = try server ?? PostgreSQLServer.running()
         database = try self.server.makeDatabase()
         pool = try PostgreSQLPool(
             ConnectionSettings(uri: self.server.uri(database, port: port), variable: { _ in nil }),
-            writers: writers, readers: readers, maximumWaiting: maximumWaiting,
-            establish: establish)
+            writers: writers, readers: readers, establish: establish)
     }
 
     /// Runs queries on a writer, and returns their results.

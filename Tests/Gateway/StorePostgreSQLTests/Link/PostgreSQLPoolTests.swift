@@ -154,17 +154,45 @@ struct PostgreSQLPoolTests {
         #expect(next.id.number == session.id.number)
     }
 
-    @Test("who waits too long, or behind too many, is refused as overloaded")
+    @Test("who waits too long is refused as overloaded, whatever its rank")
     func overloaded() async throws {
-        let test = try TestPool(maximumWaiting: 1)
+        let test = try TestPool()
         let session = try await test.writer()
         async let first = test.pool.take(.writer, within: .milliseconds(200))
-        async let second = test.pool.take(.writer, within: .milliseconds(200))
+        async let second = test.pool.take(.writer, for: .caller, within: .milliseconds(200))
         let answers = await [first, second].map { $0.failure }
         #expect(answers == [.overloaded, .overloaded])
         async let third = test.pool.take(.writer, within: .seconds(60))
         test.pool.giveBack(session)
         #expect(await third.failure == nil)
+    }
+
+    @Test("callers have all readers but one, also when connections of theirs are lost")
+    func callers() async throws {
+        let test = try TestPool(readers: 3)
+        @Sendable func take() async -> Result<Session, Unavailable> {
+            await test.pool.take(.reader, for: .caller, within: .seconds(60))
+        }
+        let first = try await take().get()
+        let second = try await take().get()
+        async let third = take()
+        while test.pool.condition(.reader).waiting == 0 { await Task.yield() }
+        // There is one for the gateway itself, again and again.
+        for _ in 0..<3 {
+            let own = try await test.pool.take(.reader, within: .seconds(60)).get()
+            test.pool.giveBack(own)
+        }
+        #expect(test.pool.condition(.reader).waiting == 1)
+        let lost = await first.run([Query("SELECT pg_sleep(30)")], within: .milliseconds(50))
+        #expect(lost.doubt != nil)
+        #expect(test.pool.condition(.reader).waiting == 1)
+        test.pool.giveBack(first)
+        test.pool.giveBack(try await third.get())
+        test.pool.giveBack(second)
+        // With one only, it is for everybody.
+        let single = try TestPool()
+        single.pool.giveBack(
+            try await single.pool.take(.reader, for: .caller, within: .seconds(60)).get())
     }
 
     @Test("cancelling the task that waits gives nothing up")
