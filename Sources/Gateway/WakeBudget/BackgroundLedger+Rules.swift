@@ -190,7 +190,8 @@ extension BackgroundLedger {
         let doublings = min((Int64(unconfirmed) - 1) * (isHeld ? 2 : 1), 17)
         let wait = max(2 * Int64(knownHold) << doublings, Int64(settings.spacingSeconds))
         let maximum = Int64(settings.spacingMaximumSeconds)
-        return min(wait, isHeld && urgency != .urgent ? 2 * maximum : maximum)
+        return min(
+            wait, isHeld && urgency != .urgent ? settings.longestWaitSeconds : maximum)
     }
 
     /// The time within which the device launches the app by nearly all pushes, in seconds.
@@ -260,14 +261,23 @@ extension BackgroundLedger {
 
     func lowPowerModeEnd(_ settings: BudgetSettings) -> Int64 {
         guard reports.contains(.lowPowerMode) else { return .min }
-        return second(of: lowPowerModeAt) + Int64(settings.lowPowerModeLifeSeconds)
+        return powerEnd(
+            second(of: lowPowerModeAt) + Int64(settings.lowPowerModeLifeSeconds), settings)
     }
 
     func lowBatteryEnd(_ settings: BudgetSettings) -> Int64 {
         guard reports.contains(.battery), !reports.contains(.isCharging),
             batteryPercent < settings.lowBatteryPercent
         else { return .min }
-        return second(of: batteryAt) + Int64(settings.lowBatteryLifeSeconds)
+        return powerEnd(second(of: batteryAt) + Int64(settings.lowBatteryLifeSeconds), settings)
+    }
+
+    /// The end of a delay for power that decays at `end`. A device that confirms launches is tried
+    /// before, after the longest wait for a receipt: the app is not launched to report that the
+    /// cause is over, and the receipt that would show it may be lost or late.
+    private func powerEnd(_ end: Int64, _ settings: BudgetSettings) -> Int64 {
+        guard sends.count > 0, hasReceipt(settings) else { return end }
+        return min(end, second(of: sends.latest) + settings.longestWaitSeconds)
     }
 
     func forceQuitEnd(_ settings: BudgetSettings) -> Int64 {

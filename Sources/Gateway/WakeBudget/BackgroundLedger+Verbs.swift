@@ -177,6 +177,8 @@ extension BackgroundLedger {
         case .lowPowerMode(let isOn):
             reports.set(.lowPowerMode, to: isOn)
             lowPowerModeAt = now
+            // The app may post both at once, and requests overtake each other.
+            if isOn, isWithinHour(refreshOffAt) { reports.set(.refreshOff, to: false) }
         case .battery(let percent, let isCharging):
             reports.set(.battery, to: true)
             reports.set(.isCharging, to: isCharging)
@@ -233,8 +235,11 @@ extension BackgroundLedger {
 
     /// Whether Low Power Mode was reported in the last hour, and is not known to have ended.
     private var wasSavingPower: Bool {
-        reports.contains(.lowPowerMode)
-            && second(of: lowPowerModeAt) + BudgetLimits.hourSeconds > clock
+        reports.contains(.lowPowerMode) && isWithinHour(lowPowerModeAt)
+    }
+
+    private func isWithinHour(_ stamp: WrappedSeconds) -> Bool {
+        second(of: stamp) + BudgetLimits.hourSeconds > clock
     }
 
     /// Ends the reports that a later launch contradicts; a receipt without the time of the launch

@@ -54,21 +54,23 @@ public struct BudgetSettings: Hashable, Sendable {
 
     /// The time for which a report of Low Power Mode delays wakes, in seconds. While it is on, the
     /// app is not launched and cannot report its end (A-BRS, D), so the report decays. Default: 6 h
-    /// (A). Range: ``BudgetLimits/signalLifeSeconds``.
+    /// (A). A device that confirms launches is tried before, twice ``spacingMaximumSeconds`` after
+    /// its latest send. Range: ``BudgetLimits/signalLifeSeconds``.
     public var lowPowerModeLifeSeconds = 21_600
     /// The battery level, in percent, below which only essential work runs on a device that is not
     /// charging. Default: 20 (WWDC20 session 10063, E). Range: 0 to 100.
     public var lowBatteryPercent = 20
     /// The time for which a report of a low battery delays wakes, in seconds. Default: 4 h (A). It
-    /// does not delay the one push that a device with confirmed launches may store. Range:
+    /// does not delay the one push that a device with confirmed launches may store, and delays
+    /// others for such a device no longer than Low Power Mode does. Range:
     /// ``BudgetLimits/signalLifeSeconds``.
     public var lowBatteryLifeSeconds = 14_400
     /// How long a report that Background App Refresh is off suppresses wakes, in seconds: then the
     /// next wake is sent, and its receipt ends the report. While none comes, a device that confirms
     /// gets one wake in that time. Default: 1 h, because there is no other sign that it is on
-    /// again (A; that it stops background launches: WWDC20 session 10063, E). Within an hour of
-    /// a report of Low Power Mode, which turns it off, it is taken for part of that. Range:
-    /// ``BudgetLimits/signalLifeSeconds``.
+    /// again (A; that it stops background launches: WWDC20 session 10063, E). Within an hour before
+    /// or after a report of Low Power Mode, which turns it off, it is taken for part of that.
+    /// Range: ``BudgetLimits/signalLifeSeconds``.
     public var refreshOffLifeSeconds = 3_600
     /// The time for which a report of a force-quit delays wakes, in seconds, if no foreground ends
     /// it. Default: 7 days (A; a restart of the device may end it unseen: A-UIAD, D). Range:
@@ -100,6 +102,9 @@ public struct BudgetSettings: Hashable, Sendable {
     /// Default: 60, one a second: faster than people read, and than a Live Activity changes (A).
     /// Range: ``BudgetLimits/pushesPerMinute``.
     public var pushesPerMinute = 60
+
+    /// The longest wait for a receipt, in seconds: twice ``spacingMaximumSeconds``.
+    var longestWaitSeconds: Int64 { 2 * Int64(spacingMaximumSeconds) }
 
     /// The defaults.
     public init() {}

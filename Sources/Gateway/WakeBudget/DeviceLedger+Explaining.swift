@@ -111,14 +111,24 @@ extension BackgroundLedger {
                 + "one probe in \(Self.span(Int64(settings.probeSeconds)))"
         case .lowPowerMode:
             "Low Power Mode is on; a report that it is off ends this at once"
+                + trial(lowPowerModeEnd(settings), settings)
         case .lowBattery:
             "The battery is at \(batteryPercent) % and not charging; a better report ends this "
-                + "at once"
+                + "at once" + trial(lowBatteryEnd(settings), settings)
         case .forceQuit:
             "The user removed the app from the app switcher; its next foreground ends this"
         case .paused, .held, .unresponsive, .spread, .backOff, .stopping, .leasedElsewhere, .rate:
             preconditionFailure("The budget of background pushes has no such rule.")
         }
+    }
+
+    /// The explanation of a delay for power that ends with a try, before the report decays.
+    private func trial(_ end: Int64, _ settings: BudgetSettings) -> String {
+        let wait = settings.longestWaitSeconds
+        guard sends.count > 0, hasReceipt(settings), end == second(of: sends.latest) + wait else {
+            return ""
+        }
+        return "; a wake is tried \(Self.span(wait)) after the last one"
     }
 
     /// The explanation of the distance between sends where receipts are too late.

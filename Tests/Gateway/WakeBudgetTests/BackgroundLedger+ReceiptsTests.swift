@@ -332,6 +332,33 @@ struct ReceiptRuleTests {
         #expect(device.due(at: 9_000) == 9_000)
     }
 
+    // The app is not launched to say that they ended, and a receipt that says so may be lost.
+    @Test("a device that confirms is tried every two hours in spite of what it reported of power")
+    func triesUnderReports() {
+        let signals: [(DeviceSignal, DelayReason, end: Double)] = [
+            (.lowPowerMode(true), .lowPowerMode, 21_610),
+            (.battery(percent: 5, isCharging: false), .lowBattery, 14_410),
+        ]
+        for (signal, hold, end) in signals {
+            let device = confirming
+            #expect(device.send(at: 0))
+            device.confirm(at: 1)
+            _ = device.report(signal, at: 10)
+            for sent in [100.0, 7_300] {
+                #expect(device.send(at: sent))
+                _ = device.ask(at: sent + 1)
+                #expect(device.holds(at: sent + 1) == [.unconfirmed, hold])
+                #expect(device.due(at: sent + 1) == min(sent + 7_200, end))
+            }
+            // Silence of one that never confirms says nothing.
+            let other = Device()
+            #expect(other.send(at: 0))
+            _ = other.report(signal, at: 10)
+            _ = other.ask(at: 101)
+            #expect(other.due(at: 101) == end)
+        }
+    }
+
     @Test("a launch that synced supersedes what was asked for before it, and nothing else")
     func synced() {
         let device = confirming

@@ -257,6 +257,25 @@ struct ReportRuleTests {
         #expect(other.report(.backgroundAppRefresh(false), at: 3_600) == .suppressed)
     }
 
+    // An app posts both changes at once, and requests overtake each other.
+    @Test("it delays wakes likewise where it was reported before Low Power Mode")
+    func refreshOffBeforeLowPowerMode() {
+        let device = Device()
+        _ = device.report(.backgroundAppRefresh(false), at: 0)
+        _ = device.report(.lowPowerMode(true), at: 1)
+        _ = device.ask(at: 2)
+        #expect(device.holds(at: 2) == [.lowPowerMode])
+        // A report that it is off says nothing of that, nor does one an hour later.
+        for (isOn, second) in [(false, 1.0), (true, 3_600)] {
+            let other = Device(Device.policy { $0.refreshOffLifeSeconds = 7_200 })
+            _ = other.report(.backgroundAppRefresh(false), at: 0)
+            _ = other.report(.lowPowerMode(isOn), at: second)
+            #expect(
+                other.ask(at: 3_601)
+                    == .suppressed(.backgroundAppRefreshOff(until: Device.at(7_200))))
+        }
+    }
+
     @Test("a launch after a report of Low Power Mode or a low battery ends it")
     func launchUnderReport() {
         for signal in [DeviceSignal.lowPowerMode(true), .battery(percent: 5, isCharging: false)] {

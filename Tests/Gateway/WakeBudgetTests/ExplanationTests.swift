@@ -66,6 +66,22 @@ struct ExplanationTests {
         #expect(explanation.rules.contains { $0.sentence.contains("at 3 %") })
     }
 
+    @Test("a try in spite of a report is told, where it is what ends the delay")
+    func trial() {
+        let device = Device(BudgetPolicy.standard.with(confirmsLaunches: true))
+        device.confirm(at: 0)
+        _ = device.report(.lowPowerMode(true), at: 1)
+        #expect(device.send(at: 2))
+        for (second, isTried) in [(3.0, true), (14_600, false)] {
+            if second > 3 { #expect(device.send(at: second - 1)) }
+            _ = device.ask(at: second)
+            let rule = explain(device, at: second).rules.first { $0.hold == .lowPowerMode }
+            let sentence = rule?.sentence ?? ""
+            #expect(sentence.contains("; a wake is tried 2 h after the last one") == isTried)
+            #expect(rule?.until == Device.at(isTried ? 7_202 : 21_601))
+        }
+    }
+
     @Test("backing off is told with its reason")
     func backOff() {
         let device = Device(BudgetPolicy.standard.with(confirmsLaunches: true))
