@@ -344,7 +344,7 @@ let package = Package(
             [
                 "Gateway", "GatewayTestKit", "OpenSSLCrypto", "PayloadRules", "SeedKit",
                 "StrictJSON", "WaitKit", "WakeBudget", "WakeModel", coreMetrics, httpTypes,
-                lifecycle, logging, nioCore, nioHPACK,
+                hummingbird, lifecycle, logging, nioCore, nioEmbedded, nioHPACK,
             ]),
 
         // Where the gateway meets the client of APNs.

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import GatewayTestKit
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOEmbedded
 import Testing
 
 @testable import AdminAPI
@@ -13,5 +18,42 @@ struct AdminRequestContextTests {
             let zeros = String(repeating: "0", count: 32 - count)
             #expect(AdminRequestContext.padded(id) == zeros + id)
         }
+    }
+
+    @Test("The answer and each line of the log have all of its digits")
+    func everywhere() throws {
+        let lines = RecordedLines()
+        var logger = lines.logger
+        logger[metadataKey: AdminRequestContext.idKey] = "abc"
+        let context = AdminRequestContext(
+            source: ApplicationRequestContextSource(channel: EmbeddedChannel(), logger: logger))
+        let id = String(repeating: "0", count: 29) + "abc"
+        #expect(context.id == id)
+        // What routes log by themselves.
+        #expect(context.logger[metadataKey: AdminRequestContext.idKey] == "\(id)")
+
+        let bench = try APIBench()
+        let services = Services(
+            gateway: bench.gateway, configuration: bench.configuration,
+            metrics: AdminMetrics(MetricsRegistry()),
+            connections: ListenerConnections(places: 1, placesOfPeer: 1),
+            streams: ConnectionCount(), audit: AuditLog(.silent), readings: { [] })
+        let middleware = ProblemMiddleware(
+            table: RouteTable(services), metrics: services.metrics, refusals: nil)
+        var headers = HTTPFields()
+        middleware.complete(&headers, of: .notFound, to: .get, nil, since: .now, context)
+        _ = middleware.problem(for: CancellationError(), context)
+        let name = try #require(HTTPField.Name("x-request-id"))
+        #expect(headers[name] == id)
+        #expect(lines.all.count == 2)
+        #expect(lines.all.allSatisfy { $0.contains("\(AdminRequestContext.idKey)=\(id)") })
+    }
+
+    @Test("An id is made where there is none")
+    func fresh() {
+        let source = ApplicationRequestContextSource(channel: EmbeddedChannel(), logger: .silent)
+        let ids = (0..<2).map { _ in AdminRequestContext(source: source).id }
+        #expect(ids[0] != ids[1])
+        #expect(ids.allSatisfy { $0.count == 32 })
     }
 }
