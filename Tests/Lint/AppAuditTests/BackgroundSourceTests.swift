@@ -5,9 +5,10 @@ import Testing
 
 @testable import AppAudit
 
-/// The faults in background work that source text shows, each beside the text that is in order.
-@Suite("Background work in source text")
-struct BackgroundSourceTests {
+/// A suite about the faults that the text of one file shows.
+protocol SourceFaultSuite {}
+
+extension SourceFaultSuite {
     typealias Fault = SourceObservation.Fault
 
     static func faults(_ source: String, _ path: String = "a.swift") -> Set<Fault> {
@@ -17,7 +18,11 @@ struct BackgroundSourceTests {
                 if case .fault(let fault) = seen.subject { fault } else { nil }
             })
     }
+}
 
+/// The faults in background work that source text shows, each beside the text that is in order.
+@Suite("Background work in source text")
+struct BackgroundSourceTests: SourceFaultSuite {
     private static func task(_ body: String) -> String {
         "func handle(task: BGProcessingTask) {\n\(body)\n}"
     }

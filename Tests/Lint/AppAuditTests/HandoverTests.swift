@@ -8,9 +8,7 @@ import Testing
 /// Handlers that leave the completion of a push, a fetch or a task to a function of the same file
 /// or of another one.
 @Suite("Handovers")
-struct HandoverTests {
-    typealias Fault = SourceObservation.Fault
-
+struct HandoverTests: SourceFaultSuite {
     private static func fetch(_ body: String) -> String {
         "class AppDelegate {\nfunc application(_ a: UIApplication, "
             + "performFetchWithCompletionHandler done: @escaping (R) -> Void) {\n\(body)\n}\n}\n"
@@ -22,10 +20,6 @@ struct HandoverTests {
     }
 
     private static let end = "task.setTaskCompleted(success: true)"
-
-    private static func faults(_ source: String) -> Set<Fault> {
-        BackgroundSourceTests.faults(source)
-    }
 
     /// The faults with their files, in the order of files.
     private static func faults(_ files: [String: String]) throws -> [String] {

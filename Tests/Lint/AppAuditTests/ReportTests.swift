@@ -7,16 +7,10 @@ import Testing
 
 /// What reports the call of a VoIP push in functions and types of the same file.
 @Suite("Reports of calls")
-struct ReportTests {
-    typealias Fault = SourceObservation.Fault
-
+struct ReportTests: SourceFaultSuite {
     private static func handler(_ body: String) -> String {
         "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, "
             + "for type: PKPushType, completion: @escaping () -> Void) {\n\(body)\n}"
-    }
-
-    private static func faults(_ source: String) -> Set<Fault> {
-        BackgroundSourceTests.faults(source)
     }
 
     @Test("a type of this file that only tells a script reports no call, whatever its name")
