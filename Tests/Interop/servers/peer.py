@@ -188,6 +188,14 @@ class Peer:
         raise Gone
 
 
+def end_listener(listener, acceptor):
+    """Closes it when the thread that accepts has ended: one that is about to call accept would meet
+    whatever gets the number of the descriptor next, which may be another server's listener."""
+    listener.shutdown(socket.SHUT_RDWR)
+    acceptor.join()
+    listener.close()
+
+
 class Server:
     """Runs `script(peer)` on each connection, in a thread of its own. `raw` is given the plain
     socket first and may return True to take the connection for itself."""
@@ -200,7 +208,8 @@ class Server:
         self.context.set_alpn_protocols(["h2"])
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.acceptor = threading.Thread(target=self.accept, daemon=True)
+        self.acceptor.start()
 
     def accept(self):
         while True:
@@ -227,4 +236,4 @@ class Server:
             plain.close()
 
     def end(self):
-        self.listener.close()
+        end_listener(self.listener, self.acceptor)

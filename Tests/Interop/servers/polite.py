@@ -2,7 +2,7 @@
 """Servers that end each connection in order after a number of requests, as their operators may
 configure it: nginx (keepalive_requests), and one on the Python library h2, which answers what it
 covers and then closes. And nghttpd and haproxy, which do not. No push may fail or time out, and 100
-requests a connection must reach half the rate of 1 000.
+requests a connection must reach half the rate of 1 000. On libcurl a fifth may be of unknown fate.
 
     polite.py FIXTURE [--count N] [--transport native|curl]
 """
@@ -24,6 +24,7 @@ import h2.errors
 import h2.events
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from peer import end_listener  # noqa: E402
 from run import make_certificate  # noqa: E402
 
 DEVICE = "0" * 64
@@ -45,7 +46,8 @@ class PoliteServer:
         self.context.set_alpn_protocols(["h2"])
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.acceptor = threading.Thread(target=self.accept, daemon=True)
+        self.acceptor.start()
 
     def accept(self):
         while True:
@@ -94,7 +96,7 @@ class PoliteServer:
                 return
 
     def end(self):
-        self.listener.close()
+        end_listener(self.listener, self.acceptor)
 
 
 NGINX = """
@@ -182,7 +184,8 @@ def python_h2(work, certificate, key, limit):
 
 
 def measure(fixture, transport, server, certificate, count):
-    """What became of the pushes, and how many a second there were."""
+    """What became of the pushes, how many a second there were, how many connections, and what the
+    client complains of."""
     start = time.monotonic()
     done = subprocess.run(
         [fixture, "send", "127.0.0.1", str(server.port), str(certificate), "count=%d" % count,
@@ -192,7 +195,26 @@ def measure(fixture, transport, server, certificate, count):
     said = dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if " " in line)
     labels = {k: int(v) for k, v in said.items() if k.startswith("status-") or "-unknown" in k
               or "-not-sent" in k}
-    return labels, count / seconds, int(said.get("connections", 0)), done.returncode
+    complaints = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "error"))]
+    if done.returncode != 0 and not complaints:
+        complaints = ["the client ended with %d: %s" % (done.returncode, done.stderr[-300:])]
+    if sum(labels.values()) != count:
+        complaints.append("%d of %d pushes have an outcome" % (sum(labels.values()), count))
+    return labels, count / seconds, int(said.get("connections", 0)), complaints
+
+
+def measure_in_time(make, files, fixture, transport, limit, count):
+    """The same of the first of three tries in which no push waits for longer than its timeout, or of
+    the last: somebody else may have used the machine."""
+    for _ in range(3):
+        server = make(*files, limit)
+        try:
+            measured = measure(fixture, transport, server, files[1], count)
+        finally:
+            server.end()
+        if not any(label.endswith("-not-sent") for label in measured[0]):
+            break
+    return measured
 
 
 def repeat_if_slow(fixture, make, work, certificate, key, count, rate, beside):
@@ -221,7 +243,7 @@ def main():
     transports = [options.transport] if options.transport else ["native", "curl"]
     rows = [(nginx, 1000), (nginx, 100), (nginx, 5), (python_h2, 1000), (python_h2, 100),
             (python_h2, 5), (nghttpd, 0), (haproxy, 0)]
-    failures = 0
+    found = []
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
         work.chmod(0o755)
@@ -233,21 +255,15 @@ def main():
                 if program != "python_h2" and not shutil.which(program, path="/usr/sbin:/usr/bin"):
                     print("%-6s %-10s not installed" % (transport, program))
                     continue
-                server = make(work, certificate, key, limit)
                 # What libcurl loses until it knows the limit does not depend on the count.
                 few = 600 if transport == "native" else 2000
                 count = min(options.count, few) if limit == 5 else options.count
-                try:
-                    labels, rate, opened, code = measure(
-                        options.fixture, transport, server, certificate, count)
-                finally:
-                    server.end()
+                labels, rate, opened, wrong = measure_in_time(
+                    make, (work, certificate, key), options.fixture, transport, limit, count)
                 rates[program, limit] = rate
                 failed = {k: v for k, v in labels.items() if k != "status-200"}
-                wrong = []
-                if code != 0 or sum(labels.values()) != count:
-                    wrong.append("the client ended with %d" % code)
-                if transport == "native" and failed:
+                unknown = sum(v for k, v in failed.items() if k.endswith("-unknown"))
+                if transport == "native" and failed or sum(failed.values()) != unknown:
                     wrong.append("pushes failed")
                 if transport == "native" and limit == 100:
                     rate = repeat_if_slow(options.fixture, make, work, certificate, key, count,
@@ -255,13 +271,15 @@ def main():
                     if rate is None:
                         wrong.append("less than half the rate of 1 000 a connection")
                         rate = rates[program, 100]
-                if transport == "curl" and sum(failed.values()) > count // 5:
-                    wrong.append("more than a fifth failed")
-                failures += len(wrong)
-                print("%-6s %-10s %5s a connection: %6d a second, %4d connections %s%s" % (
-                    transport, program, limit or "all", rate, opened, failed or "",
-                    "".join("\n    WRONG: " + w for w in wrong)), flush=True)
-    return 1 if failures else 0
+                if unknown > count // 5:
+                    wrong.append("more than a fifth are of unknown fate")
+                row = "%-6s %-10s %5s a connection: %6d a second, %4d connections %s" % (
+                    transport, program, limit or "all", rate, opened, failed or "")
+                print(row, flush=True)
+                found += ["WRONG: %s, in: %s" % (words, row) for words in wrong]
+    # At the end, where a log that was cut at its front still has it.
+    print("\n".join(found + ["%d wrong" % len(found)]))
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -135,10 +135,7 @@ def main():
     options = parser.parse_args()
     transports = [options.transport] if options.transport else ["native", "curl"]
     chosen = [case for case in cases.CASES if options.only in case.name]
-    documents = miscounted(len(cases.CASES))
-    for words in documents:
-        print("WRONG: " + words)
-    failures = len(documents)
+    found = miscounted(len(cases.CASES))
     with tempfile.TemporaryDirectory() as name:
         certificate, key = make_certificate(pathlib.Path(name))
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -148,14 +145,14 @@ def main():
             print("%-58s" % "what the server does", *("%-28s" % t for t in transports))
             for case in chosen:
                 results = [runs[case.name, transport].result() for transport in transports]
-                print("%-58s" % case.name, *("%-28s" % first for _, first in results))
+                print("%-58s" % case.name, *("%-28s" % first for _, first in results), flush=True)
                 for transport, (wrong, _) in zip(transports, results):
-                    for words in wrong:
-                        failures += 1
-                        print("    WRONG, %s: %s" % (transport, words))
-                sys.stdout.flush()
-    print("%d servers, %d transports, %d wrong" % (len(chosen), len(transports), failures))
-    return 1 if failures else 0
+                    found += ["%s on %s: %s" % (case.name, transport, words) for words in wrong]
+    # At the end, where a log that was cut at its front still has it.
+    for words in found:
+        print("WRONG: " + words)
+    print("%d servers, %d transports, %d wrong" % (len(chosen), len(transports), len(found)))
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
