@@ -13,7 +13,6 @@ struct HTTP2GuardTests {
     /// Codes of RFC 9113 §7.
     private static let (noError, protocolError): (UInt32, UInt32) = (0, 1)
     private static let (refusedStream, cancel): (UInt32, UInt32) = (7, 8)
-    private static let enhanceYourCalm: UInt32 = 11
 
     private func key(_ bench: APIBench, _ scope: Scope = .admin) throws -> String {
         try #require(bench.keys[scope]).text
@@ -161,67 +160,6 @@ struct HTTP2GuardTests {
                 #expect(http2.goAway?.code ?? 0 != 0)
                 #expect(http2.isClosed)
             }
-        }
-    }
-
-    @Test("A caller that floods with frames that carry no request gets GOAWAY, and is closed")
-    func flood() async throws {
-        let bench = try APIBench()
-        try await bench.serve { caller in
-            let one = HTTP2Caller.bytes(1)
-            let frames = [
-                // Also those that NIO ignores: an unknown stream, and an unknown type.
-                HTTP2Caller.Frame(type: HTTP2Caller.Kind.window, payload: one),
-                HTTP2Caller.Frame(type: HTTP2Caller.Kind.window, stream: 1, payload: one),
-                HTTP2Caller.Frame(type: 2, stream: 5, payload: [0, 0, 0, 0, 1]),
-                HTTP2Caller.Frame(type: HTTP2Caller.Kind.settings),
-                HTTP2Caller.Frame(type: HTTP2Caller.Kind.ping, payload: one + one),
-                HTTP2Caller.Frame(type: HTTP2Caller.Kind.goAway, payload: [0, 0, 0, 0] + one),
-                HTTP2Caller.Frame(type: 0x10, payload: one), HTTP2Caller.Frame(type: 0xfe),
-            ]
-            for frame in frames {
-                let http2 = try HTTP2Caller(port: caller.port, key: key(bench))
-                #expect(try await http2.exchange("GET", "/v1/apps").status == 200)
-                let bytes = HTTP2Caller.bytes(of: frame)
-                var many: [UInt8] = []
-                for _ in 0..<(2 * FrameBudget.count) { many += bytes }
-                // The listener may end the connection before it has read all.
-                try? http2.send(many)
-                try await http2.receive { _ in false }
-                #expect(http2.goAway?.code == Self.enhanceYourCalm, "\(frame)")
-                #expect(http2.isClosed, "\(frame)")
-            }
-        }
-    }
-
-    @Test("A caller that takes an answer byte by byte may not send more frames for it")
-    func byteByByte() async throws {
-        let bench = try APIBench()
-        try await bench.serve { caller in
-            let http2 = try HTTP2Caller(port: caller.port, key: key(bench), initialWindow: 0)
-            let stream = try http2.begin("GET", "/")
-            let frame = HTTP2Caller.Frame(
-                type: HTTP2Caller.Kind.window, stream: stream, payload: HTTP2Caller.bytes(1))
-            let bytes = HTTP2Caller.bytes(of: frame)
-            // The listener ends the connection before it has read all.
-            try? http2.send(Array(repeatElement(bytes, count: 10_000).joined()))
-            try await http2.receive { _ in false }
-            #expect(http2.goAway?.code == Self.enhanceYourCalm)
-        }
-    }
-
-    @Test("A caller that gives windows back in small steps takes long answers whole")
-    func smallWindows() async throws {
-        let bench = try APIBench()
-        try await bench.serve { caller in
-            let http2 = try HTTP2Caller(port: caller.port, key: key(bench), initialWindow: 2_048)
-            for _ in 0..<16 { try http2.begin("GET", "/") }
-            try await http2.receive { $0.answers.count == 16 }
-            let byteCount = http2.answers.values.map(\.body.utf8.count).reduce(0, +)
-            // Two updates for each window.
-            #expect(byteCount / 2_048 * 2 > FrameBudget.count)
-            #expect(http2.answers.values.allSatisfy { $0.status == 200 && $0.resetCode == nil })
-            #expect(http2.goAway == nil)
         }
     }
 

@@ -100,11 +100,14 @@ struct ListenerChannel: ServerChildChannel {
         configuration.initialSettings = HTTP2Guard.settings(limits)
         // What is under way on a stream that was reset is no fault of the caller.
         configuration.maximumRecentlyResetStreams = 2 * limits.streamCount
-        configuration.maximumConnectionGlitches = HTTP2Guard.resetCount
+        // NIO's limits are out of reach: its GOAWAY would say that no request was processed, and a
+        // caller may send all of them again (RFC 9113 §6.8).
+        configuration.maximumConnectionGlitches = .max
+        configuration.maximumSequentialEmptyDataFrames = .max
+        configuration.controlFrameRateLimit.windowLength = .nanoseconds(1)
         var streamConfiguration = NIOHTTP2Handler.StreamConfiguration()
-        streamConfiguration.streamResetFrameRateLimit.maximumCount = HTTP2Guard.resetCount
-        // NIO counts what it refuses after GOAWAY too.
-        streamConfiguration.streamErrorRateLimit.maximumCount = HTTP2Guard.resetCount
+        streamConfiguration.streamResetFrameRateLimit.windowLength = .nanoseconds(1)
+        streamConfiguration.streamErrorRateLimit.windowLength = .nanoseconds(1)
         let multiplexer = HTTP2StreamMultiplexer(mode: .server, channel: channel) {
             [connections] stream in
             stream.eventLoop.makeCompletedFuture {

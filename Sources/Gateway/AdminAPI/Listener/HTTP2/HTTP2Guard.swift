@@ -23,8 +23,8 @@ import NIOHTTP2
 ///   more counts against the ``BodyBudget``. Requests beyond the number for all connections, and
 ///   those of a caller that does not take many answers, are refused with `REFUSED_STREAM`.
 /// - A shutdown waits for running requests for a limited time.
-/// - The frames that carry no part of a request have a budget (``FrameBudget``). NIO limits the
-///   rates of resets and of faults.
+/// - The frames that carry no part of a request have a budget (``FrameBudget``), and so have the
+///   faults of streams. NIO has limits too, but its GOAWAY says that no request was processed.
 ///
 /// Confined to its channel's event loop.
 final class HTTP2Guard: ChannelDuplexHandler {
@@ -33,8 +33,6 @@ final class HTTP2Guard: ChannelDuplexHandler {
     typealias OutboundIn = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
 
-    /// The most streams that a caller may reset within half a minute.
-    static let resetCount = 1_000
     /// The size of answers that a caller may leave untaken before its next request is refused, in
     /// bytes.
     static let untakenByteCount = 4_194_304
@@ -373,12 +371,15 @@ final class HTTP2Guard: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch error {
-        case is FrameLimit.Exceeded where !isOver:
+        case is FrameLimit.Exceeded: break
+        // NIO answers other faults itself, those of a stream with a reset.
+        case is any NIOHTTP2Error, is NIOHTTP2Errors.StreamError:
+            if isBroken || frameLimit.permitsFault() { break }
+        default: return context.close(promise: nil)
+        }
+        if frameLimit.isExceeded, !isBroken, !isOver {
             isBroken = true
             sendGoAway(context, .enhanceYourCalm, promise: nil)
-        // NIO answers other faults itself, those of a stream with a reset.
-        case is FrameLimit.Exceeded, is any NIOHTTP2Error, is NIOHTTP2Errors.StreamError: break
-        default: return context.close(promise: nil)
         }
         guard isBroken, !isOver else { return }
         isOver = true
