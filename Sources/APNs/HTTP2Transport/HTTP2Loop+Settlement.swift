@@ -89,8 +89,12 @@ extension HTTP2Loop {
                 loss.kind, certainty: answer.isWritten ? .unknown : .notSent, detail: loss.detail)
         }
         if answer.errorCode == HTTP2ErrorCode.refusedStream {
+            // Some servers that end a connection for a fault say that they processed nothing, and
+            // have answered. So the fate of the others is unknown.
+            let isFalse = connection.session.map { CHTTP2Session_state($0).goAwayIsFalse } ?? false
             return TransportFailure(
-                .streamRefused, certainty: .notSent, detail: refusal(by: connection))
+                .streamRefused, certainty: isFalse && answer.isWritten ? .unknown : .notSent,
+                detail: refusal(by: connection))
         }
         return TransportFailure(
             .streamReset, certainty: .unknown,

@@ -48,5 +48,41 @@ extension ServerTests {
             await transport.shutDown(gracePeriod: .zero)
             server.close()
         }
+
+        /// Guards calls that would ring twice: servers say of a connection that they end for a
+        /// fault that they have processed nothing (last stream 0).
+        @Test(
+            "a GOAWAY that leaves out what was answered says nothing about the rest",
+            arguments: TransportMaker.all)
+        func falseGoAway(maker: TransportMaker) async throws {
+            let had = Mutex<[Int]>([])
+            let server = try await HostileServer { peer in
+                peer.converse { frame in
+                    guard frame.endsRequest else { return [] }
+                    had.withLock { $0.append(peer.connection) }
+                    if peer.connection > 1 || frame.stream == 1 {
+                        return ServerFrame.accepted(stream: frame.stream)
+                    }
+                    guard frame.stream == 5 else { return [] }
+                    return ServerFrame.goAway(last: 0, code: 11)
+                }
+            }
+            var reach = try server.reach
+            reach.maximumConnections = 1
+            let inbox = Inbox()
+            let transport = try maker.make(reach, inbox.sink)
+            transport.submit([TestPush.submission(1)])
+            #expect(await inbox.outcome(of: 1).label == "200")
+            transport.submit(TestPush.batch(2..<4))
+            for number in UInt64(2)...3 {
+                let label = await inbox.outcome(of: number).label
+                #expect(label.hasSuffix("(unknown)"), "\(number): \(label)")
+            }
+            transport.submit([TestPush.submission(4)])
+            #expect(await inbox.outcome(of: 4).label == "200")
+            #expect(had.withLock { $0 } == [1, 1, 1, 2])
+            await transport.shutDown(gracePeriod: .zero)
+            server.close()
+        }
     }
 }

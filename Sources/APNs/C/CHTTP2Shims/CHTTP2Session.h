@@ -88,6 +88,7 @@ struct CHTTP2Session {
     bool isBroken;      // memory was exhausted, and the state cannot be restored
     CHTTP2SessionState state;
     char goAwayWords[CHTTP2_ERROR_MAX];
+    int32_t lastAnswered;  // the highest stream with a complete header block of a final answer
     Head head;
 };
 

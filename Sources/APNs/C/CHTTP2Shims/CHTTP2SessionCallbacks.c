@@ -94,7 +94,9 @@ static int on_header_block(CHTTP2Session *session, nghttp2_session *library, int
     Stream *stream = stream_of(session, library, id);
     if (!stream || stream->status != 0) return 0;
     if (stream->pendingStatus >= 100) {
-        if (stream->pendingStatus >= 200) stream->status = stream->pendingStatus;
+        if (stream->pendingStatus < 200) return 0;
+        stream->status = stream->pendingStatus;
+        if (id > session->lastAnswered) session->lastAnswered = id;
         return 0;
     }
     // Three digits that are not a status (RFC 9110 §15).
@@ -165,6 +167,7 @@ static void on_goaway(CHTTP2Session *session, const nghttp2_goaway *frame) {
     session->state.goAwayReceived = true;
     session->state.goAwayCode = frame->error_code;
     session->state.goAwayLastStream = frame->last_stream_id;
+    if (frame->last_stream_id < session->lastAnswered) session->state.goAwayIsFalse = true;
     size_t length = 0;
     for (size_t index = 0; index < frame->opaque_data_len; index++) {
         const uint8_t byte = frame->opaque_data[index];

@@ -248,6 +248,7 @@ typedef struct CHTTP2SessionState {
     bool hasSettings;            // the peer's first SETTINGS were received
     bool goAwayReceived;
     bool isLeavingInOrder;       // ... and all of them with NO_ERROR
+    bool goAwayIsFalse;          // ... and one leaves out a stream that was answered before
     bool goAwaySent;             // nghttp2 or this side ended the session
 } CHTTP2SessionState;
 CHTTP2SessionState CHTTP2Session_state(const CHTTP2Session *session);
