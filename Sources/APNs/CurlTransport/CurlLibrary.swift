@@ -18,9 +18,8 @@ public struct CurlLibrary: Hashable, Sendable {
     /// Whether libcurl resets every stream that ended well (7.88.0 and 7.88.1). Servers that limit
     /// resets then close the connection about every thousand pushes.
     public var resetsFinishedStreams: Bool { [0x075800, 0x075801].contains(versionNumber) }
-    /// Whether libcurl reports for every stream that it was refused or excluded by a GOAWAY (8.19).
-    /// Earlier releases report it for a connection's first request alone, so that the outcome of
-    /// others is unknown.
+    /// Whether libcurl reports for every stream that it was refused (8.19). Earlier releases report
+    /// it for a connection's first request alone, so that the outcome of others is unknown.
     public var reportsRefusedStreams: Bool { versionNumber >= 0x081300 }
     /// Whether this process carries the guard that drops those resets.
     public let hasResetGuard: Bool

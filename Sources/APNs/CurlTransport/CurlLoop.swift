@@ -191,8 +191,8 @@ final class CurlLoop {
         switch transfer.stage {
         case .queued: queued -= 1
         case .started(let connection, let exchange):
-            if exchange.requestBegan { certainty = .unknown }
             let report = exchange.report
+            if exchange.requestBegan, !report.streamWasRefused { certainty = .unknown }
             // The header block of an answer was received, and only the end of the stream was not.
             if report.isAnswer {
                 response = answerFields.response(report)

@@ -14,10 +14,11 @@ internal import WakeModel
 /// - It resends a POST by itself when a reused connection is lost without an answer, or a stream is
 ///   refused. This transport gives it a body that cannot be rewound, which prevents that: the
 ///   submission fails as `unknown`, and the caller decides on a resend.
-/// - A refused stream, or one excluded by a GOAWAY, is reported by 7.88 only if it was the first
-///   request of its connection, which is then sent again; any other looks like one on a connection
-///   that was lost. If a server repeatedly closes connections after the same number of requests, no
-///   more are started on one; see `RequestLimit`.
+/// - A refused stream is reported before 8.19 only if it was the first request of its connection,
+///   which is then sent again; any other looks like one on a connection that was lost. Which
+///   streams a GOAWAY leaves out this transport derives from libcurl's debug output. If a server
+///   repeatedly closes connections after the same number of requests, no more are started on one,
+///   because they would be written for nothing; see `RequestLimit`.
 /// - 7.88 loses an answer that is received before the body was sent, if the server closes the
 ///   stream with it and libcurl finds the stream closed when it writes the body: the outcome is
 ///   `unknown`. No option and no callback returns the answer.

@@ -4,10 +4,9 @@
 /// it in order.
 ///
 /// Where connections repeatedly end after the same number of requests, no more are started on one:
-/// those above the limit would be written for nothing, and libcurl does not report which streams a
-/// GOAWAY excludes, so that their outcome would be unknown. Two such ends distinguish a limit from
-/// a shutdown, and a limit is assumed for a while only. Pure: time is an argument, in monotonic
-/// milliseconds.
+/// those above the limit would be written for nothing, and where the GOAWAY is lost with the
+/// connection, their outcome would be unknown. Two such ends distinguish a limit from a shutdown,
+/// and a limit is assumed for a while only. Pure: time is an argument, in monotonic milliseconds.
 package struct RequestLimit {
     /// The time for which a limit is assumed: 10 min.
     package static let beliefMilliseconds: Int64 = 600_000

@@ -43,6 +43,36 @@ extension ServerTests {
             server.close()
         }
 
+        /// Guards streams above the last one of a GOAWAY, whose fate libcurl before 8.19 does not
+        /// report.
+        @Test("what a GOAWAY leaves out goes over the next connection, and nothing else does")
+        func leftOut() async throws {
+            let repeated = Atomic(0)
+            let server = try await HostileServer { peer in
+                peer.converse { frame in
+                    guard frame.endsRequest else { return [] }
+                    if peer.connection > 1 {
+                        repeated.add(1, ordering: .relaxed)
+                        return ServerFrame.accepted(stream: frame.stream)
+                    }
+                    if frame.stream == 1 { return ServerFrame.accepted(stream: 1) }
+                    guard frame.stream == 7 else { return [] }
+                    return ServerFrame.accepted(stream: 3) + ServerFrame.goAway(last: 3)
+                }
+            }
+            let (transport, inbox) = try connect(to: server)
+            transport.submit([TestPush.submission(1)])
+            #expect(await inbox.outcome(of: 1).label == "200")
+            transport.submit(TestPush.batch(2..<5))
+            for number in UInt64(2)...4 {
+                #expect(await inbox.outcome(of: number).label == "200", "push \(number)")
+            }
+            #expect(repeated.load(ordering: .relaxed) == 2)
+            #expect(transport.gauges.connectionsOpened == 2)
+            await transport.shutDown(gracePeriod: .zero)
+            server.close()
+        }
+
         /// Guards two counts: connections that start nothing more stood beside the maximum, so that
         /// each push opened one; and one end after one request was taken for a habit.
         @Test(

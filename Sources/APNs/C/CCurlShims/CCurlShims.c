@@ -93,6 +93,7 @@ struct CCurlConnection {
     int64_t busySince;      // the start of that count, in milliseconds of this thread's CPU time
     bool isEstablished;  // a request has had a stream
     CCurlGoAway goAway;
+    int32_t lastAnswered;  // the highest stream with a complete header block
     bool isCorked;
     Watch *changedWatches;
     const CCurlSettings *settings;
@@ -433,6 +434,7 @@ struct CCurlExchange {
     bool isStarted;
     bool mayBegin;      // the connection is established, and libcurl writes the request next
     bool requestBegan;  // a part of the request may have been written
+    int32_t stream;     // as libcurl says; 0 if it does not
     bool streamWasRefused;
     bool resendWasRefused;
     bool responseTooLarge;
@@ -475,21 +477,37 @@ static bool says(const char *text, size_t length, const char *words) {
     return memmem(text, length, words, strlen(words)) != NULL;
 }
 
+// The number behind these words; -1 without them.
+static int64_t number_behind(const char *text, size_t length, const char *words) {
+    const char *found = memmem(text, length, words, strlen(words));
+    if (!found) return -1;
+    found += strlen(words);
+    char digits[16] = {0};
+    const size_t left = length - (size_t)(found - text);
+    memcpy(digits, found, left < sizeof digits - 1 ? left : sizeof digits - 1);
+    return strtoll(digits, NULL, 10);
+}
+
+// The stream that libcurl says it has opened; 0 for other words.
+static int32_t opened_stream(const char *text, size_t length) {
+    int64_t stream = number_behind(text, length, "Using Stream ID: ");  // before 8.3
+    if (stream < 0 && says(text, length, "OPENED stream"))
+        stream = number_behind(text, length, "[HTTP/2] [");
+    return stream > 0 && stream <= INT32_MAX ? (int32_t)stream : 0;
+}
+
 // Reads facts that libcurl reports only in its debug output. Messages with other words in another
 // release are not recognised; the facts are then unknown.
 static void hear_words(CCurlExchange *exchange, const char *text, size_t length) {
-    static const char goAway[] = "ived GOAWAY, error=";
-    const char *found = memmem(text, length, goAway, sizeof goAway - 1);
-    if (found) {
-        char words[64] = {0};
-        const size_t start = (size_t)(found - text) + sizeof goAway - 1;
-        const size_t left = length - start;
-        memcpy(words, text + start, left < sizeof words - 1 ? left : sizeof words - 1);
+    if (!exchange->stream) exchange->stream = opened_stream(text, length);
+    if (says(text, length, "ived GOAWAY, error=")) {
         CCurlGoAway *known = &exchange->connection->goAway;
-        known->isInOrder = strtol(words, NULL, 10) == 0 && (known->isInOrder || !known->came);
+        known->isInOrder = number_behind(text, length, "GOAWAY, error=") == 0 &&
+                           (known->isInOrder || !known->came);
         known->came = true;
-        const char *last = strstr(words, "last_stream=");
-        known->lastStream = last ? (int32_t)strtol(last + strlen("last_stream="), NULL, 10) : 0;
+        const int64_t last = number_behind(text, length, "last_stream=");
+        known->lastStream = last >= 0 && last < INT32_MAX ? (int32_t)last : INT32_MAX;
+        if (known->lastStream < exchange->connection->lastAnswered) known->isFalse = true;
     } else if (says(text, length, "REFUSED_STREAM, retrying") ||
                says(text, length, "refused by server, try again")) {
         exchange->streamWasRefused = true;
@@ -626,7 +644,11 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *context)
     }
     // Later releases pass each line immediately; this one passes them after nghttp2 has accepted
     // the whole block.
-    if (length == 2 && bytes[0] == '\r') exchange->responseHeadersEnded = true;
+    if (length == 2 && bytes[0] == '\r') {
+        exchange->responseHeadersEnded = true;
+        if (exchange->stream > exchange->connection->lastAnswered)
+            exchange->connection->lastAnswered = exchange->stream;
+    }
     size_t room = CCURL_RESPONSE_HEADERS_MAX - exchange->responseHeadersLength;
     if (length <= room && is_kept_header(bytes, length)) {
         memcpy(exchange->responseHeaders + exchange->responseHeadersLength, bytes, length);
@@ -756,6 +778,7 @@ bool CCurlExchange_prepare(CCurlExchange *exchange, const char *path,
                            size_t bodyLength) {
     exchange->mayBegin = false;
     exchange->requestBegan = false;
+    exchange->stream = 0;
     exchange->streamWasRefused = false;
     exchange->resendWasRefused = false;
     exchange->responseTooLarge = false;
@@ -849,6 +872,14 @@ CCurlExchange *CCurlConnection_next_finished(CCurlConnection *connection, int32_
     return NULL;
 }
 
+// Streams above the last one of a GOAWAY are not processed (RFC 9113 §6.8). But some servers that
+// end a connection for a fault say that they processed nothing, and have answered.
+static bool was_refused(const CCurlExchange *exchange) {
+    const CCurlGoAway *goAway = &exchange->connection->goAway;
+    if (goAway->isFalse) return false;
+    return exchange->streamWasRefused || (goAway->came && exchange->stream > goAway->lastStream);
+}
+
 CCurlReport CCurlExchange_report(const CCurlExchange *exchange) {
     long status = 0, version = 0, proxyStatus = 0;
     curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -863,7 +894,7 @@ CCurlReport CCurlExchange_report(const CCurlExchange *exchange) {
         // A connection after a GOAWAY accepts no new stream; that fails before anything is written.
         .requestBegan = exchange->requestBegan ||
                         (exchange->mayBegin && !exchange->connection->goAway.came),
-        .streamWasRefused = exchange->streamWasRefused,
+        .streamWasRefused = was_refused(exchange),
         .resendWasRefused = exchange->resendWasRefused,
         .responseTooLarge = exchange->responseTooLarge,
         .responseMalformed = exchange->responseMalformed,

@@ -100,7 +100,8 @@ bool CCurlConnection_is_lost(const CCurlConnection *connection);
 typedef struct CCurlGoAway {
     bool came;
     bool isInOrder;      // all of them with NO_ERROR
-    int32_t lastStream;  // of the last one
+    bool isFalse;        // one leaves out a stream that was answered before
+    int32_t lastStream;  // of the last one; INT32_MAX if it is unknown
 } CCurlGoAway;
 /// The GOAWAY frames; known as soon as libcurl handles a transfer of the connection.
 CCurlGoAway CCurlConnection_goaway(const CCurlConnection *connection);
@@ -163,7 +164,7 @@ typedef struct CCurlReport {
     int64_t httpVersion;           // 2 for HTTP/2 (libcurl's CURL_HTTP_VERSION_2_0 is 3)
     int64_t proxyStatus;           // a proxy's answer to CONNECT; 0 without a proxy
     bool requestBegan;             // a part of the request may have been written
-    bool streamWasRefused;         // libcurl reported it for a stream that was not processed
+    bool streamWasRefused;         // libcurl reported it, or a GOAWAY left the stream out
     bool resendWasRefused;         // libcurl tried to send the body again, which was prevented
     bool responseTooLarge;
     bool responseMalformed;        // libcurl accepted a header field that is not allowed
