@@ -8,7 +8,7 @@ import Testing
 struct LinkMailboxTests {
     @Test("A shutdown that is requested while the loop is awake keeps it from sleeping")
     func shutdownWhileAwake() throws {
-        let mailbox = try #require(LinkMailbox(waitLimit: 1))
+        let mailbox = try #require(LinkMailbox(callersReaders: 1))
         #expect(mailbox.takeMessages().shutdownDue == nil)
         #expect(mailbox.fallAsleep(knownShutdownDue: nil).mayWait)
         #expect(mailbox.takeMessages().shutdownDue == nil)
