@@ -2,6 +2,7 @@
 
 import StrictJSON
 import Testing
+import WakeModel
 
 @testable import AdminAPI
 
@@ -35,6 +36,18 @@ struct JSONMembersTests {
         }
         // An unclosed bracket inside is found where the text ends or where it was opened.
         #expect(fault.map { $0.offset <= max(offset, 5) && $0.offset <= text.utf8.count } == true)
+    }
+
+    @Test(
+        "A value that is no string is told from a string that is no text",
+        arguments: [
+            ("7", "is not a JSON string"), ("null", "is not a JSON string"),
+            ("\"\\ud800\"", "is not text"), ("\"\\x\"", "is not text"),
+        ])
+    func noString(value: String, problem: String) throws {
+        let members = try Members(parsing: Array("{\"ref\":\(value)}".utf8))
+        let fault = #expect(throws: InvalidField.self) { _ = try members.string("ref") }
+        #expect(fault?.problem.hasPrefix(problem) == true, "\(String(describing: fault))")
     }
 
     @Test("Deep nesting costs no stack")

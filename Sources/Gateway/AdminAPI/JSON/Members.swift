@@ -49,11 +49,20 @@ struct Members {
     /// A string; `nil` if the member is missing.
     func string(_ name: String) throws(InvalidField) -> String? {
         guard let value = raw(name) else { return nil }
-        guard let text = JSONText.decode(value) else {
-            throw InvalidField(
+        guard let text = JSONText.decode(value) else { throw Self.noString(name, value) }
+        return text
+    }
+
+    /// The fault of a value that ``JSONText`` does not decode.
+    static func noString(_ name: String, _ value: ArraySlice<UInt8>) -> InvalidField {
+        guard value.first == UInt8(ascii: "\"") else {
+            return InvalidField(
                 field: name, problem: "is not a JSON string", remedy: "Put it into quotes.")
         }
-        return text
+        return InvalidField(
+            field: name,
+            problem: "is not text: it has bad UTF-8, an unknown escape, or half a surrogate pair",
+            remedy: "Let a JSON library write it.")
     }
 
     /// A required string.

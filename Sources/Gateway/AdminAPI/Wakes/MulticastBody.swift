@@ -74,8 +74,7 @@ struct MulticastBody {
         do throws(InvalidField) {
             let name = "\(Self.field)[\(place)]"
             guard let text = JSONText.decode(tokens[place]) else {
-                throw InvalidField(
-                    field: name, problem: "is not a JSON string", remedy: "Put it into quotes.")
+                throw Members.noString(name, tokens[place])
             }
             return try naming(name) { () throws(InvalidField) in try DeviceToken(pasted: text) }
         } catch {
