@@ -331,6 +331,13 @@ struct ServeTests {
             let exposed = try await Rouse.run(
                 ["serve", "--config", path, "--listen", "0.0.0.0:0", "--store", store])
             #expect(exposed.status == 78, "\(exposed.all)")
+            let unknown = try await Rouse.run(
+                [
+                    "serve", "--config", path, "--listen", "host.invalid:0", "--store", store,
+                    "--insecure",
+                ])
+            #expect(unknown.status == 69, "\(unknown.all)")
+            #expect(unknown.error.contains("host.invalid:0: this machine has no such address"))
             #expect(try await gateway.end(SIGTERM) == 0)
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import NIOCore
 import ServiceLifecycle
 
@@ -33,6 +34,8 @@ struct ListeningService<Server: Service>: Service {
             }
         } catch let error as IOError {
             throw ListenerFailure(code: error.errnoCode)
+        } catch is SocketAddressError.UnknownHost {
+            throw ListenerFailure(code: EADDRNOTAVAIL)
         }
         if let failure = socket?.failure { throw failure }
     }
