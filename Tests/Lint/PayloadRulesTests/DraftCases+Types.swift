@@ -165,6 +165,12 @@ extension DraftCase {
         .payload(
             "LA007", .liveactivity, activity(#""event":"start","input-push-token":1"#), .clean),
         .payload(
+            "LA009", .liveactivity, activity(#""event":"update","dismissal-date":1790000000"#),
+            .found(at: "/aps/dismissal-date", .warning)),
+        .payload(
+            "LA009", .liveactivity, activity(#""event":"end","dismissal-date":1790000000"#),
+            .clean),
+        .payload(
             "LA008", .liveactivity, activity(#""content-state":{"home_score":1,"away_score":2}"#),
             .found(at: "/aps/content-state/home_score", .note)),
         .payload(

@@ -145,6 +145,8 @@ extension RuleCase {
 
     static let genericValues: [RuleCase] = [
         .aps("G015", #"{"category":null}"#, .found(at: "/aps/category", .warning)),
+        .aps("G015", #"{"alert":{"title":null}}"#, .found(at: "/aps/alert/title", .warning)),
+        .aps("G015", #"{"alert":{"x":null}}"#, .found(at: "/aps/alert/x", .note)),
         .aps("G015", #"{"mine":null}"#, .found(at: "/aps/mine", .note)),
         .data("G015", #""a":[null]"#, .found(at: "/a/0", .note)),
         .data("G015", #""a":"null""#, .clean),

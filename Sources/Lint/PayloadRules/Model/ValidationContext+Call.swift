@@ -44,14 +44,26 @@ extension ValidationContext {
         return callID != nil || tellsCallsApart(document, depth: 0) || hasOwnID
     }
 
-    /// Whether the payload has an `id` that may be that of the call: many apps call it so.
+    /// Whether the payload has an `id` that may be that of the call: many apps call it so. One in
+    /// an object that is no call, such as a user, is not.
     private var hasOwnID: Bool {
         guard let document else { return false }
-        return document.nodes.indices.contains { key in
-            document.kind(key) == .key && isUsable(key + 1, in: document)
-                && document.content(key).count <= 3
-                && NearMiss.letters(document.text(key)) == Array("id".utf8)
+        var key = 0
+        while key < document.nodes.count {
+            guard document.kind(key) == .key else {
+                key += 1
+                continue
+            }
+            if isUsable(key + 1, in: document), document.content(key).count <= 3,
+                NearMiss.letters(document.text(key)) == Array("id".utf8)
+            {
+                return true
+            }
+            let isInside = [.object, .array].contains(document.kind(key + 1))
+            key =
+                isInside && document.namesNoCall(key) ? Int(document.nodes[key + 1].next) : key + 1
         }
+        return false
     }
 
     /// `depth` is the number of enclosing strings that contain JSON.
@@ -158,6 +170,14 @@ extension JSONDocument {
         let letters = NearMiss.letters(text(key))
         return CallService.wholeNames.contains(letters)
             || CallService.endings.contains { letters.ends(with: $0) }
+    }
+
+    /// Whether a key is the name of a person or a thing, whose id is not that of a call.
+    fileprivate func namesNoCall(_ key: Int) -> Bool {
+        let letters = NearMiss.letters(text(key))
+        return CallService.others.contains { other in
+            letters.ends(with: other) || letters.ends(with: other + [UInt8(ascii: "s")])
+        }
     }
 
     /// Whether a key is the name of an encrypted text: `ciphertext`, `encrypted_payload`.

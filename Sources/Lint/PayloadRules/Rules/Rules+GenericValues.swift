@@ -41,10 +41,21 @@ extension Rules {
         guard push.summary.contains(.null), let document = push.document else { return }
         var appleValues: Set<Int> = []
         if let aps = push.apsObject {
-            for member in document.members(of: aps) where document.kind(member.value) == .null {
+            for member in document.members(of: aps) {
                 guard let key = APSKey.named(member.key, in: document) else { continue }
-                appleValues.insert(member.value)
-                findings.report(.node(member.value), "`\(key.name)` is null")
+                if document.kind(member.value) == .null {
+                    appleValues.insert(member.value)
+                    findings.report(.node(member.value), "`\(key.name)` is null")
+                } else if document.kind(member.value) == .object {
+                    let parts = key.parts(in: push.type).map(\.name)
+                    for part in document.members(of: member.value)
+                    where document.kind(part.value) == .null {
+                        guard let name = parts.first(where: { document.hasText(part.key, $0) })
+                        else { continue }
+                        appleValues.insert(part.value)
+                        findings.report(.node(part.value), "`\(name)` is null")
+                    }
+                }
             }
         }
         for (index, node) in document.nodes.enumerated()

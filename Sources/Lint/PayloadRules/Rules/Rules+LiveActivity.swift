@@ -81,14 +81,14 @@ extension Rules {
             for: .liveactivity, check: customEncoding),
     ]
 
-    /// Faults that the other rules do not cover: keys of a visible push, and a time in the distant
+    /// Faults that the other rules do not cover: keys of another push, and a time in the distant
     /// past.
     static let liveActivityContent: [Rule] = [
         Rule(
-            "LA009", .warning, "a Live Activity push has keys of a visible push",
+            "LA009", .warning, "a Live Activity push has keys of another push",
             why: """
                 A Live Activity shows its `content-state`. Its alert is an object with `title` and \
-                `body`, and it counts on no badge.
+                `body`, it counts on no badge, and it is dismissed only when it ends.
                 """,
             from: [.liveActivities], fix: "Remove the key.", for: .liveactivity
         ) { push, findings in
@@ -101,6 +101,13 @@ extension Rules {
                 findings.report(
                     .node(member.key), "the `sound` of a Live Activity is beside its alert",
                     fix: "Move `sound` into `alert`.")
+            }
+            if event(of: push) == .update, let member = push.member(.dismissalDate),
+                push.document?.kind(member.value) != .null
+            {
+                findings.report(
+                    .node(member.key), "`dismissal-date` has no effect in an update",
+                    fix: "Send it with the event \"end\", or use `stale-date`.")
             }
             if let member = push.member(.alert), push.document?.kind(member.value) == .string {
                 findings.report(

@@ -42,6 +42,16 @@ struct CallService: Sendable {
     /// The letters of key names that identify a call only as a whole: other keys end with them too.
     static let wholeNames = ["session", "sid"].map { Array($0.utf8) }
 
+    /// The letters in which the names of objects end that are no calls: their ids are others.
+    static let others = [
+        "user", "caller", "callee", "sender", "from", "receiver", "recipient", "contact", "person",
+        "member", "profile", "account", "customer", "client", "owner", "host", "agent", "doctor",
+        "patient", "driver", "friend", "participant", "organization", "organisation", "company",
+        "team", "group", "tenant", "workspace", "media", "image", "photo", "avatar", "picture",
+        "attachment", "file", "device", "app", "product", "location", "address", "building",
+        "camera", "category", "order", "ringtone",
+    ].map { Array($0.utf8) }
+
     /// The letters of all ends, without duplicates.
     static let endings: [[UInt8]] = {
         var endings: Set<[UInt8]> = []
