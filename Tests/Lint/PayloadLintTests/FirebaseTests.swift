@@ -83,7 +83,7 @@ struct FirebaseTests {
         "the former API sends as text what is none in `data`, and shows nothing of it",
         arguments: [
             (
-                #"{"to":"t","notification":{"title":"x"},"data":{"a":"b","n":{"k":1},"m":2}}"#,
+                #"{"to":"t","notification":{"sound":"x"},"data":{"a":"b","n":{"k":1},"m":2}}"#,
                 ["warning G014 /data/n"]
             ),
             (

@@ -6,17 +6,22 @@ import StrictJSON
 /// Reads requests to services that forward to APNs, and checks what reaches APNs.
 extension DocumentReader {
     /// Reads a text as such a request. Returns `nil` if it is not one.
-    func wrapped(_ text: EmbeddedText) -> PushDocument? {
+    func wrapped(
+        _ text: EmbeddedText, isSentToFormerFirebase: Bool = false
+    ) -> PushDocument? {
         guard let document = try? JSONScanner.scan(text.bytes) else { return nil }
-        return wrapped(document, text)
+        return wrapped(document, text, isSentToFormerFirebase: isSentToFormerFirebase)
     }
 
     /// Reads a document as such a request. Returns `nil` if it is not one.
-    func wrapped(_ document: JSONDocument, _ text: EmbeddedText) -> PushDocument? {
+    func wrapped(
+        _ document: JSONDocument, _ text: EmbeddedText, isSentToFormerFirebase: Bool = false
+    ) -> PushDocument? {
         guard forcedKind == nil || forcedKind == .request, document.kind(0) == .object else {
             return nil
         }
         var request = WrapperRequest(document: document, text: text, node: 0, pointer: "")
+        request.isSentToFormerFirebase = isSentToFormerFirebase
         if request.member("aps") != nil {
             guard assumptions.pushType == nil, request.isFormerFirebaseBesideAPS else { return nil }
             return request.formerFirebase().map { self.document(of: $0) }

@@ -51,6 +51,7 @@ struct Wrapper: Sendable {
         Wrapper(
             all: [], any: Array(platformTypes.keys), form: .platforms(platformTypes),
             isUnmistakable: true),
+        Wrapper(all: ["GCM"], any: ["GCM"], form: .platforms([:]), isUnmistakable: false),
         Wrapper(
             all: ["templates", "platform"], any: ["installationId", "pushChannel"],
             form: .templates, isUnmistakable: true),

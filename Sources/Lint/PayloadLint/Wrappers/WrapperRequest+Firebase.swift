@@ -8,9 +8,63 @@ extension WrapperRequest {
     /// A request that is one to the former API by its members. A message of the present API has no
     /// members of the former one, and a condition of Firebase is about topics.
     func formerFirebase() -> [WrappedPush]? {
+        guard hasFormerRecipient || isForTopics else { return nil }
+        guard !showsFormerFirebase else { return formerMessage() }
+        // Requests of other services have such members too: only what is shown is known.
+        guard let pushes = formerMessage()?.filter(\.isSent), !pushes.isEmpty else { return nil }
+        return pushes.map { push in
+            var push = push
+            push.isForFirebase = false
+            push.faults = []
+            return push
+        }
+    }
+
+    /// Whether there is a condition of Firebase, which is about topics.
+    private var isForTopics: Bool {
         let condition = pointer.isEmpty ? member("condition") : nil
-        let isForTopics = condition.flatMap { document.scalarText($0.value) }?.contains("topics")
-        return hasFormerRecipient || isForTopics == true ? formerMessage() : nil
+        return condition.flatMap { document.scalarText($0.value) }?.contains("topics") == true
+    }
+
+    /// Whether something besides the recipient shows that a request is one to Firebase's former
+    /// API: its form, or members that other services hardly have.
+    var showsFormerFirebase: Bool {
+        if isSentToFormerFirebase || isForTopics
+            || member("registration_ids").map({ document.kind($0.value) }) == .array
+        {
+            return true
+        }
+        let own = [
+            "collapse_key", "time_to_live", "dry_run", "delay_while_idle",
+            "restricted_package_name", "direct_boot_ok",
+        ]
+        if own.contains(where: { member($0) != nil }) || hasFlag(in: node) { return true }
+        // The address of a person, or of several.
+        let to = member("to").flatMap { document.scalarText($0.value) } ?? ""
+        if member("to") != nil, to.isEmpty || to.contains("@") || to.hasPrefix("+") { return false }
+        let priority = member("priority").flatMap { document.scalarText($0.value) }
+        if ["high", "normal"].contains(priority) { return true }
+        if to.hasPrefix("/topics/") || Self.isToken(to) { return true }
+        guard let notification = member("notification")?.value else { return false }
+        let shown = [
+            "click_action", "android_channel_id", "body_loc_key", "title_loc_key", "body_loc_args",
+            "title_loc_args", "sound",
+        ]
+        return shown.contains { member($0, of: notification) != nil } || hasFlag(in: notification)
+    }
+
+    /// Whether a text is a token of Firebase, or stands for one.
+    private static func isToken(_ text: String) -> Bool {
+        if text.contains(":APA91") || text.utf8.count > 120 { return true }
+        let lower = text.lowercased()
+        return lower.contains("token")
+            && !["session", "auth", "access", "jwt", "api"].contains { lower.contains($0) }
+    }
+
+    /// Whether an object has a flag in the spelling of Firebase or of Apple.
+    private func hasFlag(in object: Int) -> Bool {
+        ["content_available", "mutable_content"].flatMap { flagSpellings(of: $0, in: object) }
+            .contains { flag in document.text(flag.key).contains { "-_".utf8.contains($0) } }
     }
 
     /// The former HTTP API, "Downstream HTTP messages (JSON)".
@@ -26,7 +80,9 @@ extension WrapperRequest {
         push.faults += faults(ofToken: "to")
         if let text = notification?.value {
             push.faults += misplacedFlags(in: text, pointer: pointer + "/notification")
+            push.faults += membersWithoutEffect(in: text)
         }
+        push.faults += partsOfPresentAPI()
         if let aps = member("aps") {
             push.faults.append(
                 fault(
@@ -110,10 +166,13 @@ extension WrapperRequest {
         let parts = ["notification", "android", "apns", "webpush"]
         let recipients = ["token", "topic", "condition"]
         let known = parts + recipients + ["name", "data", "fcm_options", "fcmOptions"]
+        // A message of another service may have data and a recipient alone.
+        let token = member("token").flatMap { document.scalarText($0.value) } ?? ""
         return document.members(of: node).allSatisfy { member in
             known.contains { document.text(member.key).elementsEqual($0.utf8) }
         }
-            && parts.contains { member($0).map { document.kind($0.value) } == .object }
+            && (Self.isToken(token)
+                || parts.contains { member($0).map { document.kind($0.value) } == .object })
             && recipients.contains { member($0).map { document.kind($0.value) } == .string }
             && member("topic").flatMap { document.scalarText($0.value) }?.contains("/") != true
     }
@@ -136,8 +195,53 @@ extension WrapperRequest {
         ]
     }
 
-    private var hasFormerRecipient: Bool {
+    var hasFormerRecipient: Bool {
         member("to") != nil || member("registration_ids") != nil
+    }
+
+    /// Reports the first part for a platform, which only messages of the present API have.
+    private func partsOfPresentAPI() -> [PushDocument.Fault] {
+        let parts = document.members(of: node).filter { member in
+            document.kind(member.value) == .object
+                && ["apns", "android", "webpush"].contains { name in
+                    document.text(member.key).elementsEqual(name.utf8)
+                }
+        }
+        guard let first = parts.first else { return [] }
+        return [
+            fault(
+                first, pointer: pointer,
+                fix: "Send a `message` with `token` to the present API, or remove it.",
+                "has no effect beside `to`: Firebase's former API has no parts for platforms")
+        ]
+    }
+
+    /// The members of `notification` in the former API.
+    private static let shown: Set<String> = [
+        "title", "subtitle", "body", "sound", "badge", "click_action", "icon", "tag", "color",
+        "image", "body_loc_key", "body_loc_args", "title_loc_key", "title_loc_args",
+        "android_channel_id",
+    ]
+
+    /// Reports the members of `notification` that the former API ignores.
+    private func membersWithoutEffect(in notification: Int) -> [PushDocument.Fault] {
+        guard document.kind(notification) == .object else { return [] }
+        let flags = ["contentavailable", "mutablecontent"]
+        let others = document.members(of: notification).filter { member in
+            let name = String(decoding: document.text(member.key), as: UTF8.self)
+            return !Self.shown.contains(name)
+                && !flags.contains(name.lowercased().filter(\.isLetter))
+        }
+        guard let first = others.first else { return [] }
+        let names = others.map { String(decoding: document.text($0.key), as: UTF8.self) }
+        return [
+            PushDocument.Fault(
+                rule: "G012", severity: .warning,
+                message: names.map { "`\($0)`" }.joined(separator: ", ")
+                    + (names.count == 1 ? " has" : " have") + " no effect inside `notification`",
+                fix: "Write what the app needs in `data`.", place: .offset(offset(first.key)),
+                pointer: pointer + "/notification/" + JSONPointerText.escaped(names[0]))
+        ]
     }
 
     /// Reports data with an alert and another of Apple's keys, of which nothing is shown.

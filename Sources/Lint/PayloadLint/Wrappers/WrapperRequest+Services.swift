@@ -21,7 +21,19 @@ extension WrapperRequest {
             push.faults += faults(ofPlatform: name, member.value)
             pushes.append(push)
         }
+        pushes += partsForFirebase()
         return pushes.isEmpty ? nil : pushes
+    }
+
+    /// The part of a message of Amazon SNS for Firebase, which reaches apps on iOS too.
+    private func partsForFirebase() -> [WrappedPush] {
+        guard let part = member("GCM"), document.kind(part.value) == .string else { return [] }
+        let inner = text.unquoted(document.content(part.value))
+        guard let scanned = try? JSONScanner.scan(inner.bytes), scanned.kind(0) == .object else {
+            return []
+        }
+        return WrapperRequest(document: scanned, text: inner, node: 0, pointer: pointer + "/GCM")
+            .formerMessage() ?? []
     }
 
     /// Reports a payload of Amazon SNS that is not in a string. A message that is not in a request

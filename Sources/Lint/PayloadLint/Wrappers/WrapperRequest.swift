@@ -13,6 +13,8 @@ struct WrapperRequest {
     var pointer: String
     /// The document that contains it, if it is in a string.
     var outer: (document: JSONDocument, text: EmbeddedText)?
+    /// Whether its URL is one of Firebase's former API.
+    var isSentToFormerFirebase = false
 
     init(document: JSONDocument, text: EmbeddedText, node: Int, pointer: String) {
         self.document = document
@@ -107,6 +109,7 @@ struct WrapperRequest {
         let apns = member("apns")
         let notification = member("notification")
         if let apns, document.kind(apns.value) != .object { return nil }
+        if isFormerBesideParts { return formerMessage() }
         // Another service, whose `notification` is the payload.
         if notification.flatMap({ member("aps", of: $0.value) }) != nil { return nil }
         let payload = apns.flatMap { member("payload", of: $0.value) }
@@ -138,6 +141,19 @@ struct WrapperRequest {
         push.faults += refusals
         if let misplaced { take(misplaced, to: &push) }
         return [push]
+    }
+
+    /// Whether a request to the former API has parts for platforms, which that API ignores.
+    private var isFormerBesideParts: Bool {
+        guard pointer.isEmpty, hasFormerRecipient,
+            ["token", "tokens", "topic"].allSatisfy({ member($0) == nil }),
+            member("to").map({ document.kind($0.value) == .string }) ?? true
+        else { return false }
+        let apns = member("apns")?.value
+        return showsFormerFirebase
+            || ["payload", "headers"].contains { name in
+                apns.map { member(name, of: $0) != nil } == true
+            }
     }
 
     /// The member `aps` of `apns` beside `payload` or `headers`, or in a message with a recipient.
