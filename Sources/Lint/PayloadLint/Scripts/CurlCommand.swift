@@ -19,6 +19,10 @@ struct CurlCommand {
     private(set) var headers: [Header] = []
     /// The body; `nil` if there is none, or if it is not in the script.
     private(set) var body: EmbeddedText?
+    /// The offset of a body that a shell splits at its blanks.
+    private(set) var split: Int?
+    /// The offset of the first word in typographic quotation marks.
+    private(set) var typographicQuotes: Int?
     /// Whether there is a body, known or not.
     private(set) var hasBody = false
     private(set) var method: (text: String, offset: Int)?
@@ -51,6 +55,7 @@ struct CurlCommand {
         start = command.words.first?.start ?? 0
         isClosed = !command.isOpen
         isWhole = isClosed
+        typographicQuotes = command.words.first(where: \.hasTypographicQuotes)?.start
         var others: [ShellText.Word] = []
         var words = command.words.dropFirst()
         while let word = words.popFirst() {
@@ -149,8 +154,9 @@ struct CurlCommand {
         let text = word.string
         guard text.hasPrefix("@"), !isRaw else {
             let body = word.text.trimmed
+            if word.isSplit { split = word.start }
             // A variable that the script does not set.
-            if body.bytes != [ShellText.unknown] { self.body = Self.filled(body) }
+            if body.bytes != [ShellText.unknown] { self.body = Self.filled(straightened(body)) }
             return
         }
         if text == "@-" {
@@ -162,6 +168,16 @@ struct CurlCommand {
             body.append(String(decoding: bytes, as: UTF8.self), standingAt: word.start)
             self.body = body.trimmed
         }
+    }
+
+    /// The body with straight quotation marks, if it is of a command with typographic ones.
+    private func straightened(_ body: EmbeddedText) -> EmbeddedText {
+        guard typographicQuotes != nil else { return body }
+        let straight = IllustratedJSON(body.bytes)
+        guard straight.hasTypographicQuotes, (try? JSONScanner.scan(straight.bytes)) != nil else {
+            return body
+        }
+        return body.replacingBytes { index, _ in straight.bytes[index] }
     }
 
     /// The body with placeholders for text that is not in the script: a letter inside a string, a
@@ -242,9 +258,14 @@ struct CurlCommand {
         }
     }
 
+    /// Whether the command sends to Firebase's former API.
+    var isForFormerFirebase: Bool {
+        url?.text.contains("fcm.googleapis.com/fcm/send") == true
+    }
+
     /// Whether the command sends to Firebase.
     var isForFirebase: Bool {
-        url?.text.contains("fcm.googleapis.com/fcm/send") == true
+        isForFormerFirebase
             || url?.text.contains("fcm.googleapis.com/v1/projects/") == true
     }
 

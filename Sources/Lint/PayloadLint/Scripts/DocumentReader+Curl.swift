@@ -13,7 +13,45 @@ extension DocumentReader {
             bytes.contains(text: "simctl push ") || bytes.contains(text: "curl")
         else { return nil }
         let text = Self.isMakefile(name) ? Self.withoutRecipePrefixes(bytes) : bytes
-        return read(ShellText(text).commands.flatMap(\.requests), besideFile: name)
+        return read(
+            ShellText(text).commands.flatMap(\.requests), besideFile: name,
+            splitting: Self.severity(ofSplitWordsIn: text, name: name))
+    }
+
+    /// How much it weighs that a word is split at blanks: `zsh`, the shell of a Mac, splits none.
+    /// Returns `nil` if a text is not for a shell that does.
+    private static func severity(ofSplitWordsIn text: [UInt8], name: String) -> Severity? {
+        if PageBlock.isPage(name) { return .warning }
+        let interpreter = String(decoding: text.prefix { $0 != 0x0a }, as: UTF8.self)
+        let lower = name.lowercased()
+        guard !interpreter.contains("zsh"), !isMakefile(name) else { return nil }
+        return interpreter.hasPrefix("#!") && interpreter.contains("sh")
+            || lower.hasSuffix(".sh") || lower.hasSuffix(".bash") ? .error : nil
+    }
+
+    /// What a shell makes of a command other than was meant.
+    private func faults(
+        ofQuotesIn curl: CurlCommand, splitting: Severity?
+    ) -> [PushDocument.Fault] {
+        guard curl.isForAPNs || curl.isForAzure || curl.isForService else { return [] }
+        var faults: [PushDocument.Fault] = []
+        if let word = curl.typographicQuotes, let body = curl.body,
+            (try? JSONScanner.scan(body.bytes)) != nil
+        {
+            faults.append(
+                PushDocument.Fault(
+                    message: "typographic quotation marks are text in a shell, and quote nothing",
+                    fix: "Write straight ones.", place: .offset(word), pointer: ""))
+        }
+        if let word = curl.split, let splitting {
+            faults.append(
+                PushDocument.Fault(
+                    severity: splitting,
+                    message: "a shell splits the body at its blanks, and sends only a part",
+                    fix: "Write the variable in double quotes.", place: .offset(word),
+                    pointer: ""))
+        }
+        return faults
     }
 
     /// Whether a file is by its name for `make`, or for `just`, whose recipes look the same.
@@ -56,14 +94,14 @@ extension DocumentReader {
         guard var result = readHTTP(bytes, name: name) else { return nil }
         for item in result.items where item.draft.payload.isEmpty {
             guard case .offset(let start)? = item.places.missingHeaders?.place else { continue }
-            result.unreadBlocks.append(start)
+            result.unread.append(.init(start: start, .incomplete))
         }
         result.items.removeAll { $0.draft.payload.isEmpty }
         return result
     }
 
     private func read(
-        _ commands: [ShellText.Command], besideFile name: String
+        _ commands: [ShellText.Command], besideFile name: String, splitting: Severity? = nil
     ) -> PushDocument? {
         var result = PushDocument(kind: .request)
         result.hasComments = true
@@ -76,6 +114,7 @@ extension DocumentReader {
                 continue
             }
             let curl = CurlCommand(command) { Self.file($0, besideScript: name) }
+            result.faults += faults(ofQuotesIn: curl, splitting: splitting)
             guard curl.isForAPNs || curl.isForAzure else {
                 guard var body = curl.body else { continue }
                 if curl.isForFirebase, Self.isBroken(body) {
@@ -89,7 +128,10 @@ extension DocumentReader {
                     let readable = IllustratedJSON(body.bytes).bytes
                     body = body.replacingBytes { index, _ in readable[index] }
                 }
-                guard var wrapped = wrapped(body) else { continue }
+                guard
+                    var wrapped = wrapped(
+                        body, isSentToFormerFirebase: curl.isForFormerFirebase)
+                else { continue }
                 isFound = true
                 // Another server may change what the service would refuse.
                 if !curl.isForService {
@@ -108,7 +150,7 @@ extension DocumentReader {
             if let item = item(of: curl) {
                 result.items.append(item)
             } else if !curl.isTrial {
-                result.unreadBlocks.append(curl.start)
+                result.unread.append(.init(start: curl.start, .incomplete))
             }
         }
         return isFound ? result : nil
@@ -118,7 +160,8 @@ extension DocumentReader {
     /// that the script writes.
     private func item(ofSimulator command: ShellText.Command) -> PushItem? {
         guard command.words.count > 3, let name = command.words.last?.string,
-            let given = name == "-" ? command.input : command.files[ShellText.fileName(name)]
+            let given = name == "-" ? command.input : command.files[ShellText.fileName(name)],
+            given.trimmed.bytes != [ShellText.unknown]
         else { return nil }
         guard var body = CurlCommand.filled(given.trimmed), !body.bytes.isEmpty,
             !Self.isUnfinished(body)
@@ -199,7 +242,9 @@ extension DocumentReader {
     /// the whole of it. A text without the marks of JSON or of a form stands for another.
     private static func isUnfinished(_ body: EmbeddedText) -> Bool {
         guard !body.bytes.isEmpty, (try? JSONScanner.scan(body.bytes)) == nil else { return false }
-        return isTemplate(body.bytes) || !body.bytes.contains { "\"'=".utf8.contains($0) }
+        return isTemplate(body.bytes)
+            || !body.bytes.contains { "\"'=".utf8.contains($0) }
+                && !IllustratedJSON.hasTypographicQuotes(body.bytes)
     }
 
     private static let azureNames = [

@@ -63,13 +63,42 @@ extension ShellText {
             ["if", "[", "[[", "test", "case", "while", "until", "(("].contains(first)
             || line.contains(UInt8(ascii: ")")) && line.suffix(4).contains(UInt8(ascii: ";"))
         guard isCondition, !first.hasPrefix("#") else { return }
-        for word in words.dropFirst() {
-            let name = word.prefix(while: Self.isName)
-            let rest = word.dropFirst(name.count).drop { $0 == UInt8(ascii: "+") }
-            if !name.isEmpty, rest.first == UInt8(ascii: "=") {
-                variables[String(decoding: name, as: UTF8.self)] = nil
+        for name in Self.assignments(in: line) { variables[name] = nil }
+    }
+
+    /// Words after which a command begins.
+    private static let beginnings: Set<String> = [
+        "then", "do", "else", "{", "!", "export", "local", "readonly", "declare", "typeset", "if",
+        "while", "until", "elif",
+    ]
+
+    /// The variables that the commands of a line set: a word like `NAME=value` elsewhere is one of
+    /// a command's arguments.
+    private static func assignments(in line: ArraySlice<UInt8>) -> [String] {
+        var names: [String] = []
+        var isBeginning = true
+        var place = line.startIndex
+        while place < line.endIndex {
+            if " \t\r".utf8.contains(line[place]) {
+                place += 1
+                continue
             }
+            if ";()&|".utf8.contains(line[place]) {
+                isBeginning = true
+                place += 1
+                continue
+            }
+            let word = line[place...].prefix { !" \t\r;()&|".utf8.contains($0) }
+            place = word.endIndex
+            let name = word.prefix(while: isName)
+            let rest = word.dropFirst(name.count).drop { $0 == UInt8(ascii: "+") }
+            if isBeginning, !name.isEmpty, rest.first == UInt8(ascii: "=") {
+                names.append(String(decoding: name, as: UTF8.self))
+                continue
+            }
+            isBeginning = beginnings.contains(String(decoding: word, as: UTF8.self))
         }
+        return names
     }
 
     /// Whether a line ends a branch of a `case` behind other text.

@@ -13,6 +13,10 @@ struct ShellText {
         let start: Int
         /// Whether it stands for a list of words, as `"$@"` does.
         var isList = false
+        /// Whether a value with blanks stands in it without quotes, at which a shell splits it.
+        var isSplit = false
+        /// Whether it stands in typographic quotation marks, which a shell takes as text.
+        var hasTypographicQuotes = false
 
         /// Whether it begins with the value of a variable.
         var isVariable: Bool { !text.bytes.isEmpty && text.fileOffset(of: 0) < start }
@@ -60,7 +64,7 @@ struct ShellText {
     var waiting: [(delimiter: String, isQuoted: Bool)] = []
 
     /// Whether a quote was not closed.
-    private var isQuoteOpen = false
+    var isQuoteOpen = false
 
     var bytes: [UInt8] { file.bytes }
 
@@ -98,6 +102,7 @@ struct ShellText {
         if ["read ", "IFS= read ", "cat ", "echo ", "printf "]
             .contains(where: { matches($0, at: start) }),
             bytes[start..<line.upperBound].contains(where: { "<{".utf8.contains($0) })
+                || passesVariableOn(start..<line.upperBound)
         {
             return start
         }
@@ -177,7 +182,9 @@ struct ShellText {
     func text(writtenBy command: Command) -> EmbeddedText? {
         var words = command.words[...]
         switch words.popFirst()?.string {
-        case "cat": return command.input
+        case "cat":
+            guard let name = words.first?.string, words.count == 1 else { return command.input }
+            return name == "-" ? command.input : files[Self.fileName(name)]
         case "echo":
             while let option = words.first?.string, ["-n", "-e", "-ne"].contains(option) {
                 words = words.dropFirst()
@@ -300,7 +307,8 @@ struct ShellText {
     }
 
     private mutating func readRedirection(of command: inout Command) {
-        let isHere = matches("<<", at: index) && !matches("<<<", at: index)
+        let isText = matches("<<<", at: index)
+        let isHere = matches("<<", at: index) && !isText
         let isWritten = bytes[index] == UInt8(ascii: ">")
         let isAdded = matches(">>", at: index)
         while index < bytes.count, "<>&-".utf8.contains(bytes[index]) { index += 1 }
@@ -309,6 +317,7 @@ struct ShellText {
         let isQuoted = "'\"\\".utf8.contains(bytes[index])
         let word = readWord(until: nil)
         if isHere { waiting.append((word.string, isQuoted)) }
+        if isText { command.input = word.text }
         if isWritten { command.output = (Self.fileName(word.string), isAdded) }
     }
 
@@ -376,6 +385,7 @@ struct ShellText {
                 index = end
                 continue
             }
+            if word.text.bytes.isEmpty, readTypographic(into: &word) { continue }
             let isText = byte == UInt8(ascii: "&") && isEntity(at: index)
             if byte == close || !isText && " \t\r\n;|&()<>".utf8.contains(byte) { break }
             switch byte {
@@ -392,7 +402,11 @@ struct ShellText {
             case UInt8(ascii: "$") where matches("$'", at: index):
                 index += 1
                 readEscaped(into: &word)
-            case UInt8(ascii: "$"), UInt8(ascii: "`"): word.text.append(readExpansion())
+            case UInt8(ascii: "$"), UInt8(ascii: "`"):
+                let value = readExpansion()
+                let text = value.trimmed.bytes
+                if text.contains(where: { " \t\n".utf8.contains($0) }) { word.isSplit = true }
+                word.text.append(value)
             default:
                 word.text.append(file.slice(index..<index + 1))
                 index += 1
@@ -402,58 +416,6 @@ struct ShellText {
             bytes[word.start..<min(index, bytes.count)].contains(Array(list.utf8))
         }
         return word
-    }
-
-    /// Goes behind a closing quote, if there is one.
-    private mutating func closeQuote(at end: Int) {
-        if end >= bytes.count { isQuoteOpen = true }
-        index = min(end + 1, bytes.count)
-    }
-
-    /// Parses `"…"`, in which a backslash quotes only some characters.
-    private mutating func readQuoted(into word: inout Word) {
-        index += 1
-        while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
-            switch bytes[index] {
-            case UInt8(ascii: "\\") where index + 1 < bytes.count:
-                if bytes[index + 1] == 0x0a {
-                    index += 2
-                    continue
-                }
-                if "\"\\$`".utf8.contains(bytes[index + 1]) { index += 1 }
-                word.text.append(file.slice(index..<index + 1))
-                index += 1
-            case UInt8(ascii: "$"), UInt8(ascii: "`"): word.text.append(readExpansion())
-            default:
-                let end =
-                    bytes[index...].firstIndex { "\"\\$`".utf8.contains($0) } ?? bytes.count
-                word.text.append(file.slice(index..<max(end, index + 1)))
-                index = max(end, index + 1)
-            }
-        }
-        closeQuote(at: index)
-    }
-
-    /// Parses `$'…'`, with the escapes of C.
-    private mutating func readEscaped(into word: inout Word) {
-        index += 1
-        while index < bytes.count, bytes[index] != UInt8(ascii: "'") {
-            if bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.count {
-                let stands: [UInt8: String] = [
-                    UInt8(ascii: "n"): "\n", UInt8(ascii: "t"): "\t", UInt8(ascii: "r"): "\r",
-                ]
-                if let text = stands[bytes[index + 1]] {
-                    word.text.append(text, standingAt: index)
-                } else {
-                    word.text.append(file.slice(index + 1..<index + 2))
-                }
-                index += 2
-            } else {
-                word.text.append(file.slice(index..<index + 1))
-                index += 1
-            }
-        }
-        closeQuote(at: index)
     }
 
     /// Whether a backslash continues a line, or was meant to: a page may show it with another
