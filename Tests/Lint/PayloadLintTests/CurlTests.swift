@@ -231,7 +231,7 @@ struct CurlTests {
         let path = try folder.write(text, to: "push.sh")
         let run = try await FinishedRun([path]) { $0.format = .json }
         #expect(try run.findings() == [])
-        #expect(run.result.summary.filesWithoutPush == 1)
+        #expect(run.result.summary.textsWithoutPush == 1)
     }
 
     @Test("findings point into the script")

@@ -210,7 +210,9 @@ struct PageTests {
         #expect(
             try Self.notJudged(run) == [
                 "\(path): 5 blocks are not judged, in lines 12, 15, 19, 33, 36: "
-                    + "they are abridged, or not JSON."
+                    + "they are abridged, or not JSON.",
+                "\(path): the block in line 39 is not judged: it is source code, a log, or a "
+                    + "part without its braces.",
             ])
     }
 

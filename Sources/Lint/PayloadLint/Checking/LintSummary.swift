@@ -24,6 +24,8 @@ public struct LintSummary: Hashable, Sendable {
     public internal(set) var foreignFiles = 0
     /// The number of files that were read and contain no push that can be checked.
     public internal(set) var filesWithoutPush = 0
+    /// The number of pages and scripts without a push in a form that can be read.
+    public internal(set) var textsWithoutPush = 0
     /// The number of files of which nothing could be judged: what they hold about pushes is
     /// abridged, or is no JSON.
     public internal(set) var filesNotReadable = 0
@@ -37,7 +39,9 @@ public struct LintSummary: Hashable, Sendable {
     public internal(set) var knownFindings = 0
 
     /// The number of files that were read and not judged.
-    var filesNotJudged: Int { filesWithoutPush + filesNotReadable + filesOfUnknownFormat }
+    var filesNotJudged: Int {
+        filesWithoutPush + textsWithoutPush + filesNotReadable + filesOfUnknownFormat
+    }
 
     /// Creates a summary of nothing.
     public init() {}
@@ -64,6 +68,7 @@ public struct LintSummary: Hashable, Sendable {
         failedFiles += other.failedFiles
         foreignFiles += other.foreignFiles
         filesWithoutPush += other.filesWithoutPush
+        textsWithoutPush += other.textsWithoutPush
         filesNotReadable += other.filesNotReadable
         filesOfUnknownFormat += other.filesOfUnknownFormat
         excludedFiles += other.excludedFiles

@@ -28,8 +28,10 @@ struct PushChecker: Sendable {
         var pushCount = 0
         /// Whether the document is in a format that is not read.
         var isOfUnknownFormat = false
+        /// Whether the document is a page or a script without a push that can be read.
+        var isText = false
         /// The lines of the blocks and commands that are about pushes and cannot be read.
-        var unreadLines: [Int] = []
+        var unreadLines: [PushDocument.Unread.Reason: [Int]] = [:]
         /// The types of all pushes.
         var types = PushTypeTally.none
         /// The types that were inferred from payloads.
@@ -65,8 +67,11 @@ struct PushChecker: Sendable {
     func check(_ document: PushDocument, in text: SourceText) -> Result {
         var result = Result()
         result.isOfUnknownFormat = document.isOfUnknownFormat
-        result.unreadLines = document.unreadBlocks.sorted()
-            .map { text.position(of: .offset($0)).line }
+        result.isText = document.isText
+        for unread in document.unread.sorted(by: { $0.start < $1.start }) {
+            let line = text.position(of: .offset(unread.start)).line
+            result.unreadLines[unread.reason, default: []].append(line)
+        }
         report(document.faults, in: text, &result)
         for item in document.items { check(item, of: document.kind, in: text, &result) }
         result.findings = Self.inOrder(result.findings)
@@ -265,7 +270,10 @@ struct PushChecker: Sendable {
             validator.reservesDefaultKeys
                 && (!item.draft.isForFirebase || item.places.origins[diagnostic.pointer] == nil)
         // The service may take the key out again.
-        case "G011": item.isPart && !item.draft.isForFirebase || item.isOfOtherType
+        case "G011":
+            item.isPart && !item.draft.isForFirebase
+                // A header is none of its keys either.
+                || item.isOfOtherType && !diagnostic.pointer.hasPrefix("/aps/apns-")
         // The service may add the key.
         case _ where Self.requirements.contains(diagnostic.rule):
             item.isPartial && ["", "/aps"].contains(diagnostic.pointer)
@@ -273,7 +281,7 @@ struct PushChecker: Sendable {
         case "G014": item.places.origins[diagnostic.pointer] != nil && !item.draft.isForFirebase
         // Rule G010 says that `aps` is missing.
         case "G013" where item.weightWithoutAPS != nil: true
-        case "VO003" where item.hasServiceID: true
+        case "VO003" where item.hasServiceID || item.isOfOtherType: true
         // OneSignal asks for `contents` or `content_available` in a VoIP push too.
         case "VO009":
             ["/contents", "/content_available"].contains {

@@ -47,7 +47,7 @@ struct DocumentReader: Sendable {
             if forcedKind == nil && Self.isScript(bytes, name: name)
                 || forcedKind ?? .request == .request && HTTPRequests.isOne(bytes, name: name)
             {
-                return PushDocument(kind: .request, isForeign: true)
+                return PushDocument(kind: .request, isForeign: true, isText: true)
             }
             return readDocument(bytes, name: name, isYAML: isYAML)
         }

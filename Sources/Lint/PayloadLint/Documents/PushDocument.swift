@@ -76,8 +76,29 @@ struct PushDocument: Sendable {
     var isOfUnknownFormat = false
     /// The blocks of a page, each from the line that opens it.
     var blocks: [Range<Int>] = []
-    /// The offsets of the blocks and commands that are about pushes and cannot be read.
-    var unreadBlocks: [Int] = []
+    /// The blocks and commands that are about pushes and cannot be read.
+    var unread: [Unread] = []
+    /// Whether the text is a page or a script, in which pushes may be in forms that are not read.
+    var isText = false
+
+    /// A block or a command that is about pushes and cannot be read.
+    struct Unread: Sendable {
+        /// Why it cannot be read.
+        enum Reason: Int, CaseIterable {
+            /// It is abridged, or no JSON.
+            case incomplete
+            /// It is source code, a log, or a part of an object without its braces.
+            case source
+        }
+
+        let start: Int
+        let reason: Reason
+
+        init(start: Int, _ reason: Reason) {
+            self.start = start
+            self.reason = reason
+        }
+    }
 }
 
 extension PushItem {

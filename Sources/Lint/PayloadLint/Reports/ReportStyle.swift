@@ -97,12 +97,12 @@ struct FileTally: Sendable {
     var summary = LintSummary()
     var types = PushTypeTally.none
     /// The lines of the blocks and commands that are about pushes and cannot be read.
-    var unreadLines: [Int] = []
+    var unreadLines: [PushDocument.Unread.Reason: [Int]] = [:]
 
     mutating func add(_ other: FileTally) {
         summary.add(other.summary)
         types.add(other.types)
-        unreadLines += other.unreadLines
+        unreadLines.merge(other.unreadLines, uniquingKeysWith: +)
     }
 
     /// Adds the result of one document.
@@ -112,13 +112,15 @@ struct FileTally: Sendable {
         if result.isOfUnknownFormat {
             summary.filesOfUnknownFormat += 1
         } else if isEmpty, result.knownCount == 0 {
-            if result.unreadLines.isEmpty {
-                summary.filesWithoutPush += 1
-            } else {
+            if !result.unreadLines.isEmpty {
                 summary.filesNotReadable += 1
+            } else if result.isText {
+                summary.textsWithoutPush += 1
+            } else {
+                summary.filesWithoutPush += 1
             }
         }
-        unreadLines += result.unreadLines
+        unreadLines.merge(result.unreadLines, uniquingKeysWith: +)
         types.add(result.types)
         for type in result.inferredTypes { summary.inferredTypes[type, default: 0] += 1 }
         summary.ignoredFindings += result.ignoredCount

@@ -30,12 +30,27 @@ package struct ReportTotals: Sendable {
     package internal(set) var notJudged: [String] = []
 
     /// Says that blocks of a page, or commands of a script, are not judged.
-    mutating func note(unreadLines lines: [Int], of path: String) {
+    mutating func note(
+        unreadLines lines: [PushDocument.Unread.Reason: [Int]], of path: String
+    ) {
+        for reason in PushDocument.Unread.Reason.allCases {
+            note(lines[reason] ?? [], reason, of: path)
+        }
+    }
+
+    private mutating func note(
+        _ lines: [Int], _ reason: PushDocument.Unread.Reason, of path: String
+    ) {
         guard let last = lines.last else { return }
         let shown = lines.dropLast().prefix(Self.shownLines).map { "\($0), " }.joined()
         let more = lines.count - 1 > Self.shownLines ? "…, " : ""
         let noun = PageBlock.isPage(path) ? "block" : "command"
-        let why = noun == "block" ? "abridged, or not JSON" : "not given in full, or not JSON"
+        let why =
+            switch reason {
+            case .source: "source code, a log, or a part without its braces"
+            case .incomplete:
+                noun == "block" ? "abridged, or not JSON" : "not given in full, or not JSON"
+            }
         notJudged.append(
             lines.count == 1
                 ? "\(path): the \(noun) in line \(last) is not judged: it is \(why)."
@@ -60,6 +75,11 @@ package struct ReportTotals: Sendable {
             statements.append(
                 "\(files(summary.filesWithoutPush)) not judged: no push to APNs was found, as in a "
                     + "request to another service.")
+        }
+        if summary.textsWithoutPush > 0 {
+            statements.append(
+                "\(files(summary.textsWithoutPush)) not judged: no block of a page, and no command "
+                    + "or request of a script, is a push to APNs in a form that is read.")
         }
         if summary.filesOfUnknownFormat > 0 {
             statements.append(

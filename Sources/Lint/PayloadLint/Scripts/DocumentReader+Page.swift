@@ -10,8 +10,8 @@ extension DocumentReader {
         case pushes(PushDocument)
         /// Headers, whose payload is elsewhere.
         case headers(PushItem)
-        /// About pushes, and not readable: abridged, or not JSON.
-        case unread
+        /// About pushes, and not readable.
+        case unread(PushDocument.Unread.Reason)
         case other
 
         var isHeaders: Bool { if case .headers = self { true } else { false } }
@@ -41,15 +41,21 @@ extension DocumentReader {
             case .other: continue
             case .headers(let item):
                 if item.draft.headersAreComplete {
-                    result.unreadBlocks.append(block.whole.lowerBound)
+                    result.unread.append(.init(start: block.whole.lowerBound, .incomplete))
                 }
-            case .unread: result.unreadBlocks.append(block.whole.lowerBound)
+            case .unread(let reason):
+                result.unread.append(.init(start: block.whole.lowerBound, reason))
             case .pushes(var document):
-                // A payload that says what it is needs no words around it.
-                if let payload = document.barePayload?.draft.payload,
-                    !payload.contains(text: "\"content-available\"")
-                {
-                    document.items[0].isOfOtherType = sections.namesOtherType(around: block.whole)
+                if let payload = document.barePayload?.draft.payload {
+                    if assumptions.pushType == nil, sections.isForCalls(block.whole) {
+                        let type = PushDraft.Header("apns-push-type", "voip")
+                        document.items[0].draft.headers.append(type)
+                        document.items[0].isOfOtherType = true
+                    } else if !payload.contains(text: "\"content-available\"") {
+                        // A payload that says what it is needs no words around it.
+                        document.items[0].isOfOtherType =
+                            sections.namesOtherType(around: block.whole)
+                    }
                 }
                 result.items += document.items
                 result.faults += document.faults
@@ -58,7 +64,7 @@ extension DocumentReader {
         }
         let isEmpty = commands == nil && result.items.isEmpty && result.faults.isEmpty
         result.isForeign = isEmpty || !hasOwn
-        return isEmpty && result.unreadBlocks.isEmpty ? nil : result
+        return isEmpty && result.unread.isEmpty ? nil : result
     }
 
     /// A reading with the places in the page.
@@ -126,25 +132,28 @@ extension DocumentReader {
         {
             return read(lines, of: block, besideFile: name)
         }
+        let text =
+            IllustratedJSON.hasTypographicQuotes(block) ? IllustratedJSON(block).bytes : block
         // In a string, a payload has escapes.
         let mentionsPush =
-            Self.mentionsPush(block) || block.contains(text: #"\"aps\""#)
-            || block.contains(text: "\"_contentAvailable\"")
-        let isForPush = mentionsPush || Self.brokenTextMentionsPush(block)
-        guard isForPush || Self.mentionsFirebase(block),
-            let block = Self.behindLogText(block, language)
-        else { return .other }
+            Self.mentionsPush(text) || text.contains(text: #"\"aps\""#)
+            || text.contains(text: "\"_contentAvailable\"") || Self.mentionsExpo(text)
+        let isForPush = mentionsPush || Self.brokenTextMentionsPush(text)
+        guard isForPush || Self.mentionsFirebase(text) else { return .other }
+        guard let block = Self.behindLogText(block, language) else {
+            return Self.showsPayloadInCode(text) ? .unread(.source) : .other
+        }
         guard isForPush else { return readFirebase(block, language) }
         do throws(JSONSyntaxError) {
             guard var result = readValue(try JSONScanner.scan(block)) else { return .other }
             let count = result.items.count
             result.items.removeAll { Self.isIllustration($0.draft.payload) }
-            if result.items.count < count { return .unread }
+            if result.items.count < count { return .unread(.incomplete) }
             // Anything else in which the word is a value.
             result.items.removeAll { $0.weightWithoutAPS == .note }
             // A payload in a string is passed over where it is a template.
             if result.items.isEmpty, result.faults.isEmpty, block.contains(text: #"\"aps\""#) {
-                return .unread
+                return .unread(.incomplete)
             }
             result.isForeign = false
             return mentionsPush ? .pushes(result) : .other
@@ -162,11 +171,36 @@ extension DocumentReader {
         return mentionsFormerFirebase(block)
     }
 
+    /// Whether a block may be a request to Firebase's former API. Other services have a recipient
+    /// and a notification too.
     private static func mentionsFormerFirebase(_ block: [UInt8]) -> Bool {
-        (block.contains(text: "\"to\"") || block.contains(text: "\"registration_ids\"")
-            || block.contains(text: "\"condition\"") && block.contains(text: " in topics"))
-            && (block.contains(text: "\"content_available\"")
-                || block.contains(text: "\"notification\""))
+        let isForTopics =
+            block.contains(text: "\"condition\"") && block.contains(text: " in topics")
+        let isForMany = block.contains(text: "\"registration_ids\"")
+        guard isForTopics || isForMany || block.contains(text: "\"to\"") else { return false }
+        if block.contains(text: "\"content_available\"") { return true }
+        let marks: [StaticString] = [
+            "\"priority\"", "\"sound\"", "\"click_action\"", "\"collapse_key\"", "\"/topics/",
+            "_loc_key\"", "\"mutable_content\"", "\"time_to_live\"",
+        ]
+        return block.contains(text: "\"notification\"")
+            && (isForTopics || isForMany || marks.contains { block.contains(text: $0) })
+    }
+
+    /// Whether a block may be a message of Expo.
+    private static func mentionsExpo(_ block: [UInt8]) -> Bool {
+        block.contains(text: "\"to\"")
+            && (block.contains(text: "\"ExponentPushToken[")
+                || block.contains(text: "\"ExpoPushToken["))
+    }
+
+    /// Whether a block that is not read as JSON has a payload in it, and no command that is read.
+    private static func showsPayloadInCode(_ block: [UInt8]) -> Bool {
+        guard !block.contains(text: "curl"), !block.contains(text: "simctl") else { return false }
+        let text = String(decoding: block.filter { $0 > 0x20 }, as: UTF8.self)
+        return ["\"aps\":", "'aps':", "\naps:{", ",aps:{", "{aps:{"].contains {
+            text.contains($0)
+        }
     }
 
     /// Reads a block that is a request to Firebase, or none that concerns APNs.
@@ -198,7 +232,8 @@ extension DocumentReader {
             (try? JSONScanner.scan(body)) != nil
             || (try? JSONScanner.scan(IllustratedJSON(body).bytes)) != nil
         guard hasJSON else {
-            return Self.brokenTextMentionsPush(block) && lines.hasAppleField ? .unread : .other
+            return Self.brokenTextMentionsPush(block) && lines.hasAppleField
+                ? .unread(.incomplete) : .other
         }
         guard case .pushes(var document) = read(body, "", besideFile: name) else { return .other }
         if lines.hasAppleField, let payload = document.barePayload {
@@ -245,6 +280,14 @@ extension DocumentReader {
     ) -> Reading {
         let text = IllustratedJSON(block)
         let hasComments = text.hasComments || ["jsonc", "json5"].contains(language)
+        if text.hasTypographicQuotes, !hasComments, !text.isAbridged,
+            let document = try? JSONScanner.scan(text.bytes)
+        {
+            guard var result = readValue(document), !result.items.isEmpty else { return .other }
+            for index in result.items.indices { result.items[index].places.isEditable = false }
+            result.faults.append(Self.typographicQuotes(at: .offset(error.offset)))
+            return .pushes(result)
+        }
         if hasComments, !text.isAbridged, let document = try? JSONScanner.scan(text.bytes) {
             guard var result = readValue(document) else { return .other }
             for index in result.items.indices {
@@ -260,7 +303,15 @@ extension DocumentReader {
         {
             return .pushes(bare(block, .payload))
         }
-        return ["", "json", "jsonc", "json5"].contains(language) ? .unread : .other
+        if ["", "json", "jsonc", "json5"].contains(language) { return .unread(.incomplete) }
+        return Self.showsPayloadInCode(block) ? .unread(.source) : .other
+    }
+
+    /// The fault of a text that is JSON but for its quotation marks.
+    static func typographicQuotes(at place: FilePlace) -> PushDocument.Fault {
+        PushDocument.Fault(
+            message: "typographic quotation marks are none in JSON",
+            fix: "Write straight ones, as \"aps\".", place: place, pointer: "")
     }
 
     /// Reads a block of requests in HTTP notation. The body and a token that a page leaves out are
@@ -286,7 +337,7 @@ extension DocumentReader {
         for index in result.items.indices {
             result.items[index].draft.opaqueHeaders.insert("authorization")
         }
-        if result.items.count < count || isCut { return .unread }
+        if result.items.count < count || isCut { return .unread(.incomplete) }
         return result.items.isEmpty && result.faults.isEmpty ? .other : .pushes(result)
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// JSON that was written for people, with comments, or with dots for what was left out.
+/// JSON that was written for people, with comments, or with dots for what was left out, or that an
+/// editor has given quotation marks of typography.
 struct IllustratedJSON {
     /// The text with blanks in place of comments, and of commas before a closing bracket.
     private(set) var bytes: [UInt8]
@@ -8,10 +9,14 @@ struct IllustratedJSON {
     private(set) var hasComments = false
     /// Whether something was left out.
     private(set) var isAbridged = false
+    /// Whether strings have quotation marks that are none in JSON; ``bytes`` has those of JSON.
+    private(set) var hasTypographicQuotes = false
 
     /// Reads a text.
     init(_ text: [UInt8]) {
         bytes = text
+        straightenQuotes()
+        let text = bytes
         var isInString = false
         var comma: Int?
         var index = 0
@@ -41,9 +46,50 @@ struct IllustratedJSON {
         isAbridged =
             isAbridged
             || text.indices.contains { index in
-                text[index] == UInt8(ascii: "\"")
-                    && dots.contains { text[index...].starts(with: $0) }
+                bytes[index] == UInt8(ascii: "\"")
+                    && dots.contains { bytes[index...].starts(with: $0) }
             }
+    }
+
+    /// Whether a text has quotation marks of typography.
+    static func hasTypographicQuotes(_ text: [UInt8]) -> Bool {
+        text.contains(0xe2) && text.indices.contains { isTypographicQuote(text[$0...]) }
+    }
+
+    /// Whether a text begins with one of `“`, `”`, `„` and `‟`.
+    private static func isTypographicQuote(_ text: ArraySlice<UInt8>) -> Bool {
+        text.starts(with: [0xe2, 0x80])
+            && text.dropFirst(2).first.map { 0x9c...0x9f ~= $0 } == true
+    }
+
+    /// Replaces quotation marks of typography around strings by those of JSON and blanks outside
+    /// of the string, so that all offsets stay.
+    private mutating func straightenQuotes() {
+        guard Self.hasTypographicQuotes(bytes) else { return }
+        let quote = UInt8(ascii: "\"")
+        // The first byte of the mark that opened the string.
+        var opening: UInt8?
+        var index = 0
+        while index < bytes.count {
+            let isMark = Self.isTypographicQuote(bytes[index...])
+            switch (opening, bytes[index]) {
+            case (_?, UInt8(ascii: "\\")): index += 1
+            case (_?, UInt8(ascii: "\n")): opening = nil
+            case (nil, quote): opening = quote
+            case (_?, quote): opening = nil
+            case (nil, _) where isMark:
+                bytes.replaceSubrange(index..<index + 3, with: [0x20, 0x20, quote])
+                hasTypographicQuotes = true
+                opening = 0xe2
+                index += 2
+            case (0xe2?, _) where isMark:
+                bytes.replaceSubrange(index..<index + 3, with: [quote, 0x20, 0x20])
+                opening = nil
+                index += 2
+            default: break
+            }
+            index += 1
+        }
     }
 
     /// Whether the slashes at an offset are those of a URL, as in a second request.

@@ -88,6 +88,38 @@ struct PageSections {
         }
     }
 
+    /// Whether the title of a block's section says that the payload there is one for PushKit, and
+    /// names no other push.
+    func isForCalls(_ block: Range<Int>) -> Bool {
+        let own = place(ofHeadingFrom: block.lowerBound)
+        guard own > 0 else { return false }
+        let title = bytes[headings[own - 1]...].prefix { $0 != 0x0a }
+        // The title of the page is about all of it.
+        guard own > 1 || title.starts(with: "##".utf8) else { return false }
+        let before = String(decoding: bytes[title.endIndex..<block.lowerBound], as: UTF8.self)
+            .lowercased().split { !$0.isLetter }
+        guard !before.contains(where: { Self.visiblePushes.contains(String($0)) }) else {
+            return false
+        }
+        let words = String(decoding: title, as: UTF8.self).lowercased().split { !$0.isLetter }
+            .map(String.init)
+        return words.contains { ["voip", "pushkit"].contains($0) }
+            && !words.contains { Self.otherPushes.contains($0) }
+    }
+
+    /// Words before a block for a push that is not for PushKit.
+    private static let visiblePushes: Set<String> = [
+        "normal", "regular", "standard", "visible", "remote", "fcm", "firebase",
+        "android", "ordinary", "usual",
+    ]
+
+    /// Words for pushes that are not for PushKit, and for several kinds.
+    private static let otherPushes: Set<String> = [
+        "alert", "alerts", "apns", "apn", "and", "or", "vs", "versus", "without", "not", "no",
+        "regular", "standard", "normal", "remote", "visible", "fcm",
+        "firebase", "android", "instead", "non", "both", "cancel", "cancelled", "missed", "end",
+    ]
+
     /// How far the words that explain a block are from it, in bytes.
     private static let reach = 600
 

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import PayloadLint
+
+@Suite("Blocks and commands that are written for people, or for a shell")
+struct UnreadTextTests {
+    private static func page(_ title: String, _ language: String, _ block: String) -> String {
+        "# Push\n\n## \(title)\n\n```\(language)\n\(block)\n```\n"
+    }
+
+    private static func reasons(_ text: String, name: String) async throws -> [String] {
+        let folder = try TestFolder()
+        let run = try await FinishedRun([try folder.write(text, to: name)]) { $0.format = .json }
+        return try #require(try run.json()["notJudged"] as? [String])
+    }
+
+    @Test("typographic quotation marks are read as straight ones, and told")
+    func typographicQuotes() async throws {
+        let block = "{\n “aps”: { “alert”: “x “y””, „badge“: “2” }\n}"
+        for mark in ["“", "”"] {
+            let broken = block.replacing(" “y””", with: "”").replacing("“", with: mark)
+            for name in ["a.apns", "a.json"] {
+                #expect(
+                    try await FirebaseTests.findings(broken, name: name)
+                        == ["error G001 ", "error G014 /aps/badge"])
+            }
+            #expect(
+                try await FirebaseTests.findings(Self.page("A", "json", broken), name: "a.md")
+                    == ["error G001 ", "error G014 /aps/badge"])
+        }
+        let command =
+            "curl -H 'apns-topic: com.a.b' -d '{“aps”:{“alert”:“x”}}' "
+            + "https://api.push.apple.com/3/device/$T\n"
+        #expect(try await FirebaseTests.findings(command, name: "a.sh").contains("error G001 "))
+        #expect(try await FirebaseTests.findings(#"{"aps":{"alert":"“x” said"}}"#) == [])
+        let other = Self.page("A", "json", "{ “to”: “x”, “n”: 1 }")
+        #expect(try await FirebaseTests.findings(other, name: "a.md") == [])
+        // Abridged.
+        let short = Self.page("A", "json", "{ “aps”: { … } }")
+        #expect(try await FirebaseTests.findings(short, name: "a.md") == [])
+    }
+
+    @Test("a comment may hold what is left out")
+    func comments() async throws {
+        let block =
+            "{\n  \"aps\": {\n    // \"alert\": { \"title\": \"…\" }\n"
+            + "    \"alert\": \"x\", \"badge\": \"2\"\n  }\n}"
+        #expect(
+            try await FirebaseTests.findings(Self.page("A", "jsonc", block), name: "a.md")
+                == ["error G014 /aps/badge"])
+    }
+
+    @Test("a title for PushKit says of which type a payload is")
+    func titles() async throws {
+        let block = #"{"aps":{"alert":"Incoming"},"caller":"Ann"}"#
+        for title in ["PushKit VoIP", "VoIP payload", "A. PushKit silent payload"] {
+            #expect(
+                try await FirebaseTests.findings(Self.page(title, "json", block), name: "a.md")
+                    == ["warning VO009 /aps/alert"])
+        }
+        let header = block.replacing("\"alert\"", with: "\"apns-priority\"")
+        #expect(
+            try await FirebaseTests.findings(Self.page("Widgets", "json", header), name: "a.md")
+                == ["warning G011 /aps/apns-priority"])
+        for title in ["VoIP and alert pushes", "Without PushKit", "Payload"] {
+            #expect(
+                try await FirebaseTests.findings(Self.page(title, "json", block), name: "a.md")
+                    == [])
+        }
+        // A page about PushKit may show other pushes.
+        let page = Self.page("A", "json", block).replacing("## A\n", with: "A normal push:\n")
+        for text in [
+            page.replacing("# Push", with: "# VoIP"), page.replacing("A n", with: "## VoIP\nA n"),
+        ] {
+            #expect(try await FirebaseTests.findings(text, name: "a.md") == [])
+        }
+    }
+
+    @Test("messages of Expo in pages are judged")
+    func expo() async throws {
+        let block = #"{"to":"ExponentPushToken[a]","body":"b","content-available":1}"#
+        #expect(
+            try await FirebaseTests.findings(Self.page("A", "json", block), name: "a.md")
+                == (try await FirebaseTests.findings(block)))
+        let answer = #"{"data":{"details":{"expoPushToken":"ExponentPushToken[a]"}}}"#
+        #expect(
+            try await FirebaseTests.findings(Self.page("A", "json", answer), name: "a.md") == [])
+    }
+
+    @Test("it is said truly why nothing was judged")
+    func reasons() async throws {
+        let another = "no push to APNs was found"
+        for (text, name, reason) in [
+            (#"{"to":["a"],"text":"x"}"#, "a.json", another), ("# Hello\n", "a.md", "in a form"),
+            ("#!/bin/sh\necho hello\n", "a.sh", "in a form"),
+            (
+                Self.page("A", "javascript", "const n = {\n  aps: {badge: 1}\n};"), "a.md",
+                "the block in line 5 is not judged: it is source code"
+            ),
+            (
+                Self.page("A", "json", #""ios": {"aps": {"alert": "x"}}"#), "a.md",
+                "the block in line 5 is not judged: it is source code, a log, or a part"
+            ),
+        ] {
+            let reasons = try await Self.reasons(text, name: name)
+            #expect(reasons.count == 1 && reasons[0].contains(reason), "\(text): \(reasons)")
+            #expect(reason == another || !reasons[0].contains(another), "\(text): \(reasons)")
+        }
+    }
+}
