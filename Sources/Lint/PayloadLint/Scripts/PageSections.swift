@@ -96,7 +96,8 @@ struct PageSections {
         let title = bytes[headings[own - 1]...].prefix { $0 != 0x0a }
         // The title of the page is about all of it.
         guard own > 1 || title.starts(with: "##".utf8) else { return false }
-        let before = String(decoding: bytes[title.endIndex..<block.lowerBound], as: UTF8.self)
+        let start = max(title.endIndex, block.lowerBound - Self.reach)
+        let before = String(decoding: bytes[start..<block.lowerBound], as: UTF8.self)
             .lowercased().split { !$0.isLetter }
         guard !before.contains(where: { Self.visiblePushes.contains(String($0)) }) else {
             return false
