@@ -24,7 +24,7 @@ public struct PushType: RawRepresentable, Hashable, Sendable, CustomStringConver
     public static let fileprovider = PushType(rawValue: "fileprovider")
     /// Asks a managed device to contact its MDM server (rule MD001).
     public static let mdm = PushType(rawValue: "mdm")
-    /// Asks a Location Push Service Extension for the device's location (rules LO001, LO002).
+    /// Asks a Location Push Service Extension for the device's location (rules LO001 to LO003).
     public static let location = PushType(rawValue: "location")
     /// Starts, updates or ends a Live Activity (rules LA001–LA008).
     public static let liveactivity = PushType(rawValue: "liveactivity")

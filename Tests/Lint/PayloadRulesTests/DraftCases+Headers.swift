@@ -240,6 +240,7 @@ extension DraftCase {
         .request(
             "H017", .alert, [.init("mutable-content", "1")],
             .found(at: "mutable-content", .warning)),
+        .request("H017", .alert, [.init("sound", "")], .found(at: "sound", .warning)),
         .request("H017", .alert, [.init("content-type", "application/json")], .clean),
         .payload(
             "H017", .alert, #"{"aps":{"alert":"x"},"apns-priority":5}"#,
@@ -334,6 +335,13 @@ extension DraftCase {
             "VO016", throughFirebase(.voip, [.init("apns-push-type", "")]), "topic",
             .found(at: "apns-topic", .error)),
         DraftCase("VO016", throughFirebase(.alert), "alert", .clean),
+        DraftCase(
+            "VO016",
+            throughFirebase(
+                .voip,
+                [
+                    .init("apns-push-type", ""), .init("apns-topic", "com.example.app"),
+                ]), "data", .clean),
         .request("VO016", .voip, .clean),
         .request(
             "VO005", .voip, [.init("apns-expiration", "")],

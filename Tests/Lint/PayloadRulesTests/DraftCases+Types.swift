@@ -24,6 +24,12 @@ extension DraftCase {
             "AL001", PushDraft(payload: Array(#"{"aps":{}}"#.utf8)), "nothing at all",
             .found(at: "/aps", .warning)),
         .payload("AL001", .alert, #"{"aps":{"alert":{"Body":"x"}}}"#, .clean),
+        .payload(
+            "AL001", .alert, #"{"aps":{"alert":{"vip":1},"content-available":1}}"#,
+            .found(at: "/aps/alert", .warning)),
+        .payload("AL001", .alert, #"{"aps":{"alert":{"vip":1},"sound":"x"}}"#, .clean),
+        .payload("AL001", .alert, #"{"aps":{"alert":{"vip":1},"mutable-content":1}}"#, .clean),
+        .payload("AL001", .alert, #"{"aps":{"alert":{"vip":1,"badge":1}}}"#, .clean),
         .payload("AL001", .alert, #"{"aps":{"alert":"","sound":"default"}}"#, .clean),
         // BG016 says it.
         .payload("AL001", .alert, #"{"aps":{"alert":"","content-available":1}}"#, .clean),
@@ -206,6 +212,10 @@ extension DraftCase {
             "LO001", .location, [.init("apns-priority", "1")], .found(at: "apns-priority", .warning)
         ),
         .request("LO001", .location, .clean),
+        .payload(
+            "LO003", .location, #"{"aps":{"sound":"x","alert":"y"}}"#,
+            .found(at: "/aps/alert", .warning)),
+        .payload("LO003", .location, #"{"aps":{"content-available":1},"alert":1}"#, .clean),
         .request(
             "PT001", .pushtotalk, [.init("apns-priority", "5")],
             .found(at: "apns-priority", .warning)),
@@ -260,6 +270,9 @@ extension DraftCase {
         .payload(
             "G011", .alert, #"{"aps":{"alert":{"body":"x","sound":"default"}}}"#,
             .found(at: "/aps/alert/sound", .warning)),
+        .payload(
+            "G011", .alert, #"{"aps":{"alert":"x","timestamp":1}}"#,
+            .found(at: "/aps/timestamp", .warning)),
         .payload(
             "G011", .alert, #"{"aps":{"alert":{"body":"x","content-available":1}}}"#,
             .found(at: "/aps/alert/content-available", .warning)),

@@ -71,6 +71,15 @@ struct PushValidatorTests {
         #expect(found.contains { $0.rule == "G001" } == (count == 5_000))
     }
 
+    @Test("a property list is none of JSON, and its keys need more than quotes")
+    func propertyList() throws {
+        for (text, isList) in [("{\n  aps =   {\n badge = 1; }; }", true), ("{aps:{}}", false)] {
+            let report = validator.report(on: PushDraft(payload: Array(text.utf8)))
+            let found = try #require(report.diagnostics.first { $0.rule == "G001" })
+            #expect(found.fix.contains("property list") == isList)
+        }
+    }
+
     @Test("the topic's suffix decides before the payload")
     func topicDecides() {
         let draft = PushDraft(

@@ -59,6 +59,8 @@ extension ValidationContext {
         }
         if wantsBackground(document) { return hasVisibleKeys ? .alert : .background }
         if hasVisibleKeys { return .alert }
+        // Firebase sends no calls, and its data often resembles that of one.
+        guard draft?.isForFirebase != true else { return nil }
         // An empty `aps` shows nothing, and call servers send one.
         let hasNoAPS = aps == nil || apsObject.map { document.childCount(of: $0) == 0 } == true
         return hasNoAPS && callID != nil ? .voip : nil

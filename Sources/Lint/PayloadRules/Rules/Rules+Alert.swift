@@ -23,9 +23,9 @@ extension Rules {
                 findings.report(push.aps.map { .node($0.value) } ?? .whole, severity: severity)
                 return
             }
-            guard push.apsKeys.isDisjoint(with: besideAlert), let document = push.document,
-                let alert = push.member(.alert), isBlank(alert.value, push, document)
-            else { return }
+            guard let document = push.document, let alert = push.member(.alert) else { return }
+            let isAlone = push.apsKeys.isDisjoint(with: besideAlert)
+            guard isAlone && isBlank(alert.value, push, document) || isForeign(push) else { return }
             findings.report(
                 .node(alert.value), "the alert has nothing to show",
                 fix: "Give it a text, or send another push type.", severity: .warning)
@@ -128,6 +128,27 @@ extension Rules {
                     document.hasText(member.key, $0)
                 }
             }
+    }
+
+    /// Whether an alert has only keys that are none of Apple's, and nothing else is shown, played
+    /// or counted, nor is there an extension of the app that might show them.
+    private static func isForeign(_ push: ValidationContext) -> Bool {
+        guard let document = push.document,
+            push.apsKeys.isDisjoint(with: [
+                APSKeySet(.badge), APSKeySet(.sound), APSKeySet(.mutableContent),
+            ])
+        else { return false }
+        var isForeign = false
+        var hasOther = false
+        forEachAlertPart(push) { key, _, parts in
+            let letters = NearMiss.letters(document.text(key))
+            let isNear = (parts + APSKey.retiredAlertParts).contains {
+                NearMiss.letters(of: $0) == letters
+            }
+            if isNear || APSKey.named(key, in: document) != nil { hasOther = true }
+            isForeign = true
+        }
+        return isForeign && !hasOther
     }
 
     /// Whether the push has an alert that is not empty.

@@ -322,9 +322,10 @@ extension Rules {
         "apns-collapse-id", "apns-channel-id", "apns-request-id", "apns-unique-id",
     ]
 
-    /// Apple's payload keys that are not also header names.
+    /// Apple's payload keys that are hardly names of headers elsewhere.
     private static let keysOfPayload = Set(
-        APSKey.allCases.map { "\($0.name)" }.filter { $0.contains("-") })
+        APSKey.allCases.map { "\($0.name)" }.filter { $0.contains("-") }
+            + ["alert", "badge", "sound"])
 
     /// Common wrong names for Apple's headers, without hyphens.
     private static let otherNames = [

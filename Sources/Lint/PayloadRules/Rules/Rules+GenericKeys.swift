@@ -24,6 +24,13 @@ extension Rules {
                     .node(key), isForWebsite ? "`url-args` is for pushes of a website" : nil,
                     severity: isForWebsite ? .note : nil)
             }
+            if push.type == .alert, push.hasVisibleKeys {
+                forEachAppleKey(push) { key, node in
+                    guard keysOfActivities.contains(key) else { return }
+                    findings.report(
+                        .node(node), "`\(key.name)` has an effect in a Live Activity only")
+                }
+            }
             noteForeignAlertKeys(push, &findings)
         },
         Rule(
@@ -49,6 +56,11 @@ extension Rules {
             why: "The simulator reads `Simulator Target Bundle`; any other key is custom data.",
             from: [.practice], fix: "Write `Simulator Target Bundle`.", in: .draft,
             check: misspeltSimulatorKey),
+    ]
+
+    /// Keys of a Live Activity that another push may have by mistake.
+    private static let keysOfActivities: Set<APSKey> = [
+        .timestamp, .event, .staleDate, .dismissalDate, .attributes,
     ]
 
     /// The key of Xcode's `.apns` files for the simulated app.

@@ -132,8 +132,18 @@ extension Rules {
     ) {
         guard let error = push.syntaxError, error.category == category else { return }
         findings.report(
-            .offset(error.offset, pointer: error.pointer), error.description, fix: error.hint,
+            .offset(error.offset, pointer: error.pointer), error.description,
+            fix: isPropertyList(push.payload, at: error.offset)
+                ? "Write JSON: this looks like a property list." : error.hint,
             severity: severity, repair: repair())
+    }
+
+    /// Whether a key stands at an offset as in a property list of the older form: `aps = {`.
+    private static func isPropertyList(_ text: [UInt8], at offset: Int) -> Bool {
+        let rest = text.dropFirst(offset)
+        let key = rest.prefix { 0x61...0x7a ~= $0 | 0x20 || "-_".utf8.contains($0) }
+        let next = rest.dropFirst(key.count).first { $0 > 0x20 }
+        return !key.isEmpty && next == UInt8(ascii: "=")
     }
 
     private static func withoutMark(_ push: ValidationContext) -> Repair? {

@@ -38,6 +38,18 @@ extension Rules {
             }
         },
         Rule(
+            "LO003", .warning, "a location push has keys of a visible push",
+            why: "It goes to the app's location push service extension, and nothing is shown.",
+            from: [.locationPushes], fix: "Remove the key.", for: .location
+        ) { push, findings in
+            let keys = [APSKey.alert, .badge, .sound].filter { push.apsKeys.contains($0) }
+            guard let first = keys.first.flatMap({ push.member($0) }) else { return }
+            let names = keys.map { "`\($0.name)`" }.joined(separator: ", ")
+            findings.report(
+                .node(first.key), "a location push has \(names)",
+                fix: keys.count == 1 ? nil : "Remove the keys.", repair: removing(first.key, push))
+        },
+        Rule(
             "PT001", .warning, "a Push to Talk push can come late",
             why: "Somebody is speaking now: such a push is sent at priority 10 and not stored.",
             from: [.pushToTalk, .practice], fix: "Use apns-priority 10 and apns-expiration 0.",

@@ -122,12 +122,7 @@ extension Rules {
             in: .draft
         ) { push, findings in
             guard let draft = push.draft, draft.isForFirebase else { return }
-            // Without either, the data only resembles that of a call.
-            if draft.pushType != nil {
-                findings.report(.header("apns-push-type"))
-            } else if draft.topic != nil {
-                findings.report(.header("apns-topic"))
-            }
+            findings.report(.header(draft.pushType != nil ? "apns-push-type" : "apns-topic"))
         },
         Rule(
             "VO006", .warning, "a VoIP push is not sent at priority 10",
