@@ -71,12 +71,26 @@ struct UnreadTextTests {
                     == [])
         }
         // A page about PushKit may show other pushes.
+        let missed = Self.page("VoIP", "json", block)
+            .replacing("## VoIP\n", with: "## VoIP\nAfter a missed call:\n")
+        #expect(try await FirebaseTests.findings(missed, name: "a.md") == [])
         let page = Self.page("A", "json", block).replacing("## A\n", with: "A normal push:\n")
         for text in [
             page.replacing("# Push", with: "# VoIP"), page.replacing("A n", with: "## VoIP\nA n"),
         ] {
             #expect(try await FirebaseTests.findings(text, name: "a.md") == [])
         }
+    }
+
+    @Test("objects that stand one behind another are judged")
+    func several() async throws {
+        let objects = "{\"aps\":{\"alert\":\"x\"}}\n{\"aps\":{\"badge\":\"1\"}}\n{\"ok\":true}"
+        #expect(
+            try await FirebaseTests.findings(Self.page("A", "json", objects), name: "a.md")
+                == ["error G014 /aps/badge"])
+        let broken = objects.replacing("true", with: "tru")
+        #expect(
+            try await FirebaseTests.findings(Self.page("A", "json", broken), name: "a.md") == [])
     }
 
     @Test("messages of Expo in pages are judged")

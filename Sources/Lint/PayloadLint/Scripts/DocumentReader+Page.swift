@@ -158,9 +158,40 @@ extension DocumentReader {
             result.isForeign = false
             return mentionsPush ? .pushes(result) : .other
         } catch {
-            return readIllustration(block, language, error)
+            return readSeveral(block, besideFile: name) ?? readIllustration(block, language, error)
         }
     }
+
+    /// Reads objects that stand one behind another. Returns `nil` for any other block, or if none
+    /// of them is a push.
+    private func readSeveral(_ block: [UInt8], besideFile name: String) -> Reading? {
+        var result = PushDocument(kind: .request)
+        var rest = block
+        for _ in 0..<Self.mostObjects {
+            var object = rest
+            do throws(JSONSyntaxError) {
+                _ = try JSONScanner.scan(rest)
+                rest = []
+            } catch {
+                guard error.offset < rest.count, rest[error.offset] == UInt8(ascii: "{") else {
+                    return nil
+                }
+                for index in rest.indices where rest[index] != 0x0a {
+                    if index < error.offset { rest[index] = 0x20 } else { object[index] = 0x20 }
+                }
+                guard (try? JSONScanner.scan(object)) != nil else { return nil }
+            }
+            if case .pushes(let document) = read(object, "json", besideFile: name) {
+                result.items += document.items
+                result.faults += document.faults
+            }
+            if rest.isEmpty { return result.items.isEmpty ? nil : .pushes(result) }
+        }
+        return nil
+    }
+
+    /// How many objects of a block are read.
+    private static let mostObjects = 20
 
     /// Whether a block may be a request to Firebase without `aps`.
     private static func mentionsFirebase(_ block: [UInt8]) -> Bool {
@@ -197,10 +228,9 @@ extension DocumentReader {
     /// Whether a block that is not read as JSON has a payload in it, and no command that is read.
     private static func showsPayloadInCode(_ block: [UInt8]) -> Bool {
         guard !block.contains(text: "curl"), !block.contains(text: "simctl") else { return false }
-        let text = String(decoding: block.filter { $0 > 0x20 }, as: UTF8.self)
-        return ["\"aps\":", "'aps':", "\naps:{", ",aps:{", "{aps:{"].contains {
-            text.contains($0)
-        }
+        let text = block.filter { $0 > 0x20 }
+        let keys: [StaticString] = ["\"aps\":", "'aps':", ",aps:{", "{aps:{"]
+        return keys.contains { text.contains(text: $0) }
     }
 
     /// Reads a block that is a request to Firebase, or none that concerns APNs.

@@ -111,7 +111,7 @@ struct PageSections {
     /// Words before a block for a push that is not for PushKit.
     private static let visiblePushes: Set<String> = [
         "normal", "regular", "standard", "visible", "remote", "fcm", "firebase",
-        "android", "ordinary", "usual",
+        "android", "ordinary", "usual", "alert", "alerts", "missed", "ended", "cancelled",
     ]
 
     /// Words for pushes that are not for PushKit, and for several kinds.
