@@ -452,9 +452,9 @@ struct CurlTests {
               }' \\
               https://api.push.apple.com/3/device/$TOKEN
             """
-        #expect(try await Self.findings(command, "G,H") == ["G001 5:35 /aps"])
+        #expect(try await Self.findings(command, "G001,H") == ["G001 5:35 /aps"])
         let right = command.replacing("# now", with: "")
-        #expect(try await Self.findings(right, "G,H") == [])
+        #expect(try await Self.findings(right, "G001,H") == [])
     }
 
     @Test("the body of a request to Firebase is reported where it is no JSON by mistake")

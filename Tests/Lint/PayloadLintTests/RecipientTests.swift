@@ -78,6 +78,58 @@ struct RecipientTests {
     }
 
     @Test(
+        "other servers and the addresses of people are none of Firebase's",
+        arguments: [
+            (
+                #"{"to":"DEVICE_TOKEN","content_available":true,"data":{"n":1},"#
+                    + #""notification":{"title":"x","category":"c"}}"#,
+                "https://api.pushy.me/push?api_key=$KEY"
+            ),
+            (
+                #"{"to":"user-42","notification":{"title":"a"},"#
+                    + #""apns":{"payload":{"aps":{"badge":1}}}}"#, "https://push.example.com/send"
+            ),
+            (
+                #"{"to":"a@example.com","notification":{"title":"a"},"#
+                    + #""apns":{"payload":{"aps":{"badge":1}}}}"#, ""
+            ),
+            (#"{"to":"14155550101","notification":{"sound":"a","kind":"b"}}"#, ""),
+        ])
+    func otherServers(text: String, url: String) async throws {
+        let command = url.isEmpty ? text : "curl \(url) -d '\(text)'\n"
+        let found = try await FirebaseTests.findings(command, name: url.isEmpty ? "a.json" : "a.sh")
+        #expect(found == [])
+    }
+
+    @Test(
+        "the former API knows two priorities",
+        arguments: [
+            ("10", ["warning G014 /priority"]), (#""10""#, ["warning G014 /priority"]),
+            (#""max""#, ["warning G014 /priority"]), (#""high""#, []), (#""<priority>""#, []),
+            (#""HIGH""#, []),
+        ])
+    func priorities(value: String, expected: [String]) async throws {
+        let text = #"{"to":"cX1:APA91bHun4M","notification":{"body":"x"},"priority":\#(value)}"#
+        #expect(try await FirebaseTests.findings(text) == expected)
+        let other = #"{"to":"Ann","notification":{"title":"x"},"priority":\#(value)}"#
+        #expect(try await FirebaseTests.findings(other) == [])
+    }
+
+    @Test("Firebase sends no calls, and data like that of one makes none")
+    func dataOfCalls() async throws {
+        let data = #""data":{"uuid":"7","caller_name":"Ann"}"#
+        for headers in [
+            #""apns-priority":"5""#, #""apns-priority":"5","apns-topic":"com.a.b""#,
+        ] {
+            let text = #"{"message":{"token":"t",\#(data),"apns":{"headers":{\#(headers)}}}}"#
+            #expect(try await FirebaseTests.findings(text) == [])
+        }
+        let part = #"{"token":"t","apns":{"headers":{"apns-topic":"a.b"},"#
+        #expect(
+            try await FirebaseTests.findings(part + #""payload":{"aps":{},"uuid":"1"}}}"#) == [])
+    }
+
+    @Test(
         "a message with data alone is one of Firebase where its recipient is a token",
         arguments: [
             (
@@ -109,5 +161,8 @@ struct RecipientTests {
             let text = #"{\#(others)"GCM":"\#(part)"}"#
             #expect(try await FirebaseTests.findings(text) == expected)
         }
+        // It is then for other systems than Apple's.
+        let both = #"{"APNS":"{\"aps\":{\"badge\":1}}","GCM":"\#(part)"}"#
+        #expect(try await FirebaseTests.findings(both) == [])
     }
 }

@@ -59,6 +59,53 @@ struct ShellVariableTests {
         #expect(try await FirebaseTests.findings(inside, name: "a.sh") == [])
     }
 
+    @Test(
+        "a shell takes the quotation marks of a body that stands in such marks, or in none",
+        arguments: [
+            (#""{"aps":{"alert":"hello"}}""#, ["error G001 "]),
+            (#"{"aps":{"alert":"hello","badge":1}}"#, ["error G001 "]),
+            (#""{\"aps\":{\"alert\":\"hello\"}}""#, []), (#""$P""#, []), ("<payload>", []),
+            (#""{ "aps": { "alert": "hello" } }""#, ["error G001 "]), (#""{payload}""#, []),
+            (#"'{"aps":{"alert":"'"$MSG"'"}}'"#, []),
+        ])
+    func lostQuotes(body: String, expected: [String]) async throws {
+        let folder = try TestFolder()
+        let text = Self.request + "-d \(body)\n"
+        #expect(try await FirebaseTests.findings(text, name: "a.sh") == expected)
+        guard !expected.isEmpty else { return }
+        let run = try await FinishedRun([try folder.write(text, to: "a.sh")]) { $0.format = .json }
+        let found = try #require(try run.files()[0]["diagnostics"] as? [[String: Any]])
+        #expect((found[0]["fix"] as? String)?.contains("single quotes") == true)
+    }
+
+    @Test(
+        "a shell runs what stands in backquotes, and a bundle id is no command",
+        arguments: [
+            (#"`"${T}"`"#, ["error H006 "]), ("`$T`", ["error H006 "]),
+            ("$($T)", ["error H006 "]), ("`com.example.app`", ["error H006 "]), ("$T", []),
+            ("`cat topic.txt`", []), ("`echo com.a.b`", []), ("`bin/my.topic.sh`", []),
+            ("$(my.topic.sh)", []),
+            ("`$X`", []),
+        ])
+    func runTopic(topic: String, expected: [String]) async throws {
+        let text =
+            "T=\"com.a.b\"\n" + Self.request.replacing("com.a.b", with: topic)
+            + #"-d '{"aps":{"alert":"x"}}'"# + "\n"
+        #expect(try await FirebaseTests.findings(text, name: "a.sh") == expected)
+    }
+
+    @Test("a URL of Expo shows a message for it, whose recipient may be a variable")
+    func expo() async throws {
+        for (host, expected) in [
+            ("exp.host", ["warning G012 /content-available"]), ("push.example.com", []),
+        ] {
+            let text =
+                "curl https://\(host)/--/api/v2/push/send -d "
+                + #""{\"to\":\"$1\",\"body\":\"b\",\"content-available\":1}""# + "\n"
+            #expect(try await FirebaseTests.findings(text, name: "a.sh") == expected)
+        }
+    }
+
     @Test("only a command sets a variable, not a word like it")
     func words() async throws {
         let push =

@@ -92,6 +92,11 @@ struct PushChecker: Sendable {
             all = faults + readable.diagnostics.filter { $0.rule != "G003" }
             for index in all.indices.dropFirst(faults.count) { all[index].repair = nil }
         }
+        if item.losesQuotes {
+            for index in all.indices where all[index].rule == "G001" {
+                all[index].fix = "Put the body into single quotes: a shell removes the others."
+            }
+        }
         guard !item.isAddressed || !Self.isRequest(report) else { return }
         var item = item
         if item.weightWithoutAPS == nil, report.diagnostics.contains(where: { $0.rule == "G010" }) {

@@ -26,6 +26,8 @@ struct PushItem: Sendable {
     var isJoined = false
     /// Whether the page speaks of another type of push than a visible one near it.
     var isOfOtherType = false
+    /// Whether a shell takes the quotation marks of the payload for its own.
+    var losesQuotes = false
     /// Whether it is the text of the pushes that follow, whose syntax is judged.
     var isTextOnly = false
     /// Whether it has a recipient and no key of Apple's: then it is probably a request to an

@@ -11,6 +11,8 @@ struct CurlCommand {
         let value: String
         /// The offset in the file.
         let offset: Int
+        /// Whether a bundle id stands in the value as a command.
+        var runsBundleID = false
     }
 
     /// The offset of the command.
@@ -21,6 +23,8 @@ struct CurlCommand {
     private(set) var body: EmbeddedText?
     /// The offset of a body that a shell splits at its blanks.
     private(set) var split: Int?
+    /// Whether the shell takes the quotation marks of the body for its own.
+    private(set) var bodyLosesQuotes = false
     /// The offset of the first word in typographic quotation marks.
     private(set) var typographicQuotes: Int?
     /// Whether there is a body, known or not.
@@ -94,7 +98,7 @@ struct CurlCommand {
         for (index, letter) in word.string.enumerated().dropFirst() {
             if letter == "0" { oldHTTP = word.start }
             guard Self.short.contains(letter) else { continue }
-            var value = ShellText.Word(start: word.start)
+            var value = word
             let offset = word.string.prefix(index + 1).utf8.count
             if offset < word.text.bytes.count {
                 value.text = word.text.slice(offset..<word.text.bytes.count)
@@ -143,7 +147,8 @@ struct CurlCommand {
             Header(
                 // Header names of HTTP/2 are in lower case, which curl converts.
                 name: word.string[..<colon].lowercased(),
-                value: String(value.drop { $0 == " " || $0 == "\t" }), offset: word.start))
+                value: String(value.drop { $0 == " " || $0 == "\t" }), offset: word.start,
+                runsBundleID: word.runsBundleID))
     }
 
     private mutating func takeBody(
@@ -155,6 +160,7 @@ struct CurlCommand {
         guard text.hasPrefix("@"), !isRaw else {
             let body = word.text.trimmed
             if word.isSplit { split = word.start }
+            bodyLosesQuotes = word.losesQuotes
             // A variable that the script does not set.
             if body.bytes != [ShellText.unknown] { self.body = Self.filled(straightened(body)) }
             return
@@ -258,14 +264,17 @@ struct CurlCommand {
         }
     }
 
-    /// Whether the command sends to Firebase's former API.
-    var isForFormerFirebase: Bool {
-        url?.text.contains("fcm.googleapis.com/fcm/send") == true
+    /// The service that the command sends to, or that it is another server.
+    var destination: WrapperRequest.Destination? {
+        guard let url = url?.text else { return nil }
+        if url.contains("fcm.googleapis.com/fcm/send") { return .formerFirebase }
+        if url.contains("exp.host/") { return .expo }
+        return isForOwnServer && !url.contains("googleapis.com") ? .other : nil
     }
 
     /// Whether the command sends to Firebase.
     var isForFirebase: Bool {
-        isForFormerFirebase
+        destination == .formerFirebase
             || url?.text.contains("fcm.googleapis.com/v1/projects/") == true
     }
 

@@ -34,7 +34,11 @@ extension DocumentReader {
         ofQuotesIn curl: CurlCommand, splitting: Severity?
     ) -> [PushDocument.Fault] {
         guard curl.isForAPNs || curl.isForAzure || curl.isForService else { return [] }
-        var faults: [PushDocument.Fault] = []
+        var faults = curl.headers.filter { $0.name == "apns-topic" && $0.runsBundleID }.map {
+            PushDocument.Fault(
+                rule: "H006", message: "a shell runs the topic as a command, and sends none",
+                fix: "Leave out the backquotes, or `$(…)`.", place: .offset($0.offset), pointer: "")
+        }
         if let word = curl.typographicQuotes, let body = curl.body,
             (try? JSONScanner.scan(body.bytes)) != nil
         {
@@ -124,14 +128,12 @@ extension DocumentReader {
                     result.items.append(
                         PushItem(
                             draft: assumptions.draft(payload: body.bytes), places: places,
-                            isInScript: true, isTextOnly: true))
+                            isInScript: true, losesQuotes: curl.bodyLosesQuotes,
+                            isTextOnly: true))
                     let readable = IllustratedJSON(body.bytes).bytes
                     body = body.replacingBytes { index, _ in readable[index] }
                 }
-                guard
-                    var wrapped = wrapped(
-                        body, isSentToFormerFirebase: curl.isForFormerFirebase)
-                else { continue }
+                guard var wrapped = wrapped(body, sentTo: curl.destination) else { continue }
                 isFound = true
                 // Another server may change what the service would refuse.
                 if !curl.isForService {
@@ -229,7 +231,8 @@ extension DocumentReader {
         var draft = assumptions.draft(payload: body.bytes, headers: headers)
         draft.opaqueHeaders = opaque
         draft.headersAreComplete = curl.isWhole
-        return PushItem(draft: draft, places: places, isInScript: true)
+        return PushItem(
+            draft: draft, places: places, isInScript: true, losesQuotes: curl.bodyLosesQuotes)
     }
 
     /// Whether a body is meant to be an object of JSON, and is none by mistake.
@@ -242,9 +245,11 @@ extension DocumentReader {
     /// the whole of it. A text without the marks of JSON or of a form stands for another.
     private static func isUnfinished(_ body: EmbeddedText) -> Bool {
         guard !body.bytes.isEmpty, (try? JSONScanner.scan(body.bytes)) == nil else { return false }
-        return isTemplate(body.bytes)
-            || !body.bytes.contains { "\"'=".utf8.contains($0) }
-                && !IllustratedJSON.hasTypographicQuotes(body.bytes)
+        if isTemplate(body.bytes) { return true }
+        // An object whose quotation marks a shell has removed.
+        let isObject = body.bytes.prefix(60).filter { $0 > 0x20 }.starts(with: "{aps:".utf8)
+        return !isObject && !body.bytes.contains { "\"'=".utf8.contains($0) }
+            && !IllustratedJSON.hasTypographicQuotes(body.bytes)
     }
 
     private static let azureNames = [

@@ -10,6 +10,7 @@ extension ShellText {
         index += 1
         guard start < bytes.count, bytes[start] == UInt8(ascii: "$") else {
             let end = bytes[index...].firstIndex(of: UInt8(ascii: "`")) ?? bytes.count
+            noteBundleID(bytes[min(index, end)..<end])
             index = min(end + 1, bytes.count)
             return unknown
         }
@@ -42,6 +43,30 @@ extension ShellText {
             return unknown
         default: return file.slice(start..<start + 1)
         }
+    }
+
+    /// Notes a command in backquotes that is a bundle id, or a variable whose value is one.
+    private mutating func noteBundleID(_ command: ArraySlice<UInt8>) {
+        let words = command.count < 256 ? command.split { $0 <= 0x20 } : []
+        guard words.count == 1 else { return }
+        let word = words[0].filter { $0 != UInt8(ascii: "\"") }
+        guard word.first == UInt8(ascii: "$") else {
+            runsBundleID = runsBundleID || Self.isBundleID(word[...])
+            return
+        }
+        let name = String(decoding: word.filter { !"${}".utf8.contains($0) }, as: UTF8.self)
+        if let value = variables[name] {
+            runsBundleID = runsBundleID || Self.isBundleID(value.bytes[...])
+        }
+    }
+
+    /// Whether a text is a bundle id of three parts or more, and not the name of a script.
+    private static func isBundleID(_ text: ArraySlice<UInt8>) -> Bool {
+        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count > 2, let last = parts.last else { return false }
+        return parts.allSatisfy { part in
+            !part.isEmpty && part.allSatisfy { isName($0) || $0 == UInt8(ascii: "-") }
+        } && !["sh", "py", "rb", "js", "pl"].contains(String(decoding: last, as: UTF8.self))
     }
 
     /// The value of `${name/text/other}` or `${name//text/other}`; `nil` if the text is a pattern.
@@ -107,6 +132,9 @@ extension ShellText {
             if index == start { index += 1 }
         }
         index = min(index + 1, bytes.count)
+        if commands.count == 1, commands[0].words.count == 1 {
+            runsBundleID = Self.isBundleID(commands[0].words[0].text.bytes[...])
+        }
         return commands.count == 1 ? text(writtenBy: commands[0]) : nil
     }
 }

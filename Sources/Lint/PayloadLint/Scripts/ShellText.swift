@@ -15,6 +15,10 @@ struct ShellText {
         var isList = false
         /// Whether a value with blanks stands in it without quotes, at which a shell splits it.
         var isSplit = false
+        /// Whether an object begins in it whose quotation marks the shell takes for its own.
+        var losesQuotes = false
+        /// Whether a bundle id stands in it as a command whose output is put in.
+        var runsBundleID = false
         /// Whether it stands in typographic quotation marks, which a shell takes as text.
         var hasTypographicQuotes = false
 
@@ -65,6 +69,8 @@ struct ShellText {
 
     /// Whether a quote was not closed.
     var isQuoteOpen = false
+    /// Whether a bundle id was read in the place of a command.
+    var runsBundleID = false
 
     var bytes: [UInt8] { file.bytes }
 
@@ -375,6 +381,9 @@ struct ShellText {
 
     private mutating func readWord(until close: UInt8?) -> Word {
         var word = Word(start: index)
+        let outer = runsBundleID
+        runsBundleID = false
+        defer { runsBundleID = outer }
         while index < bytes.count {
             let byte = bytes[index]
             if byte == UInt8(ascii: "<") && isPlaceholder(at: index, isInWord: index > word.start)
@@ -393,7 +402,14 @@ struct ShellText {
                 let end = bytes[(index + 1)...].firstIndex(of: byte) ?? bytes.count
                 word.text.append(file.slice(index + 1..<end))
                 closeQuote(at: end)
-            case UInt8(ascii: "\""): readQuoted(into: &word)
+            case UInt8(ascii: "\""):
+                let isInObject = word.text.bytes.first == UInt8(ascii: "{")
+                let isKey = isInObject && "{[,:".utf8.contains(bytes[index - 1])
+                readQuoted(into: &word)
+                let isBefore = index < bytes.count && Self.isName(bytes[index])
+                if isKey || isBefore, word.text.bytes.first == UInt8(ascii: "{") {
+                    word.losesQuotes = true
+                }
             case UInt8(ascii: "\\"):
                 if isLineEnd(at: index + 1) { return word }
                 word.text.append(
@@ -412,6 +428,7 @@ struct ShellText {
                 index += 1
             }
         }
+        word.runsBundleID = runsBundleID
         word.isList = ["$@", "$*", "[@]", "[*]"].contains { list in
             bytes[word.start..<min(index, bytes.count)].contains(Array(list.utf8))
         }

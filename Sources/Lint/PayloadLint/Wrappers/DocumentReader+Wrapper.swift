@@ -7,21 +7,22 @@ import StrictJSON
 extension DocumentReader {
     /// Reads a text as such a request. Returns `nil` if it is not one.
     func wrapped(
-        _ text: EmbeddedText, isSentToFormerFirebase: Bool = false
+        _ text: EmbeddedText, sentTo destination: WrapperRequest.Destination? = nil
     ) -> PushDocument? {
         guard let document = try? JSONScanner.scan(text.bytes) else { return nil }
-        return wrapped(document, text, isSentToFormerFirebase: isSentToFormerFirebase)
+        return wrapped(document, text, sentTo: destination)
     }
 
     /// Reads a document as such a request. Returns `nil` if it is not one.
     func wrapped(
-        _ document: JSONDocument, _ text: EmbeddedText, isSentToFormerFirebase: Bool = false
+        _ document: JSONDocument, _ text: EmbeddedText,
+        sentTo destination: WrapperRequest.Destination? = nil
     ) -> PushDocument? {
         guard forcedKind == nil || forcedKind == .request, document.kind(0) == .object else {
             return nil
         }
         var request = WrapperRequest(document: document, text: text, node: 0, pointer: "")
-        request.isSentToFormerFirebase = isSentToFormerFirebase
+        request.destination = destination
         if request.member("aps") != nil {
             guard assumptions.pushType == nil, request.isFormerFirebaseBesideAPS else { return nil }
             return request.formerFirebase().map { self.document(of: $0) }

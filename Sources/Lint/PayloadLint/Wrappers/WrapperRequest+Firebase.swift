@@ -29,19 +29,18 @@ extension WrapperRequest {
     /// Whether something besides the recipient shows that a request is one to Firebase's former
     /// API: its form, or members that other services hardly have.
     var showsFormerFirebase: Bool {
-        if isSentToFormerFirebase || isForTopics
-            || member("registration_ids").map({ document.kind($0.value) }) == .array
-        {
-            return true
-        }
+        if destination == .formerFirebase { return true }
+        guard destination == nil, !isForPerson else { return false }
+        let list = member("registration_ids").map { document.kind($0.value) }
+        if isForTopics || list == .array { return true }
         let own = [
             "collapse_key", "time_to_live", "dry_run", "delay_while_idle",
             "restricted_package_name", "direct_boot_ok",
         ]
         if own.contains(where: { member($0) != nil }) || hasFlag(in: node) { return true }
-        // The address of a person, or of several.
         let to = member("to").flatMap { document.scalarText($0.value) } ?? ""
-        if member("to") != nil, to.isEmpty || to.contains("@") || to.hasPrefix("+") { return false }
+        // A list of recipients, or one that is to be filled in.
+        if member("to") != nil, to.isEmpty { return false }
         let priority = member("priority").flatMap { document.scalarText($0.value) }
         if ["high", "normal"].contains(priority) { return true }
         if to.hasPrefix("/topics/") || Self.isToken(to) { return true }
@@ -51,6 +50,15 @@ extension WrapperRequest {
             "title_loc_args", "sound",
         ]
         return shown.contains { member($0, of: notification) != nil } || hasFlag(in: notification)
+    }
+
+    /// Whether the recipient is the address of a person: of mail, or a number of a telephone.
+    var isForPerson: Bool {
+        guard let to = member("to").flatMap({ document.scalarText($0.value) }), !to.isEmpty else {
+            return false
+        }
+        return to.contains("@")
+            || to.utf8.allSatisfy { 0x30...0x39 ~= $0 || "+-() ".utf8.contains($0) }
     }
 
     /// Whether a text is a token of Firebase, or stands for one.
@@ -82,7 +90,7 @@ extension WrapperRequest {
             push.faults += misplacedFlags(in: text, pointer: pointer + "/notification")
             push.faults += membersWithoutEffect(in: text)
         }
-        push.faults += partsOfPresentAPI()
+        push.faults += partsOfPresentAPI() + wrongPriority()
         if let aps = member("aps") {
             push.faults.append(
                 fault(
@@ -213,6 +221,21 @@ extension WrapperRequest {
                 first, pointer: pointer,
                 fix: "Send a `message` with `token` to the present API, or remove it.",
                 "has no effect beside `to`: Firebase's former API has no parts for platforms")
+        ]
+    }
+
+    /// Reports a priority that the former API does not have, such as Apple's numbers.
+    private func wrongPriority() -> [PushDocument.Fault] {
+        guard let given = member("priority"), let value = document.scalarText(given.value),
+            let first = value.utf8.first, 0x30...0x39 ~= first || 0x61...0x7a ~= first,
+            !["high", "normal"].contains(value)
+        else { return [] }
+        return [
+            PushDocument.Fault(
+                rule: "G014", severity: .warning,
+                message: "`priority` is none of \"high\" and \"normal\", which Firebase knows",
+                fix: "Write \"high\", or \"normal\" for what can wait.",
+                place: .offset(offset(given.value)), pointer: pointer + "/priority")
         ]
     }
 

@@ -8,10 +8,9 @@ extension WrapperRequest {
     /// Expo, "Send notifications with the Expo Push Service", message format. A message without a
     /// priority has that of the service.
     func expo() -> [WrappedPush]? {
-        guard let to = member("to"), member("_contentAvailable") != nil || isForExpo(to.value)
-        else {
-            return nil
-        }
+        guard let to = member("to"),
+            destination == .expo || member("_contentAvailable") != nil || isForExpo(to.value)
+        else { return nil }
         var push = self.push
         push.aps = [
             alert(

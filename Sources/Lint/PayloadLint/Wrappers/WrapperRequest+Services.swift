@@ -21,11 +21,12 @@ extension WrapperRequest {
             push.faults += faults(ofPlatform: name, member.value)
             pushes.append(push)
         }
-        pushes += partsForFirebase()
+        // Beside a part for Apple's devices, that for Firebase is for others.
+        if pushes.isEmpty { pushes = partsForFirebase() }
         return pushes.isEmpty ? nil : pushes
     }
 
-    /// The part of a message of Amazon SNS for Firebase, which reaches apps on iOS too.
+    /// The part of a message of Amazon SNS for Firebase, by which apps on iOS can be reached too.
     private func partsForFirebase() -> [WrappedPush] {
         guard let part = member("GCM"), document.kind(part.value) == .string else { return [] }
         let inner = text.unquoted(document.content(part.value))

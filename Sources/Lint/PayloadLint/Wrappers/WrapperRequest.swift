@@ -13,8 +13,11 @@ struct WrapperRequest {
     var pointer: String
     /// The document that contains it, if it is in a string.
     var outer: (document: JSONDocument, text: EmbeddedText)?
-    /// Whether its URL is one of Firebase's former API.
-    var isSentToFormerFirebase = false
+    /// The server that it is sent to, as far as it is known.
+    var destination: Destination?
+
+    /// A server that requests are sent to.
+    enum Destination { case formerFirebase, expo, other }
 
     init(document: JSONDocument, text: EmbeddedText, node: Int, pointer: String) {
         self.document = document
@@ -145,7 +148,7 @@ struct WrapperRequest {
 
     /// Whether a request to the former API has parts for platforms, which that API ignores.
     private var isFormerBesideParts: Bool {
-        guard pointer.isEmpty, hasFormerRecipient,
+        guard pointer.isEmpty, hasFormerRecipient, destination != .other, !isForPerson,
             ["token", "tokens", "topic"].allSatisfy({ member($0) == nil }),
             member("to").map({ document.kind($0.value) == .string }) ?? true
         else { return false }
