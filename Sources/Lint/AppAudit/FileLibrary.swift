@@ -41,7 +41,9 @@ final class FileLibrary {
         var result: AppProperties?
         if let bytes = bytes(path, kind, limit: limit) {
             do throws(ReadingFailure) {
-                result = try PropertyList.readProperties(bytes, file: path)
+                // Xcode makes entitlements files that hold nothing.
+                result = try PropertyList.readProperties(
+                    bytes, file: path, allowsNothing: kind == .entitlements)
             } catch {
                 if !isOptional { note(error) }
             }

@@ -130,3 +130,29 @@ struct CallersTests {
         #expect(try rules("com.apple.other") == ["CF005", "CF005"])
     }
 }
+    @Test("entitlements in which nothing stands are empty, and another list is not")
+    func emptyEntitlements() throws {
+        for list in ["<plist version=\"1.0\"></plist>", "<plist version=\"1.0\"/>\n"] {
+            let folder = try TestFolder()
+            try folder.write(
+                "func f() { app.registerForRemoteNotifications() }\nf()", to: "A.swift")
+            try folder.write(list, to: "App.entitlements")
+            let report = try Audit(paths: [folder.path]).report()
+            #expect(AuditScopeTests.rules(report) == ["CF005"])
+            #expect(report.problems == [])
+            try folder.write(list, to: "Info.plist")
+            #expect(try Audit(paths: [folder.path]).report().problems != [])
+        }
+    }
+
+    @Test("the casts of one file and of its copies are one finding")
+    func casts() throws {
+        let folder = try TestFolder()
+        let cast = "func f(_ task: BGTask) {\nrun(task as! BGAppRefreshTask)\n}\n"
+        try folder.write(cast + cast, to: "A/Tasks.swift")
+        try folder.write(cast + cast, to: "B/Tasks.swift")
+        try folder.write(cast, to: "Other.swift")
+        let rules = AuditScopeTests.rules(try Audit(paths: [folder.path]).report())
+        #expect(rules.filter { $0 == "CF043" }.count == 2)
+    }
+

@@ -34,12 +34,15 @@ enum PropertyList {
         return nil
     }
 
-    /// The root value of a file.
-    static func read(_ bytes: [UInt8], file: String) throws(ReadingFailure) -> AppProperty {
+    /// The root value of a file, which an empty `<plist>` may stand for.
+    static func read(
+        _ bytes: [UInt8], file: String, allowsNothing: Bool = false
+    ) throws(ReadingFailure) -> AppProperty {
         let bytes = inUTF8(bytes)
         switch form(of: bytes) {
         case .xml:
-            var reader = XMLPropertyListReader(bytes, file: file)
+            var reader = XMLPropertyListReader(
+                bytes, file: file, allowsNothing: allowsNothing)
             return try reader.read()
         case .binary:
             var reader = BinaryPropertyListReader(bytes, file: file)
@@ -66,9 +69,9 @@ enum PropertyList {
 
     /// The root dictionary of a file.
     static func readProperties(
-        _ bytes: [UInt8], file: String
+        _ bytes: [UInt8], file: String, allowsNothing: Bool = false
     ) throws(ReadingFailure) -> AppProperties {
-        let root = try read(bytes, file: file)
+        let root = try read(bytes, file: file, allowsNothing: allowsNothing)
         guard case .dictionary(let members) = root.value else {
             throw ReadingFailure(
                 place: root.place, message: "the property list holds no dictionary")

@@ -9,12 +9,15 @@ import PayloadRules
 /// that of its element.
 struct XMLPropertyListReader {
     private let file: String
+    private let allowsNothing: Bool
     private var cursor: TextCursor
     private var valueCount = 0
 
-    /// Creates a reader of these bytes.
-    init(_ bytes: [UInt8], file: String) {
+    /// Creates a reader of these bytes, which reads an empty `<plist>` as an empty dictionary if it
+    /// may hold nothing.
+    init(_ bytes: [UInt8], file: String, allowsNothing: Bool = false) {
         self.file = file
+        self.allowsNothing = allowsNothing
         cursor = TextCursor(bytes)
     }
 
@@ -23,9 +26,16 @@ struct XMLPropertyListReader {
         try skipProlog()
         let root = try startTag()
         guard root.name == "plist" else { throw failure("`<plist>` was expected", root.position) }
-        guard !root.isEmpty else { throw failure("`<plist/>` holds nothing", root.position) }
-        let value = try value(try childTag(of: "plist"), pointer: "", depth: 0)
-        guard try closingTag() == "plist" else { throw failure("`</plist>` was expected") }
+        let value: AppProperty
+        if let tag = root.isEmpty ? nil : try nextTag(in: "plist") {
+            value = try self.value(tag, pointer: "", depth: 0)
+            guard try closingTag() == "plist" else { throw failure("`</plist>` was expected") }
+        } else {
+            guard allowsNothing else {
+                throw failure("`<plist>` holds nothing", root.isEmpty ? root.position : nil)
+            }
+            value = AppProperty(.dictionary([:]), at: AppPlace(file: file, root.position))
+        }
         try skipMiscellany()
         guard cursor.isAtEnd else { throw failure("something follows `</plist>`") }
         return value
@@ -142,13 +152,6 @@ struct XMLPropertyListReader {
             throw failure("`</\(container)>` was expected", position)
         }
         return nil
-    }
-
-    private mutating func childTag(of parent: String) throws(ReadingFailure) -> Tag {
-        guard let tag = try nextTag(in: parent) else {
-            throw failure("`<\(parent)>` holds nothing")
-        }
-        return tag
     }
 
     private mutating func startTag() throws(ReadingFailure) -> Tag {
