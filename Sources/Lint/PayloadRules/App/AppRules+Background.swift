@@ -131,8 +131,8 @@ extension AppRules {
             "CF043", .note, "a background task is cast by force",
             why: "An identifier that gets a request of another kind ends the app.",
             from: [.backgroundTasks],
-            fix: "Use `as?`, and end a task of another kind with success: false."
-        ) { faults($0, &$1, .forcedTaskCast) },
+            fix: "Use `as?`, and end a task of another kind with success: false.",
+            check: forcedCasts),
         AppRule(
             "CF044", .warning, "a background task is registered by hand and by SwiftUI",
             why: "The scheduler ends the app for a second registration of one identifier.",
@@ -230,6 +230,20 @@ extension AppRules {
             guard seen.subject == .fault(fault), bundle.platform != .macOS else { return }
             findings.report(
                 bundle, at: seen.place, message, severity: severity, isSaidBy: isSaidBy(bundle))
+        }
+    }
+
+    /// The first cast of a file stands for all of it, and of its copies.
+    private static func forcedCasts(_ facts: AppFacts, _ findings: inout AppFindings) {
+        var files: Set<String> = []
+        var copies: Set<String> = []
+        eachObservation(in: facts) { bundle, seen in
+            guard seen.subject == .fault(.forcedTaskCast), bundle.platform != .macOS,
+                files.insert(seen.place.file).inserted
+            else { return }
+            let name = seen.place.file.split(separator: "/").last ?? ""
+            guard copies.insert("\(name):\(seen.place.line)").inserted else { return }
+            findings.report(bundle, at: seen.place)
         }
     }
 
