@@ -183,11 +183,10 @@ extension FileLibrary {
             list.unread.isEmpty && isRead && !tree.isExhausted
             && tree.foldersOfOddNames.isEmpty
         let callers = digests.reduce(into: Set<String>()) { $0.formUnion($1.callers) }
-        let absent =
-            isRead && list.unread.strays == 0
-            ? callers.subtracting(mentioned(callers, in: list.files)) : []
+        let mentions =
+            isRead && list.unread.strays == 0 ? mentions(of: callers, in: list.files) : [:]
         return AppFacts.Sources(
-            digests.flatMap { $0.observations(constants, guarded: guarded, absent: absent) }
+            digests.flatMap { $0.observations(constants, guarded: guarded, mentions: mentions) }
                 .filter { !$0.isUncalled || !$0.isProvenByFile },
             isComplete: isComplete)
     }
@@ -210,18 +209,19 @@ extension FileLibrary {
         for index in shared { digests[index].markUnused(unused) }
     }
 
-    /// Those of some words that are in the text of files as a call or as an extension, and not only
-    /// where they are declared.
-    private func mentioned(_ words: Set<String>, in files: [String]) -> Set<String> {
-        var found: Set<String> = []
-        for path in files where found.count < words.count {
-            let left = WordFilter(words.subtracting(found))
+    /// The number of files, up to two, whose text has a word as a call or as an extension, and not
+    /// only where it is declared; empty if a file cannot be read.
+    private func mentions(of words: Set<String>, in files: [String]) -> [String: Int] {
+        var counts = Dictionary(uniqueKeysWithValues: words.map { ($0, 0) })
+        for path in files {
+            let left = words.filter { counts[$0, default: 0] < 2 }
+            if left.isEmpty { break }
             guard let bytes = try? FileTree.read(path, limit: AuditLimits.filteredBytes) else {
-                return words
+                return [:]
             }
-            found.formUnion(left.mentions(in: bytes))
+            for word in WordFilter(left).mentions(in: bytes) { counts[word, default: 0] += 1 }
         }
-        return found
+        return counts
     }
 
     /// Follows completion handlers into the functions of other files that get them.

@@ -54,6 +54,27 @@ struct CallersTests {
         }
     }
 
+    @Test("a function that only others without a caller call does not run")
+    func chains() throws {
+        let first = "class AppDelegate: UIResponder, UIApplicationDelegate {\n\(Self.enable)"
+        let second = first + "func askUser() {\ncenter.ask { self.enablePush() }\n}\n"
+        #expect(try Self.rules(second + "}\n") == [])
+        #expect(try Self.rules("@main\n@objc " + second + "}\n") == [])
+        #expect(try Self.rules(second + "func start() {\naskUser()\n}\n}\n") == [])
+        #expect(try Self.rules(second + "func f() {\n  // self.askUser()\n}\n}\n") == [])
+        // Something else calls one of them, or may.
+        for other in [
+            "func applicationDidBecomeActive(_ a: A) {\naskUser()\n}\n}\n",
+            "}\nfunc f(_ a: AppDelegate) {\na.enablePush()\n}\nlet g = f\n",
+        ] {
+            #expect(try Self.rules(second + other) == ["CF005"])
+        }
+        for call in ["a.askUser()", "a.enablePush()", "a.f() // askUser()"] {
+            #expect(
+                try Self.rules(second + "}\n", "func f() {\n\(call)\n}\n") == ["CF005"])
+        }
+    }
+
     @Test("a method of an app delegate in Objective-C needs a caller, unless it is a callback")
     func methods() throws {
         func rules(
@@ -114,22 +135,6 @@ struct CallersTests {
                 .contains("CF003"))
     }
 
-    @Test("of several entitlements, those with the key are of the bundle that asks for a token")
-    func entitlements() throws {
-        let folder = try TestFolder()
-        try folder.write("func f() { app.registerForRemoteNotifications() }\nf()", to: "A.swift")
-        let plist = "<plist version=\"1.0\"><dict>KEY</dict></plist>"
-        try folder.write(plist.replacing("KEY", with: ""), to: "Helper/Helper.entitlements")
-        func rules(_ key: String) throws -> [String] {
-            let key = "<key>\(key)</key><string>development</string>"
-            try folder.write(plist.replacing("KEY", with: key), to: "App/App.entitlements")
-            return AuditScopeTests.rules(try Audit(paths: [folder.path]).report())
-        }
-        #expect(try rules("aps-environment") == [])
-        #expect(try rules("com.apple.developer.aps-environment") == [])
-        #expect(try rules("com.apple.other") == ["CF005", "CF005"])
-    }
-}
     @Test("entitlements in which nothing stands are empty, and another list is not")
     func emptyEntitlements() throws {
         for list in ["<plist version=\"1.0\"></plist>", "<plist version=\"1.0\"/>\n"] {
@@ -156,3 +161,19 @@ struct CallersTests {
         #expect(rules.filter { $0 == "CF043" }.count == 2)
     }
 
+    @Test("of several entitlements, those with the key are of the bundle that asks for a token")
+    func entitlements() throws {
+        let folder = try TestFolder()
+        try folder.write("func f() { app.registerForRemoteNotifications() }\nf()", to: "A.swift")
+        let plist = "<plist version=\"1.0\"><dict>KEY</dict></plist>"
+        try folder.write(plist.replacing("KEY", with: ""), to: "Helper/Helper.entitlements")
+        func rules(_ key: String) throws -> [String] {
+            let key = "<key>\(key)</key><string>development</string>"
+            try folder.write(plist.replacing("KEY", with: key), to: "App/App.entitlements")
+            return AuditScopeTests.rules(try Audit(paths: [folder.path]).report())
+        }
+        #expect(try rules("aps-environment") == [])
+        #expect(try rules("com.apple.developer.aps-environment") == [])
+        #expect(try rules("com.apple.other") == ["CF005", "CF005"])
+    }
+}

@@ -259,7 +259,7 @@ struct CompletionPaths {
                 || asksForLatch(start..<open)
                 || asksForFlag(start..<open, setIn: next..<max(next, range.upperBound))
             if !isMet { _ = walk(body, isSettled: isSettled, depth: depth + 1) }
-            if mentions(body) { noteNone(start..<open) }
+            if mentions(body) { noteNone(start..<open, isMet: false) }
             return next
         case "for", "while":
             let known = gaps.count
@@ -389,7 +389,7 @@ struct CompletionPaths {
         {
             openBranches.append(condition.lowerBound)
         }
-        if keyword == "if", mentions(body) { noteNone(condition) }
+        if keyword == "if", mentions(body) { noteNone(condition, isMet: true) }
         return next
     }
 

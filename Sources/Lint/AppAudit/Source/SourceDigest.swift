@@ -11,9 +11,9 @@ struct SourceDigest: Sendable {
         var reference: ConstantReference?
         /// The function that lacks an expiration handler, unless its caller sets it.
         var function: String?
-        /// The words of which one has to be in the app's text for the code to run; `nil` if the
-        /// system may call it.
-        var callers: Set<String>?
+        /// The words of which one has to be in the app's text for the code to run, and those for
+        /// the functions of this file that have them, in turn; empty if the system may call it.
+        var callers: [Set<String>] = []
         /// The app delegate that it belongs to, which an app may not make.
         var delegate: String?
 
@@ -43,7 +43,7 @@ struct SourceDigest: Sendable {
 
     /// The words that decide whether some code runs.
     var callers: Set<String> {
-        entries.reduce(into: []) { $0.formUnion($1.callers ?? []) }
+        entries.reduce(into: []) { $0.formUnion($1.callers.joined()) }
     }
 
     /// The app delegates that observations belong to.
@@ -57,16 +57,20 @@ struct SourceDigest: Sendable {
         }
     }
 
-    /// The observations, with identifiers from constants. `absent` are words that are nowhere in
-    /// the app's text.
+    /// The observations, with identifiers from constants. `mentions` are the numbers of files with
+    /// each word, as far as they are known.
     func observations(
-        _ constants: SourceConstants, guarded: Set<String> = [], absent: Set<String> = []
+        _ constants: SourceConstants, guarded: Set<String> = [],
+        mentions: [String: Int] = [:]
     ) -> [SourceObservation] {
         entries.compactMap { entry in
             if let function = entry.function, guarded.contains(function) { return nil }
             var observation = entry.observation
-            if let callers = entry.callers, callers.isSubset(of: absent) {
-                observation.isUncalled = true
+            for words in entry.callers {
+                let count = words.map { mentions[$0] ?? 2 }.max() ?? 2
+                if count == 0 { observation.isUncalled = true }
+                // Another file may call it.
+                if count != 1 { break }
             }
             guard let reference = entry.reference else { return observation }
             observation.subject = observation.subject.named(constants.value(of: reference))

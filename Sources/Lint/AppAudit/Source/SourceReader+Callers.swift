@@ -2,9 +2,58 @@
 
 /// Finds functions that the system does not call, so that only the app's own text can.
 extension SourceReader {
+    /// The longest chain of functions that is followed.
+    private static let chainLength = 4
+
+    /// The words of which one has to be in the app's text for the code at a token to run, then
+    /// those for the functions of this file that have them, and so on, until the system may call
+    /// one.
+    func callChain(of index: Int) -> [Set<String>] {
+        var chain: [Set<String>] = []
+        var known: Set<String> = []
+        var places = [index]
+        while chain.count < Self.chainLength, !places.isEmpty {
+            var words: Set<String> = []
+            for place in places {
+                guard let callers = callers(of: place) else { return chain }
+                words.formUnion(callers)
+            }
+            words.subtract(known)
+            guard !words.isEmpty else { break }
+            chain.append(words)
+            known.formUnion(words)
+            // The names of callbacks are those of parameters too.
+            guard words.isDisjoint(with: Self.delegateFunctions) else { break }
+            places = words.flatMap { uses[$0] ?? [] }
+        }
+        return chain
+    }
+
+    /// The places at which each function of this file is named, and not declared.
+    private var uses: [String: [Int]] {
+        if let known = notes.uses { return known }
+        var declared: Set<Int> = []
+        for scope in text.scopes {
+            guard case .function(let head) = scope.kind else { continue }
+            declared.formUnion(
+                (scope.head..<scope.open).prefix(AuditLimits.headWords).filter {
+                    text.tokens[$0].isName(head.name)
+                })
+        }
+        var found: [String: [Int]] = [:]
+        for index in text.tokens.indices where text.tokens[index].isName {
+            let name = text.tokens[index].text
+            if functions[name] != nil, !declared.contains(index) {
+                found[name, default: []].append(index)
+            }
+        }
+        notes.uses = found
+        return found
+    }
+
     /// The words of which one has to be in the app's text for the code at a token to run: the name
     /// of its function, or an extension of its type; `nil` if the system may call it.
-    func callers(of index: Int) -> Set<String>? {
+    private func callers(of index: Int) -> Set<String>? {
         guard let function = outerFunction(of: index), case .function(let head) = function.kind
         else { return nil }
         if text.isObjectiveC { return callers(ofMethod: head, function) }
@@ -84,7 +133,8 @@ extension SourceReader {
             guard case .type(let head) = scope.kind, head.name == name else { continue }
             inherited += head.inherited
             if ["class", "struct", "enum", "actor"].contains(text.tokens[scope.head].text) {
-                isDeclared = modifiers(before: scope.head).isSubset(of: Self.plainModifiers)
+                isDeclared = modifiers(before: scope.head)
+                    .isSubset(of: Self.plainModifiers.union(Self.appDelegateAttributes))
             }
         }
         let isKnown = inherited.allSatisfy { type in
@@ -105,6 +155,9 @@ extension SourceReader {
         "private", "fileprivate", "internal", "static", "class", "final", "nonisolated",
         "mutating", "MainActor", "available", "discardableResult", "inline", "Sendable",
     ]
+
+    /// Attributes of a class that show none of its functions to others.
+    private static let appDelegateAttributes: Set = ["objc", "main", "UIApplicationMain"]
 
     /// Functions of delegates whose names alone tell nothing.
     private static let delegateFunctions: Set = ["application", "pushRegistry"]

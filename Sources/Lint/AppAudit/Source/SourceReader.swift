@@ -57,7 +57,7 @@ struct SourceReader {
             subject, at: text.place(of: index), isConditional: text.tokens[index].isConditional)
         observation.isBuiltForIOS = text.isBuiltForIOS(index)
         var entry = SourceDigest.Entry(observation: observation)
-        if subject.needsCaller { entry.callers = callers(of: index) }
+        if subject.needsCaller { entry.callers = callChain(of: index) }
         if let type = text.type(around: index)?.name, type.hasSuffix("AppDelegate") {
             entry.delegate = type
         }

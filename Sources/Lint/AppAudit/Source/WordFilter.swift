@@ -93,8 +93,8 @@ struct WordFilter: Sendable {
     }
 
     /// The words that a text mentions other than in a declaration: types in `extension Name`,
-    /// functions of delegates in `object.name`, other functions anywhere else than in `func name`
-    /// and `- (void)name`.
+    /// functions of delegates in `object.name`, other functions anywhere else than in `func name`,
+    /// `- (void)name` and lines that are comments.
     func mentions(in bytes: [UInt8]) -> Set<String> {
         var found: Set<String> = []
         _ = finds(in: bytes) { start in
@@ -109,11 +109,21 @@ struct WordFilter: Sendable {
                 } else {
                     !before.suffix(5).elementsEqual("func ".utf8)
                         && !Self.startsMethod(bytes[..<start])
+                        && !Self.isComment(bytes[..<start])
                 }
             if isMentioned { found.insert(word) }
             return false
         }
         return found
+    }
+
+    /// Whether a text ends in a line that is a comment.
+    private static func isComment(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let end = bytes.suffix(100)
+        guard let line = end.split(separator: 0x0a, omittingEmptySubsequences: false).last,
+            line.startIndex > end.startIndex || end.startIndex == bytes.startIndex
+        else { return false }
+        return line.drop { $0 == 0x20 || $0 == 0x09 }.starts(with: "//".utf8)
     }
 
     /// Whether a text ends with the start of a method in Objective-C: `- (void)`.
