@@ -94,9 +94,10 @@ extension SourceReader {
     /// Whether the function around a token looks at the background modes of Info.plist before it.
     func asksForModes(before index: Int) -> Bool {
         guard let (_, body) = function(around: index) else { return false }
-        return (body.lowerBound..<max(body.lowerBound, index)).contains {
-            text.tokens[$0].text == "UIBackgroundModes"
-        }
+        if let known = notes.modes[body.lowerBound] { return known.map { $0 < index } == true }
+        let first = body.first { text.tokens[$0].text == "UIBackgroundModes" }
+        notes.modes[body.lowerBound] = .some(first)
+        return first.map { $0 < index } == true
     }
 
     /// Whether a token is in the case of a granted permission: `switch granted { case true:`,

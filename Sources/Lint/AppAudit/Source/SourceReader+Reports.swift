@@ -231,6 +231,7 @@ extension SourceReader {
             case .function(let head) = function.kind
         else { return false }
         let body = text.content(ofBracket: function.open)
+        if let known = notes.reportsNothing[function.open] { return known }
         let closures = Set(head.parameters.map(\.name).filter { !Self.speaksOfHandling($0) })
         let calls = body.filter(isCall)
         return !calls.isEmpty
@@ -241,6 +242,44 @@ extension SourceReader {
     }
 
     /// Whether a function sets a value that is neither new nor a property of an object that it
+        notes.reportsNothing[function.open] = isSilent
+        return isSilent
+    }
+
+    /// Whether a call shows an alert, or adds a button to one: `present(alert, animated: true)`.
+    private func showsAlert(_ index: Int) -> Bool {
+        let name = text.tokens[index].text
+        if name == "addAction" { return true }
+        guard ["present", "presentViewController"].contains(name),
+            text.sees("(", at: index + 1) || text.sees(":", at: index + 1),
+            let alert = text[index + 2], alert.isName
+        else { return false }
+        return (max(0, index - AuditLimits.headWords)..<index).contains {
+            text.sees(alert.text, "=", "UIAlertController", at: $0)
+                || text.sees(alert.text, "=", "[", "UIAlertController", at: $0)
+        }
+    }
+
+    /// Whether a call sets or reads an option, by its name, and does not get the push:
+    /// `setConfigInt(1, forKey: "count")`.
+    private func setsOption(_ index: Int, _ inputs: Set<String>) -> Bool {
+        let words: Set = [
+            "config", "preference", "preferences", "defaults", "setting", "settings",
+        ]
+        return Self.nameParts(text.tokens[index].text).contains(where: words.contains)
+            && !arguments(ofCall: index).contains { inputs.contains(text.tokens[$0].text) }
+    }
+
+    /// Whether a completion handler is handed to a report of a library that always calls it:
+    /// `RNCallKeep.reportNewIncomingCall(…, withCompletionHandler: completion)`.
+    func isCompleted(byReportAt index: Int) -> Bool {
+        guard text.sees("withCompletionHandler", ":", at: index - 2),
+            let open = (max(0, index - AuditLimits.headWords)..<index).last(where: {
+                text.partners[$0] > index
+            })
+        else { return false }
+        return text.sees("RNCallKeep", "reportNewIncomingCall", at: open + 1)
+            || text.sees("RNCallKeep", ".", "reportNewIncomingCall", at: open - 3)
     /// makes: `content.title = name` is one.
     private func setsForeignValue(in body: Range<Int>) -> Bool {
         let equals = body.filter { text.tokens[$0].isMark("=") && !declares($0) }
@@ -259,7 +298,8 @@ extension SourceReader {
     /// Whether an equals sign initializes a new name: `let channel = …`, `if let view = …`.
     private func declares(_ equals: Int) -> Bool {
         let line = text.tokens[equals].position.line
-        return (0..<equals).reversed().prefix { text.tokens[$0].position.line == line }
+        return (max(0, equals - AuditLimits.headWords)..<equals).reversed()
+            .prefix { text.tokens[$0].position.line == line }
             .contains { text.tokens[$0].isName("let") || text.tokens[$0].isName("var") }
     }
 

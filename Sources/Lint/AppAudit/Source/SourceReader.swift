@@ -11,6 +11,8 @@ struct SourceReader {
     let overloaded: Set<String>
     /// The modules that the file imports.
     let imports: Set<String>
+    /// What was found out about functions.
+    let notes = FunctionNotes()
     private(set) var digest = SourceDigest()
     /// The functions that were followed, with what they got.
     var visited: Set<String> = []

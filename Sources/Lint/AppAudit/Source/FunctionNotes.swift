@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a reader found out about the functions of its file, each of which it asks about once.
+final class FunctionNotes {
+    /// Whether a function reports no call, by its brace.
+    var reportsNothing: [Int: Bool] = [:]
+    /// The first token of a function's body that names the background modes, by its brace.
+    var modes: [Int: Int?] = [:]
+    /// The places at which each function is named, and not declared.
+    var uses: [String: [Int]]?
+}
