@@ -101,6 +101,13 @@ struct CompletionPathsTests {
         #expect(Self.gaps("if state == .active { done(.noData) }\n" + other) == [0])
         #expect(Self.gaps("if a {\nif state != .active { done(.noData) }\n}\n" + other) == [0])
         #expect(Self.gaps("if isNew() { done(.noData) }\nif !isNew() { done(.newData) }") == [0])
+        // What they ask for may change between them.
+        let first = "if state != .active {\nstate = .active\ndone(.noData)\n}\n"
+        #expect(Self.gaps(first + other) == [])
+        #expect(Self.gaps(first + "state = next()\n" + other) == [0])
+        #expect(
+            Self.gaps("if isBusy { done(.noData) }\nisBusy.toggle()\nif !isBusy { done(.b) }")
+                == [0])
     }
 
     @Test("the last of some work that is counted completes, unless there is none")
@@ -113,6 +120,11 @@ struct CompletionPathsTests {
         #expect(Self.gaps("guard all > 0 else { return done(.noData) }\n" + loop) == [])
         #expect(Self.gaps(loop) == [0])
         #expect(Self.gaps("if all == 0 { log(0) }\n" + loop) == [0])
+        // These complete if there is something.
+        #expect(Self.gaps("if all > 0 { return done(.noData) }\n" + loop) == [0])
+        #expect(Self.gaps("if !list.items.isEmpty { return done(.noData) }\n" + loop) == [0])
+        #expect(Self.gaps("guard list.isEmpty else { return done(.noData) }\n" + loop) == [0])
+        #expect(Self.gaps("guard !list.isEmpty else { return done(.noData) }\n" + loop) == [])
     }
 
     @Test("a flag of an earlier push excuses no path of the handler of the next one")

@@ -19,9 +19,26 @@ extension CompletionPaths {
         guard let own = comparison(condition) else { return nil }
         let other = SettledCondition(
             scope: own.scope, operands: own.operands, isMet: !own.isMet)
-        if let first = settledConditions[other] { return first }
+        if let first = settledConditions[other],
+            isUnchanged(own.operands, since: first, until: condition.lowerBound)
+        {
+            return first
+        }
         settledConditions[own] = condition.lowerBound
         return nil
+    }
+
+    /// Whether nothing sets a name of a condition between the block of its statement and another
+    /// statement.
+    private func isUnchanged(_ operands: [String], since first: Int, until end: Int) -> Bool {
+        let start = text.block(after: first, first..<end)?.next ?? first
+        return !(min(start, end)..<end).contains { index in
+            guard text.tokens[index].isName, operands.contains(text.tokens[index].text) else {
+                return false
+            }
+            return ["=", "+=", "-="].contains { text.sees($0, at: index + 1) }
+                || text.sees(".", "toggle", at: index + 1) || text.sees("&", at: index - 1)
+        }
     }
 
     private func comparison(_ condition: Range<Int>) -> SettledCondition? {
@@ -50,14 +67,29 @@ extension CompletionPaths {
             isMet: !isNegated)
     }
 
-    /// Notes a condition with the call that asks whether there is anything to go through: `if
-    /// list.isEmpty {`, `if count == 0 {`, `guard count > 0 else {`.
-    mutating func noteNone(_ condition: Range<Int>) {
+    /// Notes a condition with the call for nothing to go through: `if list.isEmpty {`, `if count ==
+    /// 0 {`, `guard count > 0 else {`. `isMet` tells whether the call is made if it is met.
+    mutating func noteNone(_ condition: Range<Int>, isMet: Bool) {
         let asksForNone = condition.contains { index in
-            text.tokens[index].isName("isEmpty")
-                || (text.sees("==", at: index) || text.sees(">", at: index))
-                    && text[index + 1]?.text == "0"
+            if text.tokens[index].isName("isEmpty") { return isNegated(index) != isMet }
+            guard text[index + 1]?.text == "0" else { return false }
+            return isMet
+                ? text.sees("==", at: index)
+                : text.sees(">", at: index) || text.sees("!=", at: index)
         }
         if asksForNone { scopesWithoutNone.insert(text.scopeIndices[condition.lowerBound]) }
+    }
+
+    /// Whether a member is asked for its opposite: `!list.isEmpty`.
+    private func isNegated(_ member: Int) -> Bool {
+        var start = member
+        while text.sees(".", at: start - 1) {
+            start -= 2
+            if text.sees("?", at: start) || text.sees("!", at: start) { start -= 1 }
+            if start > 0, text.partners[start] >= 0, text.partners[start] < start {
+                start = text.partners[start] - 1
+            }
+        }
+        return text.sees("!", at: start - 1)
     }
 }
