@@ -216,6 +216,23 @@ extension BackgroundSourceTests {
         #expect(seen.count == count)
     }
 
+    @Test(
+        "a token in the user defaults is kept",
+        arguments: [
+            ("setObject:voipToken forKey:@\"t\"", 1), ("setValue:pushTokenText forKey:@\"t\"", 1),
+            ("setObject:name forKey:@\"pushToken\"", 0), ("objectForKey:pushTokenText", 0),
+            ("setObject:pushTokenKey forKey:@\"t\"", 0), ("removeObjectForKey:pushToken", 0),
+        ])
+    func keptToken(message: String, count: Int) {
+        let source =
+            "@implementation A\n- (void)keep {\n[[NSUserDefaults standardUserDefaults] "
+            + "\(message)];\n}\n@end"
+        let text = SourceText(Array(source.utf8), path: "a.m")
+        let seen = SourceReader.observations(in: text, SourceConstants())
+            .filter { $0.subject == .storedDeviceToken }
+        #expect(seen.count == count)
+    }
+
     @Test("a format for eight words of a device token takes its length for granted")
     func formattedToken() {
         let format = "s = [NSString stringWithFormat:@\"%08x%08x%08x%08x%08x%08x%08x%08x\", a];"

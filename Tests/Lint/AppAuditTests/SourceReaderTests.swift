@@ -319,6 +319,7 @@ struct SourceReaderTests {
         (token("NSLog(\"%@\", deviceToken.description)"), .describedDeviceToken, false),
         (token("logger.info(\"token \\(deviceToken)\")"), .describedDeviceToken, false),
         (token("Log.d(\"token \\(deviceToken.description)\")"), .describedDeviceToken, false),
+        (token("LogService.send(\"\\(deviceToken)\")"), .describedDeviceToken, true),
         (token("Server.d(\"token \\(deviceToken.description)\")"), .describedDeviceToken, true),
         (token("send(deviceToken.description)"), .describedDeviceToken, true),
         (token("let s = String(describing: deviceToken)"), .describedDeviceToken, true),

@@ -14,6 +14,7 @@ extension SourceReader {
     mutating func readDeviceToken(_ name: String, _ index: Int) {
         switch name {
         case "UserDefaults", "AppStorage": readStorage(name, index)
+        case "NSUserDefaults": readObjectiveCStorage(index)
         case "describing" where text.sees(":", at: index + 1):
             let last = text.sees(".", "token", at: index + 3) ? index + 4 : index + 2
             if text[last]?.isName == true, text.sees(")", at: last + 1), isData(last) {
@@ -140,11 +141,16 @@ extension SourceReader {
         return false
     }
 
-    /// Whether a call is of something that logs, by the name of its owner: `Log.d(text)`.
+    /// Whether a call is of something that logs, by the name of its owner: `Log.d(text)`, but not
+    /// `LogService.send(text)`.
     private func isOfLog(_ call: Int) -> Bool {
-        guard text.sees(".", at: call - 1), let owner = text[call - 2], owner.isName else {
-            return false
-        }
+        let verbs: Set = [
+            "send", "post", "put", "upload", "register", "submit", "update", "store", "save",
+            "sync", "set",
+        ]
+        guard text.sees(".", at: call - 1), let owner = text[call - 2], owner.isName,
+            !Self.nameParts(text.tokens[call].text).contains(where: verbs.contains)
+        else { return false }
         return Self.nameParts(owner.text).contains { ["log", "logger", "logging"].contains($0) }
     }
 
@@ -192,17 +198,29 @@ extension SourceReader {
         // The first argument is stored; the key after it may have any name.
         let value = text.content(ofBracket: call).prefix(AuditLimits.headWords)
             .prefix { !text.tokens[$0].isMark(",") }
-        let isToken = value.contains { word in
-            let token = text.tokens[word]
-            // `.tokenNotSent` is a case of an enumeration.
-            let isListed =
-                text.sees(".", at: word - 1)
-                && ["(", ",", ":"].contains { text[word - 2]?.isMark($0) == true }
-            return token.isName && !text.isLabel(word) && !isListed
-                && !Self.namesFlag(token.text)
-                && (Self.namesDeviceToken(token.text) || isData(word))
-        }
-        if isToken { see(.storedDeviceToken, at: index) }
+        if value.contains(where: isToken) { see(.storedDeviceToken, at: index) }
+    }
+
+    /// Reads `[[NSUserDefaults standardUserDefaults] setObject:token forKey:@"deviceToken"]`.
+    private mutating func readObjectiveCStorage(_ index: Int) {
+        guard text.sees("[", "NSUserDefaults", "standardUserDefaults", "]", at: index - 1),
+            let verb = text[index + 3], ["setObject", "setValue"].contains(verb.text),
+            text.sees(":", at: index + 4)
+        else { return }
+        let value = (index + 5..<text.tokens.count).prefix(AuditLimits.headWords)
+            .prefix { !text.sees("forKey", ":", at: $0) && !text.tokens[$0].isMark(";") }
+        if value.contains(where: isToken) { see(.storedDeviceToken, at: index) }
+    }
+
+    /// Whether a word of a stored value is a token, or text made of one.
+    private func isToken(_ word: Int) -> Bool {
+        let token = text.tokens[word]
+        // `.tokenNotSent` is a case of an enumeration.
+        let isListed =
+            text.sees(".", at: word - 1)
+            && ["(", ",", ":"].contains { text[word - 2]?.isMark($0) == true }
+        return token.isName && !text.isLabel(word) && !isListed && !Self.namesFlag(token.text)
+            && (Self.namesDeviceToken(token.text) || isData(word))
     }
 
     /// Whether a name means a property of a token, not the token.
