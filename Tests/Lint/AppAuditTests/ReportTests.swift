@@ -50,4 +50,39 @@ struct ReportTests: SourceFaultSuite {
         let shown = show.replacing("content.title = title", with: "calls.title = title")
         #expect(Self.faults(source + take("default: show(\"message\")") + shown) == [])
     }
+
+    @Test("an alert, or an option that is set without the push, is no report")
+    func alerts() {
+        let source = Self.handler("take(payload.dictionaryPayload)\ncompletion()")
+        func take(_ other: String) -> String {
+            "\nfunc take(_ push: [AnyHashable: Any]) {\n"
+                + "guard let id = push[\"id\"] as? String else {\n\(other)\nreturn\n}\n"
+                + "start(id)\n}\n"
+        }
+        let show =
+            "func show(_ title: String) {\nlet alert = UIAlertController(title: title)\n"
+            + "alert.addAction(UIAlertAction(title: title, handler: { _ in }))\n"
+            + "self.present(alert, animated: true)\n}\n"
+        #expect(Self.faults(source + take("show(push)") + show) == [.voipPathWithoutReport])
+        let shown = show.replacing("UIAlertController", with: "CallController")
+        #expect(Self.faults(source + take("show(push)") + shown) == [])
+        #expect(
+            Self.faults(source + take("manager.setConfigInt(1, forKey: \"unknown\")"))
+                == [.voipPathWithoutReport])
+        #expect(Self.faults(source + take("manager.setConfig(push)")) == [])
+        #expect(Self.faults(source + take("manager.setCall(1)")) == [])
+    }
+
+    @Test("what reports a call for something that is named after a log is a report")
+    func logs() {
+        func source(_ call: String) -> String {
+            Self.handler(
+                "guard let id = payload.dictionaryPayload[\"id\"] else {\n\(call)\n"
+                    + "return completion()\n}\n"
+                    + "provider.reportNewIncomingCall(with: id, update: u) { _ in }\ncompletion()")
+        }
+        #expect(Self.faults(source("CallLog.shared.reportIncomingCall(payload)")) == [])
+        #expect(
+            Self.faults(source("CallLog.shared.add(payload)")) == [.voipPathWithoutReport])
+    }
 }

@@ -330,7 +330,10 @@ extension SourceReader {
                 owner = text.partners[owner] - 1
             }
             guard let name = text[owner], name.isName else { return false }
-            let isLog = Self.nameParts(name.text).contains(where: Self.logWords.contains)
+            // `CallLog.shared.reportIncomingCall(…)`
+            let isLog =
+                Self.nameParts(name.text).contains(where: Self.logWords.contains)
+                && !Self.speaksOfReport(text.tokens[index].text)
             if isLog || Self.idleOwners.contains(name.text) || isNotificationCenter(owner) {
                 return true
             }

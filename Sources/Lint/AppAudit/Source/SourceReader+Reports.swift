@@ -78,7 +78,8 @@ extension SourceReader {
             if Self.reports.contains(token.text) { return true }
             if let older = olderHandler(calledAt: index) { return mayReport(older) }
             guard !isIdleCall(index), !endsCall(index, inputs), !reportsNothing(index),
-                !stopsWaiting(index, inputs), !callsScript(index),
+                !stopsWaiting(index, inputs), !callsScript(index), !showsAlert(index),
+                !setsOption(index, inputs),
                 !holdsReport || !postsNotification(index)
             else {
                 return false
@@ -211,7 +212,7 @@ extension SourceReader {
     }
 
     /// Whether a function reports a call, by its name: `reportIncomingCall`, `showIncoming`.
-    private static func speaksOfReport(_ name: String) -> Bool {
+    static func speaksOfReport(_ name: String) -> Bool {
         let words = nameParts(name)
         let others = ["end", "ended", "update", "updated", "missed", "outgoing", "notification"]
         guard !words.contains(where: others.contains) else { return false }
@@ -230,18 +231,17 @@ extension SourceReader {
         guard let function = isPlain ? onlyFunction(name) : calledFunction(index),
             case .function(let head) = function.kind
         else { return false }
-        let body = text.content(ofBracket: function.open)
         if let known = notes.reportsNothing[function.open] { return known }
+        let body = text.content(ofBracket: function.open)
         let closures = Set(head.parameters.map(\.name).filter { !Self.speaksOfHandling($0) })
         let calls = body.filter(isCall)
-        return !calls.isEmpty
+        let isSilent =
+            !calls.isEmpty
             && calls.allSatisfy {
-                isIdleCall($0) || callsScript($0) || closures.contains(text.tokens[$0].text)
+                isIdleCall($0) || callsScript($0) || showsAlert($0)
+                    || closures.contains(text.tokens[$0].text)
             }
             && !setsForeignValue(in: body)
-    }
-
-    /// Whether a function sets a value that is neither new nor a property of an object that it
         notes.reportsNothing[function.open] = isSilent
         return isSilent
     }
@@ -280,6 +280,9 @@ extension SourceReader {
         else { return false }
         return text.sees("RNCallKeep", "reportNewIncomingCall", at: open + 1)
             || text.sees("RNCallKeep", ".", "reportNewIncomingCall", at: open - 3)
+    }
+
+    /// Whether a function sets a value that is neither new nor a property of an object that it
     /// makes: `content.title = name` is one.
     private func setsForeignValue(in body: Range<Int>) -> Bool {
         let equals = body.filter { text.tokens[$0].isMark("=") && !declares($0) }
