@@ -81,6 +81,31 @@ struct RepeatedCallsTests {
                 == [])
     }
 
+    @Test("a library that gets the completion handler of a VoIP push calls it")
+    func library() {
+        let report =
+            "RNCallKeep.reportNewIncomingCall(id, handle: h, withCompletionHandler: completion)\n"
+        let head =
+            "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith p: PKPushPayload,"
+            + " for type: PKPushType, completion: @escaping () -> Void)"
+        #expect(Self.repeats(head, report + "completion()", "a.swift") == [2])
+        #expect(Self.repeats(head, report, "a.swift") == [])
+        let other = report.replacing("RNCallKeep", with: "calls")
+        #expect(Self.repeats(head, other + "completion()", "a.swift") == [])
+        let message = "[RNCallKeep reportNewIncomingCall:u payload:nil withCompletionHandler:DONE];"
+        let method =
+            "@implementation A\n- (void)pushRegistry:(PKPushRegistry *)r "
+            + "didReceiveIncomingPushWithPayload:(PKPushPayload *)p forType:(PKPushType)t "
+            + "withCompletionHandler:(void (^)(void))completion"
+        #expect(
+            Self.repeats(
+                method, message.replacing("DONE", with: "completion") + "\ncompletion();", "a.m")
+                == [3])
+        #expect(
+            Self.repeats(method, message.replacing("DONE", with: "nil") + "\ncompletion();", "a.m")
+                == [])
+    }
+
     @Test("tasks: the expiration handler's end is no second one")
     func task() {
         let end = "task.setTaskCompleted(success: true)"

@@ -63,9 +63,10 @@ extension SourceReader {
 
     /// Finds a path on which a completion handler is called twice.
     private mutating func readRepeatedCompletion(_ name: String, in scope: SourceScope) {
-        let calls = RepeatedCalls(text, body: scope) { [text] index in
-            text.tokens[index].isName(name) && text.sees("(", at: index + 1)
-                && text[index - 1]?.isMark(".") != true
+        let calls = RepeatedCalls(text, body: scope) { [self] index in
+            text.tokens[index].isName(name)
+                && (text.sees("(", at: index + 1) && text[index - 1]?.isMark(".") != true
+                    || isCompleted(byReportAt: index))
         }
         if let first = calls.first { see(.fault(.completedTwice), at: first) }
     }
