@@ -222,10 +222,12 @@ extension BackgroundSourceTests {
             ("setObject:voipToken forKey:@\"t\"", 1), ("setValue:pushTokenText forKey:@\"t\"", 1),
             ("setObject:name forKey:@\"pushToken\"", 0), ("objectForKey:pushTokenText", 0),
             ("setObject:pushTokenKey forKey:@\"t\"", 0), ("removeObjectForKey:pushToken", 0),
+            ("setObject:oldPushToken forKey:@\"t\"", 0),
         ])
     func keptToken(message: String, count: Int) {
         let source =
-            "@implementation A\n- (void)keep {\n[[NSUserDefaults standardUserDefaults] "
+            "@implementation A\n- (void)keep {\noldPushToken = [shared objectForKey:@\"t\"];\n"
+            + "[[NSUserDefaults standardUserDefaults] "
             + "\(message)];\n}\n@end"
         let text = SourceText(Array(source.utf8), path: "a.m")
         let seen = SourceReader.observations(in: text, SourceConstants())

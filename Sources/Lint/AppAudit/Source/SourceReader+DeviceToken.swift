@@ -220,7 +220,22 @@ extension SourceReader {
             text.sees(".", at: word - 1)
             && ["(", ",", ":"].contains { text[word - 2]?.isMark($0) == true }
         return token.isName && !text.isLabel(word) && !isListed && !Self.namesFlag(token.text)
-            && (Self.namesDeviceToken(token.text) || isData(word))
+            && (Self.namesDeviceToken(token.text) || isData(word)) && !isReadBack(word)
+    }
+
+    /// Whether a name stands for what was stored before, which is only moved: `NSString *token =
+    /// [shared objectForKey:@"token"]`.
+    private func isReadBack(_ word: Int) -> Bool {
+        let name = text.tokens[word].text
+        let first = max(0, word - AuditLimits.headWords)
+        guard
+            let equals = (first..<word).last(where: {
+                text.tokens[$0].isMark("=") && text[$0 - 1]?.isName(name) == true
+            })
+        else { return false }
+        let line = text.tokens[equals].position.line
+        return (equals..<word).prefix { text.tokens[$0].position.line == line }
+            .contains { ["objectForKey", "stringForKey", "forKey"].contains(text.tokens[$0].text) }
     }
 
     /// Whether a name means a property of a token, not the token.
