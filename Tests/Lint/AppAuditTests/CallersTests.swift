@@ -75,6 +75,26 @@ struct CallersTests {
         }
     }
 
+    @Test("what registers behind the permission counts only if it runs")
+    func permission() throws {
+        let ask = "func ask() {\ncenter.requestAuthorization(options: o) { granted, _ in\n"
+        let push =
+            "class AppDelegate: UIResponder, UIApplicationDelegate {\n\(ask)"
+            + "if granted { app.registerForRemoteNotifications() }\n}\n}\n}\n"
+        let modes =
+            "<key>UIBackgroundModes</key><array><string>remote-notification</string></array>"
+        func rules(_ text: String) throws -> [String] {
+            let folder = try TestFolder()
+            try folder.write(
+                "<plist version=\"1.0\"><dict><key>CFBundlePackageType</key><string>APPL</string>"
+                    + "\(modes)</dict></plist>", to: "Info.plist")
+            try folder.write(text, to: "A.swift")
+            return AuditScopeTests.rules(try Audit(paths: [folder.path]).report())
+        }
+        #expect(try !rules(push).contains("CF032"))
+        #expect(try rules(push + "func g() { delegate.ask() }\n").contains("CF032"))
+    }
+
     @Test("a method of an app delegate in Objective-C needs a caller, unless it is a callback")
     func methods() throws {
         func rules(
@@ -153,7 +173,7 @@ struct CallersTests {
     @Test("the casts of one file and of its copies are one finding")
     func casts() throws {
         let folder = try TestFolder()
-        let cast = "func f(_ task: BGTask) {\nrun(task as! BGAppRefreshTask)\n}\n"
+        let cast = "class T: Plugin {\nfunc f(_ t: T) {\nrun(t as! BGAppRefreshTask)\n}\n}\n"
         try folder.write(cast + cast, to: "A/Tasks.swift")
         try folder.write(cast + cast, to: "B/Tasks.swift")
         try folder.write(cast, to: "Other.swift")

@@ -16,10 +16,11 @@ extension AppRules {
                 """
         ) { facts, findings in
             for bundle in facts.bundles {
-                let registersAlways = bundle.shows {
-                    $0 == .remoteNotificationRegistration(.launch)
+                let registrations = registrations(in: bundle)
+                let registersAlways = registrations.contains {
+                    $0.subject == .remoteNotificationRegistration(.launch)
                 }
-                let flag = bundle.observations.first {
+                let flag = registrations.first {
                     $0.subject == .remoteNotificationRegistration(.flag)
                 }
                 if let flag, !registersAlways {
@@ -54,17 +55,21 @@ extension AppRules {
         _ facts: AppFacts, _ findings: inout AppFindings
     ) {
         for bundle in facts.bundles {
-            let registersOtherwise = bundle.shows {
-                $0.isRegistration && $0 != .remoteNotificationRegistration(.permission)
-            }
-            guard facts.wantsSilentPushes(bundle), !registersOtherwise, bundle.platform != .macOS,
-                let first = bundle.observations.first(where: {
+            let registrations = registrations(in: bundle)
+            guard facts.wantsSilentPushes(bundle), bundle.platform != .macOS,
+                let first = registrations.first,
+                registrations.allSatisfy({
                     $0.subject == .remoteNotificationRegistration(.permission)
                 })
             else { continue }
             // The others are the same fault, which one call at each launch fixes.
             findings.suspect(bundle, at: first.place)
         }
+    }
+
+    /// The calls that register for pushes, in code that runs.
+    private static func registrations(in bundle: AppFacts.Bundle) -> [SourceObservation] {
+        bundle.observations.filter { $0.subject.isRegistration && !$0.isUncalled }
     }
 
     static let deviceToken: [AppRule] = [
