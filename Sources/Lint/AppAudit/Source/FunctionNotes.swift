@@ -2,7 +2,9 @@
 
 /// What a reader found out about the functions of its file, each of which it asks about once.
 final class FunctionNotes {
-    /// Whether a function reports no call, by its brace.
+    /// Whether a function contains the report of a call, by its brace.
+    var holdsReport: [Int: Bool] = [:]
+    /// Whether a function does nothing that could report one, by its brace.
     var reportsNothing: [Int: Bool] = [:]
     /// The first token of a function's body that names the background modes, by its brace.
     var modes: [Int: Int?] = [:]

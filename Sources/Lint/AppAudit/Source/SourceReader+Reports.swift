@@ -200,7 +200,15 @@ extension SourceReader {
         if Self.reports.contains(name) { return true }
         guard isCall(index) else { return false }
         return Self.speaksOfReport(name)
-            || functions[name].map { holdsReport(text.content(ofBracket: $0.open)) } == true
+            || functions[name].map(holdsReport) == true
+    }
+
+    /// Whether a function of this file contains a report.
+    private func holdsReport(_ function: SourceScope) -> Bool {
+        if let known = notes.holdsReport[function.open] { return known }
+        let holds = holdsReport(text.content(ofBracket: function.open))
+        notes.holdsReport[function.open] = holds
+        return holds
     }
 
     /// Whether these tokens contain a report.
