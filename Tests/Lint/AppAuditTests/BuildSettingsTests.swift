@@ -42,14 +42,21 @@ struct BuildSettingsTests {
         #expect(settings.list("B").map(\.value) == ["low", "high"])
     }
 
-    @Test("a setting for devices stands in where there is none for all")
+    @Test("a setting for devices goes over one for all, in its layer and for iOS")
     func conditions() {
-        let settings = Self.settings([
+        let layer = [
             "E[sdk=iphonesimulator*]": "simulator", "E[sdk=iphoneos*]": "device", "F": "all",
-            "F[sdk=iphoneos*]": "device",
-        ])
+            "F[sdk=iphoneos*]": "device", "G": "all", "G[sdk=macosx*]": "mac",
+        ]
+        let settings = Self.settings(layer)
         #expect(settings.text("E")?.value == "device")
-        #expect(settings.text("F")?.value == "all")
+        #expect(settings.text("F")?.value == "device")
+        #expect(settings.text("G")?.value == "all")
+        #expect(Self.settings(layer, ["F": "higher"]).text("F")?.value == "higher")
+        #expect(Self.settings(layer, ["SDKROOT": "macosx"]).text("F")?.value == "all")
+        let both = Self.settings(
+            layer, ["SDKROOT": "macosx", "SUPPORTED_PLATFORMS": "macosx iphoneos"])
+        #expect(both.text("F")?.value == "device")
     }
 
     @Test("settings that name each other in a circle, or grow without end, come to an end")

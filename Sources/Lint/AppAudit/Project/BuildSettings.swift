@@ -7,11 +7,18 @@ import PayloadRules
 struct BuildSettings {
     private let layers: [[String: AppProperty]]
     private let builtIn: [String: String]
+    /// Whether an iOS device is the destination, whose conditions override what is there for all.
+    private var isForDevice = false
 
     /// Creates settings from layers, the lowest first.
     init(layers: [[String: AppProperty]], builtIn: [String: String] = [:]) {
         self.layers = layers
         self.builtIn = builtIn
+        let supported = list("SUPPORTED_PLATFORMS").map(\.value)
+        isForDevice =
+            supported.isEmpty
+            ? ["iphoneos", "auto", nil].contains(text("SDKROOT")?.value)
+            : supported.contains("iphoneos")
     }
 
     /// Whether all settings files exist.
@@ -54,11 +61,20 @@ struct BuildSettings {
         _ name: String, below layer: Int
     ) -> (property: AppProperty, layer: Int)? {
         for index in layers.indices.prefix(layer).reversed() {
-            if let property = layers[index][name] ?? conditional(name, in: layers[index]) {
+            let property =
+                onDevice(name, in: layers[index]) ?? layers[index][name]
+                ?? conditional(name, in: layers[index])
+            if let property {
                 return (property, index)
             }
         }
         return nil
+    }
+
+    /// A setting for devices, which Xcode prefers to one without a condition.
+    private func onDevice(_ name: String, in layer: [String: AppProperty]) -> AppProperty? {
+        guard isForDevice else { return nil }
+        return layer[name + "[sdk=iphoneos*]"] ?? layer[name + "[sdk=iphoneos]"]
     }
 
     /// A setting with a condition on the platform, if there is no unconditional one. Devices are
