@@ -11,7 +11,8 @@ extension AuditReport {
         for index in result.files.indices where !result.files[index].findings.isEmpty {
             let bytes = try? FileTree.read(
                 result.files[index].path, limit: AuditLimits.projectBytes)
-            let ignores = InlineIgnores(bytes ?? [])
+            let ignores = InlineIgnores(
+                bytes ?? [], isSourceCode: result.files[index].kind == .swift)
             result.files[index].findings =
                 result.files[index].findings.compactMap { finding in
                     var finding = finding

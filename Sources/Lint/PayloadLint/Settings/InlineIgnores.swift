@@ -17,8 +17,8 @@ package struct InlineIgnores: Sendable {
     /// Creates an empty set of comments.
     package init() {}
 
-    /// Reads the comments of a text.
-    package init(_ text: [UInt8]) {
+    /// Reads the comments of a text. In source code, what a string literal contains is no comment.
+    package init(_ text: [UInt8], isSourceCode: Bool = false) {
         guard text.contains(text: "rouse:ignore") else { return }
         var waiting = RuleSelection()
         var number = 0
@@ -29,7 +29,7 @@ package struct InlineIgnores: Sendable {
             let line = text[start..<end]
             start = end + 1
             number += 1
-            let found = Self.rules(in: line)
+            let found = Self.rules(in: line, isSourceCode)
             if let found, found.isAlone {
                 waiting.formUnion(found.rules)
                 rules[number, default: RuleSelection()].formUnion(found.rules)
@@ -58,7 +58,7 @@ package struct InlineIgnores: Sendable {
 
     /// The rules in a line's comment, and whether the comment is alone on its line.
     private static func rules(
-        in line: ArraySlice<UInt8>
+        in line: ArraySlice<UInt8>, _ isSourceCode: Bool
     ) -> (rules: RuleSelection, isAlone: Bool)? {
         var start = line.startIndex
         while let offset = line[start...].firstIndex(of: mark[0]) {
@@ -70,9 +70,21 @@ package struct InlineIgnores: Sendable {
             guard let opening = openings.first(where: { before.suffix($0.count).elementsEqual($0) })
             else { continue }
             let code = before.dropLast(opening.count)
+            if isSourceCode, endsInString(code) { continue }
             return (named(in: rest.dropFirst(mark.count)), code.allSatisfy(isBlank))
         }
         return nil
+    }
+
+    /// Whether a string literal begins in some code and does not end there.
+    private static func endsInString(_ code: ArraySlice<UInt8>) -> Bool {
+        var isInside = false
+        var isEscaped = false
+        for byte in code {
+            if byte == UInt8(ascii: "\""), !isEscaped { isInside.toggle() }
+            isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+        }
+        return isInside
     }
 
     private static func named(in text: ArraySlice<UInt8>) -> RuleSelection {
