@@ -82,6 +82,9 @@ extension AppRules {
             faults(
                 facts, &findings, .lateExpiration,
                 "the expiration handler is set only after something was waited for")
+            faults(
+                facts, &findings, .expirationAfterStart,
+                "the expiration handler is set only after the work has started", severity: .note)
         },
         AppRule(
             "CF037", .warning, "the expiration handler of a background task stops nothing",
@@ -146,30 +149,8 @@ extension AppRules {
             why:
                 "iOS terminates an app that does not call endBackgroundTask before its time is up.",
             from: [.backgroundTime],
-            fix: "Call endBackgroundTask on every path and in the expiration handler."
-        ) { facts, findings in
-            faults(
-                facts, &findings, .assertionWithoutExpiration,
-                "beginBackgroundTask has no expiration handler")
-            faults(
-                facts, &findings, .assertionExpirationWithoutEnd,
-                "the expiration handler of beginBackgroundTask does not call endBackgroundTask")
-            faults(
-                facts, &findings, .assertionEndedInvalid,
-                "endBackgroundTask gets an invalid identifier")
-            faults(
-                facts, &findings, .assertionPathWithoutEnd,
-                "a path behind beginBackgroundTask does not reach endBackgroundTask")
-            for bundle in facts.bundles where bundle.lacks({ $0 == .backgroundAssertionEnd }) {
-                guard
-                    let begin = bundle.observations.first(where: {
-                        $0.subject == .backgroundAssertion
-                    })
-                else { continue }
-                findings.suspect(
-                    bundle, at: begin.place, "nothing calls endBackgroundTask")
-            }
-        },
+            fix: "Call endBackgroundTask on every path and in the expiration handler.",
+            check: backgroundTime),
         AppRule(
             "CF046", .warning, "a background URLSession cannot deliver what it transfers",
             why: """
@@ -191,7 +172,7 @@ extension AppRules {
             faults(
                 facts, &findings, .transferEventsWithoutCompletion,
                 "the handler of a background URLSession's events drops its completion handler")
-            for app in facts.apps where app.platform == .iOS {
+            for app in facts.apps where app.platform == .iOS || app.platform == nil {
                 // A session without a delegate gets no events.
                 let hopeless = Set(
                     app.observations.filter { $0.subject == .fault(.sessionWithoutDelegate) }
@@ -244,6 +225,41 @@ extension AppRules {
             let name = seen.place.file.split(separator: "/").last ?? ""
             guard copies.insert("\(name):\(seen.place.line)").inserted else { return }
             findings.report(bundle, at: seen.place)
+        }
+    }
+
+    /// The faults of time in the background, the widest first.
+    private static let timeFaults: [(fault: SourceObservation.Fault, message: String)] = [
+        (
+            .assertionPathWithoutEnd,
+            "a path behind beginBackgroundTask does not reach endBackgroundTask"
+        ),
+        (.assertionWithoutExpiration, "beginBackgroundTask has no expiration handler"),
+        (
+            .assertionExpirationWithoutEnd,
+            "the expiration handler of beginBackgroundTask does not call endBackgroundTask"
+        ),
+        (.assertionEndedInvalid, "endBackgroundTask gets an invalid identifier"),
+    ]
+
+    /// Reports one fault for each place. If nothing ends the time, no path does either.
+    private static func backgroundTime(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for bundle in facts.bundles {
+            var told: Set<AppPlace> = []
+            let begins = bundle.observations.filter { $0.subject == .backgroundAssertion }
+            let isNeverEnded = bundle.lacks { $0 == .backgroundAssertionEnd }
+            if isNeverEnded, let begin = begins.first {
+                findings.suspect(bundle, at: begin.place, "nothing calls endBackgroundTask")
+                told.insert(begin.place)
+            }
+            guard bundle.platform != .macOS else { continue }
+            for (fault, message) in timeFaults {
+                if isNeverEnded, fault == .assertionPathWithoutEnd, !begins.isEmpty { continue }
+                for seen in bundle.observations where seen.subject == .fault(fault) {
+                    guard told.insert(seen.place).inserted else { continue }
+                    findings.report(bundle, at: seen.place, message)
+                }
+            }
         }
     }
 

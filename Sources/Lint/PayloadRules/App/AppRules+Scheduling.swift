@@ -39,8 +39,9 @@ extension AppRules {
         let modes: [(work: SourceObservation.BackgroundWork, mode: BackgroundMode)] = [
             (.appRefresh, .fetch), (.processing, .processing),
         ]
-        for app in facts.apps where app.platform == .iOS {
-            guard let info = app.info else { continue }
+        for app in facts.apps where app.platform == .iOS || app.platform == nil {
+            // What generates the file may add modes.
+            guard !app.mayBeIncomplete, let info = app.info else { continue }
             for (work, mode) in modes where app.mode(mode) == nil {
                 let request = app.observations.first { seen in
                     guard case .requestedTask(_, work) = seen.subject else { return false }

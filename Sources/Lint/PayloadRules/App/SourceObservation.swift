@@ -151,6 +151,8 @@ public struct SourceObservation: Hashable, Sendable {
         case taskWithoutExpiration
         /// An expiration handler that is set only after a wait.
         case lateExpiration
+        /// An expiration handler that is set after the statement that starts the work.
+        case expirationAfterStart
         /// An expiration handler that stops nothing.
         case idleExpiration
         /// An expiration handler that ends its task but not the work.

@@ -26,6 +26,7 @@ extension AppCase {
         + fault("CF035", .taskPathWithoutEnd, .warning)
         + fault("CF036", .taskWithoutExpiration, .warning)
         + fault("CF036", .lateExpiration, .warning)
+        + fault("CF036", .expirationAfterStart, .note)
         + fault("CF037", .idleExpiration, .warning)
         + fault("CF038", .refreshWithoutNext, .note)
         + fault("CF039", .ignoredSubmitError, .note)
