@@ -56,7 +56,14 @@ public struct Audit: Sendable {
         var scopes: [Int] = []
         var librarySources: [String] = []
         for (index, path) in (found.projects + found.tuistManifests).enumerated() {
-            guard let reader = ProjectReader(path, library) else { continue }
+            let before = library.problems.count
+            guard let reader = ProjectReader(path, library) else {
+                if !targets.isEmpty { library.setAsideProblems(from: before) }
+                continue
+            }
+            if !targets.isEmpty, targets.isDisjoint(with: reader.targetNames) {
+                library.setAsideProblems(from: before)
+            }
             found.noteRead(path)
             known.targets.formUnion(reader.targetNames)
             known.configurations.formUnion(reader.configurationNames)
@@ -94,6 +101,11 @@ public struct Audit: Sendable {
             facts.storefronts = storefronts
             findings += AppRules.findings(in: facts)
         }
+        let named = found.named
+        let excluded = Set(findings.map(\.file)).filter {
+            !named.contains($0) && library.tree.excludes($0)
+        }
+        findings.removeAll { excluded.contains($0.file) }
         var report = library.report(
             AppFinding.merged(findings),
             configurationCount: Set(facts.compactMap(\.configuration)).count)

@@ -60,6 +60,14 @@ final class FileTree {
         return files
     }
 
+    /// Whether the settings exclude a file, which a project can name too.
+    func excludes(_ path: String) -> Bool {
+        guard !settings.configuration.excluded.isEmpty, let place = realPath(path) else {
+            return false
+        }
+        return settings.excludes(place)
+    }
+
     private func collect(_ folder: String, depth: Int, into files: inout [String]) {
         guard depth < AuditLimits.folderDepth else { return }
         guard let entries = Self.entries(of: folder) else {

@@ -122,7 +122,10 @@ struct ProjectReader {
         var info = AppProperties([:], at: place)
         if let file = settings.text("INFOPLIST_FILE") {
             // A setting that only Xcode can resolve, so that the file is unknown.
-            guard !AppProperty.namesBuildSetting(file.value) else { return nil }
+            guard !AppProperty.namesBuildSetting(file.value) else {
+                noteUnknown("INFOPLIST_FILE (\(file.value))", of: target) { $0.needsInfo }
+                return nil
+            }
             let path = project.path(ofSetting: file.value)
             // A preprocessor may change the text of the file.
             let isOptional = settings.text("INFOPLIST_PREPROCESS")?.value == "YES"
@@ -133,6 +136,14 @@ struct ProjectReader {
         } else if !isGenerated {
             return nil
         }
+        // A missing file of settings may hold the modes.
+        let modes = info["UIBackgroundModes"]?.strings ?? []
+        if !settings.isComplete,
+            let mode = modes.first(where: { AppProperty.namesBuildSetting($0.value) })
+        {
+            noteUnknown("UIBackgroundModes (\(mode.value))", of: target) { $0.needsInfo }
+            return nil
+        }
         guard isGenerated else { return info }
         let prefix = "INFOPLIST_KEY_"
         for name in settings.names(withPrefix: prefix) {
@@ -140,6 +151,15 @@ struct ProjectReader {
             if let property = Self.generated(key, name, settings) { info.members[key] = property }
         }
         return info
+    }
+
+    /// Records that a reference to build settings cannot be resolved.
+    private func noteUnknown(
+        _ place: String, of target: XcodeTarget, affects: (AppRule) -> Bool
+    ) {
+        library.noteUnknown(
+            "the build setting in \(place) is not known", target: target.name,
+            AppRules.table.filter(affects).map(\.id))
     }
 
     /// The keys with list values, whose elements a build setting separates by spaces.
@@ -187,7 +207,12 @@ struct ProjectReader {
         guard let file = settings.text("CODE_SIGN_ENTITLEMENTS") else {
             return settings.isComplete ? .none(place) : .unknown
         }
-        guard !AppProperty.namesBuildSetting(file.value) else { return .unknown }
+        guard !AppProperty.namesBuildSetting(file.value) else {
+            noteUnknown("CODE_SIGN_ENTITLEMENTS (\(file.value))", of: target) {
+                $0.needsEntitlements
+            }
+            return .unknown
+        }
         let path = project.path(ofSetting: file.value)
         guard let list = library.properties(path, .entitlements) else { return .unknown }
         return .known(

@@ -24,6 +24,19 @@ public struct AppRule: Sendable, Identifiable {
         ["CF002", "CF008", "CF009", "CF011", "CF014", "CF019", "CF030", "CF045", "CF046"]
             .contains(id.rawValue)
     }
+    /// Whether the rule reads Info.plist: it is skipped if the file is not known.
+    public var needsInfo: Bool {
+        [
+            "CF001", "CF002", "CF008", "CF013", "CF015", "CF016", "CF019", "CF020", "CF022",
+            "CF024", "CF030", "CF049",
+        ]
+        .contains(id.rawValue)
+    }
+    /// Whether the rule reads the entitlements: it is skipped if they are not known.
+    public var needsEntitlements: Bool {
+        ["CF005", "CF006", "CF007", "CF012", "CF018", "CF023", "CF025", "CF029"]
+            .contains(id.rawValue)
+    }
     let check: @Sendable (AppFacts, inout AppFindings) -> Void
 
     init(

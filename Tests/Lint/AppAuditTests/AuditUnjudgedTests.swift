@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PayloadLint
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// What an audit leaves out, and what it says of that.
+@Suite("What an audit leaves out")
+struct AuditUnjudgedTests {
+    private static let store = "func f() { UserDefaults.standard.set(deviceToken, forKey: key) }\n"
+
+    @Test("what is excluded has no findings, though a target is built of it")
+    func excludedSource() throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(folder, "App", settings: "", source: Self.store)
+        var audit = Audit(paths: [folder.path])
+        #expect(AuditScopeTests.rules(try audit.report()) == ["CF026"])
+        try folder.write("exclude: ['App/*.swift']\n", to: LintConfiguration.fileName)
+        var search = SettingsSearch(.nearest)
+        let index = try search.index(forPath: folder.path + "/A.swift")
+        audit.settings = search.found[index]
+        #expect(try audit.report().findings == [])
+        audit.paths.append(folder.path + "/App/App.swift")
+        #expect(AuditScopeTests.rules(try audit.report()) == ["CF026"], "a named file is judged")
+    }
+
+    @Test("an Info.plist whose place only the build knows is told")
+    func unknownInfo() throws {
+        let folder = try TestFolder()
+        let setting = "INFOPLIST_FILE = \"$(PLACE)/Info.plist\";"
+        try AuditScopeTests.write(folder, "App", settings: setting)
+        let report = try Audit(paths: [folder.path]).report()
+        let told = try #require(report.unjudged.first)
+        #expect(told.targets == ["App"])
+        #expect(told.reason.contains("INFOPLIST_FILE ($(PLACE)/Info.plist)"))
+        #expect(told.rules.contains("CF001") && told.rules.contains("CF020"))
+        let entitlements = "CODE_SIGN_ENTITLEMENTS = \"$(PLACE)/App.entitlements\";"
+        try AuditScopeTests.write(folder, "App", settings: entitlements)
+        let other = try Audit(paths: [folder.path], sends: [.alert]).report()
+        #expect(other.unjudged.first?.rules.contains("CF005") == true)
+        try AuditScopeTests.write(folder, "App", settings: "")
+        #expect(try Audit(paths: [folder.path]).report().unjudged == [])
+    }
+
+    @Test("a mode that a missing file of settings may hold is not judged")
+    func unknownMode() throws {
+        let folder = try TestFolder()
+        let plist = XML.dictionary([("UIBackgroundModes", XML.array("$(MODE)"))])
+        try folder.write(plist, to: "App/Info.plist")
+        func report(_ objects: String, _ key: String) throws -> AuditReport {
+            try AuditScopeTests.write(
+                folder, "App", settings: "INFOPLIST_FILE = Info.plist;", objects: objects)
+            let path = folder.path + "/App/App.xcodeproj/project.pbxproj"
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            try folder.write(
+                text.replacing("C1 = { isa", with: "C1 = { \(key) isa"),
+                to: "App/App.xcodeproj/project.pbxproj")
+            return try Audit(paths: [folder.path], sends: [.background]).report()
+        }
+        #expect(AuditScopeTests.rules(try report("", "")).contains("CF001"))
+        let file = "X = { isa = PBXFileReference; path = App.xcconfig; sourceTree = \"<group>\"; };"
+        let missing = try report(file, "baseConfigurationReference = X;")
+        #expect(!AuditScopeTests.rules(missing).contains("CF001"))
+        #expect(missing.unjudged.contains { $0.reason.contains("UIBackgroundModes ($(MODE))") })
+    }
+
+    @Test("a source file that a target names and that is not there is told")
+    func missingSource() throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(folder, "App", settings: "")
+        try FileManager.default.removeItem(atPath: folder.path + "/App/App.swift")
+        let report = try Audit(paths: [folder.path]).report()
+        let told = try #require(report.unjudged.first)
+        #expect(told.reason.hasPrefix("1 source file is not there ("))
+        #expect(told.rules.contains("CF002") && report.problems == [])
+    }
+
+    @Test("a broken project without a chosen target is told, and is no problem")
+    func brokenElsewhere() throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(folder, "App", settings: "")
+        try folder.write("{ broken", to: "Bad/Bad.xcodeproj/project.pbxproj")
+        #expect(try Audit(paths: [folder.path]).report().problems.count == 1)
+        let chosen = try Audit(paths: [folder.path], targets: ["App"]).report()
+        #expect(chosen.problems == [])
+        #expect(chosen.unjudged.contains { $0.reason.contains("Bad.xcodeproj") })
+        #expect(throws: AuditFailure.self) {
+            try Audit(paths: [folder.path], targets: ["Other"]).report()
+        }
+    }
+
+    @Test("what a string literal contains ignores nothing")
+    func literals() throws {
+        let folder = try TestFolder()
+        func count(_ line: String) throws -> Int {
+            try folder.write(
+                Self.store.replacing("\n", with: "") + line, to: "A.swift")
+            return try Audit(paths: [folder.path]).report().applying(RulePolicy()).findings.count
+        }
+        #expect(try count("; log(\"// rouse:ignore CF026 x\")") == 1)
+        #expect(try count("; log(\"a \\\" // rouse:ignore CF026 x\")") == 1)
+        #expect(try count("; log(\"a\") // rouse:ignore CF026 x") == 0)
+    }
+
+    @Test("time in the background that nothing ends is one finding")
+    func oneCause() throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(
+            folder, "App", settings: "",
+            source: "func f() { let id = UIApplication.shared.beginBackgroundTask { }\n"
+                + "guard on else { return }\nwork(id) }")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(report.findings.map(\.diagnostic.message) == ["nothing calls endBackgroundTask"])
+    }
+
+    @Test("an app without a project is judged by its modes and the events of its sessions")
+    func folder() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            XML.dictionary([
+                ("CFBundlePackageType", "<string>APPL</string>"),
+                ("UIBackgroundModes", XML.array("remote-notification")),
+            ]), to: "Info.plist")
+        try folder.write(
+            "let r = BGAppRefreshTaskRequest(identifier: \"a\")\n"
+                + "class A { lazy var s = URLSession(configuration: .background(withIdentifier: "
+                + "\"a\"), delegate: self, delegateQueue: nil) }", to: "A.swift")
+        let rules = AuditScopeTests.rules(try Audit(paths: [folder.path]).report())
+        #expect(rules.contains("CF049") && rules.contains("CF046"))
+    }
+}
