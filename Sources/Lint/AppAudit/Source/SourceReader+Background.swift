@@ -2,8 +2,8 @@
 
 import PayloadRules
 
-/// Reads background work other than tasks: background time, transfers, timers, and the work of
-/// silent push handlers.
+/// Reads background work other than tasks: background time, transfers, and the work of silent push
+/// handlers.
 extension SourceReader {
     /// The time that iOS gives a handler of silent pushes, in seconds (Apple).
     private static let handlerSeconds = 30.0
@@ -26,11 +26,14 @@ extension SourceReader {
         let saysNewData = answers.allSatisfy {
             text.tokens[$0].text.lowercased().hasSuffix("newdata")
         }
-        let works = body.contains {
-            let name = text.tokens[$0].text
-            return isCall($0) && name != completion && !Self.isIdle(name)
+        // What gets the completion handler may answer something else.
+        let isHandedOn = body.contains {
+            guard text.tokens[$0].text == completion, !text.isLabel($0), !isCall($0) else {
+                return false
+            }
+            return [":", "(", ",", "="].contains(text[$0 - 1]?.text)
         }
-        if let first = answers.first, saysNewData, works {
+        if let first = answers.first, saysNewData, !isHandedOn {
             see(.fault(.alwaysNewData), at: first)
         }
     }
@@ -60,83 +63,6 @@ extension SourceReader {
             return text[number].flatMap { Double($0.text) }
         default: return nil
         }
-    }
-
-    // MARK: Timers
-
-    private static let leavingFunctions: Set = [
-        "applicationDidEnterBackground", "sceneDidEnterBackground", "applicationWillResignActive",
-        "sceneWillResignActive",
-    ]
-
-    /// Reads a timer that starts when the app is about to be suspended.
-    mutating func readTimer(_ index: Int) {
-        guard text[index - 1]?.isMark(".") == true || text[index - 1]?.isName("NSTimer") == true,
-            let body = bodyThatLeaves(around: index),
-            !body.contains(where: { text.tokens[$0].text.hasPrefix("beginBackgroundTask") })
-        else { return }
-        see(.fault(.timerInBackground), at: index)
-    }
-
-    /// The tokens of the function or closure around a token, if it runs when the app leaves the
-    /// foreground.
-    private func bodyThatLeaves(around index: Int) -> Range<Int>? {
-        for scope in text.scopes(around: index) {
-            let body = text.content(ofBracket: scope.open)
-            switch scope.kind {
-            case .function(let head): return Self.leavingFunctions.contains(head.name) ? body : nil
-            // `addObserver(forName: UIApplication.didEnterBackgroundNotification, …) { _ in`
-            case .closure("addObserver"), .closure("onReceive"), .closure("sink"):
-                let before = (0..<scope.open).suffix(40)
-                let start = before.last {
-                    text.tokens[$0].isMark("{") || text.tokens[$0].isMark("}")
-                }
-                let head = (start ?? before.lowerBound)..<scope.open
-                if head.contains(where: {
-                    text.tokens[$0].isName("didEnterBackgroundNotification")
-                }) {
-                    return body
-                }
-            case .control:
-                if scenePhase(in: scope, around: index) == "background" { return body }
-            default: continue
-            }
-        }
-        return nil
-    }
-
-    /// The phase of a SwiftUI scene in a condition around a token: `if phase == .background {`, or
-    /// the case of `switch newValue {`, in `.onChange(of: scenePhase)`.
-    func scenePhase(in scope: SourceScope, around index: Int) -> String? {
-        let condition = (scope.head..<scope.open).prefix(AuditLimits.headWords)
-        guard namesPhase(condition) || isInPhaseChange(scope) else { return nil }
-        switch scope.kind {
-        case .control("if"):
-            let equals = condition.first { text.sees("==", ".", at: $0) }
-            return equals.flatMap { text[$0 + 2]?.text }
-        case .control("switch"):
-            let inside = text.scopeIndices[scope.open + 1]
-            let label = (scope.open..<index).last {
-                (text.tokens[$0].isName("case") || text.tokens[$0].isName("default"))
-                    && text.scopeIndices[$0] == inside
-            }
-            return label.flatMap { text.sees(".", at: $0 + 1) ? text[$0 + 2]?.text : nil }
-        default: return nil
-        }
-    }
-
-    private func namesPhase(_ words: Range<Int>) -> Bool {
-        words.contains { text.tokens[$0].text.lowercased().hasSuffix("phase") }
-    }
-
-    private func isInPhaseChange(_ scope: SourceScope) -> Bool {
-        for around in text.scopes(around: scope.head) {
-            guard case .closure("onChange") = around.kind else { continue }
-            let close = around.open - 1
-            guard text.sees(")", at: close), text.partners[close] >= 0 else { return false }
-            return namesPhase(text.partners[close]..<close)
-        }
-        return false
     }
 
     // MARK: Time after leaving the foreground
@@ -388,7 +314,7 @@ extension SourceReader {
     }
 
     /// The name of the variable before an equals sign: `let a =`, `let a: URLSession =`.
-    private func variable(before equals: Int) -> String? {
+    func variable(before equals: Int) -> String? {
         guard let last = text[equals - 1], last.isName else { return nil }
         if text.sees(":", at: equals - 2), let name = text[equals - 3], name.isName {
             return name.text

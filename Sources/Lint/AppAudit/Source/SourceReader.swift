@@ -143,7 +143,9 @@ struct SourceReader {
         case "earliestBeginDate": readBeginDate(index)
         case "as": readCast(index)
         case "endBackgroundTask": readAssertionEnd(index)
-        case "scheduledTimer", "scheduledTimerWithTimeInterval": readTimer(index)
+        case "scheduledTimer", "scheduledTimerWithTimeInterval", "publish", "makeTimerSource",
+            "dispatch_source_create":
+            readTimer(index)
         case "beginBackgroundTask", "beginBackgroundTaskWithName",
             "beginBackgroundTaskWithExpirationHandler":
             readAssertion(index)
