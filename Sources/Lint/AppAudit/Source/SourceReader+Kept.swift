@@ -152,6 +152,79 @@ extension SourceReader {
             }
     }
 
+    /// Whether an earlier statement starts the work that an expiration handler cancels:
+    /// `queue.addOperation(work)`, `work.start()`, `Task { … }` that nothing keeps. What a handler
+    /// gets from the start itself, as in `let work = Task { … }`, has to be started before.
+    func followsStart(_ index: Int, in body: Range<Int>) -> Bool {
+        guard let closure = expirationClosure(index) else { return false }
+        let cancelled = Set(
+            closure.filter { text.tokens[$0].isName }.map { text.tokens[$0].text }
+        ).subtracting(Self.commonNames)
+        return (body.lowerBound..<max(body.lowerBound, index)).contains { word in
+            // `task.progress.completedUnitCount += 1`
+            if text.sees("completedUnitCount", "+=", at: word) { return true }
+            guard text.scopeIndices[word] == text.scopeIndices[index] else { return false }
+            switch text.tokens[word].text {
+            case "Task":
+                guard let last = text[word - 1], !last.isMark("="), !last.isMark("."),
+                    let open = (word + 1..<min(word + 12, index)).first(where: {
+                        text.tokens[$0].isMark("{")
+                    }), text.partners[open] < index
+                else { return false }
+                return text.content(ofBracket: open).contains {
+                    text.tokens[$0].text.hasPrefix("setTaskCompleted")
+                }
+            case "addOperation", "addOperations", "start", "resume":
+                let takesWork = text.tokens[word].text.hasPrefix("add")
+                guard isCall(word),
+                    takesWork || text.isObjectiveC || text.sees("(", ")", at: word + 1),
+                    let names = started(word)
+                else { return false }
+                return !names.isDisjoint(with: cancelled)
+            default:
+                // `work.run { task.setTaskCompleted(success: $0) }`
+                guard isCall(word), let owner = text[word - 2], text.sees(".", at: word - 1),
+                    cancelled.contains(owner.text),
+                    Self.startingVerbs.contains(where: text.tokens[word].text.hasPrefix),
+                    let open = (word + 1..<min(word + 12, index)).first(where: {
+                        text.tokens[$0].isMark("{")
+                    }), text.partners[open] < index
+                else { return false }
+                return text.content(ofBracket: open).contains {
+                    text.tokens[$0].text.hasPrefix("setTaskCompleted")
+                }
+            }
+        }
+    }
+
+    /// The beginnings of names of functions that start work and get what runs at its end.
+    private static let startingVerbs = [
+        "run", "start", "perform", "execute", "begin", "fetch", "load", "sync", "refresh",
+        "process", "download", "upload", "update",
+    ]
+
+    /// Names that tell nothing of the work.
+    private static let commonNames: Set = [
+        "self", "Self", "task", "true", "false", "nil", "YES", "NO", "weak", "in",
+    ]
+
+    /// The names of what a call starts, and of the queue that runs it.
+    private func started(_ word: Int) -> Set<String>? {
+        if text.isObjectiveC {
+            guard let open = message(around: word) else { return nil }
+            return Set(
+                text.content(ofBracket: open).filter { $0 != word && text.tokens[$0].isName }
+                    .map { text.tokens[$0].text })
+        }
+        guard text.sees(".", at: word - 1), let owner = text[word - 2], owner.isName else {
+            return nil
+        }
+        let arguments =
+            text.sees("(", at: word + 1) ? text.content(ofBracket: word + 1) : word..<word
+        return Set(
+            arguments.filter { text.tokens[$0].isName }.map { text.tokens[$0].text } + [owner.text])
+    }
+
     /// Whether a token waits: `await`, `group.wait()`, `dispatch_group_wait(group, time)`,
     /// `sleep(1)`, `queue.addOperations(all, waitUntilFinished: true)`.
     func waits(_ index: Int) -> Bool {
@@ -173,7 +246,7 @@ extension SourceReader {
     ]
 
     /// Whether the last statement of a block leaves the function.
-    private func leaves(_ scope: SourceScope) -> Bool {
+    func leaves(_ scope: SourceScope) -> Bool {
         let words = text.content(ofBracket: scope.open)
         let inside = words.isEmpty ? -1 : text.scopeIndices[words.lowerBound]
         return words.contains { word in

@@ -360,7 +360,7 @@ extension SourceReader {
 
     /// The tokens of the closure in `task.expirationHandler = { … }`, or `[task
     /// setExpirationHandler:^{ … }]`.
-    private func expirationClosure(_ index: Int) -> Range<Int>? {
+    func expirationClosure(_ index: Int) -> Range<Int>? {
         if text.sees("setExpirationHandler", ":", at: index + 1) {
             return closure(at: index + 3)
         }
@@ -382,7 +382,11 @@ extension SourceReader {
 
     /// Reads an expiration handler.
     private mutating func readExpiration(_ index: Int, _ body: Range<Int>, isAwaited: Bool) {
-        if isLate(index, in: body) { see(.fault(.lateExpiration), at: index) }
+        if isLate(index, in: body) {
+            see(.fault(.lateExpiration), at: index)
+        } else if followsStart(index, in: body) {
+            see(.fault(.expirationAfterStart), at: index)
+        }
         guard let closure = expirationClosure(index) else { return }
         let calls = closure.filter { isCall($0) && !isIdleCall($0) }
         let assigns = closure.contains { text.tokens[$0].isMark("=") }
