@@ -18,6 +18,7 @@ extension SourceReader {
     /// The time at which the token at an index runs.
     func occasion(of index: Int) -> SourceObservation.Occasion {
         var isLater = false
+        if isBareBranch(index) { return .permission }
         for scope in text.scopes(around: index) {
             switch scope.kind {
             case .control("if"):
@@ -116,12 +117,16 @@ extension SourceReader {
     }
 
     private func isNegated(_ range: Range<Int>) -> Bool {
-        text.tokens[range.prefix(AuditLimits.headWords)].contains {
-            $0.isMark("!") || $0.isMark("!=")
+        range.prefix(AuditLimits.headWords).contains { index in
+            let token = text.tokens[index]
+            // `granted && !error`
+            if token.isMark("!") { return text[index + 1]?.isName("error") != true }
+            return token.isMark("!=")
+                || token.isName
+                    && (["denied", "false", "notDetermined", "NO"].contains(token.text)
+                        || token.text.hasSuffix("StatusDenied")
+                        || token.text.hasSuffix("StatusNotDetermined"))
         }
-            || text.tokens[range.prefix(AuditLimits.headWords)].contains {
-                $0.isName("denied") || $0.isName("false") || $0.isName("notDetermined")
-            }
     }
 
     /// Whether a branch is the `else` of a condition that a denied permission meets.
@@ -154,6 +159,7 @@ extension SourceReader {
                 let parameter = text.sees("(", at: scope.open + 1) ? scope.open + 2 : scope.open + 1
                 if let token = text[parameter], token.isName { names.insert(token.text) }
             }
+            if let name = permissionName(ofBlock: scope) { names.insert(name) }
             guard case .function = scope.kind else { continue }
             for word in (scope.open..<index).suffix(AuditLimits.headWords)
             where text.tokens[word].isName("requestAuthorization") {
@@ -169,6 +175,62 @@ extension SourceReader {
         return names
     }
 
+    /// The first parameter of the block of `requestAuthorizationWithOptions:completionHandler:`.
+    private func permissionName(ofBlock scope: SourceScope) -> String? {
+        guard case .closure = scope.kind, let open = message(around: scope.open),
+            text.sees(")", at: scope.open - 1), text.partners[scope.open - 1] >= 0,
+            (open..<scope.open).contains(where: {
+                text.tokens[$0].isName("requestAuthorizationWithOptions")
+            })
+        else { return nil }
+        return (text.partners[scope.open - 1]..<scope.open - 1).prefix {
+            !text.tokens[$0].isMark(",")
+        }
+        .last.flatMap { text.tokens[$0].isName ? text.tokens[$0].text : nil }
+    }
+
+    /// Whether a message is a branch without braces: `if (granted) [app register…];`.
+    private func isBareBranch(_ index: Int) -> Bool {
+        guard let open = message(around: index), text.sees(")", at: open - 1),
+            text.partners[open - 1] > 0, text.sees("if", at: text.partners[open - 1] - 1)
+        else { return false }
+        let condition = text.partners[open - 1]..<open
+        return asksForPermission(condition, around: index) && !isNegated(condition)
+    }
+
+    /// Whether a branch that leaves without the permission precedes a token in the same scope: `if
+    /// (!granted) return;`, `if !granted { return }`.
+    private func followsRefusal(_ index: Int, in scope: SourceScope) -> Bool {
+        (scope.open + 1..<max(index, scope.open + 1)).suffix(AuditLimits.headWords).contains {
+            word in
+            guard text.tokens[word].isName("if"),
+                text.scopeIndices[word] == text.scopeIndices[scope.open + 1],
+                let end = endOfRefusal(word), end < index
+            else { return false }
+            let condition = word..<end
+            // What leaves before the user was asked does not depend on the answer.
+            return !condition.contains {
+                text.tokens[$0].isMark("&&") || text.tokens[$0].isMark(",")
+                    || text.tokens[$0].text.lowercased().hasSuffix("notdetermined")
+            }
+                && isNegated(condition) && asksForPermission(condition, around: index)
+        }
+    }
+
+    /// The end of the condition of a branch that only leaves.
+    private func endOfRefusal(_ word: Int) -> Int? {
+        if text.isObjectiveC, text.sees("(", at: word + 1), text.partners[word + 1] > word,
+            text.sees("return", ";", at: text.partners[word + 1] + 1)
+        {
+            return text.partners[word + 1]
+        }
+        let branch = text.scopes.first { $0.head == word }
+        guard let branch, case .control("if") = branch.kind, leaves(branch),
+            !text.sees("else", at: branch.close + 1)
+        else { return nil }
+        return branch.open
+    }
+
     /// Whether a `guard` on the permission precedes a token in the same scope.
     private func followsGuard(_ index: Int, in scope: SourceScope) -> Bool {
         let words = (scope.open + 1..<max(index, scope.open + 1)).suffix(AuditLimits.headWords)
@@ -180,6 +242,6 @@ extension SourceReader {
             else { continue }
             if asksForPermission(word..<end, around: index) { return true }
         }
-        return false
+        return followsRefusal(index, in: scope)
     }
 }
