@@ -65,10 +65,16 @@ struct WordFilter: Sendable {
             }
             return false
         }
+        guard !declared.isEmpty else { return found }
         // The entry of the app may be here.
-        return bytes.firstRange(of: "@main".utf8) ?? bytes.firstRange(of: "@UIApplicationMain".utf8)
-            == nil ? found.subtracting(declared) : found.union(declared)
+        let isEntry = Self.entries.finds(in: bytes) { start in
+            start > 0 && bytes[start - 1] == UInt8(ascii: "@")
+        }
+        return isEntry ? found.union(declared) : found.subtracting(declared)
     }
+
+    /// The attributes of an app's entry, `@main` and the older one, without their sign.
+    private static let entries = WordFilter(["main", "UIApplicationMain"])
 
     /// The types that a text declares.
     func declaredTypes(in bytes: [UInt8]) -> Set<String> {
