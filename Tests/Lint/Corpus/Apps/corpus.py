@@ -3,11 +3,13 @@
 """Audits a folder of checkouts and compares what is found with the verdicts of people.
 
     corpus.py FOLDER [--rouse PATH] [--set NAME] [--list]
+    corpus.py --by-rule
 
 FOLDER holds the checkouts that projects.tsv names, each at its commit, in a folder of that name.
 Nothing is fetched. A checkout that is not there, or at another commit, is said and left out.
 Prints the precision for each rule and severity, the faults of the table that were missed, the
 findings that nobody has judged, and the time and the greatest memory of each audit.
+--by-rule prints the verdicts of findings.tsv for each rule instead, as a table of the README.
 """
 
 import argparse
@@ -44,13 +46,37 @@ def audit(rouse, folder, project):
     return os.waitstatus_to_exitcode(status), output, seconds, usage.ru_maxrss / 1024
 
 
+def by_rule():
+    counts = defaultdict(Counter)
+    for row in table("findings.tsv"):
+        if row["severity"] != "note":
+            counts[row["rule"]][row["audit"], row["verdict"]] += 1
+    print("| rule | before: right / wrong | first: right / wrong, missed | after: the same |")
+    print("|---|---|---|---|")
+    for rule, count in sorted(counts.items()):
+        cells = []
+        for audit in ("before", "first", "after"):
+            right, wrong, missed = (
+                count[audit, word] for word in ("right", "wrong", "missed"))
+            cell = f"{right} / {wrong}" + (f", {missed}" if missed else "")
+            cells.append(cell if right or wrong or missed else "")
+        if any(cells):
+            print(f"| {rule} | {' | '.join(cells)} |")
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("folder")
+    parser.add_argument("folder", nargs="?")
+    parser.add_argument("--by-rule", action="store_true")
     parser.add_argument("--rouse", default="rouse")
     parser.add_argument("--set", dest="part", choices=SETS)
     parser.add_argument("--list", action="store_true", help="print each finding with its verdict")
     options = parser.parse_args()
+    if options.by_rule:
+        by_rule()
+        return
+    if not options.folder:
+        parser.error("name the folder of checkouts")
     verdicts = {
         (row["project"], row["rule"], row["file"], row["line"]): row["verdict"]
         for row in table("findings.tsv") if row["audit"] == "after"
