@@ -168,6 +168,12 @@ struct ReportStyleTests {
             !text.contains(where: Excerpt.isControl), "\(String(String.UnicodeScalarView(text)))")
     }
 
+    @Test("A line feed in a name begins no line of a JUnit report")
+    func lineFeedInName() {
+        #expect(XMLText.attribute("a\n::error::b\t\"") == "a&#10;::error::b&#9;&quot;")
+        #expect(XMLText.content("a\nb") == "a\nb")
+    }
+
     @Test("JUnit keeps a bounded number of findings, and says how many more there are")
     func junitBound() {
         let style = Self.style(.junit)

@@ -77,8 +77,10 @@ enum XMLText {
     /// characters, are replaced by U+FFFD.
     static func content(_ text: String) -> String { escaped(text) }
 
-    /// Escapes the value of an attribute in double quotes.
-    static func attribute(_ text: String) -> String { escaped(text) }
+    /// Escapes the value of an attribute in double quotes. Its line stays one.
+    static func attribute(_ text: String) -> String {
+        escaped(text).replacing("\n", with: "&#10;").replacing("\t", with: "&#9;")
+    }
 
     private static func escaped(_ text: String) -> String {
         var escaped = ""
