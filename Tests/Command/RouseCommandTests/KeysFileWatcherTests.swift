@@ -118,11 +118,14 @@ struct KeysFileWatcherTests {
 
     @Test("Another gateway that stops while it records uses delays neither keys nor the end")
     func recordHeldUp() async throws {
+        let held = Mutex<Int32>(-1)
+        defer { close(held.withLock { $0 }) }
         try await Self.serve { _, config, base, folder in
             let revoked = try await Self.key(config, "revoked")
             let lock = open(folder + "/keys.json.used.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            // Until the gateway has ended.
+            held.withLock { $0 = lock }
             try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
-            defer { close(lock) }
             #expect(try await Self.curl(revoked, ["\(base)/v1/apps"]).out.hasSuffix("\n200"))
             // It has tried to write that use by the time that it has seen a change of the file.
             _ = try await Rouse.run(["keys", "revoke", "--config", config, "--name", "revoked"])

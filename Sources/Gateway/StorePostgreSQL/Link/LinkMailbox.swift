@@ -24,11 +24,34 @@ final class LinkMailbox: Sendable {
         var free: [Session] = []
         var living: Set<Session.ID> = []
         var waiting = WaitingLine<Waiter>()
+        /// No time of one who waits is over before.
+        var earliestDue = Int64.max
         /// The sessions that callers have, and the most that they may have.
         var callers: Set<Session.ID> = []
         var maximumCallers = Int.max
         /// Why there is no connection. `nil` as long as the first attempt lasts.
         var failure: String?
+
+        mutating func append(_ waiter: Waiter, _ rank: Session.Rank) {
+            waiting.append(waiter, rank)
+            earliestDue = min(earliestDue, waiter.due)
+        }
+
+        mutating func takeBack(_ session: Session) {
+            callers.remove(session.id)
+            if living.contains(session.id) { free.append(session) }
+        }
+
+        mutating func removeOverdue(now: Int64) -> [Waiter] {
+            guard earliestDue <= now else { return [] }
+            var earliest = Int64.max
+            defer { earliestDue = earliest }
+            return waiting.removeAll { waiter in
+                guard waiter.due > now else { return true }
+                earliest = min(earliest, waiter.due)
+                return false
+            }
+        }
 
         /// Gives a free session to the next one who waits and may have it.
         mutating func handOver() -> (Waiter, Result<Session, Unavailable>)? {
@@ -90,13 +113,12 @@ final class LinkMailbox: Sendable {
             let waiter = Waiter(due: due, continuation: continuation)
             let answer: (Waiter, Result<Session, Unavailable>)? = state.withLock { state in
                 guard state.shutdownDue == nil else { return (waiter, .failure(.shutDown)) }
-                var line = state.lines[role, default: Line()]
-                defer { state.lines[role] = line }
-                if let failure = line.failure {
+                if let failure = state.lines[role]?.failure {
                     return (waiter, .failure(.disconnected(failure)))
                 }
-                line.waiting.append(waiter, rank)
-                if let answer = line.handOver() { return answer }
+                // In place, because a copy of the line would be one of all who wait.
+                state.lines[role, default: Line()].append(waiter, rank)
+                if let answer = state.lines[role]?.handOver() { return answer }
                 // From now on the loop watches its deadline.
                 wake(&state)
                 return nil
@@ -108,11 +130,8 @@ final class LinkMailbox: Sendable {
     /// Returns a session, which the next one who waits gets.
     func giveBack(_ session: Session) {
         let answer = state.withLock { state in
-            var line = state.lines[session.id.role, default: Line()]
-            defer { state.lines[session.id.role] = line }
-            line.callers.remove(session.id)
-            if line.living.contains(session.id) { line.free.append(session) }
-            return line.handOver()
+            state.lines[session.id.role, default: Line()].takeBack(session)
+            return state.lines[session.id.role]?.handOver()
         }
         if let (waiter, answer) = answer { waiter.continuation.resume(returning: answer) }
     }
@@ -238,7 +257,7 @@ final class LinkMailbox: Sendable {
         let overdue = state.withLock { state in
             var overdue: [Waiter] = []
             for role in Session.Role.allCases {
-                overdue += state.lines[role]?.waiting.removeAll { $0.due <= now } ?? []
+                overdue += state.lines[role]?.removeOverdue(now: now) ?? []
             }
             return overdue
         }
