@@ -154,6 +154,9 @@ struct RecipientTests {
                 ["warning G012 /GCM/notification/content_available"]
             ),
             (#"{\"notification\":{\"title\":\"a\"}}"#, []), (#"{\"data\":{\"a\":1}}"#, []),
+            // For Android.
+            (#"{\"data\":{\"message\":\"a\",\"alert\":\"b\",\"badge\":\"2\"}}"#, []),
+            (#"{\"notification\":{\"title\":\"a\",\"visibility\":\"1\"}}"#, []),
             ("text", []),
         ])
     func partOfAmazon(part: String, expected: [String]) async throws {

@@ -64,12 +64,13 @@ final class KeysFileWatcher: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 self.look()
-                self.writeUses()
+                _ = self.writeUses()
                 // A cancelled sleep ends the loop.
                 try? await Task.sleep(for: Self.interval)
             }
         }
-        writeUses()
+        // Another gateway may be writing for a moment.
+        for _ in 0..<5 where !writeUses() { try? await Task.sleep(for: .milliseconds(50)) }
     }
 
     /// Applies the keys of a reloaded configuration.
@@ -162,15 +163,16 @@ final class KeysFileWatcher: Service {
         }
     }
 
-    private func writeUses() {
+    /// Writes what is not written yet. Returns false when another gateway writes just now.
+    private func writeUses() -> Bool {
         let uses = ring.uses
-        guard !uses.isEmpty else { return }
+        guard !uses.isEmpty else { return true }
         let (path, known, areNews) = state.withLock { state in
             let known = Set((state.configured + state.file).flatMap(\.digests))
             return (state.path, known, state.uses.merge(uses, known: known))
         }
-        record.withLock { record in
-            guard areNews || record.isBehind else { return }
+        return record.withLock { record in
+            guard areNews || record.isBehind else { return true }
             do throws(CommandFailure) {
                 record.isBehind = try !KeyUses.merge(uses, known: known, besideKeysFile: path)
                 record.cannotWrite = false
@@ -182,6 +184,7 @@ final class KeysFileWatcher: Service {
                 }
                 record.cannotWrite = true
             }
+            return !record.isBehind
         }
     }
 }

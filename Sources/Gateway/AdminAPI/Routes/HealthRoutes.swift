@@ -98,17 +98,10 @@ struct HealthRoutes {
             .webhookFailing, health.map { ($0, seconds(since: $1.failingSince)) })
     }
 
-    /// Sets the gauges. If the store does not answer, they keep their values; readiness reports the
-    /// failure.
+    /// Sets the gauges. If the store does not answer, or has too much to read, those that it knows
+    /// keep their values.
     private func setGatewayGauges() async {
-        guard let stats = try? await services.gateway.stats() else { return }
         let metrics = services.metrics
-        metrics.set(.queueDepth, Double(stats.unended))
-        metrics.set(.inFlight, Double(stats.inFlight))
-        metrics.set(.intakeQueue, Double(stats.intakeQueue))
-        for (kind, milliseconds) in stats.oldestDueMilliseconds {
-            metrics.set(.queueAge, Double(milliseconds) / 1000, [("kind", kind.rawValue)])
-        }
         let apps = services.gateway.apps.map { app in
             let labels = [
                 ("app", app.app.bundleID.value), ("environment", app.app.environment.rawValue),
@@ -118,10 +111,17 @@ struct HealthRoutes {
         let queues = apps.flatMap { app in
             app.status.queues.map { (app.labels + [("kind", $0.kind.rawValue)], $0) }
         }
-        if let store = stats.store { store.set(metrics) }
         metrics.setAll(.appPaused, apps.map { ($0.labels, $0.status.pause == nil ? 0 : 1) })
         metrics.setAll(.appHeld, queues.map { ($0, $1.circuit == .closed ? 0 : 1) })
         metrics.setAll(.queueInFlight, queues.map { ($0, Double($1.inFlight)) })
         metrics.setAll(.queueUnresponsive, queues.map { ($0, $1.isUnresponsive ? 1 : 0) })
+        guard let stats = try? await services.gateway.stats() else { return }
+        metrics.set(.queueDepth, Double(stats.unended))
+        metrics.set(.inFlight, Double(stats.inFlight))
+        metrics.set(.intakeQueue, Double(stats.intakeQueue))
+        for (kind, milliseconds) in stats.oldestDueMilliseconds {
+            metrics.set(.queueAge, Double(milliseconds) / 1000, [("kind", kind.rawValue)])
+        }
+        stats.store?.set(metrics)
     }
 }

@@ -55,8 +55,11 @@ final class LinkMailbox: Sendable {
 
         /// Gives a free session to the next one who waits and may have it.
         mutating func handOver() -> (Waiter, Result<Session, Unavailable>)? {
+            // Of those that there are: fewer may be established than configured.
+            let mostCallers =
+                maximumCallers == .max ? .max : max(1, min(maximumCallers, living.count - 1))
             guard let session = free.last,
-                let (waiter, rank) = waiting.popNext(callers: callers.count < maximumCallers)
+                let (waiter, rank) = waiting.popNext(callers: callers.count < mostCallers)
             else { return nil }
             free.removeLast()
             if rank == .caller { callers.insert(session.id) }

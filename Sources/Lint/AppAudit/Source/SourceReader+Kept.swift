@@ -161,9 +161,9 @@ extension SourceReader {
             closure.filter { text.tokens[$0].isName }.map { text.tokens[$0].text }
         ).subtracting(Self.commonNames)
         return (body.lowerBound..<max(body.lowerBound, index)).contains { word in
+            guard text.scopeIndices[word] == text.scopeIndices[index] else { return false }
             // `task.progress.completedUnitCount += 1`
             if text.sees("completedUnitCount", "+=", at: word) { return true }
-            guard text.scopeIndices[word] == text.scopeIndices[index] else { return false }
             switch text.tokens[word].text {
             case "Task":
                 guard let last = text[word - 1], !last.isMark("="), !last.isMark("."),
@@ -184,7 +184,7 @@ extension SourceReader {
             default:
                 // `work.run { task.setTaskCompleted(success: $0) }`
                 guard isCall(word), let owner = text[word - 2], text.sees(".", at: word - 1),
-                    cancelled.contains(owner.text),
+                    cancelled.contains(owner.text), text[word - 3]?.isMark("=") != true,
                     Self.startingVerbs.contains(where: text.tokens[word].text.hasPrefix),
                     let open = (word + 1..<min(word + 12, index)).first(where: {
                         text.tokens[$0].isMark("{")

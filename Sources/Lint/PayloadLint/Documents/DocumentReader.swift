@@ -65,6 +65,11 @@ struct DocumentReader: Sendable {
         if allowsComments, let document = try? JSONScanner.scan(IllustratedJSON(bytes).bytes) {
             var result = read(document)
             result.hasComments = true
+            // They are no quotation marks in JSON with comments either.
+            if IllustratedJSON(bytes).hasTypographicQuotes {
+                result.faults.append(
+                    Self.typographicQuotes(at: .offset(bytes.firstIndex(of: 0xe2) ?? 0)))
+            }
             return result
         }
         if isYAML, !allowsComments {

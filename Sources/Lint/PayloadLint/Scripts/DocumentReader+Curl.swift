@@ -24,7 +24,10 @@ extension DocumentReader {
         if PageBlock.isPage(name) { return .warning }
         let interpreter = String(decoding: text.prefix { $0 != 0x0a }, as: UTF8.self)
         let lower = name.lowercased()
-        guard !interpreter.contains("zsh"), !isMakefile(name) else { return nil }
+        guard !interpreter.contains("zsh"), !isMakefile(name),
+            // A script that changes where words are split knows what it does.
+            text.firstRange(of: "IFS=".utf8) == nil
+        else { return nil }
         return interpreter.hasPrefix("#!") && interpreter.contains("sh")
             || lower.hasSuffix(".sh") || lower.hasSuffix(".bash") ? .error : nil
     }

@@ -96,9 +96,13 @@ struct PageSections {
         let title = bytes[headings[own - 1]...].prefix { $0 != 0x0a }
         // The title of the page is about all of it.
         guard own > 1 || title.starts(with: "##".utf8) else { return false }
-        let start = max(title.endIndex, block.lowerBound - Self.reach)
-        let before = String(decoding: bytes[start..<block.lowerBound], as: UTF8.self)
-            .lowercased().split { !$0.isLetter }
+        // Another block of the section may be about another push.
+        let between = bytes[title.endIndex..<max(title.endIndex, block.lowerBound)]
+        guard between.count <= Self.reach, !between.contains(UInt8(ascii: "{")) else {
+            return false
+        }
+        let before = String(decoding: between, as: UTF8.self).lowercased()
+            .split { !$0.isLetter }
         guard !before.contains(where: { Self.visiblePushes.contains(String($0)) }) else {
             return false
         }

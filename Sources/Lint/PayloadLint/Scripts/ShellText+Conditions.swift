@@ -96,7 +96,9 @@ extension ShellText {
                 names.append(String(decoding: name, as: UTF8.self))
                 continue
             }
-            isBeginning = beginnings.contains(String(decoding: word, as: UTF8.self))
+            // Options of `declare -g` and the like.
+            let isOption = isBeginning && word.first == UInt8(ascii: "-")
+            isBeginning = isOption || beginnings.contains(String(decoding: word, as: UTF8.self))
         }
         return names
     }

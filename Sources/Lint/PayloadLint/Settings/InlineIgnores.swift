@@ -78,10 +78,18 @@ package struct InlineIgnores: Sendable {
 
     /// Whether a string literal begins in some code and does not end there.
     private static func endsInString(_ code: ArraySlice<UInt8>) -> Bool {
+        let quote = UInt8(ascii: "\"")
         var isInside = false
         var isEscaped = false
-        for byte in code {
-            if byte == UInt8(ascii: "\""), !isEscaped { isInside.toggle() }
+        for (index, byte) in zip(code.indices, code) {
+            let before = index > code.startIndex ? code[index - 1] : 0
+            if byte == quote, !isEscaped {
+                // Literals of several lines, raw ones, and characters of C are not counted.
+                guard before != UInt8(ascii: "#"), before != UInt8(ascii: "'"),
+                    !code[index...].starts(with: [quote, quote, quote])
+                else { return false }
+                isInside.toggle()
+            }
             isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
         }
         return isInside

@@ -47,9 +47,22 @@ extension WrapperRequest {
         guard let notification = member("notification")?.value else { return false }
         let shown = [
             "click_action", "android_channel_id", "body_loc_key", "title_loc_key", "body_loc_args",
-            "title_loc_args", "sound",
+            "title_loc_args",
         ]
         return shown.contains { member($0, of: notification) != nil } || hasFlag(in: notification)
+    }
+
+    /// Whether `content_available` or `mutable_content` is in the request or its notification.
+    var hasAppleFlag: Bool {
+        hasFlag(in: node) || member("notification").map { hasFlag(in: $0.value) } == true
+    }
+
+    /// Whether the recipient is one of Firebase only: services with the same members, such as
+    /// Pushy, have more of them in `notification`.
+    private var hasRecipientOfFirebase: Bool {
+        if destination == .formerFirebase || isForTopics { return true }
+        let to = member("to").flatMap { document.scalarText($0.value) } ?? ""
+        return member("registration_ids") != nil || to.hasPrefix("/topics/") || Self.isToken(to)
     }
 
     /// Whether the recipient is the address of a person: of mail, or a number of a telephone.
@@ -248,7 +261,7 @@ extension WrapperRequest {
 
     /// Reports the members of `notification` that the former API ignores.
     private func membersWithoutEffect(in notification: Int) -> [PushDocument.Fault] {
-        guard document.kind(notification) == .object else { return [] }
+        guard document.kind(notification) == .object, hasRecipientOfFirebase else { return [] }
         let flags = ["contentavailable", "mutablecontent"]
         let others = document.members(of: notification).filter { member in
             let name = String(decoding: document.text(member.key), as: UTF8.self)

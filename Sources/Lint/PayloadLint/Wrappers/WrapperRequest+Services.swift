@@ -33,8 +33,10 @@ extension WrapperRequest {
         guard let scanned = try? JSONScanner.scan(inner.bytes), scanned.kind(0) == .object else {
             return []
         }
-        return WrapperRequest(document: scanned, text: inner, node: 0, pointer: pointer + "/GCM")
-            .formerMessage() ?? []
+        let request = WrapperRequest(
+            document: scanned, text: inner, node: 0, pointer: pointer + "/GCM")
+        // Without a flag of Apple's nothing shows that one of its devices gets it.
+        return request.hasAppleFlag ? request.formerMessage() ?? [] : []
     }
 
     /// Reports a payload of Amazon SNS that is not in a string. A message that is not in a request

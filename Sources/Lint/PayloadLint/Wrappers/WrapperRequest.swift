@@ -152,11 +152,7 @@ struct WrapperRequest {
             ["token", "tokens", "topic"].allSatisfy({ member($0) == nil }),
             member("to").map({ document.kind($0.value) == .string }) ?? true
         else { return false }
-        let apns = member("apns")?.value
         return showsFormerFirebase
-            || ["payload", "headers"].contains { name in
-                apns.map { member(name, of: $0) != nil } == true
-            }
     }
 
     /// The member `aps` of `apns` beside `payload` or `headers`, or in a message with a recipient.

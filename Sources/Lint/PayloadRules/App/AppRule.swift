@@ -34,7 +34,7 @@ public struct AppRule: Sendable, Identifiable {
     }
     /// Whether the rule reads the entitlements: it is skipped if they are not known.
     public var needsEntitlements: Bool {
-        ["CF005", "CF006", "CF007", "CF012", "CF018", "CF023", "CF025", "CF029"]
+        ["CF005", "CF006", "CF007", "CF012", "CF015", "CF017", "CF018", "CF023", "CF025", "CF029"]
             .contains(id.rawValue)
     }
     let check: @Sendable (AppFacts, inout AppFindings) -> Void

@@ -80,6 +80,8 @@ struct CommandOrderTests {
                 let look = ReadFeedback(after: 0, limit: CallersWeight.maximum / 16)
                 return Task { try await store.perform(look) }
             }
+            #expect(
+                try await comesTrue { store.link.callersReads.waiting == CallersWeight.maximum })
             // The others have a connection, and wait for the lock.
             #expect(
                 try await comesTrue { store.link.pool.condition(.reader).waiting >= 12 })

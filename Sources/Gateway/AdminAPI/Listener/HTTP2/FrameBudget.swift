@@ -96,7 +96,7 @@ struct FrameBudget {
     }
 }
 
-/// A number of events, and as many again when it is used up and ``FrameBudget/period`` is over.
+/// A number of events, and as many again when ``FrameBudget/period`` is over.
 struct PeriodBudget {
     private let count: Int
     private var start: NIODeadline
@@ -111,12 +111,12 @@ struct PeriodBudget {
 
     /// Counts one. Returns false when none is left.
     mutating func take(now: () -> NIODeadline) -> Bool {
-        if left == 0 {
-            let now = now()
-            guard now - start >= FrameBudget.period else { return false }
+        let now = now()
+        if now - start >= FrameBudget.period {
             start = now
-            left = count
+            left = max(left, count)
         }
+        guard left > 0 else { return false }
         left -= 1
         return true
     }

@@ -24,7 +24,7 @@ public struct MeasureQueues: StoreCommand {
 
     /// The cost of counting a queue, in wakes: entries of an index take a fraction of what wakes do
     /// (100 000 took 8 to 16 ms, and examining 5 000 wakes 10 ms), and most queues hold few.
-    private static let queueWeight = 500
+    private static let queueWeight = 50
 
     /// A read for a caller.
     public var profile: CommandProfile {
