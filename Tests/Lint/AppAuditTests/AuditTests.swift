@@ -14,7 +14,7 @@ struct AuditTests {
         class AppDelegate: NSObject, UIApplicationDelegate {
             func application(_ application: UIApplication,
                 didReceiveRemoteNotification info: [AnyHashable: Any]
-            ) async -> UIBackgroundFetchResult { .newData }
+            ) async -> UIBackgroundFetchResult { await Sync.run() }
             func schedule() {
                 BGTaskScheduler.shared.register(forTaskWithIdentifier: Tasks.refresh, using: nil) {
                     ($0 as? BGAppRefreshTask)?.setTaskCompleted(success: true)

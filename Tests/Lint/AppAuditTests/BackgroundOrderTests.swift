@@ -53,6 +53,16 @@ struct BackgroundOrderTests {
         #expect(Self.faults("func handle(task: BGProcessingTask) {\n\(body)\n}") == [])
     }
 
+    @Test("time in the background is asked for before the handler that gives it back")
+    func timeBefore() {
+        let source =
+            "func handle(task: BGProcessingTask) {\n"
+            + "let id = UIApplication.shared.beginBackgroundTask { \(Self.end) }\n"
+            + "task.expirationHandler = { UIApplication.shared.endBackgroundTask(id) }\n"
+            + "w.load { \(Self.end) }\n}"
+        #expect(!Self.faults(source).contains(.expirationAfterStart))
+    }
+
     private static let helper = "func poll() { t = Timer.scheduledTimer(withTimeInterval: 9) {} }\n"
 
     @Test(

@@ -199,13 +199,14 @@ extension SourceReader {
 
     /// The beginnings of names of functions that start work and get what runs at its end.
     private static let startingVerbs = [
-        "run", "start", "perform", "execute", "begin", "fetch", "load", "sync", "refresh",
+        "run", "start", "perform", "execute", "fetch", "load", "sync", "refresh",
         "process", "download", "upload", "update",
     ]
 
     /// Names that tell nothing of the work.
     private static let commonNames: Set = [
         "self", "Self", "task", "true", "false", "nil", "YES", "NO", "weak", "in",
+        "shared", "UIApplication",
     ]
 
     /// The names of what a call starts, and of the queue that runs it.
@@ -253,7 +254,9 @@ extension SourceReader {
             guard text.tokens[word].isName("return") || text.tokens[word].isName("throw"),
                 text.scopeIndices[word] == inside
             else { return false }
-            return text.statementEnd(word, words) >= words.upperBound
+            // In Objective-C a semicolon follows.
+            let end = text.statementEnd(word, words)
+            return end >= words.upperBound - (text.isObjectiveC ? 1 : 0)
         }
     }
 
