@@ -105,6 +105,7 @@ struct CompletionPathsTests {
         let first = "if state != .active {\nstate = .active\ndone(.noData)\n}\n"
         #expect(Self.gaps(first + other) == [])
         #expect(Self.gaps(first + "state = next()\n" + other) == [0])
+        #expect(Self.gaps(first + "model.state = next()\n" + other) == [])
         #expect(
             Self.gaps("if isBusy { done(.noData) }\nisBusy.toggle()\nif !isBusy { done(.b) }")
                 == [0])

@@ -83,8 +83,14 @@ struct FirebaseTests {
         "the former API sends as text what is none in `data`, and shows nothing of it",
         arguments: [
             (
-                #"{"to":"t","notification":{"sound":"x"},"data":{"a":"b","n":{"k":1},"m":2}}"#,
+                #"{"to":"DEVICE_TOKEN","notification":{"sound":"x"},"#
+                    + #""data":{"a":"b","n":{"k":1},"m":2}}"#,
                 ["warning G014 /data/n"]
+            ),
+            // Other services have these members too.
+            (#"{"to":"t","notification":{"sound":"x"},"data":{"n":{"k":1}}}"#, []),
+            (
+                #"{"to":"t","time_to_live":9,"notification":{"title":"x","category":"c"}}"#, []
             ),
             (
                 #"{"to":"t","data":{"alert":"n","sound":"x"},"priority":"high"}"#,

@@ -55,9 +55,15 @@ struct RecipientTests {
         "the former API has no parts for platforms",
         arguments: [
             (
-                #"{"to":"t","notification":{"title":"x"},"#
+                #"{"to":"DEVICE_TOKEN","notification":{"title":"x"},"#
                     + #""apns":{"payload":{"aps":{"badge":"1","x":2}}},"android":{}}"#,
                 ["warning G012 /apns"]
+            ),
+            // Nothing shows that Firebase is asked, so `apns` may be what counts.
+            (
+                #"{"to":"ann","notification":{"title":"x"},"#
+                    + #""apns":{"payload":{"aps":{"badge":"1"}}}}"#,
+                ["error G014 /apns/payload/aps/badge"]
             ),
             (
                 #"{"registration_ids":["t"],"notification":{"title":"x"},"webpush":{}}"#,

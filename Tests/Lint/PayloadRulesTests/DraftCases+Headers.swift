@@ -240,7 +240,7 @@ extension DraftCase {
         .request(
             "H017", .alert, [.init("mutable-content", "1")],
             .found(at: "mutable-content", .warning)),
-        .request("H017", .alert, [.init("sound", "")], .found(at: "sound", .warning)),
+        .request("H017", .alert, [.init("sound", "x")], .found(at: "sound", .warning)),
         .request("H017", .alert, [.init("content-type", "application/json")], .clean),
         .payload(
             "H017", .alert, #"{"aps":{"alert":"x"},"apns-priority":5}"#,

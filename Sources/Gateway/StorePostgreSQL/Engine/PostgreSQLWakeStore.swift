@@ -21,7 +21,7 @@ public final class PostgreSQLWakeStore: WakeStore {
         public var acceptsLoss = false
         /// How many commands of this gateway write at the same time.
         public var writerCount = 2
-        /// How many reads run concurrently. All but one are for callers, too.
+        /// How many reads run concurrently, all but one of them callers' at most.
         public var readerCount = 4
         /// After how long without a heartbeat another gateway's writers are replaced, in
         /// seconds.

@@ -182,7 +182,8 @@ final class LinkMailbox: Sendable {
         }
     }
 
-    /// How many connections of a role are established, how many wait for one, and why there is none.
+    /// How many connections of a role are established, how many wait for one, and why there is
+    /// none.
     func condition(
         _ role: Session.Role
     ) -> (established: Int, waiting: Int, failure: String?) {

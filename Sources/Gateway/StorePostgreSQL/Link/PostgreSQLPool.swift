@@ -60,8 +60,8 @@ package final class PostgreSQLPool: Sendable {
         }
     }
 
-    /// The number of established connections of a role and of commands that wait for one, and, while
-    /// there is none, why.
+    /// The number of established connections of a role and of commands that wait for one, and,
+    /// while there is none, why.
     package func condition(
         _ role: Session.Role
     ) -> (established: Int, waiting: Int, failure: String?) {

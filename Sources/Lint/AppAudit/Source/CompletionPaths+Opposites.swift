@@ -36,6 +36,12 @@ extension CompletionPaths {
             guard text.tokens[index].isName, operands.contains(text.tokens[index].text) else {
                 return false
             }
+            // The same name of something else: `model.isMine = …`.
+            if text.sees(".", at: index - 1), let owner = text[index - 2], !owner.isName("self"),
+                !operands.contains(owner.text)
+            {
+                return false
+            }
             return ["=", "+=", "-="].contains { text.sees($0, at: index + 1) }
                 || text.sees(".", "toggle", at: index + 1) || text.sees("&", at: index - 1)
         }

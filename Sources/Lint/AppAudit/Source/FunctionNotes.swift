@@ -8,6 +8,8 @@ final class FunctionNotes {
     var reportsNothing: [Int: Bool] = [:]
     /// The first token of a function's body that names the background modes, by its brace.
     var modes: [Int: Int?] = [:]
+    /// The words by which a function can run, by its brace.
+    var callChains: [Int: [Set<String>]] = [:]
     /// The places at which each function is named, and not declared.
     var uses: [String: [Int]]?
 }

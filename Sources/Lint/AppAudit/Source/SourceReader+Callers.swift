@@ -9,6 +9,14 @@ extension SourceReader {
     /// those for the functions of this file that have them, and so on, until the system may call
     /// one.
     func callChain(of index: Int) -> [Set<String>] {
+        guard let function = outerFunction(of: index) else { return [] }
+        if let known = notes.callChains[function.open] { return known }
+        let chain = findCallChain(of: index)
+        notes.callChains[function.open] = chain
+        return chain
+    }
+
+    private func findCallChain(of index: Int) -> [Set<String>] {
         var chain: [Set<String>] = []
         var known: Set<String> = []
         var places = [index]
@@ -70,7 +78,9 @@ extension SourceReader {
         let isCallback =
             ["init", "main", "deinit"].contains(head.name)
             || Self.callbackNames.contains { head.name.hasPrefix($0) }
-        guard !isCallback, WordFilter.canFind(head.name) else { return nil }
+        // What begins with a capital is looked for as a type.
+        guard !isCallback, WordFilter.canFind(head.name), head.name.first?.isUppercase != true
+        else { return nil }
         let hasType = text.type(around: function.head) != nil
         guard isPrivate || !hasType || plainType(around: function.head) != nil else { return nil }
         return [head.name]

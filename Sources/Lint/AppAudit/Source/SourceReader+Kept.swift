@@ -161,9 +161,9 @@ extension SourceReader {
             closure.filter { text.tokens[$0].isName }.map { text.tokens[$0].text }
         ).subtracting(Self.commonNames)
         return (body.lowerBound..<max(body.lowerBound, index)).contains { word in
-            guard text.scopeIndices[word] == text.scopeIndices[index] else { return false }
             // `task.progress.completedUnitCount += 1`
-            if text.sees("completedUnitCount", "+=", at: word) { return true }
+            if text.sees("completedUnitCount", "+=", at: word) { return runs(word, before: index) }
+            guard text.scopeIndices[word] == text.scopeIndices[index] else { return false }
             switch text.tokens[word].text {
             case "Task":
                 guard let last = text[word - 1], !last.isMark("="), !last.isMark("."),
@@ -195,6 +195,16 @@ extension SourceReader {
                 }
             }
         }
+    }
+
+    /// Whether a statement runs in the course of the block of another one, and in no closure there.
+    private func runs(_ word: Int, before index: Int) -> Bool {
+        var scope = text.scopeIndices[word]
+        while scope != text.scopeIndices[index] {
+            guard scope >= 0, case .control = text.scopes[scope].kind else { return false }
+            scope = text.scopes[scope].parent
+        }
+        return true
     }
 
     /// The beginnings of names of functions that start work and get what runs at its end.

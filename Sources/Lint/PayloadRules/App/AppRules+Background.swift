@@ -223,7 +223,8 @@ extension AppRules {
                 files.insert(seen.place.file).inserted
             else { return }
             let name = seen.place.file.split(separator: "/").last ?? ""
-            guard copies.insert("\(name):\(seen.place.line)").inserted else { return }
+            let place = "\(name):\(seen.place.line):\(seen.place.column)"
+            guard copies.insert(place).inserted else { return }
             findings.report(bundle, at: seen.place)
         }
     }

@@ -22,6 +22,8 @@ struct CommandOrderTests {
         writers: Int = 2, _ body: (Counter, PostgreSQLWakeStore, TestPool) async throws -> Void
     ) async throws {
         let other = try TestPool()
+        // Its connection is there before the role's timeouts are.
+        try await other.done(Query("SELECT 1"))
         let url = other.server.uri(other.database)
         try await PostgreSQLWakeStore.migrate(url: url)
         // What waits for a lock is to wait as long as a test takes.
