@@ -142,5 +142,6 @@ private func withOptionalBytes<Value>(
     _ bytes: [UInt8]?, _ body: (UnsafeBufferPointer<UInt8>?) -> Value
 ) -> Value {
     guard let bytes else { return body(nil) }
+    // SAFETY: the buffer is valid until the closure returns, and is not kept.
     return bytes.withUnsafeBufferPointer { body($0) }
 }

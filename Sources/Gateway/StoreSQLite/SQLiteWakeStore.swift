@@ -30,10 +30,10 @@ public final class SQLiteWakeStore: WakeStore {
     /// device is on a different page among many; so smaller pages than SQLite's default of 4 096
     /// reduce the writes, and most wakes with their payloads still fit.
     static let pageBytes = 2_048
-    /// The size of the writer's page cache, in KiB. More is slower: the system's cache serves reads,
-    /// and SQLite scans its whole cache after each transaction that split pages out of their order.
-    /// With 600 000 devices, transactions of 32 wakes for new ones took 37 us of processor time a
-    /// wake with 64 MiB, 24 with 16 and 21 with 8; those for known ones 13 with each.
+    /// The size of the writer's page cache, in KiB. More is slower: the system's cache serves
+    /// reads, and SQLite scans its whole cache after each transaction that split pages out of their
+    /// order. With 600 000 devices, transactions of 32 wakes for new ones took 37 us of processor
+    /// time a wake with 64 MiB, 24 with 16 and 21 with 8; those for known ones 13 with each.
     static let cacheKibibytes = 16_384
 
     /// The size to which the log is truncated when it restarts, in bytes.
