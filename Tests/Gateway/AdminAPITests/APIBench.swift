@@ -35,6 +35,15 @@ struct APIBench {
         configuration = AdminConfiguration(authentication: .keys(KeyRing(ring)))
     }
 
+    /// What routes get, without a listener.
+    var services: Services {
+        Services(
+            gateway: gateway, configuration: configuration,
+            metrics: AdminMetrics(MetricsRegistry()),
+            connections: ListenerConnections(places: 1, placesOfPeer: 1),
+            streams: ConnectionCount(), audit: AuditLog(.silent), readings: { [] })
+    }
+
     /// Serves while `body` runs.
     func serve(
         logger: Logger = .silent, audit: AuditLog? = nil, webhooks: [WebhookHealth] = [],

@@ -33,11 +33,7 @@ struct AdminRequestContextTests {
         #expect(context.logger[metadataKey: AdminRequestContext.idKey] == "\(id)")
 
         let bench = try APIBench()
-        let services = Services(
-            gateway: bench.gateway, configuration: bench.configuration,
-            metrics: AdminMetrics(MetricsRegistry()),
-            connections: ListenerConnections(places: 1, placesOfPeer: 1),
-            streams: ConnectionCount(), audit: AuditLog(.silent), readings: { [] })
+        let services = bench.services
         let middleware = ProblemMiddleware(
             table: RouteTable(services), metrics: services.metrics, refusals: nil)
         var headers = HTTPFields()

@@ -99,11 +99,7 @@ struct AppAccessTests {
     @Test("Every route has been looked at")
     func completeness() throws {
         let bench = try APIBench()
-        let services = Services(
-            gateway: bench.gateway, configuration: bench.configuration,
-            metrics: AdminMetrics(MetricsRegistry()),
-            connections: ListenerConnections(places: 1, placesOfPeer: 1),
-            streams: ConnectionCount(), audit: AuditLog(.silent), readings: { [] })
+        let services = bench.services
         let known: Set = [
             "POST /v1/wakes", "POST /v1/wakes/batch", "POST /v1/wakes/multicast",
             "GET /v1/wakes", "POST /v1/wakes/lookup", "GET /v1/wakes/{id}",

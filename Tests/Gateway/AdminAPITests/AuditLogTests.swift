@@ -210,11 +210,7 @@ struct AuditLogTests {
     @Test("No route that changes something is left out")
     func completeness() throws {
         let bench = try APIBench()
-        let services = Services(
-            gateway: bench.gateway, configuration: bench.configuration,
-            metrics: AdminMetrics(MetricsRegistry()),
-            connections: ListenerConnections(places: 1, placesOfPeer: 1),
-            streams: ConnectionCount(), audit: AuditLog(.silent), readings: { [] })
+        let services = bench.services
         let noted = Set(Self.changes.map { "\($0.method) \($0.path)" })
         for route in RouteTable(services).routes
         where route.method != .get && !Self.otherPaths.contains(route.path) {

@@ -166,14 +166,10 @@ extension SourceReader {
             guard text.scopeIndices[word] == text.scopeIndices[index] else { return false }
             switch text.tokens[word].text {
             case "Task":
-                guard let last = text[word - 1], !last.isMark("="), !last.isMark("."),
-                    let open = (word + 1..<min(word + 12, index)).first(where: {
-                        text.tokens[$0].isMark("{")
-                    }), text.partners[open] < index
-                else { return false }
-                return text.content(ofBracket: open).contains {
-                    text.tokens[$0].text.hasPrefix("setTaskCompleted")
+                guard let last = text[word - 1], !last.isMark("="), !last.isMark(".") else {
+                    return false
                 }
+                return hasEndingClosure(word, before: index)
             case "addOperation", "addOperations", "start", "resume":
                 let takesWork = text.tokens[word].text.hasPrefix("add")
                 guard isCall(word),
@@ -185,15 +181,22 @@ extension SourceReader {
                 // `work.run { task.setTaskCompleted(success: $0) }`
                 guard isCall(word), let owner = text[word - 2], text.sees(".", at: word - 1),
                     cancelled.contains(owner.text), text[word - 3]?.isMark("=") != true,
-                    Self.startingVerbs.contains(where: text.tokens[word].text.hasPrefix),
-                    let open = (word + 1..<min(word + 12, index)).first(where: {
-                        text.tokens[$0].isMark("{")
-                    }), text.partners[open] < index
+                    Self.startingVerbs.contains(where: text.tokens[word].text.hasPrefix)
                 else { return false }
-                return text.content(ofBracket: open).contains {
-                    text.tokens[$0].text.hasPrefix("setTaskCompleted")
-                }
+                return hasEndingClosure(word, before: index)
             }
+        }
+    }
+
+    /// Whether a call gets a closure that completes the task, which ends before a later statement.
+    private func hasEndingClosure(_ call: Int, before index: Int) -> Bool {
+        guard
+            let open = (call + 1..<min(call + 12, index)).first(where: {
+                text.tokens[$0].isMark("{")
+            }), text.partners[open] < index
+        else { return false }
+        return text.content(ofBracket: open).contains {
+            text.tokens[$0].text.hasPrefix("setTaskCompleted")
         }
     }
 

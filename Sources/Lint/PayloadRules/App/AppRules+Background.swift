@@ -218,14 +218,17 @@ extension AppRules {
     private static func forcedCasts(_ facts: AppFacts, _ findings: inout AppFindings) {
         var files: Set<String> = []
         var copies: Set<String> = []
+        var told: Set<AppPlace> = []
         eachObservation(in: facts) { bundle, seen in
-            guard seen.subject == .fault(.forcedTaskCast), bundle.platform != .macOS,
-                files.insert(seen.place.file).inserted
-            else { return }
-            let name = seen.place.file.split(separator: "/").last ?? ""
-            let place = "\(name):\(seen.place.line):\(seen.place.column)"
-            guard copies.insert(place).inserted else { return }
-            findings.report(bundle, at: seen.place)
+            guard seen.subject == .fault(.forcedTaskCast), bundle.platform != .macOS else { return }
+            let file = seen.place.file
+            if files.insert(file).inserted {
+                let name = file.split(separator: "/").last ?? ""
+                let place = "\(name):\(seen.place.line):\(seen.place.column)"
+                if copies.insert(place).inserted { told.insert(seen.place) }
+            }
+            // For each target that has the file.
+            if told.contains(seen.place) { findings.report(bundle, at: seen.place) }
         }
     }
 

@@ -66,6 +66,19 @@ struct AppRulesTests {
         #expect(missing.count == 3)
     }
 
+    @Test("forced casts of a file are one finding, of all targets that have the file")
+    func forcedCasts() {
+        let casts = [SourceObservation.Subject.fault(.forcedTaskCast), .fault(.forcedTaskCast)]
+        let first = AppFacts.Bundle.sample("A", .app, seen: casts)
+        let second = AppFacts.Bundle(
+            name: "B", role: .app, platform: .iOS, sources: first.sources)
+        let found = AppRules.findings(in: AppFacts(bundles: [first, second])).filter {
+            $0.diagnostic.rule == "CF043"
+        }
+        // The audit joins those of one place.
+        #expect(found.map(\.targets) == [["A"], ["B"]])
+    }
+
     @Test("a misspelt mode is named at its place, with the right one")
     func nearMisses() throws {
         let facts = AppFacts.app([.background], info: Plist.modes("remote_notification"))
