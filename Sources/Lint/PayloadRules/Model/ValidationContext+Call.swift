@@ -94,13 +94,12 @@ extension ValidationContext {
             guard !found, document.kind(value) == .string, !document.isEmptyString(value) else {
                 return
             }
-            let text = document.content(value)
+            let text = document.bytes[document.content(value)]
             found =
-                text.count >= Self.opaqueByteCount
-                && !document.bytes[text].contains { $0 <= 0x20 || $0 >= 0x7f }
-                || document.namesCipher(key) || document.namesSample(key)
+                text.count >= Self.opaqueByteCount && !text.contains { $0 <= 0x20 || $0 >= 0x7f }
+                || CipherText.isOne(text) || document.namesCipher(key) || document.namesSample(key)
         }
-        return found
+        return found || CipherText.isInObject(of: document)
     }
 
     /// The length in Base64 of two cipher blocks, a nonce and a tag.
@@ -184,6 +183,7 @@ extension JSONDocument {
     fileprivate func namesCipher(_ key: Int) -> Bool {
         let letters = String(decoding: NearMiss.letters(text(key)), as: UTF8.self)
         return letters.hasPrefix("encrypted") || letters.contains("ciphertext")
+            || ["enc", "cipher", "encdata", "encpayload"].contains(letters)
     }
 
     /// Whether a key of a sample stands for those that a reader puts in: `your_custom_data`.
