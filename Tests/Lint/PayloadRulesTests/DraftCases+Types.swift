@@ -266,6 +266,15 @@ extension DraftCase {
         .payload(
             "G011", .alert, #"{"aps":{"alert":{"body":"x","mine":"y"}}}"#,
             .found(at: "/aps/alert/mine", .note)),
+        .payload(
+            "G011", .alert, #"{"aps":{"alert":{"title":"x","message":"y"}}}"#,
+            .found(at: "/aps/alert/message", .warning)),
+        .payload(
+            "G011", .alert, #"{"aps":{"alert":{"title":"x","body":"z","message":"y"}}}"#,
+            .found(at: "/aps/alert/message", .note)),
+        .payload(
+            "G011", .alert, #"{"aps":{"alert":{"title":"x","text":"y"},"mutable-content":1}}"#,
+            .found(at: "/aps/alert/text", .note)),
         .payload("G011", .alert, #"{"aps":{"alert":{"body":"x","titleLocKey":"y"}}}"#, .clean),
         .payload(
             "G011", .alert, #"{"aps":{"alert":{"body":"x","sound":"default"}}}"#,

@@ -215,7 +215,7 @@ extension Rules {
     private static func noteForeignAlertKeys(_ push: ValidationContext, _ findings: inout Findings)
     {
         var spellings: [[UInt8]: StaticString]?
-        forEachAlertPart(push) { key, _, parts in
+        forEachAlertPart(push) { key, value, parts in
             guard let document = push.document,
                 !parts.contains(where: { document.hasText(key, $0) })
             else { return }
@@ -233,12 +233,34 @@ extension Rules {
             }
             let known = spellings ?? Self.spellings(of: parts)
             spellings = known
-            if known[NearMiss.letters(document.text(key))] == nil {
+            let letters = NearMiss.letters(document.text(key))
+            guard known[letters] == nil else { return }
+            if namesOfText.contains(String(decoding: letters, as: UTF8.self)), showsOnlyTitle(push),
+                document.kind(value) == .string, !document.isEmptyString(value)
+            {
+                findings.report(
+                    .node(key), "a key of the alert is none of Apple's, and nothing shows its text",
+                    fix: "Write `body`.")
+            } else {
                 findings.report(
                     .node(key), "a key of the alert is none of Apple's",
                     fix: "Move it out of `aps` to the top level.", severity: .note)
             }
         }
+    }
+
+    /// Names by which other services call the text of an alert.
+    private static let namesOfText: Set<String> = [
+        "message", "msg", "text", "content", "description",
+    ]
+
+    /// Whether the alert has a title and no other text, and no extension of the app adds one.
+    private static func showsOnlyTitle(_ push: ValidationContext) -> Bool {
+        guard let document = push.document, let alert = push.member(.alert)?.value,
+            !push.apsKeys.contains(.mutableContent)
+        else { return false }
+        let has = { document.member($0, of: alert) != nil } as (StaticString) -> Bool
+        return (has("title") || has("title-loc-key")) && !has("body") && !has("loc-key")
     }
 
     /// Reports keys at the top level. The two that an app is unlikely to choose are recognised in
