@@ -49,6 +49,10 @@ extension DraftCase {
             "H004", bare(.init("apns-push-type", " ")), "blank",
             .found(at: "apns-push-type", .warning)),
         DraftCase("H004", bare(), "bare payload", .clean),
+        // Rule H017 says it.
+        .request(
+            "H004", .background, [.init("apns-push-type", ""), .init("apns_push_type", "alert")],
+            .clean),
         .request("H004", .background, .clean),
         .request(
             "H005", .background, [.init("apns-push-type", "Background")],
@@ -129,6 +133,9 @@ extension DraftCase {
         .request(
             "VO001", .background, [.init("apns-topic", "a.voip")], #"{"callUUID":"u"}"#,
             .found(at: "apns-push-type", .error)),
+        .request(
+            "H007", .mdm, [.init("apns-topic", "com.example.mdm")],
+            .found(at: "apns-topic", .warning)),
         .request("H007", .mdm, .clean),
         .request("H007", .pushtotalk, .clean),
         .request("H007", .voip, [.init("apns-topic", "com.example.app")], .clean),

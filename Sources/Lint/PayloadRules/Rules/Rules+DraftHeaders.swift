@@ -41,7 +41,8 @@ extension Rules {
             from: [.sending, .troubleshooting], fix: "Say the push type.", in: .draft
         ) { push, findings in
             guard let draft = push.draft, draft.pushType == nil,
-                draft.lacks("apns-push-type") || draft.names.contains("apns-push-type")
+                draft.lacks("apns-push-type") || draft.names.contains("apns-push-type"),
+                !isMisspelt("apns-push-type", in: push)
             else { return }
             let isForWatch = draft.target == .watchOS
             findings.report(
@@ -299,7 +300,11 @@ extension Rules {
             return
         }
         let suffix = type.topicSuffix
-        if suffix.isEmpty {
+        if type == .mdm, !topic.hasPrefix("com.apple.mgmt.") {
+            findings.report(
+                .header("apns-topic"), "the topic of \(type) pushes begins with com.apple.mgmt",
+                fix: "Use the user id in the subject of the push certificate.", severity: .warning)
+        } else if suffix.isEmpty {
             guard let foreign = typeSuffix(of: topic) else { return }
             findings.report(
                 .header("apns-topic"),
