@@ -267,6 +267,14 @@ extension DraftCase {
             "G011", .alert, #"{"aps":{"alert":{"body":"x","mine":"y"}}}"#,
             .found(at: "/aps/alert/mine", .note)),
         .payload(
+            "G013", .alert, #"{"aps":{"alert":"x"},"data":{"content-available":1}}"#,
+            .found(at: "/data/content-available", .warning)),
+        .payload(
+            "G013", .alert, #"{"aps":{"alert":"x"},"data":{"contentAvailable":1}}"#, .clean),
+        .payload(
+            "G013", .background, #"{"aps":{"content-available":1},"d":{"content-available":1}}"#,
+            .clean),
+        .payload(
             "G011", .alert, #"{"aps":{"alert":{"title":"x","message":"y"}}}"#,
             .found(at: "/aps/alert/message", .warning)),
         .payload(

@@ -266,6 +266,7 @@ extension Rules {
     /// Reports keys at the top level. The two that an app is unlikely to choose are recognised in
     /// other spellings too.
     private static func keysBesideAPS(_ push: ValidationContext, _ findings: inout Findings) {
+        if push.draft != nil { flagsInData(push, &findings) }
         guard push.rootKeys.lengths & lengthsOfMistakes != 0, let document = push.document else {
             return
         }
@@ -289,6 +290,25 @@ extension Rules {
                     : key == .contentAvailable && push.aps != nil && lacks(key, push)
                         ? .error : nil,
                 repair: isCopy ? nil : movingIntoAPS(member.key, as: key, push, document))
+        }
+    }
+
+    /// Reports the keys for the system that are in an object beside `aps`, exactly as Apple spells
+    /// them, and not in `aps`.
+    private static func flagsInData(_ push: ValidationContext, _ findings: inout Findings) {
+        guard push.hasRootObject, push.apsObject != nil, let document = push.document else {
+            return
+        }
+        for outer in document.members(of: 0)
+        where document.kind(outer.value) == .object && !document.hasText(outer.key, "aps") {
+            for key in [APSKey.contentAvailable, .mutableContent] {
+                guard !push.apsKeys.contains(key),
+                    let member = document.member(key.name, of: outer.value)
+                else { continue }
+                findings.report(
+                    .node(member.key), "`\(key.name)` is in an object beside `aps`",
+                    severity: .warning)
+            }
         }
     }
 
