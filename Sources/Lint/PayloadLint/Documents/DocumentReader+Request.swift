@@ -68,8 +68,8 @@ extension DocumentReader {
         // A list of headers is not read, so that any of them may be there.
         let isList = members.headers.map { document.kind($0.value) == .array } ?? false
         var draft =
-            isList
-            ? assumptions.draft(payload: body)
+            isList || headers.isForAzure
+            ? assumptions.draft(payload: body, knownHeaders: headers.known)
             : assumptions.draft(payload: body, headers: headers.known)
         // A secret, which a document leaves out.
         draft.opaqueHeaders = headers.opaque.union(["authorization"])
@@ -83,24 +83,31 @@ extension DocumentReader {
     private func readHeaders(
         _ object: Int?, in document: JSONDocument, isPush: Bool, _ places: inout PlaceMap,
         _ faults: inout [PushDocument.Fault]
-    ) -> (known: [PushDraft.Header], opaque: Set<String>) {
-        guard let object else { return ([], []) }
+    ) -> (known: [PushDraft.Header], opaque: Set<String>, isForAzure: Bool) {
+        guard let object else { return ([], [], false) }
         let start = Int(document.nodes[object].start)
         guard document.kind(object) == .object else {
-            guard isPush || document.kind(object) != .array else { return ([], []) }
+            guard isPush || document.kind(object) != .array else { return ([], [], false) }
             faults.append(
                 PushDocument.Fault(
                     message: "`headers` is not an object",
                     fix: "Write the headers as an object of names and values.",
                     place: .offset(start), pointer: "/headers"))
-            return ([], [])
+            return ([], [], false)
         }
         places.missingHeaders = (.offset(start), "/headers")
         var headers: (known: [PushDraft.Header], opaque: Set<String>) = ([], [])
+        let isForAzure = Wrapper.isForAzure(
+            document.members(of: object).map {
+                String(decoding: document.text($0.key), as: UTF8.self)
+            })
         for member in document.members(of: object) {
-            let name = String(decoding: document.text(member.key), as: UTF8.self)
+            let written = String(decoding: document.text(member.key), as: UTF8.self)
+            let name = isForAzure ? Wrapper.appleName(ofAzureHeader: written) : written
+            // The others are for the service.
+            if isForAzure, !name.hasPrefix("apns-") { continue }
             let place = FilePlace.offset(Int(document.nodes[member.value].start))
-            let pointer = "/headers/" + JSONPointerText.escaped(name)
+            let pointer = "/headers/" + JSONPointerText.escaped(written)
             guard let value = document.scalarText(member.value) else {
                 faults.append(
                     PushDocument.Fault(
@@ -117,7 +124,7 @@ extension DocumentReader {
             places.headers.append(
                 PlaceMap.Header(name: name.lowercased(), place: place, pointer: pointer))
         }
-        return headers
+        return (headers.known, headers.opaque, isForAzure)
     }
 }
 

@@ -88,6 +88,8 @@ extension DocumentReader {
         places.missingHeaders = ((headers ?? root).place, headers == nil ? "" : "/headers")
         var list: [PushDraft.Header] = []
         var opaque: Set<String> = []
+        let isForAzure = Wrapper.isForAzure(
+            headers?.mapping?.map { $0.key.scalar?.string ?? "" } ?? [])
         if let headers {
             guard let mapping = headers.mapping else {
                 throw YAMLFault(
@@ -95,8 +97,10 @@ extension DocumentReader {
                     headers.place, pointer: "/headers")
             }
             for (key, value) in mapping {
-                let name = key.scalar?.string ?? ""
-                let pointer = "/headers/" + JSONPointerText.escaped(name)
+                let written = key.scalar?.string ?? ""
+                let name = isForAzure ? Wrapper.appleName(ofAzureHeader: written) : written
+                if isForAzure, !name.hasPrefix("apns-") { continue }
+                let pointer = "/headers/" + JSONPointerText.escaped(written)
                 // `{{ topic }}` of a template is a mapping in a mapping.
                 if let first = value.mapping?.first(where: { _ in true }),
                     first.key.mapping != nil
@@ -123,7 +127,10 @@ extension DocumentReader {
         }
         let body = try YAMLText.body(payload)
         places.payload = .marks(body.marks)
-        var draft = assumptions.draft(payload: body.bytes, headers: list)
+        var draft =
+            isForAzure
+            ? assumptions.draft(payload: body.bytes, knownHeaders: list)
+            : assumptions.draft(payload: body.bytes, headers: list)
         draft.opaqueHeaders = opaque.union(["authorization"])
         // Without headers it may be a part of what is sent.
         result.items = [

@@ -23,6 +23,12 @@ package enum Nearest {
         return best.1 <= min(maximumDistance, max(1, name.count / 2)) ? best.0 : nil
     }
 
+    /// Whether two names differ by at most this many letters, whatever their case and separators.
+    static func isNear(_ name: String, _ known: String, upTo limit: Int) -> Bool {
+        let (left, right) = (folded(name), folded(known))
+        return abs(left.count - right.count) <= limit && distance(left, right) <= limit
+    }
+
     /// The name without case and separators, so that `keyFile` and `key_file` equal `key-file`.
     private static func folded(_ name: String) -> [UInt8] {
         name.lowercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }

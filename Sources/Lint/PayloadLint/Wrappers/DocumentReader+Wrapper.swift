@@ -27,34 +27,12 @@ extension DocumentReader {
             guard assumptions.pushType == nil, request.isFormerFirebaseBesideAPS else { return nil }
             return request.formerFirebase().map { self.document(of: $0) }
         }
-        // `message` of Firebase, and `Message` of Amazon SNS, whose value is a string. An
-        // unmistakable outer request has its own member `message`.
-        let around = request.names
-        let isOther = Wrapper.all.contains { $0.isUnmistakable && $0.fits(around) }
-        for name in isOther ? [] : ["message", "Message"] {
-            guard let member = document.last(name, of: 0) else { continue }
-            let inner = "/" + name
-            if document.kind(member.value) == .object {
-                request.node = member.value
-                request.pointer = inner
-            } else if name == "Message", document.kind(member.value) == .string {
-                let message = text.unquoted(document.content(member.value))
-                guard let scanned = try? JSONScanner.scan(message.bytes),
-                    scanned.kind(0) == .object
-                else { continue }
-                request = WrapperRequest(document: scanned, text: message, node: 0, pointer: inner)
-            }
-        }
-        request.outer = (document, text)
-        let names = request.names
-        guard !names.contains("aps") else { return nil }
-        for wrapper in Wrapper.all where wrapper.fits(names) {
-            // If the push type is given, only unmistakable requests are unwrapped.
-            guard wrapper.isUnmistakable || assumptions.pushType == nil,
-                let pushes = request.pushes(of: wrapper.form)
-            else { continue }
+        request = request.innerMessage()
+        guard request.member("aps") == nil else { return nil }
+        // If the push type is given, only unmistakable requests are unwrapped.
+        if let (pushes, isUnmistakable) = request.known(isCertain: assumptions.pushType != nil) {
             var result = self.document(of: pushes)
-            result.isForeign = !wrapper.isUnmistakable && !pushes.contains(where: \.isUnmistakable)
+            result.isForeign = !isUnmistakable && !pushes.contains(where: \.isUnmistakable)
             return result
         }
         guard assumptions.pushType == nil, let pushes = request.nested() else { return nil }
@@ -91,7 +69,7 @@ extension DocumentReader {
         return result
     }
 
-    private func document(of pushes: [WrappedPush]) -> PushDocument {
+    func document(of pushes: [WrappedPush]) -> PushDocument {
         var result = PushDocument(kind: .request)
         result.items = pushes.filter(\.isSent).map { $0.item(assumptions) }
         result.faults = pushes.flatMap(\.faults)

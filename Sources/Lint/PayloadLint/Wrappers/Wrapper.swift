@@ -60,10 +60,15 @@ struct Wrapper: Sendable {
             all: ["app_id"],
             any: [
                 "contents", "headings", "content_available", "template_id",
-                "apns_push_type_override",
+                "apns_push_type_override", "included_segments", "include_player_ids",
+                "include_subscription_ids", "include_aliases", "include_external_user_ids",
             ], form: .oneSignal, isUnmistakable: true),
         Wrapper(
             all: ["notifications"], any: ["notifications"], form: .gorush, isUnmistakable: true),
+        Wrapper(
+            all: ["tokens", "platform"],
+            any: ["content_available", "mutable_content", "push_type"], form: .gorush,
+            isUnmistakable: false),
         Wrapper(
             all: ["messages"],
             any: [
@@ -95,7 +100,7 @@ struct Wrapper: Sendable {
     ]
 
     /// The members for APNs of an Amazon SNS message, and the push type of each.
-    private static let platformTypes: [String: String?] = [
+    static let platformTypes: [String: String?] = [
         "APNS": nil, "APNS_SANDBOX": nil, "APNS_VOIP": "voip", "APNS_VOIP_SANDBOX": "voip",
         "MACOS": nil, "MACOS_SANDBOX": nil,
     ]
@@ -107,6 +112,32 @@ struct Wrapper: Sendable {
         ("ios_relevance_score", "relevance-score"),
         ("target_content_identifier", "target-content-id"),
     ]
+
+    /// Long names of members of OneSignal's requests, which are recognised with a typing error.
+    static let oneSignalNames = [
+        "apns_push_type_override", "included_segments", "excluded_segments", "include_aliases",
+        "include_player_ids", "include_subscription_ids", "include_external_user_ids",
+        "include_ios_tokens", "channel_for_external_user_ids", "target_channel", "collapse_id",
+        "ios_badgeType", "ios_badgeCount", "ios_attachments", "ios_category", "template_id",
+        "ios_interruption_level", "ios_relevance_score", "target_content_identifier",
+        "delayed_option", "delivery_time_of_day", "send_after", "custom_data", "external_id",
+        "include_email_tokens", "include_phone_numbers", "include_android_reg_ids",
+        "idempotency_key", "throttle_rate_per_minute", "enable_frequency_cap",
+    ]
+
+    /// Whether headers with these names are of a request to Azure Notification Hubs.
+    static func isForAzure(_ names: [String]) -> Bool {
+        let names = names.map { $0.lowercased() }
+        return names.contains("servicebusnotification-format")
+            || names.contains { $0.hasPrefix("x-apns-") }
+                && !names.contains { $0.hasPrefix("apns-") }
+    }
+
+    /// Apple's name for a header in requests to Azure Notification Hubs, in lower case.
+    static func appleName(ofAzureHeader name: String) -> String {
+        let name = name.lowercased()
+        return name.hasPrefix("x-apns-") ? String(name.dropFirst(2)) : name
+    }
 
     /// gorush's names for members of `aps`.
     static let gorushKeys: [(name: String, key: String)] = [

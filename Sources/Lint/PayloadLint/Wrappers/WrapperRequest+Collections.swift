@@ -29,8 +29,11 @@ extension WrapperRequest {
             guard base.document.kind(base.node) == .object else { return nil }
             let body = WrapperRequest(
                 document: base.document, text: base.text, node: base.node, pointer: push.pointer)
-            let isForFirebase = url?.text.contains("fcm.googleapis.com/fcm/send") == true
-            return isForFirebase ? body.formerMessage() : body.nested()
+            if url?.text.contains("fcm.googleapis.com/fcm/send") == true {
+                return body.formerMessage()
+            }
+            let isForFirebase = url?.text.contains("fcm.googleapis.com/v1/") == true
+            return body.innerMessage().known(isCertain: !isForFirebase)?.pushes ?? body.nested()
         }
         push.headers = listedHeaders(list.value, named: names[0], isForAPNs: isForAPNs)
         if isForAPNs, let path, let url {
@@ -80,11 +83,17 @@ extension WrapperRequest {
     private func listedHeaders(
         _ list: Int, named listName: String, isForAPNs: Bool
     ) -> [(name: String, value: String, offset: Int, pointer: String)] {
-        document.elements(of: list).enumerated().compactMap { index, field in
+        let names = document.elements(of: list).compactMap { field in
+            (member("key", of: field) ?? member("name", of: field))
+                .flatMap { document.scalarText($0.value) }
+        }
+        let isForAzure = !isForAPNs && Wrapper.isForAzure(names)
+        return document.elements(of: list).enumerated().compactMap { index, field in
             guard document.kind(field) == .object,
                 let key = member("key", of: field) ?? member("name", of: field),
                 // Programs write names in lower case, as HTTP/2 has them.
-                let name = document.scalarText(key.value)?.lowercased(),
+                let written = document.scalarText(key.value)?.lowercased(),
+                case let name = isForAzure ? Wrapper.appleName(ofAzureHeader: written) : written,
                 isForAPNs && !name.hasPrefix(":") || name.hasPrefix("apns-"),
                 let value = member("value", of: field),
                 let text = document.scalarText(value.value),

@@ -154,13 +154,7 @@ extension WrapperRequest {
     /// for one platform only, and data that is no text. A message with a recipient in an object of
     /// its own is sent as it is.
     func refusals() -> [PushDocument.Fault] {
-        guard pointer == "/message", isMessageOfFirebase, let outer,
-            outer.document.members(of: 0).allSatisfy({ member in
-                ["message", "validate_only", "validateOnly"].contains { name in
-                    outer.document.text(member.key).elementsEqual(name.utf8)
-                }
-            })
-        else { return [] }
+        guard isMessageOfFirebase, isMessageOfSNS || isWholeMessage else { return [] }
         var faults = faults(
             ofData: .error, "a value in `data` is no text, and Firebase refuses the message",
             fix: "Write the value as text.")
@@ -178,15 +172,42 @@ extension WrapperRequest {
                 faults.append(fault)
             }
         }
+        for given in document.members(of: node) {
+            let name = String(decoding: document.text(given.key), as: UTF8.self)
+            guard Self.formerNames.contains(name) else { continue }
+            var fault = fault(
+                given, pointer: pointer,
+                fix: "Write what each platform has for it, as `apns.payload`.",
+                "is not a member of `message`, and Firebase refuses the message")
+            fault.severity = .error
+            faults.append(fault)
+        }
         return faults
     }
 
-    /// Whether an object has the members of a message of the present API, and no others: a
-    /// recipient, and something to show or for a platform. Other services have messages too.
+    /// Members of a message of the former API that the present one does not have.
+    private static let formerNames: Set<String> = [
+        "content_available", "mutable_content", "priority", "time_to_live", "collapse_key",
+    ]
+
+    /// Whether the request has nothing beside `message`.
+    private var isWholeMessage: Bool {
+        guard pointer.hasSuffix("/message"), let outer else { return false }
+        return outer.document.members(of: outer.node).allSatisfy { member in
+            ["message", "validate_only", "validateOnly"].contains { name in
+                outer.document.text(member.key).elementsEqual(name.utf8)
+            }
+        }
+    }
+
+    /// Whether an object has the members of a message of the present API, and no others but those
+    /// of the former one: a recipient, and something to show or for a platform. Other services have
+    /// messages too.
     private var isMessageOfFirebase: Bool {
         let parts = ["notification", "android", "apns", "webpush"]
         let recipients = ["token", "topic", "condition"]
-        let known = parts + recipients + ["name", "data", "fcm_options", "fcmOptions"]
+        let known = Self.formerNames.union(
+            parts + recipients + ["name", "data", "fcm_options", "fcmOptions"])
         // A message of another service may have data and a recipient alone.
         let token = member("token").flatMap { document.scalarText($0.value) } ?? ""
         return document.members(of: node).allSatisfy { member in
@@ -194,7 +215,8 @@ extension WrapperRequest {
         }
             && (Self.isToken(token)
                 || parts.contains { member($0).map { document.kind($0.value) } == .object })
-            && recipients.contains { member($0).map { document.kind($0.value) } == .string }
+            && (isMessageOfSNS
+                || recipients.contains { member($0).map { document.kind($0.value) } == .string })
             && member("topic").flatMap { document.scalarText($0.value) }?.contains("/") != true
     }
 

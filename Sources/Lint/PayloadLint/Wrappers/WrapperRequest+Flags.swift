@@ -25,7 +25,23 @@ extension WrapperRequest {
             }
             let meant = name == "content_available" ? others.last : nil
             if let given = right ?? meant, let flag = flag(given, key) { push.aps.append(flag) }
+            if let right, isText(flag: right.value) {
+                push.faults.append(
+                    PushDocument.Fault(
+                        rule: "G014", severity: .warning,
+                        message: "`\(name)` is text, and this request has a Boolean there",
+                        fix: "Write true or false, without quotes.",
+                        place: .offset(offset(right.value)), pointer: pointer + "/" + name))
+            }
         }
+    }
+
+    /// Whether a flag is a Boolean or a number in quotes.
+    private func isText(flag value: Int) -> Bool {
+        guard document.kind(value) == .string, let text = document.scalarText(value) else {
+            return false
+        }
+        return ["true", "false", "1", "0"].contains(text.lowercased())
     }
 
     /// The members that stand for this one in another spelling. Services that are not known have
@@ -54,16 +70,22 @@ extension WrapperRequest {
         }
     }
 
-    /// The members of an object with a name in any spelling.
+    /// The members of an object with a name in any spelling, and the flags whose name has up to two
+    /// typing errors.
     func flagSpellings(of name: String, in object: Int) -> [(key: Int, value: Int)] {
-        let letters = name.filter(\.isLetter)
-        return document.kind(object) == .object
-            ? document.members(of: object).filter { member in
-                let text = String(decoding: document.text(member.key), as: UTF8.self)
-                return text.first?.isLetter == true
-                    && text.lowercased().filter { !"-_".contains($0) } == letters
-            } : []
+        guard document.kind(object) == .object else { return [] }
+        return document.members(of: object).filter { member in
+            let text = String(decoding: document.text(member.key), as: UTF8.self)
+            guard text.first?.isLetter == true else { return false }
+            let isFlag =
+                [.trueLiteral, .falseLiteral, .number].contains(document.kind(member.value))
+                || isText(flag: member.value)
+            return Nearest.isNear(text, name, upTo: isFlag ? Self.mostTypingErrors : 0)
+        }
     }
+
+    /// The number of typing errors in a long name.
+    private static let mostTypingErrors = 2
 
     /// Reports a token of Firebase that begins with its name: a token has no equals sign.
     func faults(ofToken name: String) -> [PushDocument.Fault] {
@@ -91,7 +113,14 @@ extension WrapperRequest {
 
     /// A Boolean of the service that is 1 in `aps`.
     func flag(_ member: (key: Int, value: Int), _ key: String) -> WrappedPush.Member? {
-        guard document.kind(member.value) == .trueLiteral || document.isNumber(member.value, "1")
+        let isOn =
+            isText(flag: member.value)
+            && ["true", "1"].contains { text in
+                document.scalarText(member.value)?.lowercased() == text
+            }
+        guard
+            isOn || document.kind(member.value) == .trueLiteral
+                || document.isNumber(member.value, "1")
         else { return nil }
         var one = EmbeddedText()
         one.append("1", standingAt: offset(member.value))

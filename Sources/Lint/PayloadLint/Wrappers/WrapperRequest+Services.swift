@@ -6,6 +6,12 @@ import WakeModel
 
 /// Services with special forms of requests.
 extension WrapperRequest {
+    /// A message of Amazon SNS by itself.
+    func messageOfSNS() -> [WrappedPush]? {
+        let isOne = Wrapper.platformTypes.keys.contains { member($0) != nil }
+        return isOne || member("GCM") != nil ? platforms(Wrapper.platformTypes) : nil
+    }
+
     /// Amazon SNS, "Publishing Amazon SNS notifications with platform-specific payload".
     func platforms(_ types: [String: String?]) -> [WrappedPush]? {
         var pushes: [WrappedPush] = []
@@ -23,7 +29,30 @@ extension WrapperRequest {
         }
         // Beside a part for Apple's devices, that for Firebase is for others.
         if pushes.isEmpty { pushes = partsForFirebase() }
-        return pushes.isEmpty ? nil : pushes
+        guard !pushes.isEmpty else { return nil }
+        if lacksStructure {
+            pushes[0].faults.append(
+                Self.missingStructure(at: offset(node), pointer: pointer))
+        }
+        return pushes
+    }
+
+    /// Whether this is the message of a request that does not say that it has one for each
+    /// platform. What Amazon SNS delivers has more members.
+    private var lacksStructure: Bool {
+        guard pointer.hasSuffix("/Message"), let outer else { return false }
+        let has = { (name: String) in outer.document.last(name, of: outer.node) != nil }
+        return (has("TargetArn") || has("TopicArn")) && !has("MessageStructure")
+            && !["Type", "MessageId", "Signature", "Timestamp"].contains(where: has)
+    }
+
+    /// The fault of a message whose parts for platforms Amazon SNS does not look for.
+    static func missingStructure(at offset: Int, pointer: String) -> PushDocument.Fault {
+        PushDocument.Fault(
+            rule: "G014",
+            message: "without the message structure `json`, Amazon SNS sends all of it as a text",
+            fix: "Say that the message structure is json.", place: .offset(offset),
+            pointer: pointer)
     }
 
     /// The part of a message of Amazon SNS for Firebase, by which apps on iOS can be reached too.
@@ -36,7 +65,16 @@ extension WrapperRequest {
         let request = WrapperRequest(
             document: scanned, text: inner, node: 0, pointer: pointer + "/GCM")
         // Without a flag of Apple's nothing shows that one of its devices gets it.
-        return request.hasAppleFlag ? request.formerMessage() ?? [] : []
+        if request.hasAppleFlag { return request.formerMessage() ?? [] }
+        guard let present = request.member("fcmV1Message")?.value,
+            let message = request.member("message", of: present)?.value,
+            request.member("apns", of: message) != nil
+        else { return [] }
+        var wrapped = request
+        wrapped.node = message
+        wrapped.pointer += "/fcmV1Message/message"
+        wrapped.isMessageOfSNS = true
+        return wrapped.firebase() ?? []
     }
 
     /// Reports a payload of Amazon SNS that is not in a string. A message that is not in a request
@@ -45,7 +83,7 @@ extension WrapperRequest {
         guard name.first?.isUppercase == true, document.kind(value) == .object else { return [] }
         return [
             PushDocument.Fault(
-                rule: "G014", severity: pointer == "/Message" ? .error : .warning,
+                rule: "G014", severity: pointer.hasSuffix("/Message") ? .error : .warning,
                 message: "`\(name)` is an object, and Amazon SNS takes only JSON in a string",
                 fix: "Write the payload as a string.", place: .offset(offset(value)),
                 pointer: pointer + "/" + name)
@@ -84,7 +122,8 @@ extension WrapperRequest {
     }
 
     func attributes() -> [(name: String, value: String, offset: Int, pointer: String)] {
-        guard let outer, let all = outer.document.last("MessageAttributes", of: 0) else {
+        if let text = attributesOfSNS { return attributes(in: text) }
+        guard let outer, let all = outer.document.last("MessageAttributes", of: outer.node) else {
             return []
         }
         return Wrapper.attributes.compactMap { name, header in
@@ -97,6 +136,26 @@ extension WrapperRequest {
                 header, text,
                 outer.text.fileOffset(of: Int(outer.document.nodes[value.value].start)),
                 "/MessageAttributes/\(key)/StringValue"
+            )
+        }
+    }
+
+    /// The attributes in an argument of the AWS CLI, in JSON or in its shorthand syntax.
+    private func attributes(
+        in text: EmbeddedText
+    ) -> [(name: String, value: String, offset: Int, pointer: String)] {
+        Wrapper.attributes.compactMap { name, header in
+            let key = "AWS.SNS.MOBILE.APNS." + name
+            let label = "StringValue"
+            guard let start = text.bytes.firstRange(of: key.utf8)?.upperBound,
+                let rest = text.bytes[start...].firstRange(of: label.utf8)?.upperBound
+            else { return nil }
+            let value = text.bytes[rest...].drop { "\":= ".utf8.contains($0) }
+                .prefix { !"\",}".utf8.contains($0) && $0 != ShellText.unknown }
+            guard !value.isEmpty else { return nil }
+            return (
+                header, String(decoding: value, as: UTF8.self),
+                text.fileOffset(of: value.startIndex), ""
             )
         }
     }
@@ -114,7 +173,12 @@ extension WrapperRequest {
             let pointer = self.pointer + "/templates/" + JSONPointerText.escaped(name)
             var push = payload(body.value, pointer: pointer + "/body", change: Self.withNumbers)
             push?.headers = headers(
-                of: member("headers", of: template.value)?.value, pointer: pointer + "/headers")
+                of: member("headers", of: template.value)?.value, pointer: pointer + "/headers"
+            ).map { header in
+                var header = header
+                header.name = Wrapper.appleName(ofAzureHeader: header.name)
+                return header
+            }
             return push
         }
     }
@@ -234,12 +298,29 @@ extension WrapperRequest {
                 ("apns_push_type_override", "apns-push-type"), ("priority", "apns-priority"),
                 ("collapse_id", "apns-collapse-id"),
             ], of: node, at: pointer, to: &push)
-        push.faults += faultsOfLanguages()
+        push.faults += faultsOfLanguages() + misspeltNames(among: Wrapper.oneSignalNames)
         let isSilent =
             push.aps.contains { $0.name == "content-available" }
             && !push.aps.contains { ["alert", "sound"].contains($0.name) }
         let hasTemplate = member("template_id") != nil
-        return push.aps.isEmpty || (hasTemplate && !isSilent) ? [] : [push]
+        guard push.aps.isEmpty || hasTemplate && !isSilent else { return [push] }
+        return push.faults.isEmpty ? [] : [faulty(push.faults)]
+    }
+
+    /// Reports members with a typing error in their name.
+    private func misspeltNames(among known: [String]) -> [PushDocument.Fault] {
+        document.members(of: node).compactMap { member in
+            let name = String(decoding: document.text(member.key), as: UTF8.self)
+            guard name.utf8.count >= 10, !known.contains(name),
+                let meant = known.first(where: {
+                    abs($0.utf8.count - name.utf8.count) <= 3 && Nearest.isNear(name, $0, upTo: 1)
+                }),
+                self.member(meant) == nil
+            else { return nil }
+            return fault(
+                member, pointer: pointer, fix: "Write `\(meant)`.",
+                "is not a member of this request, which has `\(meant)` instead")
+        }
     }
 
     /// Reports texts in other languages only: OneSignal asks for one in English beside them.
@@ -265,11 +346,17 @@ extension WrapperRequest {
         ]
     }
 
-    /// gorush, "Request body": a push for each notification of platform 1.
+    /// gorush, "Request body": a push for each notification of platform 1. One that stands by
+    /// itself is an element of the list that a program sends.
     func gorush() -> [WrappedPush]? {
-        guard let list = member("notifications"), document.kind(list.value) == .array else {
-            return nil
+        guard let list = member("notifications") else {
+            guard let tokens = member("tokens"), document.kind(tokens.value) == .array,
+                document.elements(of: tokens.value).allSatisfy({ document.kind($0) == .string }),
+                let platform = member("platform"), document.isNumber(platform.value, "1")
+            else { return nil }
+            return [notification()]
         }
+        guard document.kind(list.value) == .array else { return nil }
         var notifications = self
         notifications.node = list.value
         notifications.pointer += "/notifications"

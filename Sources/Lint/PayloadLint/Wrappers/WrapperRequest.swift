@@ -12,9 +12,15 @@ struct WrapperRequest {
     /// Its JSON pointer.
     var pointer: String
     /// The document that contains it, if it is in a string.
-    var outer: (document: JSONDocument, text: EmbeddedText)?
+    var outer: (document: JSONDocument, text: EmbeddedText, node: Int)?
     /// The server that it is sent to, as far as it is known.
     var destination: Destination?
+    /// The topic of the device of a push gateway of Matrix around it.
+    private var topicOfMatrix: (name: String, value: String, offset: Int, pointer: String)?
+    /// The attributes of a message of Amazon SNS that are not in the request.
+    var attributesOfSNS: EmbeddedText?
+    /// Whether it is a message for Firebase to which Amazon SNS adds the recipient.
+    var isMessageOfSNS = false
 
     /// A server that requests are sent to.
     enum Destination { case formerFirebase, expo, other }
@@ -49,6 +55,42 @@ struct WrapperRequest {
         case .braze: braze()
         case .fragment: fragment()
         }
+    }
+
+    /// The request in `message` of Firebase, or in `Message` of Amazon SNS, whose value is a
+    /// string; otherwise the request itself. An unmistakable one has its own member `message`.
+    func innerMessage() -> WrapperRequest {
+        let around = names
+        var request = self
+        let isOther = Wrapper.all.contains { $0.isUnmistakable && $0.fits(around) }
+        for name in isOther ? [] : ["message", "Message"] {
+            guard let member = member(name) else { continue }
+            let inner = pointer + "/" + name
+            if document.kind(member.value) == .object {
+                request.node = member.value
+                request.pointer = inner
+            } else if name == "Message", document.kind(member.value) == .string {
+                let message = text.unquoted(document.content(member.value))
+                guard let scanned = try? JSONScanner.scan(message.bytes),
+                    scanned.kind(0) == .object
+                else { continue }
+                request = WrapperRequest(document: scanned, text: message, node: 0, pointer: inner)
+            }
+        }
+        request.outer = (document, text, node)
+        return request
+    }
+
+    /// The pushes of a request to a service that is known, and whether it is unmistakably one;
+    /// `isCertain` says that it has to be.
+    func known(isCertain: Bool) -> (pushes: [WrappedPush], isUnmistakable: Bool)? {
+        let names = names
+        for wrapper in Wrapper.all where wrapper.fits(names) {
+            guard wrapper.isUnmistakable || !isCertain, let pushes = pushes(of: wrapper.form)
+            else { continue }
+            return (pushes, wrapper.isUnmistakable)
+        }
+        return nil
     }
 
     var push: WrappedPush {
@@ -238,7 +280,8 @@ struct WrapperRequest {
     func nested() -> [WrappedPush]? {
         var pushes: [WrappedPush] = []
         var pending = [(self, depth: 0, isUnmistakable: false)]
-        while let (request, depth, isUnmistakable) = pending.popLast() {
+        while let (next, depth, isUnmistakable) = pending.popLast() {
+            let request = next.inDeviceOfMatrix()
             if depth > 0, request.member("apns") != nil, let found = request.firebase() {
                 for var push in found {
                     push.isPart = true
@@ -258,6 +301,10 @@ struct WrapperRequest {
                 }
                 push.isPart = depth > 0
                 push.isUnmistakable = isUnmistakable
+                if let topic = request.topicOfMatrix {
+                    push.headers.append(topic)
+                    push.hasServiceID = true
+                }
                 pushes.append(push)
                 continue
             }
@@ -288,6 +335,17 @@ struct WrapperRequest {
             }
         }
         return pushes.isEmpty ? nil : pushes
+    }
+
+    /// The request, in which a device of a push gateway of Matrix says by the end of its app id
+    /// that its pushes are for PushKit (Matrix specification, "Push Gateway API").
+    private func inDeviceOfMatrix() -> WrapperRequest {
+        guard member("pushkey") != nil, let app = member("app_id"),
+            let id = document.scalarText(app.value), id.hasSuffix(".voip")
+        else { return self }
+        var request = self
+        request.topicOfMatrix = ("apns-topic", id, offset(app.value), pointer + "/app_id")
+        return request
     }
 
     /// Whether the object is a JSON Schema, which describes others.
