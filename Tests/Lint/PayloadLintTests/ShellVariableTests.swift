@@ -37,6 +37,13 @@ struct ShellVariableTests {
             try await FirebaseTests.findings(good + command, name: "a.sh") == ["error G001 "])
         let page = "```sh\n\(good)\(command)```\n"
         #expect(try await FirebaseTests.findings(page, name: "a.md") == ["warning G001 "])
+        // Only a block that is for `sh` or `bash` shows that its words are split.
+        for language in ["zsh", "", "console", "shell"] {
+            let other = page.replacing("```sh", with: "```" + language)
+            #expect(try await FirebaseTests.findings(other, name: "a.md") == [], "\(language)")
+        }
+        let named = page.replacing("```sh", with: "```\n#!/bin/bash")
+        #expect(try await FirebaseTests.findings(named, name: "a.md") == ["warning G001 "])
         for (name, start) in [("a.sh", "#!/bin/zsh\n"), ("a.zsh", ""), ("Makefile", "")] {
             #expect(try await FirebaseTests.findings(start + good + command, name: name) == [])
         }
@@ -55,6 +62,10 @@ struct ShellVariableTests {
                 try await FirebaseTests.findings(command + "-d \(body)\n", name: "a.sh")
                     == ["error G001 ", "error G014 /aps/badge"])
         }
+        let escaped = Self.request + #"-d “{\"aps\":{\"alert\":\"$A b\",\"badge\":\"1\"}}”"#
+        #expect(
+            try await FirebaseTests.findings(escaped + "\n", name: "a.sh")
+                == ["error G001 ", "error G014 /aps/badge"])
         let inside = Self.request + #"-d '{"aps":{"alert":"“Hi” he said"}}'"# + "\n"
         #expect(try await FirebaseTests.findings(inside, name: "a.sh") == [])
     }

@@ -281,7 +281,7 @@ struct DocumentReader: Sendable {
     }
 
     /// Whether a text is a shell script, a makefile or a page.
-    private static func isScript(_ bytes: [UInt8], name: String) -> Bool {
+    static func isScript(_ bytes: [UInt8], name: String) -> Bool {
         bytes.afterByteOrderMark.starts(with: "#!".utf8) || PageBlock.isPage(name)
             || isMakefile(name)
             || [".sh", ".bash", ".zsh", ".command"].contains { name.lowercased().hasSuffix($0) }

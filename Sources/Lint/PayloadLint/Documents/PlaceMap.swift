@@ -68,6 +68,14 @@ struct PlaceMap: Sendable {
     /// in the payload.
     var origins: [String: String] = [:]
 
+    /// The offset in the file of the payload's first byte; `nil` if it was converted.
+    var payloadStart: Int? {
+        switch payload {
+        case .segments(let segments), .quoted(let segments): segments.first?.fileStart
+        case .marks: nil
+        }
+    }
+
     /// Moves the places in a part of a file to those in the file.
     mutating func shift(by start: Int) {
         let moved = { (segments: [Segment]) in

@@ -9,32 +9,78 @@ extension DocumentReader {
     /// Reads the commands of a text that send to a simulator, to APNs, or to a service that
     /// forwards to it. Returns `nil` if there are none.
     func readCommands(_ bytes: [UInt8], name: String) -> PushDocument? {
+        let writesPush = bytes.contains(text: "<<") && Self.mentionsPush(bytes)
         guard forcedKind == nil || forcedKind == .request,
             bytes.contains(text: "simctl push ") || bytes.contains(text: "curl")
+                || bytes.contains(text: "sns publish")
+                || writesPush && Self.isScript(bytes, name: name)
         else { return nil }
         let text = Self.isMakefile(name) ? Self.withoutRecipePrefixes(bytes) : bytes
-        return read(
-            ShellText(text).commands.flatMap(\.requests), besideFile: name,
+        let script = ShellText(text)
+        let requests = script.commands.flatMap(\.requests)
+        var result = read(
+            requests, besideFile: name,
             splitting: Self.severity(ofSplitWordsIn: text, name: name))
+        guard writesPush, Self.isScript(bytes, name: name), let sent = Self.places(sentBy: requests)
+        else { return result }
+        let others = script.unnamedFiles.filter { !sent.contains($0.trimmed.fileOffset(of: 0)) }
+        for pushes in others.compactMap(pushes(inFile:)) {
+            result = result ?? PushDocument(kind: .request, hasComments: true)
+            result?.items += pushes.items
+            result?.faults += pushes.faults
+        }
+        return result
     }
 
-    /// How much it weighs that a word is split at blanks: `zsh`, the shell of a Mac, splits none.
-    /// Returns `nil` if a text is not for a shell that does.
-    private static func severity(ofSplitWordsIn text: [UInt8], name: String) -> Severity? {
-        if PageBlock.isPage(name) { return .warning }
+    /// How much it weighs that the word at an offset is split at blanks: `zsh`, the shell of a Mac,
+    /// splits none. Returns `nil` where the text does not show that it is for a shell that does.
+    private static func severity(
+        ofSplitWordsIn text: [UInt8], name: String
+    ) -> (_ offset: Int) -> Severity? {
+        guard PageBlock.isPage(name) else {
+            let lower = name.lowercased()
+            let isNamed = lower.hasSuffix(".sh") || lower.hasSuffix(".bash")
+            let severity: Severity? =
+                !isMakefile(name) && splitsWords(text, isNamed: isNamed) ? .error : nil
+            return { _ in severity }
+        }
+        let blocks = PageBlock.all(in: text, name: name)
+        return { offset in
+            guard let block = blocks.first(where: { $0.content.contains(offset) }) else {
+                return nil
+            }
+            let isNamed = ["sh", "bash"].contains(block.language)
+            return splitsWords(block.text(in: text), isNamed: isNamed) ? .warning : nil
+        }
+    }
+
+    /// Whether a text is for `sh` or `bash`, by its name or its first line.
+    private static func splitsWords(_ text: [UInt8], isNamed: Bool) -> Bool {
         let interpreter = String(decoding: text.prefix { $0 != 0x0a }, as: UTF8.self)
-        let lower = name.lowercased()
-        guard !interpreter.contains("zsh"), !isMakefile(name),
+        let isShell = interpreter.hasPrefix("#!") && interpreter.contains("sh")
+        return (isNamed || isShell) && !interpreter.contains("zsh")
             // A script that changes where words are split knows what it does.
-            text.firstRange(of: "IFS=".utf8) == nil
-        else { return nil }
-        return interpreter.hasPrefix("#!") && interpreter.contains("sh")
-            || lower.hasSuffix(".sh") || lower.hasSuffix(".bash") ? .error : nil
+            && text.firstRange(of: "IFS=".utf8) == nil
+    }
+
+    /// The offsets of what commands send; `nil` if one of them sends what is not known.
+    private static func places(sentBy commands: [ShellText.Command]) -> Set<Int>? {
+        var places: Set<Int> = []
+        for command in commands {
+            var sent = command.input?.trimmed
+            if command.words.first?.string.hasSuffix("curl") == true {
+                let curl = CurlCommand(command) { _ in nil }
+                guard !curl.hasBody || curl.body != nil else { return nil }
+                sent = curl.body
+            }
+            if let sent, !sent.bytes.isEmpty { places.insert(sent.fileOffset(of: 0)) }
+        }
+        return places
     }
 
     /// What a shell makes of a command other than was meant.
     private func faults(
-        ofQuotesIn curl: CurlCommand, splitting: Severity?
+        ofQuotesIn curl: CurlCommand, splitting: (Int) -> Severity?
     ) -> [PushDocument.Fault] {
         guard curl.isForAPNs || curl.isForAzure || curl.isForService else { return [] }
         var faults = curl.headers.filter { $0.name == "apns-topic" && $0.runsBundleID }.map {
@@ -50,10 +96,10 @@ extension DocumentReader {
                     message: "typographic quotation marks are text in a shell, and quote nothing",
                     fix: "Write straight ones.", place: .offset(word), pointer: ""))
         }
-        if let word = curl.split, let splitting {
+        if let word = curl.split, let severity = splitting(word) {
             faults.append(
                 PushDocument.Fault(
-                    severity: splitting,
+                    severity: severity,
                     message: "a shell splits the body at its blanks, and sends only a part",
                     fix: "Write the variable in double quotes.", place: .offset(word),
                     pointer: ""))
@@ -108,17 +154,26 @@ extension DocumentReader {
     }
 
     private func read(
-        _ commands: [ShellText.Command], besideFile name: String, splitting: Severity? = nil
+        _ commands: [ShellText.Command], besideFile name: String,
+        splitting: (Int) -> Severity? = { _ in nil }
     ) -> PushDocument? {
         var result = PushDocument(kind: .request)
         result.hasComments = true
         var isFound = false
         for command in commands {
-            guard command.words.first?.string != "simctl" else {
+            switch command.words.first?.string {
+            case "simctl":
                 guard let item = item(ofSimulator: command) else { continue }
                 isFound = true
                 result.items.append(item)
                 continue
+            case "sns":
+                guard let pushes = published(by: command, besideScript: name) else { continue }
+                isFound = true
+                result.items += pushes.items
+                result.faults += pushes.faults
+                continue
+            default: break
             }
             let curl = CurlCommand(command) { Self.file($0, besideScript: name) }
             result.faults += faults(ofQuotesIn: curl, splitting: splitting)
@@ -168,9 +223,15 @@ extension DocumentReader {
             let given = name == "-" ? command.input : command.files[ShellText.fileName(name)],
             given.trimmed.bytes != [ShellText.unknown]
         else { return nil }
-        guard var body = CurlCommand.filled(given.trimmed), !body.bytes.isEmpty,
+        guard let body = CurlCommand.filled(given.trimmed), !body.bytes.isEmpty,
             !Self.isUnfinished(body)
         else { return nil }
+        return item(ofPayload: body)
+    }
+
+    /// The push of a payload in a script, without the key that only the simulator reads.
+    private func item(ofPayload body: EmbeddedText) -> PushItem {
+        var body = body
         if let document = try? JSONScanner.scan(body.bytes), document.kind(0) == .object,
             let bundle = document.last("\(Self.simulatorKey)", of: 0)
         {
@@ -183,6 +244,20 @@ extension DocumentReader {
         places.payload = body.places
         return PushItem(
             draft: assumptions.draft(payload: body.bytes), places: places, isInScript: true)
+    }
+
+    /// The pushes in a file that a script writes for another program. Returns `nil` for any other
+    /// file.
+    private func pushes(inFile text: EmbeddedText) -> PushDocument? {
+        guard let body = CurlCommand.filled(text.trimmed), Self.mentionsPush(body.bytes),
+            let document = try? JSONScanner.scan(body.bytes), document.kind(0) == .object
+        else { return nil }
+        if var wrapped = wrapped(document, body) {
+            for index in wrapped.items.indices { wrapped.items[index].isInScript = true }
+            return wrapped
+        }
+        guard document.last("aps", of: 0) != nil else { return nil }
+        return PushDocument(kind: .payload, items: [item(ofPayload: body)])
     }
 
     private func item(of curl: CurlCommand) -> PushItem? {
@@ -199,7 +274,8 @@ extension DocumentReader {
         var headers: [PushDraft.Header] = []
         var opaque: Set<String> = []
         for header in curl.headers {
-            let name = isForAzure ? Self.azureNames[header.name] ?? header.name : header.name
+            let name =
+                isForAzure ? Wrapper.appleName(ofAzureHeader: header.name) : header.name
             // The authorization of a service is not that of APNs.
             if isForAzure || curl.isForRelay, !name.hasPrefix("apns-") { continue }
             places.headers.append(
@@ -255,10 +331,69 @@ extension DocumentReader {
             && !IllustratedJSON.hasTypographicQuotes(body.bytes)
     }
 
-    private static let azureNames = [
-        "x-apns-push-type": "apns-push-type", "x-apns-priority": "apns-priority",
-        "x-apns-topic": "apns-topic", "x-apns-collapse-id": "apns-collapse-id",
-    ]
+    /// The text of an argument that is a file's name behind a mark, or else itself; `nil` if it is
+    /// not known.
+    private static func text(
+        of word: ShellText.Word, fileMark mark: String, _ command: ShellText.Command,
+        besideScript name: String
+    ) -> EmbeddedText? {
+        guard word.string.hasPrefix(mark) else { return word.text.trimmed }
+        let path = String(word.string.dropFirst(mark.count))
+        if let written = command.files[ShellText.fileName(path)] { return written.trimmed }
+        return file(path, besideScript: name).map { bytes in
+            var text = EmbeddedText()
+            text.append(String(decoding: bytes, as: UTF8.self), standingAt: word.start)
+            return text.trimmed
+        }
+    }
+
+    /// Reads `aws sns publish` (reference of the AWS CLI, "sns publish"). Returns `nil` if its
+    /// message is not known, or none for APNs.
+    private func published(
+        by command: ShellText.Command, besideScript name: String
+    ) -> PushDocument? {
+        var options: [String: ShellText.Word] = [:]
+        var isWhole = !command.isOpen
+        var words = command.words.dropFirst(2)
+        while let word = words.popFirst() {
+            let option = word.string
+            guard option.hasPrefix("--") else {
+                isWhole = false
+                continue
+            }
+            if let value = words.first, !value.string.hasPrefix("--") {
+                options[option] = value
+                words.removeFirst()
+            }
+        }
+        let text = { (option: String) in
+            options[option].flatMap {
+                Self.text(of: $0, fileMark: "file://", command, besideScript: name)
+            }
+        }
+        guard let given = text("--message") else { return nil }
+        let unknown = ShellText.unknown
+        // What is put in may stand in a string of a string, where only a digit fits everywhere.
+        let message = given.replacingBytes { $1 == unknown ? UInt8(ascii: "0") : $1 }
+        guard let document = try? JSONScanner.scan(message.bytes), document.kind(0) == .object
+        else { return nil }
+        var request = WrapperRequest(document: document, text: message, node: 0, pointer: "")
+        request.attributesOfSNS = text("--message-attributes")
+        guard var pushes = request.messageOfSNS() else { return nil }
+        if given.bytes.contains(unknown) {
+            pushes.removeAll { push in
+                push.base.map { $0.document.kind($0.node) != .object } ?? false
+            }
+        }
+        var result = self.document(of: pushes)
+        for index in result.items.indices { result.items[index].isInScript = true }
+        let isForApp = options["--target-arn"] != nil || options["--topic-arn"] != nil
+        if isWhole, isForApp, options["--message-structure"] == nil, let word = options["--message"]
+        {
+            result.faults.append(WrapperRequest.missingStructure(at: word.start, pointer: ""))
+        }
+        return result
+    }
 
     /// The content of a file that a script sends; `nil` if it is not in or below the folder of the
     /// script.

@@ -11,9 +11,16 @@ extension ShellText {
     /// Parses `"…"`, in which a backslash quotes only some characters.
     mutating func readQuoted(into word: inout Word) {
         index += 1
-        while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
+        readText(ofQuotesUntil: nil, into: &word)
+        closeQuote(at: index)
+    }
+
+    /// Parses what is in such quotes until an offset, or until the straight quote that ends them.
+    private mutating func readText(ofQuotesUntil end: Int?, into word: inout Word) {
+        let limit = end ?? bytes.count
+        while index < limit, end != nil || bytes[index] != UInt8(ascii: "\"") {
             switch bytes[index] {
-            case UInt8(ascii: "\\") where index + 1 < bytes.count:
+            case UInt8(ascii: "\\") where index + 1 < limit:
                 if bytes[index + 1] == 0x0a {
                     index += 2
                     continue
@@ -23,13 +30,12 @@ extension ShellText {
                 index += 1
             case UInt8(ascii: "$"), UInt8(ascii: "`"): word.text.append(readExpansion())
             default:
-                let end =
-                    bytes[index...].firstIndex { "\"\\$`".utf8.contains($0) } ?? bytes.count
-                word.text.append(file.slice(index..<max(end, index + 1)))
-                index = max(end, index + 1)
+                let next =
+                    bytes[(index + 1)..<limit].firstIndex { "\"\\$`".utf8.contains($0) } ?? limit
+                word.text.append(file.slice(index..<next))
+                index = next
             }
         }
-        closeQuote(at: index)
     }
 
     /// Parses `$'…'`, with the escapes of C.
@@ -71,14 +77,11 @@ extension ShellText {
         }
         guard end + 2 < bytes.count else { return false }
         index += 3
-        var start = index
-        while kind == marks[1], let dollar = bytes[start..<end].firstIndex(of: UInt8(ascii: "$")) {
-            word.text.append(file.slice(start..<dollar))
-            index = dollar
-            word.text.append(readExpansion())
-            start = min(max(index, dollar + 1), end)
+        if kind == marks[1] {
+            readText(ofQuotesUntil: end, into: &word)
+        } else {
+            word.text.append(file.slice(index..<end))
         }
-        word.text.append(file.slice(start..<end))
         index = end + 3
         word.hasTypographicQuotes = true
         return true

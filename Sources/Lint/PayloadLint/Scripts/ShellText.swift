@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Parses a shell script as far as its `curl` and `simctl push` commands need it: quotes, escapes,
-/// variables that the script sets, here-documents and `$(cat …)`. Nothing is executed.
+/// Parses a shell script as far as the commands that send need it, `curl`, `simctl push` and
+/// `aws sns publish`: quotes, escapes, variables that the script sets, here-documents and
+/// `$(cat …)`. Nothing is executed.
 struct ShellText {
     /// Replaces text that is not in the script: the value of a variable, the output of a command.
     static let unknown: UInt8 = 0x1a
@@ -62,7 +63,7 @@ struct ShellText {
     var conditions: [Condition] = []
     /// The output of the command before a pipe, if it is known.
     private var piped: EmbeddedText?
-    /// The `curl` and `simctl push` commands, in order.
+    /// The `curl`, `simctl push` and `aws sns publish` commands, in order.
     private(set) var commands: [Command] = []
     /// The here-documents after the current line: the delimiter, and whether it was quoted.
     var waiting: [(delimiter: String, isQuoted: Bool)] = []
@@ -105,7 +106,7 @@ struct ShellText {
             start += prefix.utf8.count
         }
         // Commands that read a here-document into a variable, or may write a body to a file.
-        if ["read ", "IFS= read ", "cat ", "echo ", "printf "]
+        if ["read ", "IFS= read ", "cat ", "echo ", "printf ", "tee "]
             .contains(where: { matches($0, at: start) }),
             bytes[start..<line.upperBound].contains(where: { "<{".utf8.contains($0) })
                 || passesVariableOn(start..<line.upperBound)
@@ -120,7 +121,7 @@ struct ShellText {
             let isCurl =
                 matches("curl", at: place)
                 && (place + 4 == line.upperBound || " \t\\".utf8.contains(bytes[place + 4]))
-            if isCurl || matches("simctl push ", at: place),
+            if isCurl || matches("simctl push ", at: place) || publishes(from: place, in: line),
                 place == line.lowerBound || " \t|;&(`$/".utf8.contains(bytes[place - 1])
             {
                 // A here-document before a pipe is the input of the command.
@@ -130,6 +131,22 @@ struct ShellText {
             place += 1
         }
         return nil
+    }
+
+    /// Whether a command for Amazon SNS begins in a line.
+    private func publishes(from place: Int, in line: Range<Int>) -> Bool {
+        bytes[place] == UInt8(ascii: "a") && matches("aws ", at: place)
+            && bytes[place..<line.upperBound].firstRange(of: "sns publish".utf8) != nil
+    }
+
+    /// The texts of the files that the script writes and none of its ``commands`` names.
+    var unnamedFiles: [EmbeddedText] {
+        let lastPart = { (name: String) in
+            name.split { "@/=".contains($0) }.last.map(String.init) ?? name
+        }
+        let named = Set(commands.flatMap(\.words).map { lastPart($0.string) })
+        return files.filter { !named.contains(lastPart($0.key)) }.map(\.value)
+            .sorted { $0.fileOffset(of: 0) < $1.fileOffset(of: 0) }
     }
 
     mutating func note(_ command: Command) {
@@ -159,10 +176,14 @@ struct ShellText {
             whole.append(text)
             files[output.name] = whole
         }
+        if command.words.count == 2, first.string == "tee", let text = command.input ?? piped {
+            files[Self.fileName(command.words[1].string)] = text
+        }
         if let sender = command.words.indices.first(where: { index in
             let name = command.words[index].string
             return name == "curl" || name.hasSuffix("/curl")
                 || name == "simctl" && command.words.dropFirst(index + 1).first?.string == "push"
+                || name == "sns" && command.words.dropFirst(index + 1).first?.string == "publish"
         }) {
             var own = command
             own.words = Array(command.words[sender...])
@@ -325,6 +346,9 @@ struct ShellText {
         if isHere { waiting.append((word.string, isQuoted)) }
         if isText { command.input = word.text }
         if isWritten { command.output = (Self.fileName(word.string), isAdded) }
+        if !isHere, !isText, !isWritten, let text = files[Self.fileName(word.string)] {
+            command.input = text
+        }
     }
 
     /// The name of a file in the current folder, in a uniform notation.
