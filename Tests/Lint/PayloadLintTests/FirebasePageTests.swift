@@ -19,6 +19,32 @@ struct FirebasePageTests {
         }
     }
 
+    @Test(
+        "a request of a page is known by its members alone, as in a file",
+        arguments: [
+            #"{"to":"cX1:APA91bHun4","notification":{"title":"x"},"data":{"a":1}}"#,
+            #"{"to":"t","dry_run":true,"notification":{"title":"x"},"data":{"a":1}}"#,
+            #"{"to":"user_7","notification":{"title":"x","level":1},"data":{"a":1}}"#,
+            #"{"token":"t","data":{"a":1},"notification":{"email":true}}"#,
+            #"{"message":{"token":"t","notification":{"title":"x","sound":"y"}}}"#,
+        ])
+    func members(request: String) async throws {
+        let page = "# Send\n\n```json\n\(request)\n```\n"
+        #expect(
+            try await FirebaseTests.findings(page, name: "a.md")
+                == (try await FirebaseTests.findings(request)))
+        for other in [
+            #"{"topic":"orders","notification":{"id":1}}"#,
+            #"{"condition":"new","notification":{"text":"a"}}"#,
+        ] {
+            let text = page.replacing(request, with: other)
+            #expect(try await FirebaseTests.findings(text, name: "a.md") == [])
+        }
+        // A fault of syntax is one only in what is known.
+        let own = page.replacing(request, with: #"{"to":"user_7","notification":{"a":1,},}"#)
+        #expect(try await FirebaseTests.findings(own, name: "a.md") == [])
+    }
+
     @Test("a page is judged as a file is, unless its block was written for people")
     func pages() async throws {
         let request =

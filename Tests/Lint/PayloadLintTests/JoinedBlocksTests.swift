@@ -64,6 +64,27 @@ struct JoinedBlocksTests {
         #expect(try await Self.findings(label) == ["warning BG004 2"])
     }
 
+    @Test("sections that are called after headers and payload are of one push")
+    func titles() async throws {
+        let silent = "apns-push-type: background\napns-priority: 10"
+        let payload = #"{"aps":{"content-available":1}}"#
+        let page = Self.page(silent, payload, between: "## Payload")
+            .replacing("# Push\n", with: "# Push\n\n## Request Headers\n")
+        #expect(try await Self.findings(page) == ["warning BG006 7"])
+        let reversed = Self.page(payload, silent, between: "## Headers")
+            .replacing("# Push\n", with: "# Push\n\n## JSON body\n")
+            .replacing("```json", with: "```")
+        #expect(try await Self.findings(reversed) == ["warning BG006 13"])
+        for other in [
+            page.replacing("## Payload", with: "## Alert payload of the app"),
+            page.replacing("## Request Headers", with: "## Background"),
+            page.replacing("## Request Headers", with: "## Background headers"),
+            page.replacing("## Payload", with: "## Tokens\n\n## Payload"),
+        ] {
+            #expect(try await Self.findings(other) == [])
+        }
+    }
+
     @Test("headers of another section, or of another block, are another push's")
     func apart() async throws {
         let silent = "apns-push-type: background\napns-priority: 5"

@@ -74,6 +74,14 @@ struct UnreadTextTests {
         let missed = Self.page("VoIP", "json", block)
             .replacing("## VoIP\n", with: "## VoIP\nAfter a missed call:\n")
         #expect(try await FirebaseTests.findings(missed, name: "a.md") == [])
+        for (words, other) in [
+            ("For chat messages:", #"{"aps":{"alert":"New","sound":"default"},"caller":"7"}"#),
+            ("It sends:", #"{"aps":{"alert":"New","sound":"default"},"chat":"7"}"#),
+        ] {
+            let chat = Self.page("VoIP", "json", other)
+                .replacing("## VoIP\n", with: "## VoIP\n\n\(words)\n")
+            #expect(try await FirebaseTests.findings(chat, name: "a.md") == [])
+        }
         let page = Self.page("A", "json", block).replacing("## A\n", with: "A normal push:\n")
         for text in [
             page.replacing("# Push", with: "# VoIP"), page.replacing("A n", with: "## VoIP\nA n"),

@@ -44,10 +44,14 @@ extension DocumentReader {
                     result.unread.append(.init(start: block.whole.lowerBound, .incomplete))
                 }
             case .unread(let reason):
+                let isRead = commands?.items.contains { item in
+                    item.places.payloadStart.map(block.whole.contains) == true
+                }
+                if isRead == true { continue }
                 result.unread.append(.init(start: block.whole.lowerBound, reason))
             case .pushes(var document):
                 if let payload = document.barePayload?.draft.payload {
-                    if assumptions.pushType == nil, sections.isForCalls(block.whole) {
+                    if assumptions.pushType == nil, sections.isForCalls(block.whole, payload) {
                         let type = PushDraft.Header("apns-push-type", "voip")
                         document.items[0].draft.headers.append(type)
                         document.items[0].isOfOtherType = true
@@ -95,10 +99,13 @@ extension DocumentReader {
         var start = 0
         while start < readings.count {
             var end = start + 1
-            while end < readings.count, readings[end - 1].isPart, readings[end].isPart,
-                sections.areTogether(
-                    blocks[end - 1].whole.upperBound, blocks[end].whole.lowerBound)
-            {
+            while end < readings.count, readings[end - 1].isPart, readings[end].isPart {
+                let first = blocks[end - 1].whole.upperBound
+                let second = blocks[end].whole.lowerBound
+                guard
+                    sections.areTogether(first, second)
+                        || sections.areHeadersAndPayload(first, second)
+                else { break }
                 end += 1
             }
             let takeTurns = (start + 1..<end).allSatisfy {
@@ -139,11 +146,11 @@ extension DocumentReader {
             Self.mentionsPush(text) || text.contains(text: #"\"aps\""#)
             || text.contains(text: "\"_contentAvailable\"") || Self.mentionsExpo(text)
         let isForPush = mentionsPush || Self.brokenTextMentionsPush(text)
-        guard isForPush || Self.mentionsFirebase(text) else { return .other }
+        guard isForPush || Self.mentionsService(text) else { return .other }
         guard let block = Self.behindLogText(block, language) else {
             return Self.showsPayloadInCode(text) ? .unread(.source) : .other
         }
-        guard isForPush else { return readFirebase(block, language) }
+        guard isForPush else { return readService(block, language) }
         do throws(JSONSyntaxError) {
             guard var result = readValue(try JSONScanner.scan(block)) else { return .other }
             let count = result.items.count
@@ -193,29 +200,26 @@ extension DocumentReader {
     /// How many objects of a block are read.
     private static let mostObjects = 20
 
-    /// Whether a block may be a request to Firebase without `aps`.
-    private static func mentionsFirebase(_ block: [UInt8]) -> Bool {
+    /// Whether a block may be a request to a service without `aps`: a recipient, and something for
+    /// it. What it is, its members tell.
+    private static func mentionsService(_ block: [UInt8]) -> Bool {
         if block.contains(text: "\"apns\""), block.contains(text: "\"payload\"") {
             return block.contains(text: "\"alert\"")
                 || block.contains(text: "\"content-available\"")
         }
-        return mentionsFormerFirebase(block)
-    }
-
-    /// Whether a block may be a request to Firebase's former API. Other services have a recipient
-    /// and a notification too.
-    private static func mentionsFormerFirebase(_ block: [UInt8]) -> Bool {
-        let isForTopics =
-            block.contains(text: "\"condition\"") && block.contains(text: " in topics")
-        let isForMany = block.contains(text: "\"registration_ids\"")
-        guard isForTopics || isForMany || block.contains(text: "\"to\"") else { return false }
-        if block.contains(text: "\"content_available\"") { return true }
-        let marks: [StaticString] = [
-            "\"priority\"", "\"sound\"", "\"click_action\"", "\"collapse_key\"", "\"/topics/",
-            "_loc_key\"", "\"mutable_content\"", "\"time_to_live\"",
+        let recipients: [StaticString] = [
+            "\"to\"", "\"registration_ids\"", " in topics", "\"app_id\"", "\"tokens\"",
         ]
-        return block.contains(text: "\"notification\"")
-            && (isForTopics || isForMany || marks.contains { block.contains(text: $0) })
+        // Names that much else has, where they are not in a message.
+        let inMessages: [StaticString] = ["\"token\"", "\"topic\""]
+        let contents: [StaticString] = [
+            "\"notification\"", "\"content_available\"", "\"data\"", "\"contents\"",
+            "\"message\"", "\"content-available\"",
+        ]
+        let isMessage =
+            block.contains(text: "\"message\"") && block.contains(text: "\"notification\"")
+        return (recipients + (isMessage ? inMessages : [])).contains { block.contains(text: $0) }
+            && contents.contains { block.contains(text: $0) }
     }
 
     /// Whether a block may be a message of Expo.
@@ -233,14 +237,30 @@ extension DocumentReader {
         return keys.contains { text.contains(text: $0) }
     }
 
-    /// Reads a block that is a request to Firebase, or none that concerns APNs.
-    private func readFirebase(_ block: [UInt8], _ language: String) -> Reading {
+    /// Reads a block that is a request to Firebase or unmistakably one to another service, or none
+    /// that concerns APNs.
+    private func readService(_ block: [UInt8], _ language: String) -> Reading {
+        let request = { (document: JSONDocument) -> PushDocument? in
+            guard let result = wrapped(document, EmbeddedText(file: document.bytes)),
+                !result.items.isEmpty || !result.faults.isEmpty,
+                !result.isForeign || result.items.allSatisfy(\.draft.isForFirebase)
+            else { return nil }
+            return result
+        }
         do throws(JSONSyntaxError) {
-            guard let result = wrapped(try JSONScanner.scan(block), EmbeddedText(file: block)),
-                result.items.allSatisfy(\.draft.isForFirebase)
-            else { return .other }
-            return .pushes(result)
+            return request(try JSONScanner.scan(block)).map { .pushes($0) } ?? .other
         } catch {
+            let readable = try? JSONScanner.scan(IllustratedJSON(block).bytes)
+            // Without its members, only names that no other service has tell what it is.
+            let isOne =
+                readable.map { request($0) != nil }
+                ?? (block.contains(text: "\"registration_ids\"")
+                    || block.contains(text: "\"content_available\""))
+            guard isOne else {
+                let isLike =
+                    block.contains(text: "\"to\"") && block.contains(text: "\"notification\"")
+                return readable == nil && isLike ? .unread(.incomplete) : .other
+            }
             let reading = readIllustration(block, language, error)
             guard case .pushes(var result) = reading else { return reading }
             result.isForeign = true

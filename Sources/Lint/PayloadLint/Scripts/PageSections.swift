@@ -68,6 +68,30 @@ struct PageSections {
         return place == headings.count || headings[place] >= second
     }
 
+    /// Whether the sections of two offsets, one behind the other, are called after the headers and
+    /// the payload of one push.
+    func areHeadersAndPayload(_ first: Int, _ second: Int) -> Bool {
+        let own = place(ofHeadingFrom: first)
+        guard own > 0, own < headings.count, headings[own] < second,
+            place(ofHeadingFrom: second) == own + 1
+        else { return false }
+        let kinds = [own - 1, own].map { place in
+            Self.kind(ofTitle: bytes[headings[place]...].prefix { $0 != 0x0a })
+        }
+        return kinds.contains("headers") && kinds.contains("payload")
+    }
+
+    /// Whether a title that names no type of push says that headers or a payload follow.
+    private static func kind(ofTitle title: ArraySlice<UInt8>) -> String? {
+        let words = String(decoding: title, as: UTF8.self).lowercased().split { !$0.isLetter }
+        let others = ["request", "http", "apns", "apn", "json", "push", "the"]
+        guard let last = words.last, words.count <= 3,
+            words.dropLast().allSatisfy({ others.contains(String($0)) })
+        else { return nil }
+        if ["header", "headers"].contains(last) { return "headers" }
+        return ["payload", "body"].contains(last) ? "payload" : nil
+    }
+
     /// Whether the text around a block, in its section, speaks of a push that is not visible.
     func namesOtherType(around block: Range<Int>) -> Bool {
         let own = place(ofHeadingFrom: block.lowerBound)
@@ -89,8 +113,11 @@ struct PageSections {
     }
 
     /// Whether the title of a block's section says that the payload there is one for PushKit, and
-    /// names no other push.
-    func isForCalls(_ block: Range<Int>) -> Bool {
+    /// names no other push, and the payload speaks of a call.
+    func isForCalls(_ block: Range<Int>, _ payload: [UInt8]) -> Bool {
+        let text = String(decoding: payload, as: UTF8.self).lowercased()
+        guard ["call", "uuid", "handle", "session", "room"].contains(where: { text.contains($0) })
+        else { return false }
         let own = place(ofHeadingFrom: block.lowerBound)
         guard own > 0 else { return false }
         let title = bytes[headings[own - 1]...].prefix { $0 != 0x0a }
@@ -115,7 +142,8 @@ struct PageSections {
     /// Words before a block for a push that is not for PushKit.
     private static let visiblePushes: Set<String> = [
         "normal", "regular", "standard", "visible", "remote", "fcm", "firebase",
-        "android", "ordinary", "usual", "alert", "alerts", "missed", "ended", "cancelled",
+        "android", "ordinary", "usual", "alert", "alerts", "missed", "ended", "cancelled", "chat",
+        "message", "messages", "text", "background", "silent", "refresh",
     ]
 
     /// Words for pushes that are not for PushKit, and for several kinds.
