@@ -10,6 +10,8 @@ enum AuditLimits {
     static let sourceBytes = 4 << 20
     /// The maximum size of a source file that is searched for the words of the rules, in bytes.
     static let filteredBytes = 64 << 20
+    /// The maximum size of the source text that is kept for later questions, in bytes.
+    static let keptBytes = 8 << 20
     /// The maximum size of a build settings file, in bytes.
     static let settingsBytes = 1 << 20
     /// The maximum size of a signed program or a provisioning profile, in bytes.

@@ -16,6 +16,8 @@ final class FileTree {
         ".playground", ".dSYM",
     ]
 
+    /// What the source files contain.
+    let index = SourceIndex()
     private var entriesLeft = AuditLimits.folderEntries
     /// Listed folders, so that targets that share one do not list it again.
     private var listed: [String: [String]] = [:]

@@ -31,33 +31,36 @@ extension XcodeProject {
     /// The number of files in the project's folder that are in no target, although a target names
     /// their types: it cannot be built without them.
     private func strays(namedIn list: SourceList, _ tree: FileTree) -> Int {
-        var built = list
+        let strays = strays(tree)
+        guard !strays.isEmpty else { return 0 }
+        let known = Set(list.files)
+        let own = Set(list.files.map(Paths.stem))
+        let left = strays.filter { !known.contains($0) && !own.contains(Paths.stem(of: $0)) }
+        let types = tree.index.words(Set(left.map(Paths.stem)))
+        var named: Set<String> = []
+        var declared: Set<String> = []
+        for path in list.files {
+            named.formUnion(tree.index.words(types, .named, in: path) ?? [])
+            declared.formUnion(tree.index.words(types, .declared, in: path) ?? [])
+        }
+        let missing = named.subtracting(declared)
+        return left.count { missing.contains(Paths.stem(of: $0)) }
+    }
+
+    /// The files in the project's folder that are in no target, and contain a word that a rule
+    /// looks for.
+    private func strays(_ tree: FileTree) -> [String] {
+        if let known = memory.strays { return known }
+        var built = SourceList()
         for target in targets { addSources(of: target, to: &built, tree) }
         let known = Set(built.files)
         let own = Set(built.files.map(Paths.stem))
         let strays = tree.files(below: folder).filter { path in
             path.hasSuffix(".swift") && !known.contains(path)
-                && !own.contains(Paths.stem(of: path))
+                && !own.contains(Paths.stem(of: path)) && (try? tree.index.mayMatter(path)) == true
         }
-        guard !strays.isEmpty else { return 0 }
-        let filter = WordFilter(Set(strays.map(Paths.stem)))
-        var named: Set<String> = []
-        var declared: Set<String> = []
-        for path in list.files {
-            guard let bytes = try? FileTree.read(path, limit: AuditLimits.sourceBytes) else {
-                continue
-            }
-            named.formUnion(filter.words(in: bytes))
-            declared.formUnion(filter.declaredTypes(in: bytes))
-        }
-        let missing = named.subtracting(declared)
-        return strays.count { missing.contains(Paths.stem(of: $0)) && Self.mayMatter($0) }
-    }
-
-    /// Whether a source file contains a word that a rule looks for.
-    private static func mayMatter(_ path: String) -> Bool {
-        (try? FileTree.read(path, limit: AuditLimits.sourceBytes))
-            .map { WordFilter.rules.finds(in: $0) } == true
+        memory.strays = strays
+        return strays
     }
 
     /// The targets that a target embeds or links.

@@ -25,12 +25,13 @@ struct XcodeProject {
     let synchronizedGroups: [String]
     /// The folders of local Swift packages.
     private(set) var localPackages: [String] = []
-    private let memory = Memory()
+    let memory = Memory()
 
     /// Cached results, because a project refers to the same files for many targets.
-    private final class Memory {
+    final class Memory {
         var paths: [String: String?] = [:]
         var packages: [String: SwiftPackage?] = [:]
+        var strays: [String]?
     }
 
     /// Creates a project from the contents of a file. `folder` contains the `.xcodeproj`.

@@ -6,7 +6,7 @@
 /// It follows statements, not types: the caller determines which tokens count.
 struct CompletionPaths {
     /// The strictness of the check.
-    struct Strictness {
+    struct Strictness: Hashable {
         /// Whether a path that reaches the end of the function counts, not only one that returns or
         /// that is a branch beside others with the call.
         var countsEnd = true

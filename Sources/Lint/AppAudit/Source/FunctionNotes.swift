@@ -2,6 +2,14 @@
 
 /// What a reader found out about the functions of its file, each of which it asks about once.
 final class FunctionNotes {
+    /// A question for a path without a report: of a function, by its brace, and those that it calls
+    /// at this depth.
+    struct ReportGap: Hashable {
+        let function: Int
+        let depth: Int
+        let strictness: CompletionPaths.Strictness
+    }
+
     /// Whether a function contains the report of a call, by its brace.
     var holdsReport: [Int: Bool] = [:]
     /// Whether a function does nothing that could report one, by its brace.
@@ -10,6 +18,8 @@ final class FunctionNotes {
     var modes: [Int: Int?] = [:]
     /// The words by which a function can run, by its brace.
     var callChains: [Int: [Set<String>]] = [:]
+    /// The first path without a report in functions that get a push.
+    var reportGaps: [ReportGap: Int?] = [:]
     /// The places at which each function is named, and not declared.
     var uses: [String: [Int]]?
 }

@@ -281,13 +281,18 @@ extension SourceReader {
         return (first, count)
     }
 
-    /// Follows a handover from another file into this one: the places of paths without a call, one
-    /// for each function that may be meant, and the handovers to further files that are not known.
-    func following(
-        _ handover: Handover, known: Set<Handover>
-    ) -> (count: Int, digest: SourceDigest) {
+    /// What a file has for a handover from another one.
+    struct Following {
+        /// The number of functions that may be meant.
+        var count = 0
+        /// The place of a path without a call in the only one, and its handovers to further files.
+        var digest = SourceDigest()
+    }
+
+    /// Follows a handover from another file into this one.
+    func following(_ handover: Handover) -> Following {
         var reader = self
-        reader.known = known
+        reader.known = [handover]
         let found = reader.receivers(of: handover, inSameFile: false)
         if found.count == 1, let (helper, names) = found.first {
             let gap =
@@ -298,6 +303,6 @@ extension SourceReader {
                 reader.see(handover.subject, at: gap)
             }
         }
-        return (found.count, reader.digest)
+        return Following(count: found.count, digest: reader.digest)
     }
 }

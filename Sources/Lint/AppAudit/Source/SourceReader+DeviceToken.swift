@@ -6,6 +6,8 @@ import PayloadRules
 extension SourceReader {
     /// Whether a name or a text means a push token, not an authentication token.
     private static func namesDeviceToken(_ name: String) -> Bool {
+        guard name.utf8.count > 8, name.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "k") })
+        else { return false }
         let name = name.lowercased()
         return name.contains("token")
             && ["device", "push", "apns", "voip"].contains(where: name.contains)

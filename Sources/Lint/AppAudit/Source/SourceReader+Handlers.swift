@@ -202,7 +202,7 @@ extension SourceReader {
     }
 
     /// How strictly the paths of a handler of VoIP pushes to a report are followed.
-    private static var voipStrictness: CompletionPaths.Strictness {
+    static var voipStrictness: CompletionPaths.Strictness {
         var strictness = CompletionPaths.Strictness(
             countsEnd: false, entersClosures: false,
             exemptNames: ["voIP", "PKPushTypeVoIP", "mustReport"])
@@ -212,7 +212,7 @@ extension SourceReader {
 
     /// The first path without a report in a function of this file that reports the call for the
     /// handler.
-    private func reportGap(
+    func reportGap(
         inHelpersOf scope: SourceScope, _ reports: Set<Int>,
         _ strictness: CompletionPaths.Strictness, depth: Int
     ) -> Int? {
@@ -224,27 +224,15 @@ extension SourceReader {
                 helper.open != scope.open,
                 case .function(let head) = helper.kind
             else { continue }
-            let body = text.content(ofBracket: helper.open)
             // What gets the push alone has to hand it on.
-            guard !body.contains(index),
-                holdsReport(body)
+            guard !text.content(ofBracket: helper.open).contains(index),
+                holdsReport(helper)
                     || reports.count == 1 && head.parameters.count == 1
                         && Self.takesPush(head.parameters[0])
             else { continue }
-            var own = strictness
-            own.startsAnew = false
-            own.inputNames = inputNames(head, body)
-            // The type of the push is a parameter, and not what else has its name.
-            own.exemptNames = Self.voipStrictness.exemptNames.union(
-                head.parameters.map(\.name).filter(strictness.exemptNames.contains))
-            if Self.isVoIPHandler(head), let type = head.parameters.last?.name {
-                own.exemptNames.insert(type)
+            guard let gap = reportGap(behind: helper, head, strictness, depth: depth) else {
+                continue
             }
-            let inner = possibleReports(in: body, own.inputNames, head)
-            let gap =
-                CompletionPaths(text, body: helper, own, settles: inner.contains).gaps.min()
-                ?? reportGap(inHelpersOf: helper, inner, strictness, depth: depth + 1)
-            guard let gap else { continue }
             firm.remove(index)
             first = first ?? gap
         }

@@ -204,7 +204,7 @@ extension SourceReader {
     }
 
     /// Whether a function of this file contains a report.
-    private func holdsReport(_ function: SourceScope) -> Bool {
+    func holdsReport(_ function: SourceScope) -> Bool {
         if let known = notes.holdsReport[function.open] { return known }
         let holds = holdsReport(text.content(ofBracket: function.open))
         notes.holdsReport[function.open] = holds
@@ -381,4 +381,31 @@ extension SourceReader {
         "deliver", "forward", "perform", "dispatch", "start",
     ]
     private static let endings: Set<Substring> = ["", "s", "d", "ed", "ing"]
+
+    /// The first path without a report in a function that reports the call for the handler, or for
+    /// another function.
+    func reportGap(
+        behind helper: SourceScope, _ head: SourceScope.FunctionHead,
+        _ strictness: CompletionPaths.Strictness, depth: Int
+    ) -> Int? {
+        let question = FunctionNotes.ReportGap(
+            function: helper.open, depth: depth, strictness: strictness)
+        if let known = notes.reportGaps[question] { return known }
+        let body = text.content(ofBracket: helper.open)
+        var own = strictness
+        own.startsAnew = false
+        own.inputNames = inputNames(head, body)
+        // The type of the push is a parameter, and not what else has its name.
+        own.exemptNames = Self.voipStrictness.exemptNames.union(
+            head.parameters.map(\.name).filter(strictness.exemptNames.contains))
+        if Self.isVoIPHandler(head), let type = head.parameters.last?.name {
+            own.exemptNames.insert(type)
+        }
+        let inner = possibleReports(in: body, own.inputNames, head)
+        let gap =
+            CompletionPaths(text, body: helper, own, settles: inner.contains).gaps.min()
+            ?? reportGap(inHelpersOf: helper, inner, strictness, depth: depth + 1)
+        notes.reportGaps[question] = .some(gap)
+        return gap
+    }
 }

@@ -7,41 +7,57 @@ struct WordFilter: Sendable {
     static let rules = WordFilter(SourceReader.words, findsTokens: true)
 
     private let words: Set<[UInt8]>
-    /// For each first letter the lengths of words, as bits.
-    private let lengths: [UInt64]
+    private let sketch: WordSketch
     private let findsTokens: Bool
 
     /// Creates a filter for these words.
     init(_ words: Set<String>, findsTokens: Bool = false) {
-        var lengths = [UInt64](repeating: 0, count: 256)
-        for word in words.map({ Array($0.utf8) }) where !word.isEmpty && word.count < 64 {
-            lengths[Int(word[0])] |= 1 << UInt64(word.count)
-        }
-        self.words = Set(words.map { Array($0.utf8) })
-        self.lengths = lengths
+        self.words = Set(words.map { Array($0.utf8) }.filter { $0.count < Self.wordLimit })
+        sketch = WordSketch(self.words)
         self.findsTokens = findsTokens
     }
 
+    /// The length from which on words are not looked for.
+    private static let wordLimit = 64
+
     /// Whether a word can be found: it is short, and no letter is outside ASCII.
     static func canFind(_ word: String) -> Bool {
-        word.utf8.count < 64 && word.utf8.allSatisfy { isNameByte[Int($0)] }
+        word.utf8.count < wordLimit && word.utf8.allSatisfy(isNameByte)
     }
 
-    /// Whether a text declares a function with one of the words as its name: `func name`, `- (void)
-    /// name:`.
-    func findsFunction(in bytes: [UInt8]) -> Bool {
-        finds(in: bytes) { start in
+    /// The words that a text declares as functions: `func name`, `- (void) name:`.
+    func functions(in bytes: [UInt8]) -> Set<String> {
+        words(in: bytes) { start, _ in
             let before = bytes[..<start].suffix(5)
             return before.elementsEqual("func ".utf8) || before.last == 0x29
                 || before.last == 0x20 && before.dropLast().last == 0x29
         }
     }
 
-    /// The words that a text contains.
-    func words(in bytes: [UInt8]) -> Set<String> {
+    /// The words that a text may declare as constants: `let name =`, `let a = b, name: Type`,
+    /// `NSString *const name =`.
+    func constants(in bytes: [UInt8]) -> Set<String> {
+        words(in: bytes) { start, end in
+            // A slash may be one of a comment.
+            guard let next = bytes[end...].first(where: { $0 > 0x20 }), "=:/`".utf8.contains(next),
+                let last = bytes[..<start].lastIndex(where: { $0 > 0x20 })
+            else { return false }
+            return ",*/`".utf8.contains(bytes[last])
+                || ["let", "var", "case", "const"].contains {
+                    bytes[...last].suffix($0.utf8.count).elementsEqual($0.utf8)
+                }
+        }
+    }
+
+    /// The words that a text contains, at places that are meant.
+    func words(
+        in bytes: [UInt8], where isMeant: (_ start: Int, _ end: Int) -> Bool = { _, _ in true }
+    ) -> Set<String> {
         var found: Set<String> = []
-        _ = finds(in: bytes) { start in
-            found.insert(Self.word(at: start, in: bytes))
+        _ = Self.scan(bytes) { word in
+            if holds(word, bytes), isMeant(word.start, word.end) {
+                found.insert(String(decoding: bytes[word.start..<word.end], as: UTF8.self))
+            }
             return false
         }
         return found
@@ -50,27 +66,21 @@ struct WordFilter: Sendable {
     /// The classes of other files that a text makes, inherits or refers to: `Name()`, `class Other:
     /// Name`, `Name.self`.
     func madeTypes(in bytes: [UInt8]) -> Set<String> {
-        var found: Set<String> = []
-        var declared: Set<String> = []
-        _ = finds(in: bytes) { start in
-            let word = Self.word(at: start, in: bytes)
-            let after = bytes[start...].dropFirst(word.utf8.count)
+        let found = words(in: bytes) { start, end in
+            let after = bytes[end...]
             let line = bytes[..<start].suffix(100).split(separator: UInt8(ascii: "\n")).last ?? []
             let isBase =
                 line.last { $0 != UInt8(ascii: " ") } == UInt8(ascii: ":")
                 && line.firstRange(of: "class ".utf8) != nil
-            if Self.declaresType(bytes[..<start]) { declared.insert(word) }
-            if isBase || after.first == UInt8(ascii: "(") || after.starts(with: ".self".utf8) {
-                found.insert(word)
-            }
-            return false
+            return isBase || after.first == UInt8(ascii: "(") || after.starts(with: ".self".utf8)
         }
+        let declared = declaredTypes(in: bytes)
         guard !declared.isEmpty else { return found }
         // The entry of the app may be here.
-        let isEntry = Self.entries.finds(in: bytes) { start in
+        let entries = Self.entries.words(in: bytes) { start, _ in
             start > 0 && bytes[start - 1] == UInt8(ascii: "@")
         }
-        return isEntry ? found.union(declared) : found.subtracting(declared)
+        return !entries.isEmpty ? found.union(declared) : found.subtracting(declared)
     }
 
     /// The attributes of an app's entry, `@main` and the older one, without their sign.
@@ -78,12 +88,7 @@ struct WordFilter: Sendable {
 
     /// The types that a text declares.
     func declaredTypes(in bytes: [UInt8]) -> Set<String> {
-        var found: Set<String> = []
-        _ = finds(in: bytes) { start in
-            if Self.declaresType(bytes[..<start]) { found.insert(Self.word(at: start, in: bytes)) }
-            return false
-        }
-        return found
+        words(in: bytes) { start, _ in Self.declaresType(bytes[..<start]) }
     }
 
     /// Whether a text ends with the start of a type's declaration: `final class `.
@@ -93,34 +98,23 @@ struct WordFilter: Sendable {
         }
     }
 
-    private static func word(at start: Int, in bytes: [UInt8]) -> String {
-        let end = bytes[start...].firstIndex { !isNameByte[Int($0)] } ?? bytes.count
-        return String(decoding: bytes[start..<end], as: UTF8.self)
-    }
-
     /// The words that a text mentions other than in a declaration: types in `extension Name`,
     /// functions of delegates in `object.name`, other functions anywhere else than in `func name`,
     /// `- (void)name` and lines that are comments.
     func mentions(in bytes: [UInt8]) -> Set<String> {
-        var found: Set<String> = []
-        _ = finds(in: bytes) { start in
-            let word = Self.word(at: start, in: bytes)
+        words(in: bytes) { start, end in
+            let word = bytes[start..<end]
             let before = bytes[..<start].suffix(10)
-            let isMentioned =
-                if word.first?.isUppercase == true {
-                    before.elementsEqual("extension ".utf8)
-                } else if word == "application" || word == "pushRegistry" {
-                    before.last == UInt8(ascii: ".")
-                        && bytes[(start + word.utf8.count)...].first == UInt8(ascii: "(")
-                } else {
-                    !before.suffix(5).elementsEqual("func ".utf8)
-                        && !Self.startsMethod(bytes[..<start])
-                        && !Self.isComment(bytes[..<start])
-                }
-            if isMentioned { found.insert(word) }
-            return false
+            if (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(bytes[start]) {
+                return before.elementsEqual("extension ".utf8)
+            }
+            if ["application", "pushRegistry"].contains(where: { word.elementsEqual($0.utf8) }) {
+                return before.last == UInt8(ascii: ".")
+                    && bytes[end...].first == UInt8(ascii: "(")
+            }
+            return !before.suffix(5).elementsEqual("func ".utf8)
+                && !Self.startsMethod(bytes[..<start]) && !Self.isComment(bytes[..<start])
         }
-        return found
     }
 
     /// Whether a text ends in a line that is a comment.
@@ -140,36 +134,70 @@ struct WordFilter: Sendable {
             && line.last { $0 != UInt8(ascii: " ") } == UInt8(ascii: ")")
     }
 
-    /// Whether a text contains one of the words, at a place that is accepted.
-    func finds(in bytes: [UInt8], where accepts: (Int) -> Bool = { _ in true }) -> Bool {
+    /// Whether a text contains one of the words.
+    func finds(in bytes: [UInt8]) -> Bool { Self.scan(bytes) { meets($0, in: bytes) } }
+
+    /// Whether a text contains one of the words, and a sketch of all words in it.
+    func look(at bytes: [UInt8]) -> (finds: Bool, sketch: WordSketch) {
+        var sketch = WordSketch(forTextOf: bytes.count)
+        var finds = false
+        _ = Self.scan(bytes) { word in
+            sketch.insert(word.hash)
+            finds = finds || meets(word, in: bytes)
+            return false
+        }
+        return (finds, sketch)
+    }
+
+    /// A word of a text.
+    private struct Word {
+        let start: Int
+        let end: Int
+        let hash: UInt64
+        /// Whether it may contain "token".
+        let mayNameToken: Bool
+    }
+
+    /// Looks at the words of a text until one is accepted. Returns whether one was.
+    @inline(__always)
+    private static func scan(_ bytes: [UInt8], _ accepts: (Word) -> Bool) -> Bool {
         var index = 0
         while index < bytes.count {
-            guard Self.isNameByte[Int(bytes[index])] else {
+            guard isNameByte(bytes[index]) else {
                 index += 1
                 continue
             }
             let start = index
-            var hasToken = false
-            while index < bytes.count, Self.isNameByte[Int(bytes[index])] {
+            var hash = WordSketch.start
+            var mayNameToken = false
+            while index < bytes.count, isNameByte(bytes[index]) {
+                hash = WordSketch.hash(hash, bytes[index])
                 // The `k` of "token", in the only two spellings.
-                if bytes[index] == 0x6b, index > start, bytes[index - 1] == 0x6f { hasToken = true }
+                if bytes[index] == 0x6b, index > start, bytes[index - 1] == 0x6f {
+                    mayNameToken = true
+                }
                 index += 1
             }
-            let count = index - start
-            if count < 64, lengths[Int(bytes[start])] & (1 << UInt64(count)) != 0,
-                words.contains(Array(bytes[start..<index])), accepts(start)
-            {
+            if accepts(Word(start: start, end: index, hash: hash, mayNameToken: mayNameToken)) {
                 return true
             }
-            if count == Self.label.count, findsTokens,
-                bytes[start..<index].elementsEqual(Self.label),
-                bytes[..<start].suffix(Self.call.count).elementsEqual(Self.call)
-            {
-                return true
-            }
-            if hasToken, findsTokens, Self.namesToken(bytes[start..<index]) { return true }
         }
         return false
+    }
+
+    /// Whether a word is one of the words.
+    private func holds(_ word: Word, _ bytes: [UInt8]) -> Bool {
+        sketch.mayContain(word.hash) && words.contains(Array(bytes[word.start..<word.end]))
+    }
+
+    /// Whether a word is one of the words, or the name of a device token.
+    private func meets(_ word: Word, in bytes: [UInt8]) -> Bool {
+        if holds(word, bytes) { return true }
+        guard findsTokens else { return false }
+        let name = bytes[word.start..<word.end]
+        return name.count == Self.label.count && name.elementsEqual(Self.label)
+            && bytes[..<word.start].suffix(Self.call.count).elementsEqual(Self.call)
+            || word.mayNameToken && Self.namesToken(name)
     }
 
     /// `.background(withIdentifier:)`, whose type may be omitted. Too many files contain the label
@@ -183,12 +211,8 @@ struct WordFilter: Sendable {
             && ["device", "push", "apns", "voip"].contains(where: name.contains)
     }
 
-    private static let isNameByte: [Bool] = (0..<256).map { byte in
-        switch UInt8(byte) {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        let letter = (byte | 0x20) &- UInt8(ascii: "a")
+        return letter < 26 || byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "_")
     }
 }
