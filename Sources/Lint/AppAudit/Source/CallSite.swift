@@ -179,8 +179,15 @@ extension SourceText {
     private func owner(named name: String) -> CallSite.Owner {
         if ["self", "Self", "super"].contains(name) { return .own }
         if name.first?.isUppercase == true { return .typed(name) }
-        if let type = declaredType(of: name) { return .typed(type) }
-        return isFromElsewhere(name) ? .unknown : .named(name)
+        if let known = owners.byName[name] { return known }
+        var owner = CallSite.Owner.named(name)
+        if let type = declaredType(of: name) {
+            owner = .typed(type)
+        } else if isFromElsewhere(name) {
+            owner = .unknown
+        }
+        owners.byName[name] = owner
+        return owner
     }
 
     /// Whether a variable gets something of another name, so that its own tells nothing of its

@@ -16,6 +16,10 @@ final class FunctionNotes {
     var reportsNothing: [Int: Bool] = [:]
     /// The first token of a function's body that names the background modes, by its brace.
     var modes: [Int: Int?] = [:]
+    /// The words of which one has to be there for a function to run, by its brace.
+    var callers: [Int: Set<String>?] = [:]
+    /// The functions by the first token of their heads.
+    var heads: [Int: SourceScope]?
     /// The words by which a function can run, by its brace.
     var callChains: [Int: [Set<String>]] = [:]
     /// The first path without a report in functions that get a push.

@@ -109,26 +109,31 @@ extension SourceReader {
         let tokens = Array(tokens)
         let settling = Set(body.filter(settles))
         var seen: Set<Int> = []
+        var handovers: [Handover] = []
+        // The same call at several places is one.
+        var completing: [Handover: [Range<Int>]] = [:]
         for token in tokens {
             for site in text.calls(around: token, in: body)
             where seen.insert(site.name).inserted && !text.usesValue(of: site) {
                 let handover = handover(site, tokens, subject, kind)
-                guard !known.contains(handover) else { continue }
-                // Something else completes too.
-                let others = CompletionPaths(
-                    text, body: scope, strictness,
-                    settles: settling.filter { !site.range.contains($0) }.contains)
-                guard !others.gaps.isEmpty else { continue }
-                known.insert(handover)
-                if functions[handover.function] == nil {
-                    noteHandover(handover)
-                } else if kind == .completion,
-                    let (helper, names) = receiver(of: handover, inSameFile: true),
-                    helper.open != scope.open,
-                    let gap = gap(in: helper, names, handover, depth: depth + 1)
-                {
-                    return gap
-                }
+                if completing[handover] == nil { handovers.append(handover) }
+                completing[handover, default: []].append(site.range)
+            }
+        }
+        for handover in handovers where !known.contains(handover) {
+            // Something else completes too.
+            let others = settling.subtracting((completing[handover] ?? []).joined())
+            let paths = CompletionPaths(text, body: scope, strictness, settles: others.contains)
+            guard !paths.gaps.isEmpty else { continue }
+            known.insert(handover)
+            if functions[handover.function] == nil {
+                noteHandover(handover)
+            } else if kind == .completion,
+                let (helper, names) = receiver(of: handover, inSameFile: true),
+                helper.open != scope.open,
+                let gap = gap(in: helper, names, handover, depth: depth + 1)
+            {
+                return gap
             }
         }
         return nil
@@ -194,15 +199,22 @@ extension SourceReader {
     ) {
         var whole = strictness
         whole.countsEnd = true
+        var handovers: [Handover] = []
+        var reporting: [Handover: Set<Int>] = [:]
         for index in reports.sorted() where functions[text.tokens[index].text] == nil {
             guard let site = text.call(at: index), !text.usesValue(of: site) else { continue }
             let inputs = site.range.filter {
                 text.tokens[$0].isName && strictness.inputNames.contains(text.tokens[$0].text)
             }
-            let others = CompletionPaths(
-                text, body: scope, whole, settles: reports.subtracting([index]).contains)
-            guard !inputs.isEmpty, !others.gaps.isEmpty else { continue }
-            noteHandover(handover(site, inputs, .fault(.voipPathWithoutReport), .push))
+            guard !inputs.isEmpty else { continue }
+            let handover = handover(site, inputs, .fault(.voipPathWithoutReport), .push)
+            if reporting[handover] == nil { handovers.append(handover) }
+            reporting[handover, default: []].insert(index)
+        }
+        for handover in handovers {
+            let others = reports.subtracting(reporting[handover] ?? [])
+            let paths = CompletionPaths(text, body: scope, whole, settles: others.contains)
+            if !paths.gaps.isEmpty { noteHandover(handover) }
         }
     }
 

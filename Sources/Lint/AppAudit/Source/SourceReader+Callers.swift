@@ -62,8 +62,15 @@ extension SourceReader {
     /// The words of which one has to be in the app's text for the code at a token to run: the name
     /// of its function, or an extension of its type; `nil` if the system may call it.
     private func callers(of index: Int) -> Set<String>? {
-        guard let function = outerFunction(of: index), case .function(let head) = function.kind
-        else { return nil }
+        guard let function = outerFunction(of: index) else { return nil }
+        if let known = notes.callers[function.open] { return known }
+        let callers = callers(ofFunction: function)
+        notes.callers[function.open] = .some(callers)
+        return callers
+    }
+
+    private func callers(ofFunction function: SourceScope) -> Set<String>? {
+        guard case .function(let head) = function.kind else { return nil }
         if text.isObjectiveC { return callers(ofMethod: head, function) }
         let words = modifiers(before: function.head)
         guard words.isSubset(of: Self.plainModifiers) else { return nil }
@@ -102,10 +109,7 @@ extension SourceReader {
 
     /// The function around a token, or that starts there, and in no other function.
     private func outerFunction(of index: Int) -> SourceScope? {
-        var found = text.scopes.first { scope in
-            guard case .function = scope.kind else { return false }
-            return scope.head == index
-        }
+        var found = heads[index]
         for scope in text.scopes(around: index) {
             switch scope.kind {
             case .function: found = scope
@@ -114,6 +118,17 @@ extension SourceReader {
             }
         }
         return found
+    }
+
+    /// The functions by the first token of their heads.
+    private var heads: [Int: SourceScope] {
+        if let known = notes.heads { return known }
+        let heads = text.scopes.reduce(into: [Int: SourceScope]()) { heads, scope in
+            guard case .function = scope.kind else { return }
+            heads[scope.head] = heads[scope.head] ?? scope
+        }
+        notes.heads = heads
+        return heads
     }
 
     /// The attributes and modifiers of a declaration, such as `override` or `objc`.

@@ -20,6 +20,13 @@ struct SourceText {
     let scopeIndices: [Int]
     /// The functions by name, in their order.
     let functions: [String: [SourceScope]]
+    /// The receivers of calls, each of which is looked for once.
+    let owners = Owners()
+
+    /// The receivers of calls by name.
+    final class Owners {
+        var byName: [String: CallSite.Owner] = [:]
+    }
 
     /// Parses a file.
     init(_ bytes: [UInt8], path: String) {
