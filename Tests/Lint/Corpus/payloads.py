@@ -4,10 +4,10 @@
 
     payloads.py ROUSE FOLDER [PART]
 
-PART is one of the table's: seen, fresh, second, third and so on to thirty-third. FOLDER holds the
-payloads of payloads.tsv as they were found, each in a file that begins with its id; nothing is
-fetched. Prints precision per rule, what was missed against the table, what nobody judged yet, and
-time and memory.
+PART is one of the table's: seen, fresh, second, third and so on to thirty-third, and thirty-sixth.
+FOLDER holds the payloads of payloads.tsv as they were found, each in a file that begins with its
+id; nothing is fetched. Prints precision per rule, what was missed against the table, what nobody
+judged yet, and time and memory. Findings of one rule at one place of a file count once.
 """
 
 import collections
@@ -49,7 +49,7 @@ def findings(rouse, path, row):
     for file in json.loads(run.stdout)["files"]:
         for found in file["diagnostics"]:
             if found["severity"] != "note":
-                yield found["rule"], found["severity"], found["pointer"]
+                yield found["rule"], found["severity"], found["pointer"], found["line"]
 
 
 def main():
@@ -65,7 +65,8 @@ def main():
             continue
         judged = verdicts(row)
         seen = set()
-        for rule, severity, pointer in findings(rouse, files[row["id"]], row):
+        found = dict.fromkeys(findings(rouse, files[row["id"]], row))
+        for rule, severity, pointer, _ in found:
             verdict = judged.get((rule, pointer))
             seen.add((rule, pointer))
             counts[(rule, severity)][verdict or "unjudged"] += 1
