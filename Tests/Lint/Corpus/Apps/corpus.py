@@ -6,6 +6,7 @@
     corpus.py --by-rule
 
 FOLDER holds the checkouts that projects.tsv names, each at its commit, in a folder of that name.
+A name with a slash is that of a folder of a checkout, which is audited alone.
 Nothing is fetched. A checkout that is not there, or at another commit, is said and left out.
 Prints the precision for each rule and severity, the faults of the table that were missed, the
 findings that nobody has judged, and the time and the greatest memory of each audit.
@@ -64,6 +65,16 @@ def by_rule():
             print(f"| {rule} | {' | '.join(cells)} |")
 
 
+def newest_verdicts():
+    """The verdicts `after` all, or those of the `first` sight of a project that has no others."""
+    rows = table("findings.tsv")
+    again = {row["project"] for row in rows if row["audit"] == "after"}
+    return {
+        (row["project"], row["rule"], row["file"], row["line"]): row["verdict"]
+        for row in rows if row["audit"] == ("after" if row["project"] in again else "first")
+    }
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", nargs="?")
@@ -77,10 +88,7 @@ def main():
         return
     if not options.folder:
         parser.error("name the folder of checkouts")
-    verdicts = {
-        (row["project"], row["rule"], row["file"], row["line"]): row["verdict"]
-        for row in table("findings.tsv") if row["audit"] == "after"
-    }
+    verdicts = newest_verdicts()
     counts = defaultdict(Counter)
     severities = defaultdict(Counter)
     seen = set()
@@ -103,8 +111,10 @@ def main():
         for file in document.get("files", []):
             for found in file["diagnostics"]:
                 key = (name, found["rule"], file["path"], str(found["line"]))
-                seen.add(key)
                 verdict = verdicts.get(key, "unjudged")
+                # A fault that is told as a note alone is still missed.
+                if (found["severity"], verdict) != ("note", "missed"):
+                    seen.add(key)
                 counts[found["rule"]][verdict] += 1
                 severities[found["severity"]][verdict] += 1
                 if options.list or verdict == "unjudged":
