@@ -103,6 +103,18 @@ struct AuditUnjudgedTests {
         #expect(try count("; log(\"// rouse:ignore CF026 x\")") == 1)
         #expect(try count("; log(\"a \\\" // rouse:ignore CF026 x\")") == 1)
         #expect(try count("; log(\"a\") // rouse:ignore CF026 x") == 0)
+        let mark = "// rouse:ignore CF026 x"
+        #expect(try count("; log(\"\"\"\n\(mark)\n\"\"\")") == 1)
+        #expect(try count("; log(\"\"\"\n\"\"\"); log(\"a\") \(mark)") == 1)
+        #expect(try count("; log(#\"\(mark)\"#)") == 1)
+        #expect(try count("; log('\"', \"a\") \(mark)") == 0)
+        #expect(try count("; log(\"\\(a)\") /* \" */ \(mark)") == 0)
+        for text in ["\"\"\"\nx \(mark)\n\(mark)\n\"\"\"", "#\"\"\"\n\(mark)\n\"\"\"#"] {
+            let source = "let text = \(text); "
+            try folder.write(source + Self.store.replacing("\n", with: ""), to: "A.swift")
+            let report = try Audit(paths: [folder.path]).report().applying(RulePolicy())
+            #expect(report.findings.count == 1)
+        }
     }
 
     @Test("time in the background that nothing ends is one finding")

@@ -20,6 +20,7 @@ package struct InlineIgnores: Sendable {
     /// Reads the comments of a text. In source code, what a string literal contains is no comment.
     package init(_ text: [UInt8], isSourceCode: Bool = false) {
         guard text.contains(text: "rouse:ignore") else { return }
+        let text = isSourceCode ? Self.withoutLiterals(text) : text
         var waiting = RuleSelection()
         var number = 0
         var start = text.startIndex
@@ -29,7 +30,7 @@ package struct InlineIgnores: Sendable {
             let line = text[start..<end]
             start = end + 1
             number += 1
-            let found = Self.rules(in: line, isSourceCode)
+            let found = Self.rules(in: line)
             if let found, found.isAlone {
                 waiting.formUnion(found.rules)
                 rules[number, default: RuleSelection()].formUnion(found.rules)
@@ -58,7 +59,7 @@ package struct InlineIgnores: Sendable {
 
     /// The rules in a line's comment, and whether the comment is alone on its line.
     private static func rules(
-        in line: ArraySlice<UInt8>, _ isSourceCode: Bool
+        in line: ArraySlice<UInt8>
     ) -> (rules: RuleSelection, isAlone: Bool)? {
         var start = line.startIndex
         while let offset = line[start...].firstIndex(of: mark[0]) {
@@ -70,29 +71,51 @@ package struct InlineIgnores: Sendable {
             guard let opening = openings.first(where: { before.suffix($0.count).elementsEqual($0) })
             else { continue }
             let code = before.dropLast(opening.count)
-            if isSourceCode, endsInString(code) { continue }
             return (named(in: rest.dropFirst(mark.count)), code.allSatisfy(isBlank))
         }
         return nil
     }
 
-    /// Whether a string literal begins in some code and does not end there.
-    private static func endsInString(_ code: ArraySlice<UInt8>) -> Bool {
-        let quote = UInt8(ascii: "\"")
-        var isInside = false
-        var isEscaped = false
-        for (index, byte) in zip(code.indices, code) {
-            let before = index > code.startIndex ? code[index - 1] : 0
-            if byte == quote, !isEscaped {
-                // Literals of several lines, raw ones, and characters of C are not counted.
-                guard before != UInt8(ascii: "#"), before != UInt8(ascii: "'"),
-                    !code[index...].starts(with: [quote, quote, quote])
-                else { return false }
-                isInside.toggle()
-            }
-            isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+    /// Source code with blanks for what string literals contain. Line feeds stay.
+    private static func withoutLiterals(_ text: [UInt8]) -> [UInt8] {
+        let (quote, hash) = (UInt8(ascii: "\""), UInt8(ascii: "#"))
+        let (slash, star, newline) = (UInt8(ascii: "/"), UInt8(ascii: "*"), UInt8(ascii: "\n"))
+        var result = text
+        var index = 0
+        func sees(_ bytes: [UInt8], at start: Int) -> Bool { text[start...].starts(with: bytes) }
+        func skip(to end: [UInt8]) {
+            while index < text.count, !sees(end, at: index) { index += 1 }
         }
-        return isInside
+        while index < text.count {
+            switch text[index] {
+            case slash where sees([slash, slash], at: index): skip(to: [newline])
+            case slash where sees([slash, star], at: index):
+                index += 2
+                skip(to: [star, slash])
+            // A character of C: `'"'`.
+            case UInt8(ascii: "'") where sees([quote, UInt8(ascii: "'")], at: index + 1): index += 3
+            case quote:
+                let hashes = text[..<index].reversed().prefix { $0 == hash }.count
+                let isLong = sees([quote, quote, quote], at: index)
+                let end =
+                    [UInt8](repeating: quote, count: isLong ? 3 : 1)
+                    + [UInt8](repeating: hash, count: hashes)
+                index += isLong ? 3 : 1
+                while index < text.count, !sees(end, at: index),
+                    isLong || text[index] != newline
+                {
+                    let isEscape = text[index] == UInt8(ascii: "\\") && hashes == 0
+                    for place in index..<min(index + (isEscape ? 2 : 1), text.count)
+                    where text[place] != newline {
+                        result[place] = UInt8(ascii: " ")
+                    }
+                    index += isEscape ? 2 : 1
+                }
+                index += text[min(index, text.count)...].starts(with: end) ? end.count : 0
+            default: index += 1
+            }
+        }
+        return result
     }
 
     private static func named(in text: ArraySlice<UInt8>) -> RuleSelection {
