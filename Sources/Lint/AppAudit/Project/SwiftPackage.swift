@@ -39,21 +39,42 @@ struct SwiftPackage {
         self.literals = literals
         localPackages = local
         remotePackages = remote.map { Paths.stem(of: $0) }
-        var folders = Self.targetFolders(in: text)?.map { Paths.join(folder, $0) }
-        if folders?.contains(where: { FileTree.kind(of: $0) != .folder }) == true { folders = nil }
+        var targets = Self.targets(in: text, below: folder)
+        if targets?.contains(where: { FileTree.kind(of: $0.folder) != .folder }) == true {
+            targets = nil
+        }
         let others = ["Tests", "Example", "Examples", "Demo", "Sample", "Samples", "Plugins"]
-        files = ((folders ?? [folder]) + outside).flatMap(tree.files).filter { file in
+        let built = targets?.flatMap { target in
+            tree.files(below: target.folder).filter(target.builds)
+        }
+        var seen: Set<String> = []
+        files = ((built ?? tree.files(below: folder)) + outside.flatMap(tree.files)).filter {
+            file in
             let parts = file.dropFirst(folder.count).split(separator: "/")
             return !parts.contains { others.contains(String($0)) }
-                && parts.last != "Package.swift"
+                && parts.last != "Package.swift" && seen.insert(file).inserted
         }
     }
 
-    /// The folders of the targets, below the folder of the manifest; `nil` if they cannot be
+    /// A target of a package.
+    private struct Target {
+        let folder: String
+        /// The files and folders to build; `nil` for all of its folder.
+        let sources: [String]?
+        /// The files and folders that are not built.
+        let excluded: [String]
+
+        func builds(_ file: String) -> Bool {
+            (sources?.contains { Paths.contains($0, file) } ?? true)
+                && !excluded.contains { Paths.contains($0, file) }
+        }
+    }
+
+    /// The targets, whose folders are below that of the manifest; `nil` if they cannot be
     /// determined. A source folder with the files of one target only belongs to that target.
-    private static func targetFolders(in text: SourceText) -> [String]? {
+    private static func targets(in text: SourceText, below folder: String) -> [Target]? {
         let kinds = ["target", "executableTarget", "macro"]
-        var folders: Set<String> = []
+        var targets: [Target] = []
         for index in text.tokens.indices
         where kinds.contains(text.tokens[index].text) && text.sees("(", at: index + 1) {
             guard text.sees(".", at: index - 1) else { return nil }
@@ -71,9 +92,40 @@ struct SwiftPackage {
                 word = text.partners[word] > word ? text.partners[word] + 1 : word + 1
             }
             guard let name = values["name"] else { return nil }
-            folders.insert(values["path"] ?? "Sources/" + name)
+            let own = Paths.join(folder, values["path"] ?? "Sources/" + name)
+            let arguments = text.content(ofBracket: index + 1)
+            targets.append(
+                Target(
+                    folder: own,
+                    sources: list("sources", of: arguments, text)?.map { Paths.join(own, $0) },
+                    excluded: (list("exclude", of: arguments, text) ?? []).map {
+                        Paths.join(own, $0)
+                    }))
         }
-        return folders.isEmpty ? nil : folders.sorted()
+        return targets.isEmpty ? nil : targets
+    }
+
+    /// The texts of an argument such as `sources: ["Lib"]`; `nil` if it is absent, or not all are
+    /// known.
+    private static func list(
+        _ label: String, of arguments: Range<Int>, _ text: SourceText
+    ) -> [String]? {
+        var index = arguments.lowerBound
+        while index < arguments.upperBound {
+            if text.sees(label, ":", "[", at: index) {
+                let words = text.content(ofBracket: index + 2)
+                let texts = words.compactMap { word -> String? in
+                    guard case .string(isInterpolated: false) = text.tokens[word].kind else {
+                        return nil
+                    }
+                    return text.tokens[word].text
+                }
+                let commas = words.count { text.tokens[$0].isMark(",") }
+                return texts.count + commas == words.count && !texts.isEmpty ? texts : nil
+            }
+            index = text.skipBracket(index, arguments)
+        }
+        return nil
     }
 
     private static func isOfDependencies(_ index: Int, _ text: SourceText) -> Bool {
