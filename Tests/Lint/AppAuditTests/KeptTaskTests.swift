@@ -292,4 +292,45 @@ struct KeptTaskTests {
         #expect(sees("UIViewController"))
         #expect(!sees("NSObject, NSCoding"))
     }
+
+    @Test("a value does not stay alive with a handler")
+    func values() {
+        let register =
+            "func f() { s.register(forTaskWithIdentifier: \"a\", using: nil) { t in\n"
+            + "self.run(t) { t.setTaskCompleted(success: true) } } }"
+        #expect(Self.faults("struct Sync { \(register) }") == [])
+        #expect(Self.faults("enum Sync {}\nextension Sync { \(register) }") == [])
+        #expect(Self.faults("class Sync { \(register) }") == ["taskHandlerKeepsSelf"])
+    }
+
+    @Test("a function that an extension adds to tasks may end one")
+    func extensions() {
+        func source(_ use: String) -> String {
+            "func handle(_ task: BGProcessingTask) {\n\(use)\n}"
+        }
+        #expect(Self.faults(source("task.finish(Task { await f() })")) == [])
+        #expect(Self.faults(source("task.updateTitle(\"a\", subtitle: b)")) != [])
+    }
+
+    @Test("a closure that ends time in the background may stand before the request for it")
+    func earlierEnd() {
+        let source =
+            "func f(_ work: (@escaping () -> Void) -> Void) {\nvar id = "
+            + "UIBackgroundTaskIdentifier.invalid\nlet end = { app.endBackgroundTask(id) }\n"
+            + "id = UIApplication.shared.beginBackgroundTask(expirationHandler: end)\nBODY\n}"
+        #expect(Self.faults(source.replacing("BODY", with: "work(end)")) == [])
+        #expect(
+            Self.faults(source.replacing("BODY", with: "if a { return }\nwork(end)"))
+                == ["assertionPathWithoutEnd"])
+    }
+
+    @Test("a task that starts before the identifier is set, and ends it later")
+    func laterIdentifier() {
+        let source =
+            "func f() {\nvar id = UIBackgroundTaskIdentifier.invalid\nlet job = Task {\n"
+            + "await save()\napp.endBackgroundTask(id) }\nEND\n}"
+        let begin = "id = app.beginBackgroundTask { job.cancel(); app.endBackgroundTask(id) }"
+        #expect(Self.faults(source.replacing("END", with: begin)) == [])
+        #expect(Self.faults(source.replacing("END", with: "")) == ["assertionEndedInvalid"])
+    }
 }

@@ -98,8 +98,15 @@ extension SourceReader {
             }
             if lasts == true { return }
             let strictness = CompletionPaths.Strictness(countsThrows: true)
-            readAssertionPaths(index, strictness) { [text] word in
+            let isUse = { [text] (word: Int) in
                 text.tokens[word].isName(name) && !text.isLabel(word)
+            }
+            // `let end = { app.endBackgroundTask(id) }` may stand before the call.
+            let definitions = function(around: index).map {
+                LocalDefinitions(in: text, $0.1, thatHold: isUse)
+            }
+            readAssertionPaths(index, strictness) { [text] word in
+                isUse(word) || definitions?.areUsed(at: word, in: text) == true
             }
         } else {
             // Other functions may end the task of a property: only a function that ends it itself,

@@ -31,7 +31,7 @@ extension SourceReader {
                     == true
         }
         // The two may be in different branches, or the identifier is tested in between.
-        guard let last, namesInvalid(last + 2), !isMuchLater(index, than: last),
+        guard let last, namesInvalid(last + 2), !isMuchLater(index, than: last, token.text, body),
             !(last..<index).contains(where: {
                 ["case", "default", "else"].contains(where: text.tokens[$0].isName)
                     || text.tokens[$0].isName(token.text) && isCompared($0)
@@ -45,11 +45,17 @@ extension SourceReader {
         "async", "sync", "Task", "detached", "run", "perform", "performAndWait",
     ]
 
-    /// Whether a word is in a closure that is kept for later, and another word is not: what it
-    /// uses may have been set again by then.
-    private func isMuchLater(_ index: Int, than other: Int) -> Bool {
+    /// Whether a word is in a closure that is kept for later, or that the rest of the function
+    /// precedes, and another word is not: what it uses may have been set again by then.
+    private func isMuchLater(
+        _ index: Int, than other: Int, _ name: String, _ body: Range<Int>
+    ) -> Bool {
         text.scopes(around: index).contains { scope in
             guard case .closure(let callee) = scope.kind, scope.open > other else { return false }
+            let isSetAgain = (scope.close..<max(scope.close, body.upperBound)).contains {
+                text.sees(name, "=", at: $0) && !namesInvalid($0 + 2)
+            }
+            if isSetAgain, ["async", "Task", "detached"].contains(callee) { return true }
             return callee.map(Self.promptCallees.contains) != true
                 && !isDispatched(blockAt: scope.open)
         }
@@ -134,22 +140,26 @@ extension SourceReader {
     /// Whether a handler waits for something before a token: with `await` or while it blocks its
     /// thread, or in a closure that runs later. Other code takes no time, as far as its text tells.
     func isLate(_ index: Int, in body: Range<Int>) -> Bool {
-        let around = text.scopes(around: index).prefix { $0.open >= body.lowerBound }
-        let runsLater = around.contains { scope in
-            guard case .closure(let callee?) = scope.kind else { return false }
+        let runsLater = text.scopes(around: index).prefix { $0.open >= body.lowerBound }.contains {
+            guard case .closure(let callee?) = $0.kind else { return false }
             return Self.slowCallees.contains(callee)
         }
+        return runsLater || follows(index, in: body, where: waits)
+    }
+
+    /// Whether a token in a body runs only after an earlier statement that waits.
+    func follows(_ index: Int, in body: Range<Int>, where waits: (Int) -> Bool) -> Bool {
+        let around = text.scopes(around: index).prefix { $0.open >= body.lowerBound }
         let open = Set(around.map(\.open) + [body.lowerBound - 1])
-        return runsLater
-            || (body.lowerBound..<index).contains { word in
-                // The statement of the token itself, as in `await run(task)`.
-                guard waits(word), text.statementEnd(word, body) <= index else { return false }
-                for scope in text.scopes(around: word) {
-                    if open.contains(scope.open) { return true }
-                    guard case .control = scope.kind, !leaves(scope) else { return false }
-                }
-                return false
+        return (body.lowerBound..<max(body.lowerBound, index)).contains { word in
+            // The statement of the token itself, as in `await run(task)`.
+            guard waits(word), text.statementEnd(word, body) <= index else { return false }
+            for scope in text.scopes(around: word) {
+                if open.contains(scope.open) { return true }
+                guard case .control = scope.kind, !leaves(scope) else { return false }
             }
+            return false
+        }
     }
 
     /// Whether an earlier statement starts the work that an expiration handler cancels:
@@ -267,9 +277,9 @@ extension SourceReader {
             guard text.tokens[word].isName("return") || text.tokens[word].isName("throw"),
                 text.scopeIndices[word] == inside
             else { return false }
-            // In Objective-C a semicolon follows.
+            // A semicolon may follow.
             let end = text.statementEnd(word, words)
-            return end >= words.upperBound - (text.isObjectiveC ? 1 : 0)
+            return end >= words.upperBound - (text.sees(";", at: end) ? 1 : 0)
         }
     }
 

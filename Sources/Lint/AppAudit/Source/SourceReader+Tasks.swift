@@ -305,6 +305,8 @@ extension SourceReader {
         }
     }
 
+    private static let taskMembers: Set = ["updateTitle", "isEqual", "isKind", "copy"]
+
     private enum Use {
         case end
         case expiration
@@ -341,6 +343,9 @@ extension SourceReader {
         switch text[index]?.text {
         case "setTaskCompleted", "setTaskCompletedWithSuccess": .end
         case "expirationHandler": .expiration
+        // A function of an extension may end it, and set its handler.
+        case let name? where text.sees("(", at: index + 1) && !Self.taskMembers.contains(name):
+            .handedOn
         default: .other
         }
     }
@@ -424,7 +429,11 @@ extension SourceReader {
     /// Reads the captures of a closure that the scheduler stores for the life of the app.
     private mutating func readCaptures(of closure: SourceScope) {
         guard !text.isObjectiveC, let type = text.type(around: closure.open),
-            !type.name.hasSuffix("AppDelegate"), !type.inherited.contains("App")
+            !type.name.hasSuffix("AppDelegate"), !type.inherited.contains("App"),
+            // A value is not kept alive.
+            !["struct", "enum"].contains(where: { keyword in
+                text.tokens.indices.contains { text.sees(keyword, type.name, at: $0) }
+            })
         else { return }
         let body = text.content(ofBracket: closure.open)
         if text.sees("[", at: behindAttributes(of: closure)) { return }

@@ -9,7 +9,7 @@ extension SourceText {
         var line = tokens[start].position.line
         while index < range.upperBound {
             let token = tokens[index]
-            if isObjectiveC ? token.isMark(";") : token.position.line != line { break }
+            if token.isMark(";") || !isObjectiveC && token.position.line != line { break }
             if partners[index] > index {
                 index = min(partners[index], range.upperBound - 1)
                 line = tokens[index].position.line
