@@ -62,17 +62,22 @@ enum ConstantExpression: Hashable, Sendable {
     }
 }
 
-/// The named string constants of a project: `static let refresh = "com.example"`, `case refresh =
+/// The named numbers and texts of a project: `static let refresh = "com.example"`, `case refresh =
 /// "com.example"`, `var refresh: String { "com.example" }`.
 struct SourceConstants {
     /// The values by name, and by type and name.
     private var values: [String: Set<String>] = [:]
+    /// The numbers by name, and by type and name.
+    private var numbers: [String: Set<Double>] = [:]
     /// The names declared outside all types, which can be used without one.
     private var global: Set<String> = []
 
     /// Adds the constants of a file; only those with a wanted name if `wanted` is given.
     mutating func add(_ text: SourceText, wanted: Set<String>? = nil) {
         for index in text.tokens.indices {
+            if let wanted, wanted.contains(text.tokens[index].text), text.isConstant(index) {
+                addNumber(index, text)
+            }
             guard case .string(isInterpolated: false) = text.tokens[index].kind,
                 let name = name(ofValueAt: index, in: text), wanted?.contains(name) ?? true
             else { continue }
@@ -87,9 +92,22 @@ struct SourceConstants {
         }
     }
 
+    /// Adds a constant that is a number, or the product of some.
+    private mutating func addNumber(_ index: Int, _ text: SourceText) {
+        guard let value = text.value(ofConstant: index), value.reference == nil else { return }
+        let name = text.tokens[index].text
+        numbers[name, default: []].insert(value.factor)
+        if let type = text.type(around: index) {
+            numbers[type.name + "." + name, default: []].insert(value.factor)
+        } else {
+            global.insert(name)
+        }
+    }
+
     /// Adds the constants of another file.
     mutating func add(_ other: SourceConstants) {
         values.merge(other.values) { $0.union($1) }
+        numbers.merge(other.numbers) { $0.union($1) }
         global.formUnion(other.global)
     }
 
@@ -114,7 +132,14 @@ struct SourceConstants {
 
     /// The value of a constant of the named or enclosing type, or of a global one with a unique
     /// name; `nil` otherwise, for example for an inherited one.
-    func value(of reference: ConstantReference) -> String? {
+    func value(of reference: ConstantReference) -> String? { only(reference, in: values) }
+
+    /// The number with a name, on the same conditions.
+    func number(_ reference: ConstantReference) -> Double? { only(reference, in: numbers) }
+
+    private func only<Value>(
+        _ reference: ConstantReference, in values: [String: Set<Value>]
+    ) -> Value? {
         if let type = reference.type, let found = values[type + "." + reference.name] {
             return found.count == 1 ? found.first : nil
         }

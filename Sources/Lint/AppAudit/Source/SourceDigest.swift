@@ -9,6 +9,8 @@ struct SourceDigest: Sendable {
     struct Entry: Sendable {
         var observation: SourceObservation
         var reference: ConstantReference?
+        /// The time until an earliest date, with a constant that may make it too long.
+        var delay: NumberProduct?
         /// The function that lacks an expiration handler, unless its caller sets it.
         var function: String?
         /// The words of which one has to be in the app's text for the code to run, and those for
@@ -39,7 +41,9 @@ struct SourceDigest: Sendable {
     }
 
     /// The names of the constants to resolve.
-    var wantedNames: Set<String> { Set(entries.compactMap(\.reference?.name)) }
+    var wantedNames: Set<String> {
+        Set(entries.compactMap(\.reference?.name) + entries.compactMap(\.delay?.reference?.name))
+    }
 
     /// The words that decide whether some code runs.
     var callers: Set<String> {
@@ -65,6 +69,10 @@ struct SourceDigest: Sendable {
     ) -> [SourceObservation] {
         entries.compactMap { entry in
             if let function = entry.function, guarded.contains(function) { return nil }
+            if let delay = entry.delay {
+                guard let seconds = delay.value(constants), seconds > SourceReader.farthestSeconds
+                else { return nil }
+            }
             var observation = entry.observation
             for words in entry.callers {
                 let count = words.map { mentions[$0] ?? 2 }.max() ?? 2

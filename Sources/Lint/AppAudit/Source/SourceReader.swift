@@ -13,7 +13,7 @@ struct SourceReader {
     let imports: Set<String>
     /// What was found out about functions.
     let notes = FunctionNotes()
-    private(set) var digest = SourceDigest()
+    var digest = SourceDigest()
     /// The functions that were followed, with what they got.
     var visited: Set<String> = []
     /// The handovers that were followed or noted, each once.
@@ -140,7 +140,7 @@ struct SourceReader {
             "BGContinuedProcessingTaskRequest", "BGHealthResearchTaskRequest":
             readScheduling(name, index)
         case "submit", "submitTaskRequest": readSubmission(index)
-        case "earliestBeginDate": readBeginDate(index)
+        case "earliestBeginDate", "setEarliestBeginDate": readBeginDate(index)
         case "as": readCast(index)
         case "endBackgroundTask": readAssertionEnd(index)
         case "scheduledTimer", "scheduledTimerWithTimeInterval", "publish", "makeTimerSource",

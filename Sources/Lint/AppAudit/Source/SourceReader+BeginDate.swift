@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// A product of numbers, and of one constant that may be in another file: `14 * 24 * 60 * 60`,
+/// `2 * Limits.week`.
+struct NumberProduct: Hashable, Sendable {
+    var factor = 1.0
+    var reference: ConstantReference?
+
+    static func * (left: NumberProduct, right: NumberProduct) -> NumberProduct? {
+        guard left.reference == nil || right.reference == nil else { return nil }
+        return NumberProduct(
+            factor: left.factor * right.factor, reference: left.reference ?? right.reference)
+    }
+
+    /// The value, with a constant of another file.
+    func value(_ constants: SourceConstants) -> Double? {
+        guard let reference else { return factor }
+        return constants.number(reference).map { $0 * factor }
+    }
+}
+
+extension SourceText {
+    /// The product from a token up to a comma, a closing bracket or the end of its line; `nil` if
+    /// it is another expression.
+    func product(at start: Int, depth: Int = 0) -> NumberProduct? {
+        guard depth < 8 else { return nil }
+        var result = NumberProduct()
+        var index = start
+        while let token = self[index] {
+            guard let (factor, next) = factor(at: index, token, depth),
+                let product = result * factor
+            else { return nil }
+            result = product
+            index = next
+            if sees("*", at: index) {
+                index += 1
+                continue
+            }
+            guard let end = self[index] else { return result }
+            let isEnd =
+                [")", ",", "]", "}", ";"].contains(where: end.isMark)
+                || !end.isMark(".") && end.position.line > tokens[index - 1].position.line
+            return isEnd ? result : nil
+        }
+        return nil
+    }
+
+    /// A number, a constant, or a product in parentheses, and the index after it.
+    private func factor(
+        at index: Int, _ token: SwiftToken, _ depth: Int
+    ) -> (NumberProduct, next: Int)? {
+        if case .number = token.kind {
+            var number = token.text.replacing("_", with: "")
+            var next = index + 1
+            // The lexer ends a number at its decimal point.
+            if sees(".", at: next), case .number? = self[next + 1]?.kind {
+                number += "." + tokens[next + 1].text
+                next += 2
+            }
+            return Double(number).map { (NumberProduct(factor: $0), next) }
+        }
+        // `TimeInterval(60 * 60)`
+        let conversions: Set = ["TimeInterval", "Double", "NSTimeInterval"]
+        let open = token.isName && conversions.contains(token.text) ? index + 1 : index
+        if sees("(", at: open) {
+            guard partners[open] > open, let inner = product(at: open + 1, depth: depth + 1) else {
+                return nil
+            }
+            return (inner, partners[open] + 1)
+        }
+        var names: [String] = []
+        var next = index
+        while let name = self[next], name.isName {
+            names.append(name.text)
+            next += 1
+            guard sees(".", at: next), self[next + 1]?.isName == true else { break }
+            next += 1
+        }
+        guard let name = names.last, !sees("(", at: next) else { return nil }
+        var type = names.dropLast().last
+        if type == nil || type == "self" || type == "Self" {
+            if let known = localConstant(name, at: index, depth) { return (known, next) }
+            // A variable of the function, or a parameter.
+            if isLocal(name, at: index) { return nil }
+            type = self.type(around: index)?.name
+        }
+        if let known = constant(name, of: type, depth) { return (known, next) }
+        return (NumberProduct(reference: ConstantReference(name: name, type: type)), next)
+    }
+
+    /// The constant of the function around a token: `let week = 7 * day`.
+    private func localConstant(_ name: String, at index: Int, _ depth: Int) -> NumberProduct? {
+        for scope in scopes(around: index) {
+            if case .type = scope.kind { return nil }
+            let found = (scope.open..<max(index, scope.open)).last { word in
+                sees("let", name, at: word) && scopes[scopeIndices[word]].open == scope.open
+            }
+            if let found { return value(ofConstant: found + 1, depth) }
+        }
+        return nil
+    }
+
+    private func isLocal(_ name: String, at index: Int) -> Bool {
+        scopes(around: index).contains { scope in
+            guard case .function(let head) = scope.kind else { return false }
+            return head.parameters.contains { $0.name == name }
+                || (scope.open..<max(index, scope.open)).contains {
+                    sees("let", name, at: $0) || sees("var", name, at: $0)
+                }
+        }
+    }
+
+    /// The constant of a type of this file, or outside all types: `static let day = 86_400.0`,
+    /// `static var day: TimeInterval { 86_400 }`.
+    func constant(_ name: String, of type: String?, _ depth: Int = 0) -> NumberProduct? {
+        var found: Set<NumberProduct> = []
+        for index in tokens.indices where tokens[index].isName(name) && isConstant(index) {
+            let around = self.type(around: index)?.name
+            guard around == type || around == nil, let value = value(ofConstant: index, depth)
+            else { continue }
+            found.insert(value)
+        }
+        return found.count == 1 ? found.first : nil
+    }
+
+    /// Whether a name is declared as a constant, and not in a function.
+    func isConstant(_ index: Int) -> Bool {
+        guard let before = self[index - 1] else { return false }
+        let isDeclared =
+            before.isName("let") || before.isName("var")
+            || isObjectiveC && before.isName && sees("=", at: index + 1)
+                && (0..<index).suffix(4).contains { tokens[$0].isName("const") }
+        return isDeclared
+            && !scopes(around: index).contains {
+                if case .type = $0.kind { false } else { true }
+            }
+    }
+
+    /// The value of a constant, or the value that its getter returns.
+    func value(ofConstant name: Int, _ depth: Int = 0) -> NumberProduct? {
+        let isLet = sees("let", at: name - 1) || isObjectiveC
+        let colon = sees(":", at: name + 1) && self[name + 2]?.isName == true
+        let start = colon ? name + 3 : name + 1
+        if sees("=", at: start) {
+            return isLet ? product(at: start + 1, depth: depth + 1) : nil
+        }
+        guard !isLet, sees("{", at: start) else { return nil }
+        return product(at: sees("return", at: start + 1) ? start + 2 : start + 1, depth: depth + 1)
+    }
+
+    /// The end of the expression at a token: the end of its line, unless the next line continues
+    /// it.
+    func expressionEnd(_ start: Int) -> Int {
+        var index = start
+        while let token = self[index] {
+            if token.isMark(";") || token.isMark("}") || token.isMark(",") || token.isMark(")")
+                || token.isName("else")
+            {
+                return index
+            }
+            if index > start, !isObjectiveC, let last = self[index - 1],
+                token.position.line > last.position.line, !token.isMark("."),
+                !["=", "+", "??", "?", ":"].contains(where: last.isMark)
+            {
+                return index
+            }
+            index = partners[index] > index ? partners[index] + 1 : index + 1
+        }
+        return index
+    }
+}
+
+/// Reads the earliest dates of background tasks.
+extension SourceReader {
+    /// The latest reasonable date, in seconds from now: a week and a day.
+    static let farthestSeconds = 8.0 * 86_400
+
+    /// The minimum number of seconds in the units of a calendar.
+    private static let unitSeconds: [String: Double] = [
+        "minute": 60, "hour": 3600, "day": 86_400, "weekOfYear": 7 * 86_400, "weekday": 86_400,
+        "weekOfMonth": 7 * 86_400, "month": 28 * 86_400, "year": 365 * 86_400,
+    ]
+
+    /// Reads `request.earliestBeginDate = Date(timeIntervalSinceNow: 30 * 24 * 60 * 60)`, and a
+    /// date that the function has computed before.
+    mutating func readBeginDate(_ index: Int) {
+        let equals = text.sees("=", at: index + 1) || text.sees(":", at: index + 1)
+        guard equals else { return }
+        let start = index + 2
+        var value = start..<max(start, text.expressionEnd(start))
+        if value.count == 1, let name = text[start]?.text,
+            let (_, body) = function(around: index)
+        {
+            let declared = (body.lowerBound..<index).last {
+                text.sees("let", name, at: $0)
+                    || text.isObjectiveC && text.sees("*", name, at: $0)
+            }
+            let sign = declared.flatMap { word in
+                (word + 2..<word + 5).first { text.sees("=", at: $0) }
+            }
+            guard let sign else { return }
+            value = sign + 1..<max(sign + 1, text.expressionEnd(sign + 1))
+        }
+        // The nearer of two dates.
+        guard !value.contains(where: { text.tokens[$0].isName("min") }) else { return }
+        for word in value {
+            guard let delay = delay(at: word) else { continue }
+            if delay.reference != nil {
+                see(.fault(.distantBeginDate), at: index)
+                if !digest.entries.isEmpty {
+                    digest.entries[digest.entries.count - 1].delay = delay
+                }
+                return
+            }
+            if delay.factor > Self.farthestSeconds {
+                see(.fault(.distantBeginDate), at: index)
+                return
+            }
+        }
+    }
+
+    /// The time from now that a part of a date tells, in seconds.
+    private func delay(at word: Int) -> NumberProduct? {
+        switch text.tokens[word].text {
+        case "timeIntervalSinceNow", "dateWithTimeIntervalSinceNow", "dateByAddingTimeInterval",
+            "initWithTimeIntervalSinceNow":
+            return text.sees(":", at: word + 1) ? text.product(at: word + 2) : nil
+        case "addingTimeInterval":
+            return text.sees("(", at: word + 1) ? text.product(at: word + 2) : nil
+        case "advanced":
+            return text.sees("(", "by", ":", at: word + 1) ? text.product(at: word + 4) : nil
+        case "timeInterval":
+            let isFromNow = (word..<word + AuditLimits.headWords).prefix {
+                text[$0].map { !$0.isMark(")") } == true
+            }
+            .contains {
+                text.sees("since", ":", "Date", "(", ")", at: $0)
+                    || text.sees("since", ":", ".", "now", at: $0)
+                    || text.sees("since", ":", "Date", ".", "now", at: $0)
+            }
+            return isFromNow && text.sees("(", at: word - 1) ? text.product(at: word + 2) : nil
+        case "byAdding":
+            if text.sees(":", "DateComponents", "(", at: word + 1) {
+                return components(text.content(ofBracket: word + 3))
+            }
+            guard text.sees(":", ".", at: word + 1),
+                let unit = text[word + 3].flatMap({ Self.unitSeconds[$0.text] }),
+                text.sees(",", "value", ":", at: word + 4)
+            else { return nil }
+            return text.product(at: word + 7).flatMap { $0 * NumberProduct(factor: unit) }
+        case "now", "Date":
+            // `.now + 30 * 86_400`, `Date() + …`
+            let isCalled = text.sees("(", ")", at: word + 1)
+            let plus = isCalled ? word + 3 : word + 1
+            return text.sees("+", at: plus) ? text.product(at: plus + 1) : nil
+        default: return nil
+        }
+    }
+
+    /// The seconds of `DateComponents(day: 21)`.
+    private func components(_ words: Range<Int>) -> NumberProduct? {
+        words.lazy.compactMap { word -> NumberProduct? in
+            guard text.isLabel(word), let unit = Self.unitSeconds[text.tokens[word].text],
+                let count = text.product(at: word + 2), count.reference == nil,
+                count.factor * unit > Self.farthestSeconds
+            else { return nil }
+            return NumberProduct(factor: count.factor * unit)
+        }
+        .first
+    }
+
+    /// The product of numbers and constants of this file from a token up to a comma or a bracket.
+    func product(at start: Int) -> Double? {
+        text.product(at: start).flatMap { $0.reference == nil ? $0.factor : nil }
+    }
+}

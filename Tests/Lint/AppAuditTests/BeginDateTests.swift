@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Earliest dates of background tasks that are more than a week away.
+@Suite("Earliest dates")
+struct BeginDateTests {
+    private static func isDistant(_ files: [String: String]) throws -> Bool {
+        try OccasionTests.subjects(files).contains(.fault(.distantBeginDate))
+    }
+
+    private static func schedule(
+        _ date: String, before: String = "", members: String = ""
+    )
+        -> String
+    {
+        "enum Jobs {\n\(members)\nstatic func schedule(_ due: TimeInterval = 9e9) {\n"
+            + "let request = BGAppRefreshTaskRequest(identifier: \"a.b\")\n\(before)\n"
+            + "request.earliestBeginDate = \(date)\nlater = Date(timeIntervalSinceNow: 9_000_000)"
+            + "\n} }\nlet z: Void = Jobs.schedule()\n"
+    }
+
+    @Test(
+        "a date from numbers and constants",
+        arguments: [
+            ("Date(timeIntervalSinceNow: interval)", "static let interval = 14 * 24 * 60 * 60.0"),
+            (
+                "Date(timeIntervalSinceNow: Jobs.interval)",
+                "static let day: TimeInterval = 86_400\nstatic let interval = 14 * day"
+            ),
+            (
+                "Date().addingTimeInterval(Self.interval)",
+                "static var interval: TimeInterval { 30 * 86_400 }"
+            ),
+            ("Date(timeIntervalSinceNow: 2 * interval)", "static let interval = 432_000.0"),
+            ("Date(timeIntervalSinceNow: TimeInterval(60 * 60 * 24 * 10))", ""),
+            ("Date(timeIntervalSinceNow: (24 * 60 * 60) * 10)", ""),
+            ("Date(timeInterval: 864_000, since: Date())", ""),
+            ("Date().advanced(by: 10 * 86_400)", ""), (".now + 10 * 86_400", ""),
+            ("Date.now.addingTimeInterval(10 * 86_400)", ""),
+            ("Calendar.current.date(byAdding: DateComponents(day: 21), to: Date())", ""),
+            ("Calendar.current.date(byAdding: .month, value: 1, to: .now)", ""),
+        ])
+    func distant(date: String, members: String) throws {
+        #expect(try Self.isDistant(["A.swift": Self.schedule(date, members: members)]))
+        let before = "let next = \(date)"
+        #expect(
+            try Self.isDistant([
+                "A.swift": Self.schedule("next", before: before, members: members)
+            ]))
+    }
+
+    @Test(
+        "a date that is near, or not known",
+        arguments: [
+            ("Date(timeIntervalSinceNow: interval)", "static var interval = 14 * 24 * 60 * 60.0"),
+            ("Date(timeIntervalSinceNow: interval)", "static let interval = 3 * 24 * 60 * 60.0"),
+            ("Date(timeIntervalSinceNow: due)", "static let due = 14 * 24 * 60 * 60.0"),
+            ("Date(timeIntervalSinceNow: week / 2)", "static let week = 14 * 86_400.0"),
+            ("min(Date(timeIntervalSinceNow: 30 * 86_400), end)", ""), ("nil", ""),
+            ("Date(timeInterval: 864_000, since: last)", ""),
+            ("Calendar.current.date(byAdding: DateComponents(hour: 21), to: Date())", ""),
+        ])
+    func near(date: String, members: String) throws {
+        #expect(try !Self.isDistant(["A.swift": Self.schedule(date, members: members)]))
+    }
+
+    @Test("a constant of another file")
+    func otherFile() throws {
+        let source = Self.schedule("Date(timeIntervalSinceNow: Limits.cleanup)")
+        let limits = "enum Limits { static let cleanup: TimeInterval = 60 * 60 * 24 * 30 }"
+        #expect(try Self.isDistant(["A.swift": source, "B.swift": limits]))
+        #expect(
+            try !Self.isDistant([
+                "A.swift": source, "B.swift": limits.replacing("30 }", with: "1 }"),
+                "C.swift": limits.replacing("Limits", with: "Other"),
+            ]))
+        #expect(try !Self.isDistant(["A.swift": source]))
+    }
+
+    @Test("a date in Objective-C")
+    func objectiveC() throws {
+        let source =
+            "static const NSTimeInterval kInterval = 30 * 24 * 60 * 60;\n@implementation Jobs\n"
+            + "- (void)schedule { BGAppRefreshTaskRequest *r = [[BGAppRefreshTaskRequest alloc] "
+            + "initWithIdentifier:@\"a.b\"];\nDATE }\n@end\n"
+        for date in [
+            "r.earliestBeginDate = [NSDate dateWithTimeIntervalSinceNow:kInterval];",
+            "[r setEarliestBeginDate:[NSDate dateWithTimeIntervalSinceNow:kInterval]];",
+            "r.earliestBeginDate = [[NSDate date] dateByAddingTimeInterval:30 * 86400];",
+            "NSDate *d = [NSDate dateWithTimeIntervalSinceNow:kInterval];\n"
+                + "r.earliestBeginDate = d;",
+        ] {
+            #expect(try Self.isDistant(["A.m": source.replacing("DATE", with: date)]))
+        }
+    }
+}
