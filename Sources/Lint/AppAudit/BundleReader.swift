@@ -43,7 +43,8 @@ struct BundleReader {
             var list = unread
             list.add(sources.paths[index])
             bundle.sources =
-                sources.paths[index].isEmpty ? nil : library.facts(of: list)
+                sources.paths[index].isEmpty
+                ? nil : library.facts(of: list, isWhole: piece.role == .app)
             if piece.role == .app { library.noteUnread(unread.unread, target: known ?? "") }
             addSignature(to: &bundle, piece)
             bundle.mayBeIncomplete = !isBuilt(piece.folder) && found.isGenerated(piece.folder)

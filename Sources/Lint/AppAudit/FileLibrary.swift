@@ -29,6 +29,7 @@ final class FileLibrary {
     private var constants: [String: (names: Set<String>, values: SourceConstants)] = [:]
     /// What files have for calls of other files.
     private var followed: [String: [Handover: SourceReader.Following]] = [:]
+    private let callers = CallerIndex()
 
     /// Creates a library. `progress` gets, at intervals, the number of examined files and the
     /// expected number.
@@ -208,7 +209,9 @@ final class FileLibrary {
 
 extension FileLibrary {
     /// The observations in the source files of a bundle; `nil` if there are none.
-    func facts(of list: SourceList) -> AppFacts.Sources? {
+    ///
+    /// `isWhole` tells whether these are all files of an app, so that no others call theirs.
+    func facts(of list: SourceList, isWhole: Bool = true) -> AppFacts.Sources? {
         guard !list.files.isEmpty || !list.unread.isEmpty else { return nil }
         var digests: [SourceDigest] = []
         if progress != nil {
@@ -220,8 +223,20 @@ extension FileLibrary {
             if list.isShared(path) { digest.markShared() }
             digests.append(digest)
         }
-        let isRead = digests.count == list.files.count
+        let absent = list.files.filter { path in self.digests[path].flatMap { $0 } == nil }
+        let isRead = absent.isEmpty
+        // What a generator writes calls no function of the app.
+        let isKnown = absent.allSatisfy(Self.isGenerated) && list.unread.strays == 0
+        let present = list.files.filter { !absent.contains($0) }
         if isRead { markUnusedDelegates(of: list, in: &digests) }
+        let momentCalls = digests.reduce(into: Set<String>()) { $0.formUnion($1.momentCalls) }
+        let called = digests.reduce(into: Set<CalledFunction>()) {
+            $0.formUnion($1.calledFunctions(momentCalls))
+        }
+        if isKnown, isWhole, !called.isEmpty {
+            let calls = callers.calls(of: called, in: present)
+            for index in digests.indices { digests[index].apply(calls) }
+        }
         digests += followed(digests.flatMap(\.handovers), in: list)
         let guarded = digests.reduce(into: Set<String>()) { $0.formUnion($1.guarded) }
         let wanted = digests.reduce(into: Set<String>()) { $0.formUnion($1.wantedNames) }
@@ -230,12 +245,18 @@ extension FileLibrary {
             list.unread.isEmpty && isRead && !tree.isExhausted
             && tree.foldersOfOddNames.isEmpty
         let callers = digests.reduce(into: Set<String>()) { $0.formUnion($1.callers) }
-        let mentions =
-            isRead && list.unread.strays == 0 ? mentions(of: callers, in: list.files) : [:]
+        let mentions = isKnown ? mentions(of: callers, in: present) : [:]
         return AppFacts.Sources(
             digests.flatMap { $0.observations(constants, guarded: guarded, mentions: mentions) }
                 .filter { !$0.isUncalled || !$0.isProvenByFile },
             isComplete: isComplete)
+    }
+
+    /// Whether a tool writes a source file, by its name: `GeneratedPluginRegistrant.m`,
+    /// `R.generated.swift`, `api.pb.swift`.
+    private static func isGenerated(_ path: String) -> Bool {
+        let name = Paths.stem(of: path).lowercased()
+        return name.contains("generated") || name.hasSuffix(".pb") || name.hasSuffix(".grpc")
     }
 
     /// Marks the code of app delegates in packages and frameworks that the app neither names nor
@@ -326,7 +347,8 @@ extension FileLibrary {
     func bundle(ofStrays files: [String]) -> AppFacts.Bundle? {
         var list = SourceList()
         list.add(files)
-        let proven = facts(of: list)?.observations.filter(\.isProvenByFile) ?? []
+        let found = facts(of: list, isWhole: false)?.observations ?? []
+        let proven = found.filter(\.isProvenByFile)
         guard !proven.isEmpty else { return nil }
         return AppFacts.Bundle(
             role: .other, sources: AppFacts.Sources(proven, isComplete: false))

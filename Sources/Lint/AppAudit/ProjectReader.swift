@@ -64,7 +64,7 @@ struct ProjectReader {
         for target in chosen {
             let list = project.sources(of: target, tree: library.tree)
             if target.role == .app { library.noteUnread(list.unread, target: target.name) }
-            sources[target.id] = library.facts(of: list)
+            sources[target.id] = library.facts(of: list, isWhole: target.role == .app)
         }
         return configurationNames.filter {
             configurations.isEmpty || configurations.contains($0)

@@ -110,6 +110,38 @@ struct BackgroundOrderTests {
         ])
     func otherTimers(source: String) { #expect(Self.faults(source) == []) }
 
+    private static func left(_ body: String) -> String {
+        "class A {\nfunc applicationDidEnterBackground(_ a: A) {\n\(body)\n}\n"
+            + "func poll() { f()\nqueue.asyncAfter(deadline: .now() + 9) { self.poll() } }\n"
+            + "func load() { while true { f()\nsleep(9) } }\n}"
+    }
+
+    @Test(
+        "loops that poll as the app leaves",
+        arguments: [
+            ("Task { while true { await f(); try? await Task.sleep(nanoseconds: 9) } }", true),
+            (
+                "t = Task.detached { while !Task.isCancelled { try await Task.sleep(for: d) } }",
+                true
+            ),
+            ("q.async { repeat { f(); Thread.sleep(forTimeInterval: 9) } while true }", true),
+            ("Task { while true { guard !Task.isCancelled else { return }\nsleep(9) } }", true),
+            ("poll()", true), ("Task { await load() }", true),
+            (
+                "Task { while true { if await f() { break }\ntry? await Task.sleep(for: d) } }",
+                false
+            ),
+            ("Task { for _ in 0..<3 { try? await Task.sleep(for: d) } }", false),
+            ("Task { while await !queue.isEmpty { try? await Task.sleep(for: d) } }", false),
+            ("Task { try? await Task.sleep(for: d)\nf() }", false), ("keep { load() }", false),
+            ("id = a.beginBackgroundTask { f() }\nTask { while true { sleep(9) } }", false),
+        ])
+    func loops(body: String, isFound: Bool) {
+        #expect(Self.faults(Self.left(body)).contains(.timerInBackground) == isFound)
+        let active = Self.left(body).replacing("DidEnterBackground", with: "DidBecomeActive")
+        #expect(!Self.faults(active).contains(.timerInBackground))
+    }
+
     private static func push(_ body: String) -> String {
         "func application(_ a: A, didReceiveRemoteNotification u: U, "
             + "fetchCompletionHandler done: @escaping (R) -> Void) {\n\(body)\n}"

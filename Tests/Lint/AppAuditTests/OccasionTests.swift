@@ -17,4 +17,231 @@ struct OccasionTests {
         list.add(files.keys.sorted().map { folder.path + "/" + $0 })
         return FileLibrary().facts(of: list)?.observations.map(\.subject) ?? []
     }
+
+    private static let registration =
+        "BGTaskScheduler.shared.register(forTaskWithIdentifier: \"a.b\", using: nil) { t in f(t) }"
+    private static let service =
+        "final class Jobs {\nstatic let shared = Jobs()\nfunc configure() { \(registration) }\n}\n"
+
+    private static func isLate(_ files: [String: String]) throws -> Bool {
+        try subjects(files).contains { .registeredTask("a.b", .afterLaunch) == $0 }
+    }
+
+    @Test(
+        "a task that a function registers once the app has launched",
+        arguments: [
+            "class A { func applicationDidBecomeActive(_ a: A) { Jobs.shared.configure() } }",
+            "class A: UIViewController { override func viewDidLoad() { Jobs.shared.configure() } }",
+            "struct V: View { var body: some View { T().onAppear { Jobs.shared.configure() } } }",
+            "struct V: View { var body: some View { Button(\"a\") { Jobs.shared.configure() } } }",
+            "class A { @IBAction func tap(_ s: Any) { api.log { Jobs.shared.configure() } } }",
+            "class A { func applicationDidEnterBackground(_ a: A) { go() }\n"
+                + "private func go() { Jobs.shared.configure() } }",
+            "class A { func application(_ a: A, didFinishLaunchingWithOptions o: O) -> Bool {\n"
+                + "Task { await load(); Jobs.shared.configure() }\nreturn true } }",
+        ])
+    func late(caller: String) throws {
+        #expect(try Self.isLate(["A.swift": caller, "B.swift": Self.service]))
+        // The launch calls it too.
+        let launch =
+            "class D { let jobs = Jobs.shared\nfunc application(_ a: A, "
+            + "didFinishLaunchingWithOptions o: O) -> Bool { jobs.configure()\nreturn true } }"
+        #expect(
+            try !Self.isLate(["A.swift": caller, "B.swift": Self.service, "C.swift": launch]))
+        // Something else may call it at any time.
+        let other = "func f() { perform(#selector(Jobs.configure)) }"
+        #expect(
+            try !Self.isLate(["A.swift": caller, "B.swift": Self.service, "C.swift": other]))
+    }
+
+    @Test(
+        "calls that do not show a late registration",
+        arguments: [
+            "class A { func start() { Jobs.shared.configure() } }",
+            "class A: UIViewController { override func viewDidLoad() { cell.configure() } }",
+            "class A: UIViewController { override func viewDidLoad() { configure() }\n"
+                + "func configure() { } }",
+            "class A: UIViewController { override func viewDidLoad() { "
+                + "Jobs.shared.configure(with: 1) } }",
+            "@main struct A: App { init() { Jobs.shared.configure() } }",
+        ])
+    func notLate(caller: String) throws {
+        #expect(try !Self.isLate(["A.swift": caller, "B.swift": Self.service]))
+    }
+
+    @Test("a function that a protocol may call too")
+    func protocols() throws {
+        let caller = "class V: UIViewController { func viewDidLoad() { Jobs().configure() } }"
+        let service = Self.service.replacing("class Jobs", with: "class Jobs: Module")
+        let other = "func launch() { modules.forEach { $0.configure() } }"
+        #expect(try Self.isLate(["A.swift": caller, "B.swift": service]))
+        #expect(try !Self.isLate(["A.swift": caller, "B.swift": service, "C.swift": other]))
+    }
+
+    @Test("a task that a function of Objective-C registers late")
+    func objectiveC() throws {
+        let source =
+            "@implementation AppDelegate\n"
+            + "- (void)applicationDidBecomeActive:(UIApplication *)a { [self addTasks]; }\n"
+            + "- (void)addTasks { [[BGTaskScheduler sharedScheduler] registerForTaskWithIdentifier:"
+            + "@\"a.b\" usingQueue:nil launchHandler:^(BGTask *t) { f(t); }]; }\n@end\n"
+        #expect(try Self.isLate(["A.m": source]))
+        let launch =
+            "- (BOOL)application:(UIApplication *)a didFinishLaunchingWithOptions:(id)o { "
+            + "[self addTasks]; return YES; }\n@end\n"
+        #expect(try !Self.isLate(["A.m": source.replacing("@end\n", with: launch)]))
+    }
+
+    private static let register = "UIApplication.shared.registerForRemoteNotifications()"
+
+    private static func waits(_ files: [String: String]) throws -> Bool {
+        try subjects(files).contains(.remoteNotificationRegistration(.permission))
+    }
+
+    private static func ask(_ body: String, _ more: String = "") -> String {
+        "class A { func application(_ a: A, didFinishLaunchingWithOptions o: O) -> Bool {\n"
+            + "center.requestAuthorization(options: o) { granted, error in\n\(body)\n}\n"
+            + "return true }\n\(more) }"
+    }
+
+    @Test(
+        "a registration that waits for the permission, in other words",
+        arguments: [
+            ("granted ? \(register) : explain()", true),
+            ("!granted ? explain() : \(register)", true),
+            ("let state = granted ? \"yes\" : \"no\"\n\(register)", false),
+            ("granted ? explain() : \(register)", false),
+            ("guard granted == true else { return }\n\(register)", true),
+            ("if granted != true { return }\n\(register)", true),
+            ("if granted == false { return }\n\(register)", true),
+            ("if granted != false { \(register) }", true),
+            ("if granted == false { log() } else { \(register) }", true),
+            ("if granted == false { \(register) }", false),
+        ])
+    func permission(body: String, waits: Bool) throws {
+        #expect(try Self.waits(["A.swift": Self.ask(body)]) == waits)
+    }
+
+    @Test("a function that only the answer of the user calls")
+    func permissionCalls() throws {
+        let enable = "func enable() { DispatchQueue.main.async { \(Self.register) } }"
+        #expect(try Self.waits(["A.swift": Self.ask("if granted { self.enable() }", enable)]))
+        #expect(try Self.waits(["A.swift": Self.ask("granted ? enable() : log()", enable)]))
+        #expect(try !Self.waits(["A.swift": Self.ask("self.enable()", enable)]))
+        let both = Self.ask("if granted { self.enable() }", enable)
+            .replacing("return true", with: "enable()\nreturn true")
+        #expect(try !Self.waits(["A.swift": both]))
+        let push = "final class Push { static let shared = Push()\n\(enable) }"
+        let other = Self.ask("guard granted else { return }\nPush.shared.enable()")
+        #expect(try Self.waits(["A.swift": other, "B.swift": push]))
+    }
+
+    @Test(
+        "an answer that a function or a closure gets by its name",
+        arguments: [
+            "class A { func f() { center.requestAuthorization(options: o, completionHandler: "
+                + "answer) }\nfunc answer(granted: Bool, error: Error?) { BODY } }",
+            "class A { func f() { center.requestAuthorization(options: o, completionHandler: "
+                + "self.answer(ok:error:)) }\nfunc answer(ok granted: Bool, error: E?) { BODY } }",
+            "class A { func f() { let answer: (Bool, Error?) -> Void = { granted, _ in BODY }\n"
+                + "center.requestAuthorization(options: o, completionHandler: answer) } }",
+            "class A { func f() { Service().ask { granted in BODY } } }\nclass Service {\n"
+                + "func ask(_ done: @escaping (Bool) -> Void) {\n"
+                + "center.requestAuthorization(options: o) { ok, _ in done(ok) } } }",
+            "class A { func f() { Push.requestNotificationPermission { granted in BODY } } }",
+            "class A { func f() async { let granted = await requestPermission()\nBODY } }",
+        ])
+    func named(source: String) throws {
+        func waits(_ body: String) throws -> Bool {
+            try Self.waits(["A.swift": source.replacing("BODY", with: body)])
+        }
+        #expect(try waits("if granted { \(Self.register) }"))
+        #expect(try waits("guard granted else { return }\n\(Self.register)"))
+        #expect(try !waits("if !granted { log() }\n\(Self.register)"))
+    }
+
+    @Test("a case of a switch that asks first")
+    func cases() throws {
+        let source =
+            "class A { func f() async throws {\nswitch settings.authorizationStatus {\n"
+            + "case .notDetermined:\nlet ok = try await center.requestAuthorization(options: o)\n"
+            + "guard ok else { return }\n\(Self.register)\ndefault: break } } }"
+        #expect(try Self.waits(["A.swift": source]))
+        #expect(
+            try !Self.waits(["A.swift": source.replacing("guard ok else { return }", with: "")]))
+    }
+
+    @Test("a block of Objective-C that is passed by its name")
+    func block() throws {
+        let source =
+            "- (void)f {\nvoid (^answer)(BOOL, NSError *) = ^(BOOL granted, NSError *error) {\n"
+            + "if (granted) { [app registerForRemoteNotifications]; } };\n"
+            + "[center requestAuthorizationWithOptions:o completionHandler:answer];\n}"
+        #expect(try Self.waits(["A.m": source]))
+        #expect(try !Self.waits(["A.m": source.replacing("if (granted)", with: "if (!granted)")]))
+    }
+
+    @Test("the code of a function that nothing calls, beside a generated file that is missing")
+    func generated() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            "class AppDelegate { private func ask() {\ncenter.requestAuthorization(options: o) { "
+                + "ok, _ in if ok { \(Self.register) } } } }", to: "A.swift")
+        func isUncalled(_ missing: String) -> Bool {
+            var list = SourceList()
+            list.add([folder.path + "/A.swift", folder.path + "/" + missing])
+            return FileLibrary().facts(of: list)?.observations.allSatisfy(\.isUncalled) == true
+        }
+        #expect(isUncalled("GeneratedPluginRegistrant.m"))
+        #expect(!isUncalled("Other.swift"))
+    }
+}
+
+/// Functions that are called at a moment in the life of the app.
+extension OccasionTests {
+    private static func faults(_ files: [String: String]) throws -> Set<SourceObservation.Fault> {
+        let found = try subjects(files)
+        return Set(found.compactMap { if case .fault(let fault) = $0 { fault } else { nil } })
+    }
+
+    private static let call = "class A { func NAME(_ a: A) { Jobs.shared.start() } }"
+
+    @Test("a request that another file makes each time the app becomes active")
+    func active() throws {
+        let jobs =
+            "class Jobs { static let shared = Jobs()\nfunc start() { let r = BGProcessingTask"
+            + "Request(identifier: \"a\"); do { try BGTaskScheduler.shared.submit(r) } catch {"
+            + " } } }"
+        func isRepeated(_ name: String) throws -> Bool {
+            let call = Self.call.replacing("NAME", with: name)
+            return try Self.faults(["A.swift": call, "B.swift": jobs])
+                .contains(.repeatedSubmission)
+        }
+        #expect(try isRepeated("applicationDidBecomeActive"))
+        #expect(try isRepeated("sceneWillEnterForeground"))
+        #expect(try !isRepeated("applicationDidEnterBackground"))
+    }
+
+    @Test("a timer that another file starts as the app leaves")
+    func leaving() throws {
+        let jobs =
+            "class Jobs { static let shared = Jobs()\nfunc start() { BODY t = "
+            + "Timer.scheduledTimer(withTimeInterval: 9, repeats: true) { _ in f() } } }"
+        func isTimer(_ name: String, _ body: String = "") throws -> Bool {
+            let call = Self.call.replacing("NAME", with: name)
+            return try Self.faults([
+                "A.swift": call, "B.swift": jobs.replacing("BODY", with: body),
+            ]).contains(.timerInBackground)
+        }
+        #expect(try isTimer("sceneDidEnterBackground"))
+        #expect(try !isTimer("sceneDidEnterBackground", "guard isActive else { return }\n"))
+        #expect(try !isTimer("sceneDidEnterBackground", "id = app.beginBackgroundTask { e() }\n"))
+        #expect(try !isTimer("applicationDidBecomeActive"))
+    }
+
+    @Test("SwiftUI gets the events of a background session")
+    func sessionEvents() throws {
+        let scene = "var s: some Scene { W().backgroundTask(.urlSession(\"a\")) { await f() } }"
+        #expect(try Self.subjects(["A.swift": scene]).contains(.backgroundSessionEvents))
+    }
 }

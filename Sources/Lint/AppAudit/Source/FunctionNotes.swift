@@ -24,6 +24,9 @@ final class FunctionNotes {
     var callChains: [Int: [Set<String>]] = [:]
     /// The first path without a report in functions that get a push.
     var reportGaps: [ReportGap: Int?] = [:]
+    /// Whether a function asks for the permission to show alerts, and hands the answer on, by its
+    /// name.
+    var answersForAlerts: [String: Bool] = [:]
     /// The places at which each function is named, and not declared.
     var uses: [String: [Int]]?
 }

@@ -18,6 +18,10 @@ struct SourceDigest: Sendable {
         var callers: [Set<String>] = []
         /// The app delegate that it belongs to, which an app may not make.
         var delegate: String?
+        /// The function whose calls decide when the code runs.
+        var calls: CalledFunction?
+        /// The moment of a call without which there is nothing to see.
+        var moment: CalledFunction.Moment?
 
         /// Sets the identifier from a literal.
         mutating func name(_ identifier: String) {
@@ -31,6 +35,9 @@ struct SourceDigest: Sendable {
     var handovers: [Handover] = []
     /// The functions that get a task whose expiration handler is set.
     var guarded: Set<String> = []
+
+    /// The names of what is called when the app becomes active or leaves.
+    var momentCalls: Set<String> = []
 
     /// Whether the file is part of other targets too.
     var isShared: Bool { entries.first?.observation.isShared == true }
@@ -53,6 +60,41 @@ struct SourceDigest: Sendable {
     /// The app delegates that observations belong to.
     var delegates: Set<String> { Set(entries.compactMap(\.delegate)) }
 
+    /// The functions whose calls decide when code runs; those with a moment only if they are called
+    /// then.
+    func calledFunctions(_ momentCalls: Set<String>) -> Set<CalledFunction> {
+        Set(
+            entries.compactMap { entry in
+                guard let function = entry.calls else { return nil }
+                return entry.moment == nil || momentCalls.contains(function.name) ? function : nil
+            })
+    }
+
+    /// Sets the times of code in functions that are called only at one time; `unknown` stands for
+    /// several. Confirms what is called at its moment.
+    mutating func apply(_ calls: CalledFunction.Calls) {
+        for index in entries.indices {
+            guard let function = entries[index].calls else { continue }
+            if let moment = entries[index].moment,
+                calls.moments[function]?.contains(moment) == true
+            {
+                entries[index].moment = nil
+            }
+            guard let occasion = calls.occasions[function] else { continue }
+            switch entries[index].observation.subject {
+            case .registeredTask(let name, let own):
+                if occasion.isLate || occasion == .permission {
+                    entries[index].observation.subject = .registeredTask(name, .afterLaunch)
+                } else if own.isLate {
+                    entries[index].observation.subject = .registeredTask(name, .unknown)
+                }
+            case .remoteNotificationRegistration where occasion == .permission:
+                entries[index].observation.subject = .remoteNotificationRegistration(occasion)
+            default: continue
+            }
+        }
+    }
+
     /// Marks the observations in these types as code that does not run.
     mutating func markUnused(_ delegates: Set<String>) {
         for index in entries.indices
@@ -69,6 +111,7 @@ struct SourceDigest: Sendable {
     ) -> [SourceObservation] {
         entries.compactMap { entry in
             if let function = entry.function, guarded.contains(function) { return nil }
+            if entry.moment != nil { return nil }
             if let delay = entry.delay {
                 guard let seconds = delay.value(constants), seconds > SourceReader.farthestSeconds
                 else { return nil }

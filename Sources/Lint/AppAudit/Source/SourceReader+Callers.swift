@@ -108,7 +108,7 @@ extension SourceReader {
     }
 
     /// The function around a token, or that starts there, and in no other function.
-    private func outerFunction(of index: Int) -> SourceScope? {
+    func outerFunction(of index: Int) -> SourceScope? {
         var found = heads[index]
         for scope in text.scopes(around: index) {
             switch scope.kind {
@@ -132,7 +132,7 @@ extension SourceReader {
     }
 
     /// The attributes and modifiers of a declaration, such as `override` or `objc`.
-    private func modifiers(before start: Int) -> Set<String> {
+    func modifiers(before start: Int) -> Set<String> {
         var words: Set<String> = []
         var index = start - 1
         while let token = text[index] {

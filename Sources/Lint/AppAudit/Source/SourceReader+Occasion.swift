@@ -18,7 +18,7 @@ extension SourceReader {
     /// The time at which the token at an index runs.
     func occasion(of index: Int) -> SourceObservation.Occasion {
         var isLater = false
-        if isBareBranch(index) { return .permission }
+        if isBareBranch(index) || isGrantedChoice(index) { return .permission }
         for scope in text.scopes(around: index) {
             switch scope.kind {
             case .control("if"):
@@ -32,7 +32,8 @@ extension SourceReader {
             case .control("guard") where asksForPermission(scope.head..<scope.open, around: index):
                 return .unknown
             case .control("switch") where asksForPermission(scope.head..<scope.open, around: index):
-                return isGranted(caseOf: index, in: scope) ? .permission : .unknown
+                return isGranted(caseOf: index, in: scope) || followsGuard(index, inCaseOf: scope)
+                    ? .permission : .unknown
             case .control: continue
             case .closure(let callee):
                 if let callee, Self.viewCallees.contains(callee) { return .view }
@@ -104,16 +105,56 @@ extension SourceReader {
     /// Whether a token is in the case of a granted permission: `switch granted { case true:`,
     /// `switch settings.authorizationStatus { case .authorized:`.
     private func isGranted(caseOf index: Int, in scope: SourceScope) -> Bool {
-        let inside = text.scopeIndices[scope.open + 1]
-        guard
-            let label = (scope.open + 1..<max(index, scope.open + 1)).last(where: {
-                (text.tokens[$0].isName("case") || text.tokens[$0].isName("default"))
-                    && text.scopeIndices[$0] == inside
-            }), let end = (label..<index).first(where: { text.tokens[$0].isMark(":") })
+        guard let label = caseLabel(before: index, in: scope),
+            let end = (label..<index).first(where: { text.tokens[$0].isMark(":") })
         else { return false }
         let names = text.tokens[label..<end].map(\.text)
         return names.contains { ["true", "authorized"].contains($0) }
             && !names.contains { ["false", "denied", "notDetermined"].contains($0) }
+    }
+
+    /// The `case` or `default` of a switch that a token is in.
+    private func caseLabel(before index: Int, in scope: SourceScope) -> Int? {
+        let inside = text.scopeIndices[scope.open + 1]
+        return (scope.open + 1..<max(index, scope.open + 1)).last {
+            (text.tokens[$0].isName("case") || text.tokens[$0].isName("default"))
+                && text.scopeIndices[$0] == inside
+        }
+    }
+
+    /// Whether a call is what runs with the permission in a conditional expression: `granted ?
+    /// register() : explain()`.
+    private func isGrantedChoice(_ index: Int) -> Bool {
+        var start = message(around: index) ?? index
+        while text.sees(".", at: start - 1) {
+            start -= 2
+            if text.sees("?", at: start) || text.sees("!", at: start) { start -= 1 }
+            if start > 0, text.sees(")", at: start), text.partners[start] > 0 {
+                start = text.partners[start] - 1
+            }
+        }
+        let isElse = text.sees(":", at: start - 1)
+        var mark = start - 1
+        if isElse {
+            mark =
+                (max(0, start - AuditLimits.headWords)..<start - 1).last {
+                    text.tokens[$0].isMark("?") && text.scopeIndices[$0] == text.scopeIndices[index]
+                } ?? -1
+        }
+        guard text.sees("?", at: mark) else { return false }
+        let line = text.tokens[mark].position.line
+        var first = mark
+        while first > 0, text.tokens[first - 1].position.line == line,
+            ![";", "{", "(", "[", "="].contains(where: text.tokens[first - 1].isMark),
+            !text.tokens[first - 1].isName("in")
+        {
+            first =
+                text.partners[first - 1] >= 0 && text.partners[first - 1] < first
+                ? text.partners[first - 1] : first - 1
+        }
+        let condition = first..<mark
+        return !condition.isEmpty && asksForPermission(condition, around: index)
+            && isNegated(condition) == isElse
     }
 
     private func isNegated(_ range: Range<Int>) -> Bool {
@@ -121,6 +162,15 @@ extension SourceReader {
             let token = text.tokens[index]
             // `granted && !error`
             if token.isMark("!") { return text[index + 1]?.isName("error") != true }
+            if token.isMark("!=") || token.isMark("==") {
+                // `granted != false` asks for the same as `granted == true`.
+                let isNo = ["false", "NO"].contains(text[index + 1]?.text)
+                if isNo { return token.isMark("==") }
+            }
+            if ["false", "NO"].contains(token.text) {
+                return ["==", "!="].contains { text.sees($0, at: index - 1) }
+                    ? text.sees("==", at: index - 1) : !text.sees("??", at: index - 1)
+            }
             return token.isMark("!=")
                 || token.isName
                     && (["denied", "false", "notDetermined", "NO"].contains(token.text)
@@ -143,7 +193,7 @@ extension SourceReader {
     /// Whether a condition depends on the permission for alerts.
     private func asksForPermission(_ range: Range<Int>, around index: Int) -> Bool {
         let names = text.tokens[range.prefix(AuditLimits.headWords)].filter(\.isName).map(\.text)
-        if names.contains("requestAuthorization") || names.contains("authorizationStatus") {
+        if names.contains(where: asksForAlerts) || names.contains("authorizationStatus") {
             return true
         }
         let answers = permissionNames(around: index)
@@ -155,14 +205,23 @@ extension SourceReader {
     private func permissionNames(around index: Int) -> Set<String> {
         var names: Set<String> = []
         for scope in text.scopes(around: index) {
-            if case .closure("requestAuthorization") = scope.kind {
-                let parameter = text.sees("(", at: scope.open + 1) ? scope.open + 2 : scope.open + 1
+            if answersRequest(scope) {
+                var parameter = scope.open + 1
+                if text.sees("[", at: parameter), text.partners[parameter] > 0 {
+                    parameter = text.partners[parameter] + 1
+                }
+                if text.sees("(", at: parameter) { parameter += 1 }
                 if let token = text[parameter], token.isName { names.insert(token.text) }
             }
             if let name = permissionName(ofBlock: scope) { names.insert(name) }
-            guard case .function = scope.kind else { continue }
+            guard case .function(let head) = scope.kind else { continue }
+            if let first = head.parameters.first, ["Bool", "BOOL"].contains(first.types.first),
+                isAnswer(named: head.name)
+            {
+                names.insert(first.name)
+            }
             for word in (scope.open..<index).suffix(AuditLimits.headWords)
-            where text.tokens[word].isName("requestAuthorization") {
+            where asksForAlerts(text.tokens[word].text) {
                 let line = text.tokens[word].position.line
                 var start = word
                 while start > scope.open, text.tokens[start].position.line == line { start -= 1 }
@@ -175,18 +234,107 @@ extension SourceReader {
         return names
     }
 
-    /// The first parameter of the block of `requestAuthorizationWithOptions:completionHandler:`.
+    /// Whether a closure gets the answer of the user: `requestAuthorization { granted, _ in`, or
+    /// `let answer: (Bool, Error?) -> Void = { granted, _ in` that is passed by its name.
+    private func answersRequest(_ scope: SourceScope) -> Bool {
+        guard case .closure(let callee) = scope.kind, !text.isObjectiveC else { return false }
+        if let callee, asksForAlerts(callee) || answersForAlerts(callee) { return true }
+        guard text.sees("=", at: scope.open - 1) else { return false }
+        let line = text.tokens[scope.open].position.line
+        let words = (0..<scope.open).suffix(AuditLimits.headWords)
+        return words.contains { word in
+            text.tokens[word].position.line == line
+                && (text.sees("let", at: word) || text.sees("var", at: word))
+                && text[word + 1].map { isAnswer(named: $0.text) } == true
+        }
+    }
+
+    /// Whether a function asks for the permission to show alerts, by its name:
+    /// `requestAuthorization`, `requestPushPermission`.
+    private func asksForAlerts(_ name: String) -> Bool {
+        guard name.hasPrefix("request") || name.hasPrefix("ask") else { return false }
+        if name == "requestAuthorization" { return true }
+        let words = Self.nameParts(name)
+        let others: Set = [
+            "camera", "location", "microphone", "photo", "photos", "contacts", "health",
+            "tracking", "calendar", "speech", "bluetooth", "motion", "record", "audio", "media",
+        ]
+        return ["request", "ask"].contains(words.first)
+            && words.contains { $0.hasPrefix("permission") || $0 == "authorization" }
+            && !words.contains(where: others.contains)
+    }
+
+    /// Whether a function of this file asks for the permission, and hands the answer to a closure
+    /// that it gets.
+    private func answersForAlerts(_ name: String) -> Bool {
+        if let known = notes.answersForAlerts[name] { return known }
+        // A function may call itself.
+        notes.answersForAlerts[name] = false
+        let answers = handsAnswerOn(name)
+        notes.answersForAlerts[name] = answers
+        return answers
+    }
+
+    private func handsAnswerOn(_ name: String) -> Bool {
+        guard let function = onlyFunction(name), case .function(let head) = function.kind,
+            let closure = head.parameters.last
+        else { return false }
+        let body = text.content(ofBracket: function.open)
+        guard let request = body.first(where: { text.tokens[$0].isName("requestAuthorization") })
+        else { return false }
+        return (request..<body.upperBound).contains {
+            text.sees(closure.name, "(", at: $0)
+                && permissionNames(around: $0).contains(text.tokens[$0 + 2].text)
+        }
+    }
+
+    /// Whether a function or closure is passed by its name to the request for the permission:
+    /// `requestAuthorization(options: o, completionHandler: didAnswer)`.
+    private func isAnswer(named name: String) -> Bool {
+        text.tokens.indices.contains { index in
+            guard text.sees("completionHandler", ":", at: index) else { return false }
+            let value = text.sees("self", ".", at: index + 2) ? index + 4 : index + 2
+            guard text.sees(name, at: value), !text.sees(".", at: value + 1) else { return false }
+            return (max(0, index - AuditLimits.headWords)..<index).contains { word in
+                ["requestAuthorization", "requestAuthorizationWithOptions"]
+                    .contains(text.tokens[word].text)
+                    && (text.isObjectiveC
+                        ? text[word + 1]?.isMark(":") == true
+                        : text.content(ofBracket: word + 1).contains(index))
+            }
+        }
+    }
+
+    /// The first parameter of the block of `requestAuthorizationWithOptions:completionHandler:`, or
+    /// of one that is passed to it by its name: `void (^answer)(BOOL, NSError *) = ^(BOOL granted,
+    /// NSError *error) {`.
     private func permissionName(ofBlock scope: SourceScope) -> String? {
-        guard case .closure = scope.kind, let open = message(around: scope.open),
-            text.sees(")", at: scope.open - 1), text.partners[scope.open - 1] >= 0,
-            (open..<scope.open).contains(where: {
-                text.tokens[$0].isName("requestAuthorizationWithOptions")
-            })
+        guard case .closure = scope.kind, text.isObjectiveC, text.sees(")", at: scope.open - 1),
+            text.partners[scope.open - 1] >= 0,
+            isPassedOn(blockAt: scope.open) || isNamedAnswer(blockAt: scope.open)
         else { return nil }
         return (text.partners[scope.open - 1]..<scope.open - 1).prefix {
             !text.tokens[$0].isMark(",")
         }
         .last.flatMap { text.tokens[$0].isName ? text.tokens[$0].text : nil }
+    }
+
+    private func isPassedOn(blockAt open: Int) -> Bool {
+        message(around: open).map { message in
+            (message..<open).contains {
+                text.tokens[$0].isName("requestAuthorizationWithOptions")
+            }
+        } == true
+    }
+
+    private func isNamedAnswer(blockAt open: Int) -> Bool {
+        let caret = text.partners[open - 1] - 1
+        guard text.sees("=", "^", at: caret - 1), text.sees(")", at: caret - 2),
+            text.partners[caret - 2] > 0
+        else { return false }
+        let name = text.partners[caret - 2] - 2
+        return text.sees("^", at: name - 1)
+            && text[name].map { isAnswer(named: $0.text) } == true
     }
 
     /// Whether a message is a branch without braces: `if (granted) [app register…];`.
@@ -231,9 +379,19 @@ extension SourceReader {
         return branch.open
     }
 
+    /// Whether a `guard` on the permission precedes a token in the same case of a switch.
+    private func followsGuard(_ index: Int, inCaseOf scope: SourceScope) -> Bool {
+        guard let label = caseLabel(before: index, in: scope) else { return false }
+        return followsGuard(index, in: label..<index)
+    }
+
     /// Whether a `guard` on the permission precedes a token in the same scope.
     private func followsGuard(_ index: Int, in scope: SourceScope) -> Bool {
         let words = (scope.open + 1..<max(index, scope.open + 1)).suffix(AuditLimits.headWords)
+        return followsGuard(index, in: words) || followsRefusal(index, in: scope)
+    }
+
+    private func followsGuard(_ index: Int, in words: Range<Int>) -> Bool {
         for word in words where text.tokens[word].isName("guard") {
             guard
                 let end = words.suffix(from: word).first(where: {
@@ -242,6 +400,6 @@ extension SourceReader {
             else { continue }
             if asksForPermission(word..<end, around: index) { return true }
         }
-        return followsRefusal(index, in: scope)
+        return false
     }
 }

@@ -9,10 +9,10 @@ extension SourceReader {
     mutating func readScheduling(_ name: String, _ index: Int) {
         switch name {
         case "register" where text.sees("(", "forTaskWithIdentifier", ":", at: index + 1):
-            see(.registeredTask(nil, registrationOccasion(index)), at: index, named: index + 4)
+            seeRegistration(at: index, named: index + 4)
             readLaunchHandler(index)
         case "registerForTaskWithIdentifier" where text.sees(":", at: index + 1):
-            see(.registeredTask(nil, registrationOccasion(index)), at: index, named: index + 2)
+            seeRegistration(at: index, named: index + 2)
             readLaunchHandler(index)
         case "backgroundTask" where text.sees("(", ".", "appRefresh", "(", at: index + 1):
             see(.backgroundWork(.appRefresh), at: index)
@@ -20,6 +20,9 @@ extension SourceReader {
             see(.registeredTask(nil, .launch), at: index, named: index + 5)
             see(.sceneTask(nil), at: index, named: index + 5)
             readSceneTask(index)
+        // SwiftUI hands it the events of a background session.
+        case "backgroundTask" where text.sees("(", ".", "urlSession", at: index + 1):
+            see(.backgroundSessionEvents, at: index)
         case "BGAppRefreshTaskRequest": readRequest(.appRefresh, index)
         case "BGProcessingTaskRequest": readRequest(.processing, index)
         case "BGContinuedProcessingTaskRequest": readRequest(.continued, index)
@@ -28,27 +31,64 @@ extension SourceReader {
         }
     }
 
-    /// The time of a registration, by its context; by the calls of its function if all are where a
-    /// view or a scene appears.
-    private func registrationOccasion(_ index: Int) -> SourceObservation.Occasion {
-        let own = occasion(of: index)
-        if own == .unknown, isCalledByScript(index) { return .afterLaunch }
-        guard own == .unknown, let (head, body) = function(around: index),
-            !overloaded.contains(head.name)
-        else { return own }
-        let calls = text.tokens.indices.filter { word in
-            text.tokens[word].isName(head.name) && isCall(word) && !body.contains(word)
-                && text[word - 1]?.isName("func") != true
-        }
-        if calls.isEmpty, head.name != "init", head.name != "application" { return .elsewhere }
-        let areOwn = calls.allSatisfy {
-            text[$0 - 1]?.isMark(".") != true || text.sees("self", ".", at: $0 - 2)
+    /// Sees a registration, at the time that its context shows, or the calls in this file. Other
+    /// files may call its function too.
+    private mutating func seeRegistration(at index: Int, named expression: Int) {
+        let own = lateOccasion(of: index)
+        guard own == .unknown, let function = calledFunction(around: index) else {
+            see(.registeredTask(nil, own), at: index, named: expression)
+            return
         }
         let occasions = Set(
-            calls.map { isCalledByScript($0) ? .afterLaunch : occasion(of: $0) })
-        guard areOwn, occasions.count == 1, let occasion = occasions.first else { return own }
-        return [.view, .scene, .afterLaunch].contains(occasion) ? occasion : own
+            uses(of: function).map { use -> SourceObservation.Occasion in
+                if case .occasion(let occasion, _) = use { occasion } else { .unknown }
+            })
+        let late = occasions.allSatisfy(\.isLate) ? occasions.first : nil
+        let isElsewhere = function.name != "application" && mentions(of: function.name).isEmpty
+        see(
+            .registeredTask(nil, late ?? (isElsewhere ? .elsewhere : .unknown)), at: index,
+            named: expression)
+        noteCallers(of: index)
     }
+
+    /// The time at which the token at an index runs, also if only its function or its closure shows
+    /// that the launch is over.
+    func lateOccasion(of index: Int) -> SourceObservation.Occasion {
+        if isCalledByScript(index) { return .afterLaunch }
+        let own = occasion(of: index)
+        guard own == .unknown else { return own }
+        for scope in text.scopes(around: index) {
+            switch scope.kind {
+            case .closure(let callee?) where Self.userCallees.contains(callee): return .afterLaunch
+            case .function(let head):
+                let isLate =
+                    Self.lateFunctions.contains(head.name)
+                    || Self.lateLabels.contains(where: head.has)
+                    || modifiers(before: scope.head).contains("IBAction")
+                return isLate ? .afterLaunch : .unknown
+            case .type: return .unknown
+            case .closure, .control: continue
+            }
+        }
+        return .unknown
+    }
+
+    /// Functions of SwiftUI whose closures the user starts.
+    private static let userCallees: Set = [
+        "Button", "onTapGesture", "onLongPressGesture", "refreshable", "onSubmit", "onOpenURL",
+    ]
+
+    /// Functions of delegates that are called once the app has launched.
+    private static let lateFunctions: Set = [
+        "applicationDidBecomeActive", "applicationWillResignActive",
+        "applicationDidEnterBackground", "applicationWillEnterForeground", "sceneDidBecomeActive",
+        "sceneWillResignActive", "sceneDidEnterBackground", "sceneWillEnterForeground",
+        "viewDidDisappear", "viewWillDisappear", "viewDidLayoutSubviews",
+    ]
+    private static let lateLabels = [
+        "didReceiveRemoteNotification", "didRegisterForRemoteNotificationsWithDeviceToken",
+        "performFetchWithCompletionHandler",
+    ]
 
     /// The parameter types of functions that JavaScript or Dart call, which start after the launch.
     private static let bridgeTypes: Set = [
@@ -92,7 +132,7 @@ extension SourceReader {
 
     // MARK: Submitting
 
-    private static let foregroundFunctions: Set = [
+    static let foregroundFunctions: Set = [
         "applicationDidBecomeActive", "applicationWillEnterForeground", "sceneDidBecomeActive",
         "sceneWillEnterForeground",
     ]
@@ -126,7 +166,15 @@ extension SourceReader {
                 return !looksAtPending(words)
                     && words.contains { text.tokens[$0].isName(head.name) && isCall($0) }
             }
-        if isRepeated { see(.fault(.repeatedSubmission), at: index) }
+        see(.fault(.repeatedSubmission), at: index)
+        if !isRepeated { noteCallers(of: index, at: .active) }
+    }
+
+    /// Whether a token runs each time the app becomes active, whatever is pending.
+    func runsWhenActive(_ index: Int) -> Bool {
+        if isInActivePhase(index) { return true }
+        guard let (head, body) = function(around: index) else { return false }
+        return Self.foregroundFunctions.contains(head.name) && !looksAtPending(body)
     }
 
     /// Whether a token runs each time a SwiftUI scene becomes active.

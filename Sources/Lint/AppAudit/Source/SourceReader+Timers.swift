@@ -2,30 +2,47 @@
 
 import PayloadRules
 
-/// Reads timers that start when the app leaves the foreground.
+/// Reads timers and loops that start when the app leaves the foreground.
 extension SourceReader {
-    private static let leavingFunctions: Set = [
+    static let leavingFunctions: Set = [
         "applicationDidEnterBackground", "sceneDidEnterBackground", "applicationWillResignActive",
         "sceneWillResignActive",
     ]
 
     /// Reads a timer that starts when the app is about to be suspended.
     mutating func readTimer(_ index: Int) {
-        guard startsTimer(index),
-            let body = bodyThatLeaves(around: index) ?? helperThatLeaves(around: index),
-            !asksForTime(body)
-        else { return }
-        see(.fault(.timerInBackground), at: index)
+        guard startsTimer(index) else { return }
+        if let body = bodyThatLeaves(around: index) ?? helperThatLeaves(around: index) {
+            if !asksForTime(body) { see(.fault(.timerInBackground), at: index) }
+        } else if let body = helper(around: index), !asksForTime(body) {
+            see(.fault(.timerInBackground), at: index)
+            noteCallers(of: index, at: .leaving)
+        }
     }
 
-    private func asksForTime(_ body: Range<Int>) -> Bool {
+    /// Whether a token runs in the course of a body, and not in a closure there that is kept.
+    func isInCourse(_ index: Int, of body: Range<Int>) -> Bool {
+        for scope in text.scopes(around: index) {
+            if scope.open == body.lowerBound - 1 { return true }
+            switch scope.kind {
+            case .control, .closure("async"), .closure("Task"), .closure("detached"): continue
+            case .function, .closure, .type: return false
+            }
+        }
+        return false
+    }
+
+    func asksForTime(_ body: Range<Int>) -> Bool {
         body.contains { text.tokens[$0].text.hasPrefix("beginBackgroundTask") }
     }
 
     /// Whether a name starts a timer: `Timer.scheduledTimer`, `Timer.publish(…).autoconnect()`,
-    /// `DispatchSource.makeTimerSource` whose timer is resumed.
+    /// `DispatchSource.makeTimerSource` whose timer is resumed; or whether it is the wait of a loop
+    /// that does not end, or of a function that calls itself.
     private func startsTimer(_ index: Int) -> Bool {
         switch text.tokens[index].text {
+        case "sleep", "sleepForTimeInterval": return isCall(index) && isInEndlessLoop(index)
+        case "asyncAfter": return callsItself(after: index)
         case "publish":
             guard text.sees("Timer", ".", at: index - 2), text.sees("(", "every", at: index + 1)
             else { return false }
@@ -53,9 +70,55 @@ extension SourceReader {
         }
     }
 
-    /// The tokens of the function around a token, if a function of its type that runs when the app
-    /// leaves the foreground calls it.
-    private func helperThatLeaves(around index: Int) -> Range<Int>? {
+    /// Whether a token is in the course of a loop that only the end of its task ends: `while true
+    /// {`, `while !Task.isCancelled {`, `repeat { … } while true`.
+    private func isInEndlessLoop(_ index: Int) -> Bool {
+        for scope in text.scopes(around: index) {
+            guard case .control(let keyword) = scope.kind else { return false }
+            let condition: Range<Int>
+            switch keyword {
+            case "while": condition = scope.head + 1..<scope.open
+            case "repeat", "do":
+                guard text.sees("while", at: scope.close + 1) else { continue }
+                let start = scope.close + 2
+                condition = start..<max(start, text.expressionEnd(start))
+            default: continue
+            }
+            let words = text.tokens[condition].map(\.text).filter { !["(", ")", ";"].contains($0) }
+            let isEndless =
+                [["true"], ["YES"], ["1"], ["!", "Task", ".", "isCancelled"]].contains(words)
+            return isEndless && !leavesLoop(scope)
+        }
+        return false
+    }
+
+    /// Whether a statement leaves a loop other than when its task is cancelled.
+    private func leavesLoop(_ loop: SourceScope) -> Bool {
+        text.content(ofBracket: loop.open).contains { word in
+            guard ["break", "return", "throw"].contains(text.tokens[word].text),
+                text.tokens[word].isName
+            else { return false }
+            guard let around = text.scopes(around: word).first(where: { _ in true }),
+                case .control = around.kind, around.open > loop.open
+            else { return true }
+            // `guard !Task.isCancelled else { return }`
+            return !text.tokens[around.head..<around.open].contains { $0.isName("isCancelled") }
+        }
+    }
+
+    /// Whether a delayed closure calls the function that it is in: `asyncAfter(…) { self.poll() }`.
+    private func callsItself(after index: Int) -> Bool {
+        let close = text.partners[index + 1]
+        guard close > index, text.sees("{", at: close + 1), let (head, _) = function(around: index)
+        else { return false }
+        let closure = text.content(ofBracket: close + 1)
+        return !overloaded.contains(head.name)
+            && closure.contains { text.tokens[$0].isName(head.name) && isCall($0) }
+    }
+
+    /// The tokens of the function in whose course a token runs, if it does not look at the state of
+    /// the app.
+    private func helper(around index: Int) -> Range<Int>? {
         guard let scope = functionInCourse(of: index), case .function(let head) = scope.kind,
             !overloaded.contains(head.name)
         else { return nil }
@@ -65,7 +128,15 @@ extension SourceReader {
             let name = text.tokens[$0].text.lowercased()
             return ["foreground", "applicationstate", "isactive"].contains(where: name.contains)
         }
-        guard !looksAtState else { return nil }
+        return looksAtState ? nil : body
+    }
+
+    /// The tokens of the function around a token, if a function of its type that runs when the app
+    /// leaves the foreground calls it.
+    private func helperThatLeaves(around index: Int) -> Range<Int>? {
+        guard let body = helper(around: index), let (head, _) = function(around: index) else {
+            return nil
+        }
         let type = text.type(around: index)?.name
         let isCalled = text.tokens.indices.contains { word in
             guard text.tokens[word].isName(head.name), isCall(word), !body.contains(word),
@@ -85,7 +156,7 @@ extension SourceReader {
         for scope in text.scopes(around: index) {
             switch scope.kind {
             case .function: return scope
-            case .control, .closure("async"): continue
+            case .control, .closure("async"), .closure("Task"), .closure("detached"): continue
             case .closure, .type: return nil
             }
         }
@@ -94,7 +165,7 @@ extension SourceReader {
 
     /// The tokens of the function or closure around a token, if it runs when the app leaves the
     /// foreground.
-    private func bodyThatLeaves(around index: Int) -> Range<Int>? {
+    func bodyThatLeaves(around index: Int) -> Range<Int>? {
         for scope in text.scopes(around: index) {
             let body = text.content(ofBracket: scope.open)
             switch scope.kind {

@@ -105,6 +105,7 @@ struct SourceReader {
             case .function(let head): readFunction(head, scope)
             case .control, .closure: continue
             }
+            noteMoment(scope)
         }
     }
 
@@ -135,6 +136,7 @@ struct SourceReader {
             see(
                 .remoteNotificationRegistration(occasion == .afterLaunch ? .launch : occasion),
                 at: index)
+            if occasion == .unknown { noteCallers(of: index) }
         case "register", "registerForTaskWithIdentifier", "backgroundTask",
             "BGAppRefreshTaskRequest", "BGProcessingTaskRequest",
             "BGContinuedProcessingTaskRequest", "BGHealthResearchTaskRequest":
@@ -144,7 +146,7 @@ struct SourceReader {
         case "as": readCast(index)
         case "endBackgroundTask": readAssertionEnd(index)
         case "scheduledTimer", "scheduledTimerWithTimeInterval", "publish", "makeTimerSource",
-            "dispatch_source_create":
+            "dispatch_source_create", "sleep", "sleepForTimeInterval", "asyncAfter":
             readTimer(index)
         case "beginBackgroundTask", "beginBackgroundTaskWithName",
             "beginBackgroundTaskWithExpirationHandler":
@@ -208,7 +210,9 @@ struct SourceReader {
         "UNNotificationServiceExtension", "WidgetPushHandler", "didReceiveRemoteNotification",
         "performFetchWithCompletionHandler", "handleEventsForBackgroundURLSession",
         "pushRegistry", "didRegisterForRemoteNotificationsWithDeviceToken", "CHN",
-        "didEnterBackgroundNotification", "scenePhase",
+        "didEnterBackgroundNotification", "scenePhase", "scheduledTimer",
+        "applicationDidBecomeActive", "sceneDidBecomeActive", "applicationWillEnterForeground",
+        "sceneWillEnterForeground",
     ])
 
     private mutating func readLiteral(_ index: Int) {

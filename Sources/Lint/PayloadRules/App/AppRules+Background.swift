@@ -188,7 +188,7 @@ extension AppRules {
             }
         },
         AppRule(
-            "CF047", .warning, "a timer begins when the app leaves the foreground",
+            "CF047", .warning, "a timer or a loop begins when the app leaves the foreground",
             why: "A suspended app runs no timers.", from: [.backgroundTime],
             fix: "Use a BGAppRefreshTask, a silent push, or beginBackgroundTask for a short rest."
         ) { facts, findings in
