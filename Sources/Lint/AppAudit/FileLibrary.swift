@@ -246,6 +246,10 @@ extension FileLibrary {
             && tree.foldersOfOddNames.isEmpty
         let callers = digests.reduce(into: Set<String>()) { $0.formUnion($1.callers) }
         let mentions = isKnown ? mentions(of: callers, in: present) : [:]
+        if isKnown, isWhole {
+            let search = ReportSearch(files: present, isComplete: list.unread.isEmpty)
+            for index in digests.indices { digests[index].confirmReports(search) }
+        }
         return AppFacts.Sources(
             digests.flatMap { $0.observations(constants, guarded: guarded, mentions: mentions) }
                 .filter { !$0.isUncalled || !$0.isProvenByFile },

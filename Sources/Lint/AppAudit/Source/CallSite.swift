@@ -254,6 +254,9 @@ extension SourceText {
 
     // MARK: Objective-C
 
+    /// The message in a bracket.
+    func call(inBracket open: Int) -> CallSite? { message(at: open) }
+
     /// The message in brackets: `[receiver part:value part:value]`.
     private func message(at open: Int) -> CallSite? {
         let content = content(ofBracket: open)

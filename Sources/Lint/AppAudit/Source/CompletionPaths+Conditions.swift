@@ -41,8 +41,14 @@ extension CompletionPaths {
 
     func exempts(_ index: Int) -> Bool {
         guard text.tokens[index].isName else { return false }
-        // `guard let self`: the object that handles pushes lives as long as the app.
-        if text.tokens[index].text == "self" { return text[index - 1]?.isName("let") == true }
+        // `guard let self`: the object that handles pushes lives as long as the app, unless it is a
+        // screen.
+        if text.tokens[index].text == "self" {
+            return text[index - 1]?.isName("let") == true
+                && text.type(around: index)?.inherited.contains {
+                    $0.hasSuffix("ViewController")
+                } != true
+        }
         return strictness.exemptNames.contains(text.tokens[index].text)
     }
 

@@ -12,6 +12,8 @@ struct Handover: Hashable, Sendable {
         case task
         /// A VoIP push, whose call the function reports.
         case push
+        /// A closure that reports a call here, which the function may run too late.
+        case report(AppPlace)
     }
 
     struct Argument: Hashable, Sendable {
@@ -218,7 +220,7 @@ extension SourceReader {
         }
     }
 
-    private func handover(
+    func handover(
         _ site: CallSite, _ tokens: [Int], _ subject: SourceObservation.Subject,
         _ kind: Handover.Kind
     ) -> Handover {
@@ -254,7 +256,7 @@ extension SourceReader {
 
     /// The function of this file that a call reaches, and the names of its parameters; `nil` if
     /// another one may be meant.
-    private func receiver(
+    func receiver(
         of handover: Handover, inSameFile: Bool
     ) -> (SourceScope, names: Set<String>)? {
         let found = receivers(of: handover, inSameFile: inSameFile)
@@ -307,6 +309,10 @@ extension SourceReader {
         reader.known = [handover]
         let found = reader.receivers(of: handover, inSameFile: false)
         if found.count == 1, let (helper, names) = found.first {
+            if case .report(let place) = handover.kind {
+                reader.seeLateReport(place, behind: names, in: helper, depth: 1)
+                return (1, reader.digest)
+            }
             let gap =
                 handover.kind == .push
                 ? reader.reportGap(in: helper, names)

@@ -18,6 +18,8 @@ struct SourceDigest: Sendable {
         var callers: [Set<String>] = []
         /// The app delegate that it belongs to, which an app may not make.
         var delegate: String?
+        /// What may report the call of a VoIP push; unless it does not, there is nothing to see.
+        var reports: ReportQuestion?
         /// The function whose calls decide when the code runs.
         var calls: CalledFunction?
         /// The moment of a call without which there is nothing to see.
@@ -95,6 +97,16 @@ struct SourceDigest: Sendable {
         }
     }
 
+    /// Confirms the handlers of VoIP pushes for which nothing reports the call.
+    mutating func confirmReports(_ search: ReportSearch) {
+        for index in entries.indices {
+            guard let question = entries[index].reports, !search.mayReport(question) else {
+                continue
+            }
+            entries[index].reports = nil
+        }
+    }
+
     /// Marks the observations in these types as code that does not run.
     mutating func markUnused(_ delegates: Set<String>) {
         for index in entries.indices
@@ -111,7 +123,7 @@ struct SourceDigest: Sendable {
     ) -> [SourceObservation] {
         entries.compactMap { entry in
             if let function = entry.function, guarded.contains(function) { return nil }
-            if entry.moment != nil { return nil }
+            if entry.moment != nil || entry.reports != nil { return nil }
             if let delay = entry.delay {
                 guard let seconds = delay.value(constants), seconds > SourceReader.farthestSeconds
                 else { return nil }

@@ -103,9 +103,7 @@ extension SourceReader {
             $0.label == "completion" || $0.label == "withCompletionHandler"
         }?.name
         readVoIPPaths(head, scope, body, completion: completion)
-        for index in body where Self.reports.contains(text.tokens[index].text) {
-            if isLate(index, in: scope, body) { see(.lateReport, at: index) }
-        }
+        readLateReports(scope, body)
     }
 
     static func isVoIPHandler(_ head: SourceScope.FunctionHead) -> Bool {
@@ -166,6 +164,10 @@ extension SourceReader {
             see(.fault(.voipPathWithoutReport), at: gap)
         } else {
             noteReports(of: scope, reports, strictness)
+            if Self.isVoIPHandler(head), !body.contains(where: reportsCall) {
+                see(.voipHandlerWithoutReport, at: scope.head)
+                digest.entries[digest.entries.count - 1].reports = question(in: reports.sorted())
+            }
         }
         guard let completion else { return }
         guard completion != "_" else {
@@ -448,37 +450,4 @@ extension SourceReader {
         "registerUserNotificationSettings", "requestAuthorization", "eventSink",
         "requestAuthorizationWithOptions", "setNotificationCategories",
     ]
-
-    /// Whether a report is delayed: it follows an `await` on an earlier line, or is in a closure
-    /// that runs later.
-    private func isLate(_ report: Int, in handler: SourceScope, _ body: Range<Int>) -> Bool {
-        for scope in text.scopes(around: report) {
-            if scope.open == handler.open { break }
-            guard case .closure(let callee) = scope.kind else { continue }
-            if let callee, Self.laterCallees.contains(callee) { return true }
-            if runsLater(blockAt: scope.open) { return true }
-        }
-        let line = text.tokens[report].position.line
-        return text.tokens[body.lowerBound..<report].contains {
-            $0.isName("await") && $0.position.line < line
-        }
-    }
-
-    /// Whether an Objective-C block is passed to a function that runs it later: `dispatch_after(…,
-    /// ^{`, `[session dataTaskWithURL:url completionHandler:^(…) {`.
-    private func runsLater(blockAt open: Int) -> Bool {
-        let first = max(0, open - AuditLimits.headWords)
-        guard text.isObjectiveC,
-            let bracket = (first..<open).last(where: { text.partners[$0] > open }), bracket > 0
-        else { return false }
-        if text.sees("(", at: bracket) {
-            return ["dispatch_async", "dispatch_after"].contains(text.tokens[bracket - 1].text)
-        }
-        return text.sees("[", at: bracket)
-            && text.tokens[bracket..<open].contains { token in
-                ["dataTaskWith", "downloadTaskWith", "uploadTaskWith"].contains {
-                    token.text.hasPrefix($0)
-                }
-            }
-    }
 }

@@ -167,7 +167,7 @@ extension SourceReader {
     ]
 
     /// Whether a call only posts a notification in the app.
-    private func postsNotification(_ index: Int) -> Bool {
+    func postsNotification(_ index: Int) -> Bool {
         guard text.tokens[index].text.hasPrefix("post") else { return false }
         return (max(0, index - 6)..<index).contains {
             ["NotificationCenter", "NSNotificationCenter"].contains(text.tokens[$0].text)
@@ -195,7 +195,7 @@ extension SourceReader {
     }
 
     /// Whether a token reports a call, or calls a function of this file that does.
-    private func reportsCall(_ index: Int) -> Bool {
+    func reportsCall(_ index: Int) -> Bool {
         let name = text.tokens[index].text
         if Self.reports.contains(name) { return true }
         guard isCall(index) else { return false }
@@ -248,6 +248,8 @@ extension SourceReader {
             && calls.allSatisfy {
                 isIdleCall($0) || callsScript($0) || showsAlert($0)
                     || closures.contains(text.tokens[$0].text)
+                    || Self.systemFunctions.contains(text.tokens[$0].text)
+                        && text.tokens[$0].text != "present"
             }
             && !setsForeignValue(in: body)
         notes.reportsNothing[function.open] = isSilent

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Finds reports of calls that come only after something that takes time.
+extension SourceReader {
+    /// Functions whose closures a report comes too late in, besides those that run later anyway.
+    private static let lateCallees: Set = [
+        "notify", "scheduledTimer", "addOperation", "uploadTask", "responseJSON", "responseData",
+        "responseDecodable", "responseString",
+    ]
+
+    /// Reads the reports in a handler of VoIP pushes.
+    mutating func readLateReports(_ scope: SourceScope, _ body: Range<Int>) {
+        for index in body where Self.reports.contains(text.tokens[index].text) {
+            if isLate(index, in: scope, body) {
+                see(.lateReport, at: index)
+            } else {
+                followReport(index, body)
+            }
+        }
+        if let helper = body.first(where: { runsReportLater($0, in: scope, body) }) {
+            see(.lateReport, at: helper)
+        }
+    }
+
+    /// Whether a function of this file that reports the call is called in a task or after a wait.
+    private func runsReportLater(_ index: Int, in scope: SourceScope, _ body: Range<Int>) -> Bool {
+        guard isCall(index), !Self.reports.contains(text.tokens[index].text),
+            let helper = calledFunction(index), helper.open != scope.open,
+            text.content(ofBracket: helper.open).contains(where: {
+                Self.reports.contains(text.tokens[$0].text)
+            })
+        else { return false }
+        return isLate(index, in: scope, body)
+    }
+
+    /// Follows the closures around a report into the functions that get them.
+    private mutating func followReport(_ report: Int, _ body: Range<Int>) {
+        guard let site = text.calls(around: report, in: body).last,
+            !Self.laterCallees.contains(text.tokens[site.name].text)
+        else { return }
+        let handover = handover(
+            site, [report], .lateReport, .report(text.place(of: report)))
+        if functions[handover.function] == nil {
+            noteHandover(handover)
+        } else if let (helper, names) = receiver(of: handover, inSameFile: true) {
+            seeLateReport(text.place(of: report), behind: names, in: helper, depth: 0)
+        }
+    }
+
+    /// Sees a report that is late if a function runs the closure under these names only later.
+    mutating func seeLateReport(
+        _ place: AppPlace, behind names: Set<String>, in helper: SourceScope, depth: Int
+    ) {
+        guard depth < Self.handovers else { return }
+        let body = text.content(ofBracket: helper.open)
+        let uses = body.filter {
+            text.tokens[$0].isName && names.contains(text.tokens[$0].text) && !text.isLabel($0)
+                && !text.sees(".", at: $0 - 1)
+        }
+        guard !uses.isEmpty else { return }
+        var handedOn: CallSite?
+        for use in uses where !isLate(use, in: helper, body) {
+            guard let site = text.calls(around: use, in: body).last,
+                handedOn.map({ $0.name == site.name }) ?? true
+            else { return }
+            if Self.laterCallees.contains(text.tokens[site.name].text) { continue }
+            handedOn = site
+        }
+        guard let site = handedOn else {
+            digest.entries.append(
+                SourceDigest.Entry(observation: SourceObservation(.lateReport, at: place)))
+            return
+        }
+        let handover = handover(site, uses, .lateReport, .report(place))
+        if functions[handover.function] == nil {
+            noteHandover(handover)
+        } else if let (next, names) = receiver(of: handover, inSameFile: true),
+            next.open != helper.open
+        {
+            seeLateReport(place, behind: names, in: next, depth: depth + 1)
+        }
+    }
+
+    /// Whether a token in a function runs only after a wait, or in a closure that runs later.
+    private func isLate(_ index: Int, in function: SourceScope, _ body: Range<Int>) -> Bool {
+        for scope in text.scopes(around: index) {
+            if scope.open == function.open { break }
+            guard case .closure(let callee) = scope.kind else { continue }
+            if let callee, Self.laterCallees.contains(callee) || Self.lateCallees.contains(callee) {
+                return true
+            }
+            if runsLater(blockAt: scope.open) { return true }
+        }
+        return follows(index, in: body) { word in
+            text.tokens[word].isName("await") || blocks(word, in: body)
+        }
+    }
+
+    /// Whether a call blocks the thread until something else is done: a pause, or the wait for a
+    /// semaphore that starts at zero, or for a group.
+    private func blocks(_ index: Int, in body: Range<Int>) -> Bool {
+        guard isCall(index) else { return false }
+        let name: String?
+        switch text.tokens[index].text {
+        case "sleep", "usleep", "nanosleep", "sleepForTimeInterval", "sleepUntilDate": return true
+        case "wait": name = text.sees(".", at: index - 1) ? text[index - 2]?.text : nil
+        case "dispatch_semaphore_wait", "dispatch_group_wait": name = text[index + 2]?.text
+        default: return false
+        }
+        guard let name else { return false }
+        return (body.lowerBound..<index).contains { word in
+            guard text.sees(name, "=", at: word) else { return false }
+            if text.sees("DispatchGroup", at: word + 2) { return true }
+            if text.sees("dispatch_group_create", at: word + 2) { return true }
+            return text.sees("DispatchSemaphore", "(", "value", ":", at: word + 2)
+                && text[word + 6]?.text == "0"
+                || text.sees("dispatch_semaphore_create", "(", at: word + 2)
+                    && text[word + 4]?.text == "0"
+        }
+    }
+
+    /// Whether an Objective-C block is passed to a function that runs it later: `dispatch_after(…,
+    /// ^{`, `[session dataTaskWithURL:url completionHandler:^(…) {`.
+    private func runsLater(blockAt open: Int) -> Bool {
+        let first = max(0, open - AuditLimits.headWords)
+        guard text.isObjectiveC,
+            let bracket = (first..<open).last(where: { text.partners[$0] > open }), bracket > 0
+        else { return false }
+        if text.sees("(", at: bracket) {
+            return ["dispatch_async", "dispatch_after"].contains(text.tokens[bracket - 1].text)
+        }
+        return text.sees("[", at: bracket)
+            && text.tokens[bracket..<open].contains { token in
+                ["dataTaskWith", "downloadTaskWith", "uploadTaskWith"].contains {
+                    token.text.hasPrefix($0)
+                }
+            }
+    }
+}

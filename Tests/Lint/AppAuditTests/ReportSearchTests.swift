@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Handlers of VoIP pushes that leave the report to other code, or make it late.
+@Suite("Reports elsewhere")
+struct ReportSearchTests {
+    private static let report = "provider.reportNewIncomingCall(with: id, update: u) { _ in }"
+
+    private static func handler(
+        _ body: String, in type: String = "class Pushes: NSObject"
+    )
+        -> String
+    {
+        "\(type) {\nfunc pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith payload: "
+            + "PKPushPayload, for type: PKPushType, completion: @escaping () -> Void) {\n\(body)\n"
+            + "}\n}\n"
+    }
+
+    private static func subjects(
+        _ body: String, _ other: String = ""
+    ) throws -> [SourceObservation.Subject] {
+        try OccasionTests.subjects(["A.swift": handler(body), "B.swift": other])
+    }
+
+    private static func lacksReport(_ body: String, _ other: String) throws -> Bool {
+        let calls = "\nclass Calls { let provider = CXProvider()\nfunc show() { \(report) } }"
+        return try subjects(body, other + calls).contains(.voipHandlerWithoutReport)
+    }
+
+    private static let post =
+        "NotificationCenter.default.post(name: .push, object: payload)\ncompletion()"
+    private static let name =
+        "extension Notification.Name { static let push = Notification.Name(\"pushed\") }\n"
+
+    @Test("a notification that nothing observes reports no call")
+    func unobserved() throws {
+        #expect(try Self.lacksReport(Self.post, Self.name))
+        let text =
+            "NotificationCenter.default.post(name: Notification.Name(\"pushed\"), object: "
+            + "nil)\ncompletion()"
+        #expect(try Self.lacksReport(text, ""))
+        #expect(try Self.lacksReport(text, Self.name))
+        // Another module declares it.
+        #expect(try !Self.lacksReport(Self.post, ""))
+        #expect(
+            try !Self.lacksReport(
+                "NotificationCenter.default.post(notification)\ncompletion()", Self.name))
+    }
+
+    @Test(
+        "a notification whose observer reports the call",
+        arguments: [
+            "class B { init() { center.addObserver(self, selector: #selector(on(_:)), name: .push, "
+                + "object: nil) }\n@objc func on(_ n: Notification) { BODY } }",
+            "class B { init() { t = center.addObserver(forName: .push, object: nil, queue: nil) { "
+                + "n in BODY } } }",
+            "class B { init() { center.publisher(for: .push).sink { _ in BODY }.store(in: &b) } }",
+            "class B { init() { center.publisher(for: .push).sink(receiveValue: on).store(in: &b) }"
+                + "\nfunc on(_ n: Notification) { BODY } }",
+            "class B { func f() async { for await n in center.notifications(named: .push) { BODY } "
+                + "} }",
+            "struct B: View { var body: some View { T().onReceive(center.publisher(for: .push)) { "
+                + "_ in BODY } } }",
+            "class B { init() { center.addObserver(self, selector: #selector(B.on), name: "
+                + "NSNotification.Name(\"pushed\"), object: nil) }\n@objc func on() { BODY } }",
+        ])
+    func observed(other: String) throws {
+        let other = Self.name + other
+        #expect(
+            try !Self.lacksReport(Self.post, other.replacing("BODY", with: "calls.show(1)")))
+        #expect(try !Self.lacksReport(Self.post, other.replacing("BODY", with: "sdk.take(1)")))
+        let quiet = other.replacing("BODY", with: "tableView.reloadData()")
+        #expect(try Self.lacksReport(Self.post, quiet))
+    }
+
+    @Test("a name in another place may be that of an observer")
+    func mentioned() throws {
+        let other = Self.name + "let all: [Notification.Name] = [.push]"
+        #expect(try !Self.lacksReport(Self.post, other))
+    }
+
+    @Test("functions that only store the push, or post it, report no call")
+    func stored() throws {
+        let inbox =
+            "class Inbox { static let shared = Inbox()\nfunc store(_ p: PKPushPayload) { BODY } }"
+        func lacks(_ body: String) throws -> Bool {
+            try Self.lacksReport(
+                "Inbox.shared.store(payload)\ncompletion()", inbox.replacing("BODY", with: body))
+        }
+        #expect(try lacks("all.append(p)"))
+        #expect(try lacks("all.append(p)\nrefresh() }\nfunc refresh() { list.reloadData()"))
+        #expect(try !lacks("all.append(p)\ncalls.show()"))
+        #expect(try !lacks("subject.send(p)"))
+        #expect(try !lacks("client.take(p)"))
+        #expect(try !lacks("onPush?(p) }\nvar onPush: ((P) -> Void)? { nil"))
+        #expect(try Self.lacksReport("all.append(payload)\ncompletion()", ""))
+        #expect(try !Self.lacksReport("onPush(payload)\ncompletion()", "var onPush: F = {}"))
+    }
+
+    @Test("a notification of Objective-C")
+    func objectiveC() throws {
+        let source =
+            "- (void)pushRegistry:(PKPushRegistry *)r didReceiveIncomingPushWithPayload:"
+            + "(PKPushPayload *)p forType:(PKPushType)t withCompletionHandler:(void (^)(void))c {\n"
+            + "[[NSNotificationCenter defaultCenter] postNotificationName:@\"push\" object:p];\n"
+            + "c();\n}\n"
+        let calls =
+            "- (void)show { [self.provider reportNewIncomingCallWithUUID:u update:c completion:^("
+            + "NSError *e) { }]; }\n"
+        let observer =
+            "- (void)start { [[NSNotificationCenter defaultCenter] addObserver:self selector:"
+            + "@selector(show) name:@\"push\" object:nil]; }\n"
+        func lacks(_ other: String) throws -> Bool {
+            try OccasionTests.subjects(["A.m": source, "B.m": other])
+                .contains(.voipHandlerWithoutReport)
+        }
+        #expect(try lacks(calls))
+        #expect(try !lacks(calls + observer))
+    }
+
+    @Test(
+        "a report after a wait for something else",
+        arguments: [
+            ("let s = DispatchSemaphore(value: 0)\nload { s.signal() }\ns.wait()\nREPORT", true),
+            ("let g = DispatchGroup()\ng.enter()\nload { g.leave() }\ng.wait()\nREPORT", true),
+            ("let g = DispatchGroup()\nload(g)\ng.notify(queue: .main) { REPORT }", true),
+            ("Thread.sleep(forTimeInterval: 2)\nREPORT", true),
+            ("Timer.scheduledTimer(withTimeInterval: 1, repeats: false) { _ in REPORT }", true),
+            ("Task { await load()\nREPORT }", true),
+            ("let lock = DispatchSemaphore(value: 1)\nlock.wait()\nlock.signal()\nREPORT", false),
+            ("let s = DispatchSemaphore(value: 0)\nREPORT\ns.wait()", false),
+            ("Task { await count() }\nREPORT", false), ("REPORT", false),
+            ("if isOld { sleep(1)\nreturn }\nREPORT", false),
+        ])
+    func waits(body: String, isLate: Bool) throws {
+        let source = body.replacing("REPORT", with: Self.report) + "\ncompletion()"
+        #expect(try Self.subjects(source).contains(.lateReport) == isLate)
+    }
+
+    @Test(
+        "a closure with the report that a function runs later",
+        arguments: [
+            ("URLSession.shared.dataTask(with: u) { d, _, _ in done(d) }.resume()", true),
+            ("queue.asyncAfter(deadline: .now() + 1) { done(1) }", true),
+            ("Task { done(await load()) }", true),
+            ("URLSession.shared.dataTask(with: u, completionHandler: done).resume()", true),
+            ("http.get(1, then: done)", true), ("http.get(1) { d in done(d) }", true),
+            ("done(p)", false), ("guard isNew else { return done(p) }\nTask { done(1) }", false),
+            ("client.load(done)", false),
+        ])
+    func closures(body: String, isLate: Bool) throws {
+        let other =
+            "class Api { let http = HTTP()\nstatic func fetch(_ p: P, done: @escaping (I) -> Void) "
+            + "{\n\(body)\n} }\nclass HTTP { func get(_ n: Int, then: @escaping (I) -> Void) {\n"
+            + "queue.async { then(n) } } }"
+        let handler = "Api.fetch(payload.dictionaryPayload) { i in\n\(Self.report)\ncompletion() }"
+        #expect(try Self.subjects(handler, other).contains(.lateReport) == isLate)
+        let same =
+            Self.handler("self.fetch(payload) { i in \(Self.report)\ncompletion() }")
+            + "extension Pushes { func fetch(_ p: P, done: @escaping (I) -> Void) {\n\(body)\n} }"
+        let sameFile = try OccasionTests.subjects(["A.swift": same]).contains(.lateReport)
+        #expect(sameFile == (isLate && !body.contains("http")))
+    }
+
+    @Test("a report in a task that calls a function of the file")
+    func helpers() throws {
+        let show = "extension Pushes { func show(_ p: P) { \(Self.report) } }"
+        func isLate(_ body: String) throws -> Bool {
+            try OccasionTests.subjects(["A.swift": Self.handler(body) + show])
+                .contains(.lateReport)
+        }
+        #expect(try isLate("Task { await load()\nshow(payload)\ncompletion() }"))
+        #expect(try !isLate("show(payload)\nTask { await load() }\ncompletion()"))
+    }
+
+    @Test("a screen may be gone when the call is reported, and other objects that stay")
+    func screens() {
+        let body =
+            "provider.reportNewIncomingCall(with: id, update: u) { [weak self] _ in\n"
+            + "guard let self else { return }\nself.started()\ncompletion()\n}"
+        func faults(_ type: String) -> Set<SourceObservation.Fault> {
+            BackgroundSourceTests.faults(Self.handler(body, in: type))
+        }
+        #expect(
+            faults("class CallViewController: UIViewController, PKPushRegistryDelegate")
+                == [.voipPathWithoutCompletion])
+        #expect(faults("class AppDelegate: UIResponder, PKPushRegistryDelegate") == [])
+    }
+
+    @Test("a function that only shows the push reports no call")
+    func banner() {
+        let body =
+            "if UIApplication.shared.applicationState == .active { show(payload)\ncompletion()\n"
+            + "return }\n\(Self.report)\ncompletion()"
+        func faults(_ show: String) -> Set<SourceObservation.Fault> {
+            BackgroundSourceTests.faults(
+                Self.handler(body) + "extension Pushes { func show(_ p: P) { \(show) } }")
+        }
+        #expect(faults("let v = Banner(p)\nwindow.addSubview(v)") == [.voipPathWithoutReport])
+        #expect(faults("client.take(p)") == [])
+    }
+}
