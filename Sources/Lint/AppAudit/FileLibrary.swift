@@ -56,7 +56,8 @@ final class FileLibrary {
                 if !isOptional { note(error) }
             }
         }
-        properties[path] = .some(result)
+        // A project is read once, and large.
+        if kind != .xcodeProject { properties[path] = .some(result) }
         return result
     }
 
