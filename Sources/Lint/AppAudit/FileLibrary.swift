@@ -29,13 +29,14 @@ final class FileLibrary {
     private var constants: [String: (names: Set<String>, values: SourceConstants)] = [:]
     /// What files have for calls of other files.
     private var followed: [String: [Handover: SourceReader.Following]] = [:]
-    private let callers = CallerIndex()
+    private let callers: CallerIndex
 
     /// Creates a library. `progress` gets, at intervals, the number of examined files and the
     /// expected number.
     init(isChosen: Bool = false, _ progress: ((Int, Int) -> Void)? = nil) {
         self.isChosen = isChosen
         self.progress = progress
+        callers = CallerIndex(tree.index)
     }
 
     /// The root dictionary of a property list. On failure returns `nil`, and records a problem
@@ -248,7 +249,8 @@ extension FileLibrary {
         let callers = digests.reduce(into: Set<String>()) { $0.formUnion($1.callers) }
         let mentions = isKnown ? mentions(of: callers, in: present) : [:]
         if isKnown, isWhole {
-            let search = ReportSearch(files: present, isComplete: list.unread.isEmpty)
+            let search = ReportSearch(
+                files: present, tree.index, isComplete: list.unread.isEmpty)
             for index in digests.indices { digests[index].confirmReports(search) }
         }
         return AppFacts.Sources(

@@ -173,6 +173,9 @@ extension SourceReader {
 /// The calls of functions in files, each of which is searched once for each function.
 final class CallerIndex {
     private var known: [CalledFunction: [String: [CalledFunction.Use]]] = [:]
+    private let index: SourceIndex
+
+    init(_ index: SourceIndex) { self.index = index }
 
     /// The longest chain of functions that is followed.
     private static let chainLength = 4
@@ -222,8 +225,9 @@ final class CallerIndex {
         let new = functions.filter { known[$0]?[path] == nil }
         guard !new.isEmpty else { return }
         for function in new { known[function, default: [:]][path] = [] }
-        guard let bytes = try? FileTree.read(path, limit: AuditLimits.sourceBytes),
-            WordFilter(Set(new.map(\.name))).finds(in: bytes)
+        let names = index.words(Set(new.map(\.name)))
+        guard let here = index.words(names, .named, in: path), !here.isEmpty,
+            let bytes = try? index.text(of: path), bytes.count <= AuditLimits.sourceBytes
         else { return }
         let reader = SourceReader(SourceText(bytes, path: path))
         for function in new { known[function, default: [:]][path] = reader.uses(of: function) }

@@ -311,7 +311,7 @@ extension SourceReader {
         if found.count == 1, let (helper, names) = found.first {
             if case .report(let place) = handover.kind {
                 reader.seeLateReport(place, behind: names, in: helper, depth: 1)
-                return (1, reader.digest)
+                return Following(count: 1, digest: reader.digest)
             }
             let gap =
                 handover.kind == .push

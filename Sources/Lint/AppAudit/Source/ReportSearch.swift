@@ -20,14 +20,16 @@ struct ReportQuestion: Hashable, Sendable {
 /// all files of a target.
 struct ReportSearch {
     private let files: [String]
+    private let index: SourceIndex
     /// Whether no code of other modules, which may observe a notification by its text, is unread.
     private let isComplete: Bool
 
     /// The longest chain of functions and notifications that is followed.
     private static let chainLength = 6
 
-    init(files: [String], isComplete: Bool) {
+    init(files: [String], _ index: SourceIndex, isComplete: Bool) {
         self.files = files
+        self.index = index
         self.isComplete = isComplete
     }
 
@@ -54,15 +56,19 @@ struct ReportSearch {
         var next = ReportQuestion()
         var missing = question.functions
         var undeclared = question.notifications
-        let functions = WordFilter(question.functions)
+        let functions = index.words(question.functions)
+        let notifications = index.words(
+            question.notifications.isEmpty ? [] : Self.notificationWords)
         for path in files {
-            guard let bytes = try? FileTree.read(path, limit: AuditLimits.sourceBytes) else {
-                return nil
-            }
-            if !missing.isEmpty, functions.findsVariable(in: bytes) { return nil }
-            let mentions =
-                !question.notifications.isEmpty && WordFilter.notifications.finds(in: bytes)
-            guard mentions || functions.findsFunction(in: bytes) else { continue }
+            guard let variables = index.words(functions, .variable, in: path),
+                let declared = index.words(functions, .function, in: path),
+                let named = index.words(notifications, .named, in: path)
+            else { return nil }
+            if !missing.isEmpty, !variables.isEmpty { return nil }
+            let mentions = !named.isEmpty
+            guard mentions || !declared.isEmpty else { continue }
+            guard let bytes = try? index.text(of: path), bytes.count <= AuditLimits.sourceBytes
+            else { return nil }
             let reader = SourceReader(SourceText(bytes, path: path))
             for name in question.functions {
                 for scope in reader.text.functions[name] ?? [] {
@@ -85,23 +91,12 @@ struct ReportSearch {
         guard undeclared.isEmpty else { return nil }
         return missing.allSatisfy(SourceReader.systemFunctions.contains) ? next : nil
     }
-}
 
-extension WordFilter {
     /// The words in the text of what declares or observes notifications.
-    static let notifications = WordFilter([
+    private static let notificationWords: Set = [
         "Notification", "NSNotification", "NotificationCenter", "NSNotificationCenter", "NSString",
         "Name",
-    ])
-
-    /// Whether a text declares a variable with one of the words as its name, which may hold a
-    /// closure.
-    func findsVariable(in bytes: [UInt8]) -> Bool {
-        finds(in: bytes) { start in
-            let before = bytes[..<start].suffix(4)
-            return before.elementsEqual("var ".utf8) || before.elementsEqual("let ".utf8)
-        }
-    }
+    ]
 }
 
 extension SourceReader {

@@ -34,8 +34,16 @@ struct WordFilter: Sendable {
         }
     }
 
+    /// The words that a text declares as variables, which may hold closures.
+    func variables(in bytes: [UInt8]) -> Set<String> {
+        words(in: bytes) { start, _ in
+            let before = bytes[..<start].suffix(4)
+            return before.elementsEqual("var ".utf8) || before.elementsEqual("let ".utf8)
+        }
+    }
+
     /// The words that a text may declare as constants: `let name =`, `let a = b, name: Type`,
-    /// `NSString *const name =`.
+    /// `NSString *const name =`, `const double name =`.
     func constants(in bytes: [UInt8]) -> Set<String> {
         words(in: bytes) { start, end in
             // A slash may be one of a comment.
@@ -46,8 +54,14 @@ struct WordFilter: Sendable {
                 || ["let", "var", "case", "const"].contains {
                     bytes[...last].suffix($0.utf8.count).elementsEqual($0.utf8)
                 }
+                || next == UInt8(ascii: "=")
+                    && bytes[..<start].suffix(Self.declarationLength)
+                        .firstRange(of: "const ".utf8) != nil
         }
     }
+
+    /// The longest start of a constant's declaration in Objective-C.
+    private static let declarationLength = 64
 
     /// The words that a text contains, at places that are meant.
     func words(
