@@ -231,13 +231,10 @@ extension FileLibrary {
         let isKnown = absent.allSatisfy(Self.isGenerated) && list.unread.strays == 0
         let present = list.files.filter { !absent.contains($0) }
         if isRead { markUnusedDelegates(of: list, in: &digests) }
-        let momentCalls = digests.reduce(into: Set<String>()) { $0.formUnion($1.momentCalls) }
-        let called = digests.reduce(into: Set<CalledFunction>()) {
-            $0.formUnion($1.calledFunctions(momentCalls))
-        }
+        let called = Set(digests.flatMap { $0.entries.compactMap(\.calls) })
         if isKnown, isWhole, !called.isEmpty {
-            let calls = callers.calls(of: called, in: present)
-            for index in digests.indices { digests[index].apply(calls) }
+            let occasions = callers.occasions(of: called, in: present)
+            for index in digests.indices { digests[index].apply(occasions) }
         }
         digests += followed(digests.flatMap(\.handovers), in: list)
         let guarded = digests.reduce(into: Set<String>()) { $0.formUnion($1.guarded) }
@@ -248,11 +245,6 @@ extension FileLibrary {
             && tree.foldersOfOddNames.isEmpty
         let callers = digests.reduce(into: Set<String>()) { $0.formUnion($1.callers) }
         let mentions = isKnown ? mentions(of: callers, in: present) : [:]
-        if isKnown, isWhole {
-            let search = ReportSearch(
-                files: present, tree.index, isComplete: list.unread.isEmpty)
-            for index in digests.indices { digests[index].confirmReports(search) }
-        }
         return AppFacts.Sources(
             digests.flatMap { $0.observations(constants, guarded: guarded, mentions: mentions) }
                 .filter { !$0.isUncalled || !$0.isProvenByFile },

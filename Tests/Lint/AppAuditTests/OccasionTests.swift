@@ -197,48 +197,8 @@ struct OccasionTests {
     }
 }
 
-/// Functions that are called at a moment in the life of the app.
+/// Code that stands elsewhere.
 extension OccasionTests {
-    private static func faults(_ files: [String: String]) throws -> Set<SourceObservation.Fault> {
-        let found = try subjects(files)
-        return Set(found.compactMap { if case .fault(let fault) = $0 { fault } else { nil } })
-    }
-
-    private static let call = "class A { func NAME(_ a: A) { Jobs.shared.start() } }"
-
-    @Test("a request that another file makes each time the app becomes active")
-    func active() throws {
-        let jobs =
-            "class Jobs { static let shared = Jobs()\nfunc start() { let r = BGProcessingTask"
-            + "Request(identifier: \"a\"); do { try BGTaskScheduler.shared.submit(r) } catch {"
-            + " } } }"
-        func isRepeated(_ name: String) throws -> Bool {
-            let call = Self.call.replacing("NAME", with: name)
-            return try Self.faults(["A.swift": call, "B.swift": jobs])
-                .contains(.repeatedSubmission)
-        }
-        #expect(try isRepeated("applicationDidBecomeActive"))
-        #expect(try isRepeated("sceneWillEnterForeground"))
-        #expect(try !isRepeated("applicationDidEnterBackground"))
-    }
-
-    @Test("a timer that another file starts as the app leaves")
-    func leaving() throws {
-        let jobs =
-            "class Jobs { static let shared = Jobs()\nfunc start() { BODY t = "
-            + "Timer.scheduledTimer(withTimeInterval: 9, repeats: true) { _ in f() } } }"
-        func isTimer(_ name: String, _ body: String = "") throws -> Bool {
-            let call = Self.call.replacing("NAME", with: name)
-            return try Self.faults([
-                "A.swift": call, "B.swift": jobs.replacing("BODY", with: body),
-            ]).contains(.timerInBackground)
-        }
-        #expect(try isTimer("sceneDidEnterBackground"))
-        #expect(try !isTimer("sceneDidEnterBackground", "guard isActive else { return }\n"))
-        #expect(try !isTimer("sceneDidEnterBackground", "id = app.beginBackgroundTask { e() }\n"))
-        #expect(try !isTimer("applicationDidBecomeActive"))
-    }
-
     @Test("SwiftUI gets the events of a background session")
     func sessionEvents() throws {
         let scene = "var s: some Scene { W().backgroundTask(.urlSession(\"a\")) { await f() } }"

@@ -4,24 +4,10 @@ import PayloadRules
 
 /// A function whose calls, in any file of a target, show when its code runs.
 struct CalledFunction: Hashable, Sendable {
-    /// A moment in the life of an app at which a function is called.
-    enum Moment: Hashable, Sendable {
-        /// Each time that the app becomes active.
-        case active
-        /// When the app leaves the foreground, without a request for more time.
-        case leaving
-    }
-
-    /// The calls of functions.
-    struct Calls {
-        var occasions: [CalledFunction: SourceObservation.Occasion] = [:]
-        var moments: [CalledFunction: Set<Moment>] = [:]
-    }
-
     /// What a mention of the function tells about the time.
     enum Use {
-        /// A call at this time, and at this moment.
-        case occasion(SourceObservation.Occasion, Moment?)
+        /// A call at this time.
+        case occasion(SourceObservation.Occasion)
         /// A call in this function, whose own calls show the time.
         case inside(CalledFunction)
         /// Something that may call it at any time.
@@ -50,39 +36,6 @@ extension SourceReader {
     mutating func noteCallers(of index: Int) {
         guard !digest.entries.isEmpty, let function = calledFunction(around: index) else { return }
         digest.entries[digest.entries.count - 1].calls = function
-    }
-
-    /// Notes that the last observation counts only if its function is called at a moment.
-    mutating func noteCallers(of index: Int, at moment: CalledFunction.Moment) {
-        noteCallers(of: index)
-        guard !digest.entries.isEmpty else { return }
-        digest.entries[digest.entries.count - 1].moment = moment
-    }
-
-    /// Notes what is called when the app becomes active or leaves.
-    mutating func noteMoment(_ scope: SourceScope) {
-        switch scope.kind {
-        case .function(let head)
-        where Self.foregroundFunctions.contains(head.name)
-            || Self.leavingFunctions.contains(head.name):
-            break
-        case .closure(let callee?)
-        where ["onChange", "onReceive", "addObserver", "sink"].contains(callee):
-            break
-        default: return
-        }
-        for index in text.content(ofBracket: scope.open) where isCall(index) {
-            digest.momentCalls.insert(text.tokens[index].text)
-        }
-    }
-
-    /// The moment at which a token runs.
-    private func moment(of index: Int) -> CalledFunction.Moment? {
-        if runsWhenActive(index) { return .active }
-        guard let body = bodyThatLeaves(around: index), !asksForTime(body),
-            isInCourse(index, of: body)
-        else { return nil }
-        return .leaving
     }
 
     /// The function around a token, and in no other function.
@@ -118,16 +71,21 @@ extension SourceReader {
             case nil: return .unknown
             case true?: break
             }
-            let moment = moment(of: index)
             let occasion = lateOccasion(of: index)
-            if occasion != .unknown { return .occasion(occasion, moment) }
-            if moment != nil { return .occasion(.afterLaunch, moment) }
+            if occasion != .unknown { return .occasion(occasion) }
+            if runsWhenActive(index) { return .occasion(.afterLaunch) }
             guard let caller = calledFunction(around: index), caller != function else {
                 return .unknown
             }
             return .inside(caller)
         }
     }
+
+    /// Types of the system whose methods are not the app's.
+    private static let systemTypes: Set = [
+        "BGTaskScheduler", "UIApplication", "UNUserNotificationCenter", "NotificationCenter",
+        "URLSession", "Timer", "FileManager", "UserDefaults", "ProcessInfo",
+    ]
 
     /// Whether a call is one of a function; `nil` if it may be.
     private func mayReach(_ function: CalledFunction, _ site: CallSite) -> Bool? {
@@ -145,13 +103,12 @@ extension SourceReader {
             guard let type = function.type else { return true }
             guard let around else { return false }
             return around.inherited.contains(type) ? true : nil
+        // Another name may be that of a base, an alias or a container, and hold the same object.
         case .typed(let name):
-            return name == function.type || function.inherited.contains(name)
+            if name == function.type { return true }
+            return Self.systemTypes.contains(name) ? false : nil
         case .named(let name):
-            guard let type = function.type?.lowercased() else { return false }
-            if type.contains(name.lowercased()) || name.lowercased().contains(type) { return true }
-            // A protocol of the type may be meant: `modules.forEach { $0.register() }`.
-            return function.inherited == ["NSObject"] || function.inherited.isEmpty ? false : nil
+            return name.lowercased() == function.type?.lowercased() ? true : nil
         case .unknown: return nil
         }
     }
@@ -181,9 +138,10 @@ final class CallerIndex {
     private static let chainLength = 4
 
     /// The time at which these functions are called, directly or by others; `unknown` for several.
-    /// Of several times after the launch the first one stands for all. Moments are those of direct
-    /// calls.
-    func calls(of functions: Set<CalledFunction>, in files: [String]) -> CalledFunction.Calls {
+    /// Of several times after the launch the first one stands for all.
+    func occasions(
+        of functions: Set<CalledFunction>, in files: [String]
+    ) -> [CalledFunction: SourceObservation.Occasion] {
         var uses: [CalledFunction: [CalledFunction.Use]] = [:]
         var pending = functions
         for _ in 0..<Self.chainLength where !pending.isEmpty {
@@ -197,15 +155,11 @@ final class CallerIndex {
             }
             pending = next.subtracting(uses.keys)
         }
-        var calls = CalledFunction.Calls()
-        for function in functions {
-            guard let found = uses[function], !found.isEmpty else { continue }
-            calls.occasions[function] = occasion(of: function, uses, depth: 0) ?? .unknown
-            for case .occasion(_, let moment?) in found {
-                calls.moments[function, default: []].insert(moment)
-            }
+        var occasions: [CalledFunction: SourceObservation.Occasion] = [:]
+        for function in functions where uses[function]?.isEmpty == false {
+            occasions[function] = occasion(of: function, uses, depth: 0) ?? .unknown
         }
-        return calls
+        return occasions
     }
 
     /// Whether further calls can show that all are made at one time.
@@ -214,7 +168,7 @@ final class CallerIndex {
         for use in uses {
             switch use {
             case .unknown: return false
-            case .occasion(let occasion, _): occasions.append(occasion)
+            case .occasion(let occasion): occasions.append(occasion)
             case .inside: continue
             }
         }
@@ -241,7 +195,7 @@ final class CallerIndex {
         for use in all {
             let next: SourceObservation.Occasion? =
                 switch use {
-                case .occasion(let occasion, _): occasion
+                case .occasion(let occasion): occasion
                 case .inside(let caller): occasion(of: caller, uses, depth: depth + 1)
                 case .unknown: nil
                 }

@@ -18,12 +18,8 @@ struct SourceDigest: Sendable {
         var callers: [Set<String>] = []
         /// The app delegate that it belongs to, which an app may not make.
         var delegate: String?
-        /// What may report the call of a VoIP push; unless it does not, there is nothing to see.
-        var reports: ReportQuestion?
         /// The function whose calls decide when the code runs.
         var calls: CalledFunction?
-        /// The moment of a call without which there is nothing to see.
-        var moment: CalledFunction.Moment?
 
         /// Sets the identifier from a literal.
         mutating func name(_ identifier: String) {
@@ -37,9 +33,6 @@ struct SourceDigest: Sendable {
     var handovers: [Handover] = []
     /// The functions that get a task whose expiration handler is set.
     var guarded: Set<String> = []
-
-    /// The names of what is called when the app becomes active or leaves.
-    var momentCalls: Set<String> = []
 
     /// Whether the file is part of other targets too.
     var isShared: Bool { entries.first?.observation.isShared == true }
@@ -62,27 +55,11 @@ struct SourceDigest: Sendable {
     /// The app delegates that observations belong to.
     var delegates: Set<String> { Set(entries.compactMap(\.delegate)) }
 
-    /// The functions whose calls decide when code runs; those with a moment only if they are called
-    /// then.
-    func calledFunctions(_ momentCalls: Set<String>) -> Set<CalledFunction> {
-        Set(
-            entries.compactMap { entry in
-                guard let function = entry.calls else { return nil }
-                return entry.moment == nil || momentCalls.contains(function.name) ? function : nil
-            })
-    }
-
     /// Sets the times of code in functions that are called only at one time; `unknown` stands for
-    /// several. Confirms what is called at its moment.
-    mutating func apply(_ calls: CalledFunction.Calls) {
+    /// several.
+    mutating func apply(_ occasions: [CalledFunction: SourceObservation.Occasion]) {
         for index in entries.indices {
-            guard let function = entries[index].calls else { continue }
-            if let moment = entries[index].moment,
-                calls.moments[function]?.contains(moment) == true
-            {
-                entries[index].moment = nil
-            }
-            guard let occasion = calls.occasions[function] else { continue }
+            guard let occasion = entries[index].calls.flatMap({ occasions[$0] }) else { continue }
             switch entries[index].observation.subject {
             case .registeredTask(let name, let own):
                 if occasion.isLate || occasion == .permission {
@@ -94,16 +71,6 @@ struct SourceDigest: Sendable {
                 entries[index].observation.subject = .remoteNotificationRegistration(occasion)
             default: continue
             }
-        }
-    }
-
-    /// Confirms the handlers of VoIP pushes for which nothing reports the call.
-    mutating func confirmReports(_ search: ReportSearch) {
-        for index in entries.indices {
-            guard let question = entries[index].reports, !search.mayReport(question) else {
-                continue
-            }
-            entries[index].reports = nil
         }
     }
 
@@ -123,7 +90,6 @@ struct SourceDigest: Sendable {
     ) -> [SourceObservation] {
         entries.compactMap { entry in
             if let function = entry.function, guarded.contains(function) { return nil }
-            if entry.moment != nil || entry.reports != nil { return nil }
             if let delay = entry.delay {
                 guard let seconds = delay.value(constants), seconds > SourceReader.farthestSeconds
                 else { return nil }

@@ -12,7 +12,6 @@ final class SourceIndex {
         case mentioned
         case declared
         case function
-        case variable
         case constant
     }
 
@@ -120,7 +119,6 @@ final class SourceIndex {
         case .mentioned: filter.mentions(in: bytes)
         case .declared: filter.declaredTypes(in: bytes)
         case .function: filter.functions(in: bytes)
-        case .variable: filter.variables(in: bytes)
         case .constant: filter.constants(in: bytes)
         }
     }

@@ -22,13 +22,19 @@ struct NumberProduct: Hashable, Sendable {
 }
 
 extension SourceText {
+    /// The longest chain of constants that are followed, each with at most so many factors: what
+    /// this costs at most is one to the power of the other.
+    private static let constantDepth = 4
+    private static let factorCount = 8
+
     /// The product from a token up to a comma, a closing bracket or the end of its line; `nil` if
     /// it is another expression.
     func product(at start: Int, depth: Int = 0) -> NumberProduct? {
-        guard depth < 8 else { return nil }
+        guard depth < Self.constantDepth else { return nil }
         var result = NumberProduct()
         var index = start
-        while let token = self[index] {
+        for _ in 0..<Self.factorCount {
+            guard let token = self[index] else { return nil }
             guard let (factor, next) = factor(at: index, token, depth),
                 let product = result * factor
             else { return nil }
@@ -39,9 +45,10 @@ extension SourceText {
                 continue
             }
             guard let end = self[index] else { return result }
+            let goesOn = [".", "+", "-", "/", "%", "?", "<", ">"].contains(where: end.isMark)
             let isEnd =
                 [")", ",", "]", "}", ";"].contains(where: end.isMark)
-                || !end.isMark(".") && end.position.line > tokens[index - 1].position.line
+                || !goesOn && end.position.line > tokens[index - 1].position.line
             return isEnd ? result : nil
         }
         return nil
@@ -86,6 +93,8 @@ extension SourceText {
             if isLocal(name, at: index) { return nil }
             type = self.type(around: index)?.name
         }
+        // What a value holds is not the constant of a type.
+        if type?.first?.isLowercase == true { return nil }
         if let known = constant(name, of: type, depth) { return (known, next) }
         return (NumberProduct(reference: ConstantReference(name: name, type: type)), next)
     }
@@ -108,8 +117,19 @@ extension SourceText {
             return head.parameters.contains { $0.name == name }
                 || (scope.open..<max(index, scope.open)).contains {
                     sees("let", name, at: $0) || sees("var", name, at: $0)
+                        || tokens[$0].isName(name) && isBound($0)
                 }
         }
+    }
+
+    /// Whether a name is bound for a loop or a closure: `for name in`, `{ name, other in`.
+    private func isBound(_ index: Int) -> Bool {
+        let rest = tokens[index...].dropFirst().prefix(12)
+        let end = rest.first { token in
+            token.isName("in")
+                || !(token.isName || [",", "_", ":", ")"].contains(where: token.isMark))
+        }
+        return end?.isName("in") == true
     }
 
     /// The constant of a type of this file, or outside all types: `static let day = 86_400.0`,
@@ -146,7 +166,10 @@ extension SourceText {
         if sees("=", at: start) {
             return isLet ? product(at: start + 1, depth: depth + 1) : nil
         }
-        guard !isLet, sees("{", at: start) else { return nil }
+        // A type may have another getter than an extension, which may be one of a protocol.
+        let owner = scopes(around: name).first { if case .type = $0.kind { true } else { false } }
+        guard !isLet, sees("{", at: start), owner.map({ !sees("extension", at: $0.head) }) ?? true
+        else { return nil }
         return product(at: sees("return", at: start + 1) ? start + 2 : start + 1, depth: depth + 1)
     }
 
@@ -193,9 +216,11 @@ extension SourceReader {
         if value.count == 1, let name = text[start]?.text,
             let (_, body) = function(around: index)
         {
+            let around = Set(text.scopes(around: index).map(\.open))
             let declared = (body.lowerBound..<index).last {
-                text.sees("let", name, at: $0)
-                    || text.isObjectiveC && text.sees("*", name, at: $0)
+                (text.sees("let", name, at: $0)
+                    || text.isObjectiveC && text.sees("*", name, at: $0))
+                    && around.contains(text.scopes[text.scopeIndices[$0]].open)
             }
             let sign = declared.flatMap { word in
                 (word + 2..<word + 5).first { text.sees("=", at: $0) }
@@ -224,13 +249,20 @@ extension SourceReader {
     /// The time from now that a part of a date tells, in seconds.
     private func delay(at word: Int) -> NumberProduct? {
         switch text.tokens[word].text {
-        case "timeIntervalSinceNow", "dateWithTimeIntervalSinceNow", "dateByAddingTimeInterval",
+        case "timeIntervalSinceNow", "dateWithTimeIntervalSinceNow",
             "initWithTimeIntervalSinceNow":
             return text.sees(":", at: word + 1) ? text.product(at: word + 2) : nil
+        case "dateByAddingTimeInterval":
+            let isFromNow = text.sees("NSDate", "date", "]", at: word - 3)
+            return isFromNow && text.sees(":", at: word + 1) ? text.product(at: word + 2) : nil
         case "addingTimeInterval":
-            return text.sees("(", at: word + 1) ? text.product(at: word + 2) : nil
+            guard isFromNow(before: word), text.sees("(", at: word + 1) else { return nil }
+            return text.product(at: word + 2)
         case "advanced":
-            return text.sees("(", "by", ":", at: word + 1) ? text.product(at: word + 4) : nil
+            guard isFromNow(before: word), text.sees("(", "by", ":", at: word + 1) else {
+                return nil
+            }
+            return text.product(at: word + 4)
         case "timeInterval":
             let isFromNow = (word..<word + AuditLimits.headWords).prefix {
                 text[$0].map { !$0.isMark(")") } == true
@@ -242,6 +274,7 @@ extension SourceReader {
             }
             return isFromNow && text.sees("(", at: word - 1) ? text.product(at: word + 2) : nil
         case "byAdding":
+            guard text.content(ofBracket: word - 1).contains(where: isToNow) else { return nil }
             if text.sees(":", "DateComponents", "(", at: word + 1) {
                 return components(text.content(ofBracket: word + 3))
             }
@@ -257,6 +290,19 @@ extension SourceReader {
             return text.sees("+", at: plus) ? text.product(at: plus + 1) : nil
         default: return nil
         }
+    }
+
+    /// Whether a method is one of the present time: `Date().`, `Date.now.`, `now.`.
+    private func isFromNow(before word: Int) -> Bool {
+        text.sees("now", ".", at: word - 2) || text.sees("Date", "(", ")", ".", at: word - 4)
+    }
+
+    /// Whether an argument is the present time: `to: Date()`, `to: .now`, `to: now`.
+    private func isToNow(_ label: Int) -> Bool {
+        guard text.sees("to", ":", at: label) else { return false }
+        let value = text.sees("Date", ".", at: label + 2) ? label + 4 : label + 2
+        return text.sees("Date", "(", ")", at: label + 2) || text.sees("now", at: value)
+            || text.sees(".", "now", at: value)
     }
 
     /// The seconds of `DateComponents(day: 21)`.

@@ -164,10 +164,6 @@ extension SourceReader {
             see(.fault(.voipPathWithoutReport), at: gap)
         } else {
             noteReports(of: scope, reports, strictness)
-            if Self.isVoIPHandler(head), !body.contains(where: reportsCall) {
-                see(.voipHandlerWithoutReport, at: scope.head)
-                digest.entries[digest.entries.count - 1].reports = question(in: reports.sorted())
-            }
         }
         guard let completion else { return }
         guard completion != "_" else {

@@ -19,20 +19,21 @@ extension SourceReader {
                 followReport(index, body)
             }
         }
-        if let helper = body.first(where: { runsReportLater($0, in: scope, body) }) {
-            see(.lateReport, at: helper)
+        guard !body.contains(where: { Self.reports.contains(text.tokens[$0].text) }) else { return }
+        let helpers = body.filter { reportsInHelper($0, of: scope) }
+        if let first = helpers.first, helpers.allSatisfy({ isLate($0, in: scope, body) }) {
+            see(.lateReport, at: first)
         }
     }
 
-    /// Whether a function of this file that reports the call is called in a task or after a wait.
-    private func runsReportLater(_ index: Int, in scope: SourceScope, _ body: Range<Int>) -> Bool {
-        guard isCall(index), !Self.reports.contains(text.tokens[index].text),
-            let helper = calledFunction(index), helper.open != scope.open,
-            text.content(ofBracket: helper.open).contains(where: {
-                Self.reports.contains(text.tokens[$0].text)
-            })
-        else { return false }
-        return isLate(index, in: scope, body)
+    /// Whether a token calls a function of this file that reports the call.
+    private func reportsInHelper(_ index: Int, of scope: SourceScope) -> Bool {
+        guard isCall(index), let helper = calledFunction(index), helper.open != scope.open else {
+            return false
+        }
+        return text.content(ofBracket: helper.open).contains {
+            Self.reports.contains(text.tokens[$0].text)
+        }
     }
 
     /// Follows the closures around a report into the functions that get them.
@@ -88,13 +89,20 @@ extension SourceReader {
         for scope in text.scopes(around: index) {
             if scope.open == function.open { break }
             guard case .closure(let callee) = scope.kind else { continue }
-            if let callee, Self.laterCallees.contains(callee) || Self.lateCallees.contains(callee) {
+            if let callee, functions[callee] == nil,
+                Self.laterCallees.contains(callee) || Self.lateCallees.contains(callee)
+            {
                 return true
             }
             if runsLater(blockAt: scope.open) { return true }
         }
+        let around = Set(text.scopes(around: index).map(\.open))
         return follows(index, in: body) { word in
-            text.tokens[word].isName("await") || blocks(word, in: body)
+            // A wait of another branch is not before it.
+            (text.tokens[word].isName("await") || blocks(word, in: body))
+                && text.scopes(around: word).first(where: { _ in true }).map {
+                    around.contains($0.open)
+                } == true
         }
     }
 
@@ -104,8 +112,12 @@ extension SourceReader {
         guard isCall(index) else { return false }
         let name: String?
         switch text.tokens[index].text {
-        case "sleep", "usleep", "nanosleep", "sleepForTimeInterval", "sleepUntilDate": return true
-        case "wait": name = text.sees(".", at: index - 1) ? text[index - 2]?.text : nil
+        case "sleep", "usleep", "nanosleep", "sleepForTimeInterval", "sleepUntilDate":
+            return !text.sees(".", at: index - 1) || text.sees("Thread", ".", at: index - 2)
+        case "wait":
+            // A wait until now only looks.
+            let looks = text.sees("(", "timeout", ":", ".", "now", "(", ")", ")", at: index + 1)
+            name = text.sees(".", at: index - 1) && !looks ? text[index - 2]?.text : nil
         case "dispatch_semaphore_wait", "dispatch_group_wait": name = text[index + 2]?.text
         default: return false
         }

@@ -248,13 +248,20 @@ extension SourceReader {
             && calls.allSatisfy {
                 isIdleCall($0) || callsScript($0) || showsAlert($0)
                     || closures.contains(text.tokens[$0].text)
-                    || Self.systemFunctions.contains(text.tokens[$0].text)
-                        && text.tokens[$0].text != "present"
+                    || Self.screenFunctions.contains(text.tokens[$0].text)
             }
             && !setsForeignValue(in: body)
         notes.reportsNothing[function.open] = isSilent
         return isSilent
     }
+
+    /// Functions of the system that only change the screen.
+    private static let screenFunctions: Set = [
+        "reloadData", "performSegue", "pushViewController", "popViewController",
+        "popToRootViewController", "dismiss", "setNeedsDisplay", "setNeedsLayout",
+        "layoutIfNeeded", "instantiateViewController", "addSubview", "beginUpdates", "endUpdates",
+        "endRefreshing", "stopAnimating", "startAnimating",
+    ]
 
     /// Whether a call shows an alert, or adds a button to one: `present(alert, animated: true)`.
     private func showsAlert(_ index: Int) -> Bool {

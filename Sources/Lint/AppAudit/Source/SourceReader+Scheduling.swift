@@ -41,7 +41,7 @@ extension SourceReader {
         }
         let occasions = Set(
             uses(of: function).map { use -> SourceObservation.Occasion in
-                if case .occasion(let occasion, _) = use { occasion } else { .unknown }
+                if case .occasion(let occasion) = use { occasion } else { .unknown }
             })
         let late = occasions.allSatisfy(\.isLate) ? occasions.first : nil
         let isElsewhere = function.name != "application" && mentions(of: function.name).isEmpty
@@ -166,8 +166,7 @@ extension SourceReader {
                 return !looksAtPending(words)
                     && words.contains { text.tokens[$0].isName(head.name) && isCall($0) }
             }
-        see(.fault(.repeatedSubmission), at: index)
-        if !isRepeated { noteCallers(of: index, at: .active) }
+        if isRepeated { see(.fault(.repeatedSubmission), at: index) }
     }
 
     /// Whether a token runs each time the app becomes active, whatever is pending.

@@ -14,9 +14,6 @@ extension SourceReader {
         guard startsTimer(index) else { return }
         if let body = bodyThatLeaves(around: index) ?? helperThatLeaves(around: index) {
             if !asksForTime(body) { see(.fault(.timerInBackground), at: index) }
-        } else if let body = helper(around: index), !asksForTime(body) {
-            see(.fault(.timerInBackground), at: index)
-            noteCallers(of: index, at: .leaving)
         }
     }
 
@@ -109,10 +106,13 @@ extension SourceReader {
     /// Whether a delayed closure calls the function that it is in: `asyncAfter(…) { self.poll() }`.
     private func callsItself(after index: Int) -> Bool {
         let close = text.partners[index + 1]
-        guard close > index, text.sees("{", at: close + 1), let (head, _) = function(around: index)
+        guard close > index, text.sees("{", at: close + 1),
+            let (head, body) = function(around: index)
         else { return false }
         let closure = text.content(ofBracket: close + 1)
+        // Any condition may end it.
         return !overloaded.contains(head.name)
+            && !body.contains { ["guard", "if", "return", "switch"].contains(text.tokens[$0].text) }
             && closure.contains { text.tokens[$0].isName(head.name) && isCall($0) }
     }
 

@@ -105,7 +105,6 @@ struct SourceReader {
             case .function(let head): readFunction(head, scope)
             case .control, .closure: continue
             }
-            noteMoment(scope)
         }
     }
 

@@ -34,14 +34,6 @@ struct WordFilter: Sendable {
         }
     }
 
-    /// The words that a text declares as variables, which may hold closures.
-    func variables(in bytes: [UInt8]) -> Set<String> {
-        words(in: bytes) { start, _ in
-            let before = bytes[..<start].suffix(4)
-            return before.elementsEqual("var ".utf8) || before.elementsEqual("let ".utf8)
-        }
-    }
-
     /// The words that a text may declare as constants: `let name =`, `let a = b, name: Type`,
     /// `NSString *const name =`, `const double name =`.
     func constants(in bytes: [UInt8]) -> Set<String> {

@@ -5,9 +5,9 @@ import Testing
 
 @testable import AppAudit
 
-/// Handlers of VoIP pushes that leave the report to other code, or make it late.
-@Suite("Reports elsewhere")
-struct ReportSearchTests {
+/// Handlers of VoIP pushes that report the call late.
+@Suite("Late reports")
+struct LateReportsTests {
     private static let report = "provider.reportNewIncomingCall(with: id, update: u) { _ in }"
 
     private static func handler(
@@ -24,102 +24,6 @@ struct ReportSearchTests {
         _ body: String, _ other: String = ""
     ) throws -> [SourceObservation.Subject] {
         try OccasionTests.subjects(["A.swift": handler(body), "B.swift": other])
-    }
-
-    private static func lacksReport(_ body: String, _ other: String) throws -> Bool {
-        let calls = "\nclass Calls { let provider = CXProvider()\nfunc show() { \(report) } }"
-        return try subjects(body, other + calls).contains(.voipHandlerWithoutReport)
-    }
-
-    private static let post =
-        "NotificationCenter.default.post(name: .push, object: payload)\ncompletion()"
-    private static let name =
-        "extension Notification.Name { static let push = Notification.Name(\"pushed\") }\n"
-
-    @Test("a notification that nothing observes reports no call")
-    func unobserved() throws {
-        #expect(try Self.lacksReport(Self.post, Self.name))
-        let text =
-            "NotificationCenter.default.post(name: Notification.Name(\"pushed\"), object: "
-            + "nil)\ncompletion()"
-        #expect(try Self.lacksReport(text, ""))
-        #expect(try Self.lacksReport(text, Self.name))
-        // Another module declares it.
-        #expect(try !Self.lacksReport(Self.post, ""))
-        #expect(
-            try !Self.lacksReport(
-                "NotificationCenter.default.post(notification)\ncompletion()", Self.name))
-    }
-
-    @Test(
-        "a notification whose observer reports the call",
-        arguments: [
-            "class B { init() { center.addObserver(self, selector: #selector(on(_:)), name: .push, "
-                + "object: nil) }\n@objc func on(_ n: Notification) { BODY } }",
-            "class B { init() { t = center.addObserver(forName: .push, object: nil, queue: nil) { "
-                + "n in BODY } } }",
-            "class B { init() { center.publisher(for: .push).sink { _ in BODY }.store(in: &b) } }",
-            "class B { init() { center.publisher(for: .push).sink(receiveValue: on).store(in: &b) }"
-                + "\nfunc on(_ n: Notification) { BODY } }",
-            "class B { func f() async { for await n in center.notifications(named: .push) { BODY } "
-                + "} }",
-            "struct B: View { var body: some View { T().onReceive(center.publisher(for: .push)) { "
-                + "_ in BODY } } }",
-            "class B { init() { center.addObserver(self, selector: #selector(B.on), name: "
-                + "NSNotification.Name(\"pushed\"), object: nil) }\n@objc func on() { BODY } }",
-        ])
-    func observed(other: String) throws {
-        let other = Self.name + other
-        #expect(
-            try !Self.lacksReport(Self.post, other.replacing("BODY", with: "calls.show(1)")))
-        #expect(try !Self.lacksReport(Self.post, other.replacing("BODY", with: "sdk.take(1)")))
-        let quiet = other.replacing("BODY", with: "tableView.reloadData()")
-        #expect(try Self.lacksReport(Self.post, quiet))
-    }
-
-    @Test("a name in another place may be that of an observer")
-    func mentioned() throws {
-        let other = Self.name + "let all: [Notification.Name] = [.push]"
-        #expect(try !Self.lacksReport(Self.post, other))
-    }
-
-    @Test("functions that only store the push, or post it, report no call")
-    func stored() throws {
-        let inbox =
-            "class Inbox { static let shared = Inbox()\nfunc store(_ p: PKPushPayload) { BODY } }"
-        func lacks(_ body: String) throws -> Bool {
-            try Self.lacksReport(
-                "Inbox.shared.store(payload)\ncompletion()", inbox.replacing("BODY", with: body))
-        }
-        #expect(try lacks("all.append(p)"))
-        #expect(try lacks("all.append(p)\nrefresh() }\nfunc refresh() { list.reloadData()"))
-        #expect(try !lacks("all.append(p)\ncalls.show()"))
-        #expect(try !lacks("subject.send(p)"))
-        #expect(try !lacks("client.take(p)"))
-        #expect(try !lacks("onPush?(p) }\nvar onPush: ((P) -> Void)? { nil"))
-        #expect(try Self.lacksReport("all.append(payload)\ncompletion()", ""))
-        #expect(try !Self.lacksReport("onPush(payload)\ncompletion()", "var onPush: F = {}"))
-    }
-
-    @Test("a notification of Objective-C")
-    func objectiveC() throws {
-        let source =
-            "- (void)pushRegistry:(PKPushRegistry *)r didReceiveIncomingPushWithPayload:"
-            + "(PKPushPayload *)p forType:(PKPushType)t withCompletionHandler:(void (^)(void))c {\n"
-            + "[[NSNotificationCenter defaultCenter] postNotificationName:@\"push\" object:p];\n"
-            + "c();\n}\n"
-        let calls =
-            "- (void)show { [self.provider reportNewIncomingCallWithUUID:u update:c completion:^("
-            + "NSError *e) { }]; }\n"
-        let observer =
-            "- (void)start { [[NSNotificationCenter defaultCenter] addObserver:self selector:"
-            + "@selector(show) name:@\"push\" object:nil]; }\n"
-        func lacks(_ other: String) throws -> Bool {
-            try OccasionTests.subjects(["A.m": source, "B.m": other])
-                .contains(.voipHandlerWithoutReport)
-        }
-        #expect(try lacks(calls))
-        #expect(try !lacks(calls + observer))
     }
 
     @Test(
