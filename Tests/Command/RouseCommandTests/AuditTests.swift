@@ -72,6 +72,31 @@ struct AuditTests {
         #expect((issues[0]["fingerprint"] as? String)?.count == 32)
     }
 
+    @Test("every format but Code Quality says what is not judged")
+    func notJudged() async throws {
+        let folder = try Self.folder()
+        try folder.write("let provider = 1", to: "App.swift")
+        try folder.write("pod 'Sample'", to: "Podfile")
+        let sentence = "Not judged: 1 project (Podfile) was not read: CF002, "
+        let arguments = ["audit", folder.path, "--format"]
+        let text = try await Rouse.run(arguments + ["text"])
+        #expect(text.out.contains("\n" + sentence), "\(text.all)")
+        let json = try await Rouse.run(arguments + ["json"])
+        let told = try #require(try json.json()["notJudged"] as? [String])
+        #expect(told.count == 1 && told[0].hasPrefix(sentence), "\(json.all)")
+        #expect(json.error.contains(sentence))
+        let sarif = try await Rouse.run(arguments + ["sarif"]).json()
+        let run = try #require((sarif["runs"] as? [[String: Any]])?.first)
+        let calls = try #require(run["invocations"] as? [[String: Any]])
+        let notes = try #require(calls[0]["toolExecutionNotifications"] as? [[String: Any]])
+        #expect(notes.map { $0["level"] as? String } == ["note"])
+        #expect((notes[0]["message"] as? [String: String])?["text"] == told[0])
+        for format in ["junit", "github"] {
+            #expect(try await Rouse.run(arguments + [format]).out.contains(told[0]), "\(format)")
+        }
+        #expect(try await !Rouse.run(arguments + ["gitlab"]).out.contains("not read"))
+    }
+
     @Test("warnings count with --strict only, and a clean app ends with 0")
     func strict() async throws {
         let folder = try Self.folder()
@@ -158,6 +183,6 @@ struct AuditTests {
         let text = try await Rouse.run(["audit", folder.path])
         #expect(!text.out.contains("\u{1b}"))
         let github = try await Rouse.run(["audit", "--format", "github", folder.path])
-        #expect(github.out.split(separator: "\n").allSatisfy { $0.hasPrefix("::notice file=") })
+        #expect(github.out.split(separator: "\n").allSatisfy { $0.hasPrefix("::warning file=") })
     }
 }

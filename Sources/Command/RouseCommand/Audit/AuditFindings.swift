@@ -41,6 +41,10 @@ struct AuditFindings {
                     message: problem.message))
             tell(problem, console)
         }
+        // The text report says these behind its end.
+        if settings.format != .text {
+            for unjudged in report.unjudged { stream.say(notJudged: unjudged.statement) }
+        }
         stream.end()
     }
 

@@ -100,8 +100,13 @@ struct AuditSettings {
     /// Says which rules were not asked, and why.
     func tellUnjudged(_ report: AuditReport, _ console: Console, isText: Bool) {
         for unjudged in report.unjudged {
-            let line = "Not judged: \(unjudged.description)"
+            let line = unjudged.statement
             if isText { console.say(line.printable) } else { console.remark(line) }
         }
     }
+}
+
+extension AuditReport.Unjudged {
+    /// The sentence for reports. A target's name at its start could be a command of a runner.
+    var statement: String { "Not judged: \(description)" }
 }
