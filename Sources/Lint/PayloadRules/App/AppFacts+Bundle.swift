@@ -116,6 +116,19 @@ extension AppFacts.Bundle {
     /// The observations in source text.
     var observations: [SourceObservation] { sources?.observations ?? [] }
 
+    /// Whether the platform has background tasks. If it is unknown, it is taken for iOS.
+    var hasBackgroundTasks: Bool { platform != .macOS && platform != .watchOS }
+
+    /// Whether an observed line of background tasks may be in the app: conditional code is mostly
+    /// for iOS.
+    func mayRun(_ seen: SourceObservation) -> Bool {
+        switch platform {
+        case .iOS, nil: true
+        case .tvOS, .visionOS: !seen.isConditional
+        case .macOS, .watchOS: false
+        }
+    }
+
     /// Whether an observed line is compiled for devices, regardless of `#if`.
     func builds(_ seen: SourceObservation) -> Bool {
         !seen.isConditional || (platform == .iOS && seen.isBuiltForIOS)

@@ -58,7 +58,7 @@ extension AppRules {
     }
 
     private static func modesWithoutWork(_ facts: AppFacts, _ findings: inout AppFindings) {
-        for app in facts.apps {
+        for app in facts.apps where app.hasBackgroundTasks {
             if let mode = app.mode(.fetch),
                 app.lacks({ $0 == .backgroundWork(.appRefresh) || $0 == .legacyFetch })
             {
@@ -104,7 +104,7 @@ extension AppRules {
         for bundle in facts.apps {
             guard let info = bundle.info else { continue }
             var reported: Set<String> = []
-            for seen in bundle.observations where !seen.isUncalled {
+            for seen in bundle.observations where !seen.isUncalled && bundle.mayRun(seen) {
                 guard let use = scheduledIdentifier(seen.subject, in: bundle),
                     reported.insert(use.identifier).inserted,
                     let problem = problem(with: use, permitted: bundle.permittedIdentifiers)
@@ -191,7 +191,7 @@ extension AppRules {
                     }
                 })
             for seen in bundle.observations
-            where bundle.builds(seen) && !scenes.contains(seen.place) {
+            where bundle.builds(seen) && bundle.mayRun(seen) && !scenes.contains(seen.place) {
                 guard case .registeredTask(let identifier, let occasion) = seen.subject else {
                     continue
                 }

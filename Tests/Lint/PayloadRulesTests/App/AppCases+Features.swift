@@ -226,6 +226,12 @@ extension AppCase {
             "CF020", "permitted", [.registeredTask("a.sync", .launch)], info: permitting("a.sync"),
             nil),
         source("CF020", "not resolved", [.registeredTask(nil, .launch)], nil),
+        AppCase(
+            "CF020", "a watch",
+            .app(info: [:], seen: [.registeredTask("a", .launch)], platform: .watchOS), nil),
+        AppCase(
+            "CF020", "a television",
+            .app(info: [:], seen: [.registeredTask("a", .launch)], platform: .tvOS), .error),
         source(
             "CF020", "a setting", [.registeredTask("com.example.sync", .launch)],
             info: permitting("$(PRODUCT_BUNDLE_IDENTIFIER).sync"), nil),
