@@ -299,6 +299,7 @@ extension Evidence {
     static let refreshTasks = Evidence(
         "Apple, Using background tasks to update your app", .documented)
     static let uploadCheck = Evidence("App Store Connect, ERROR ITMS-90771", .observed)
+    static let invalidMode = Evidence("App Store Connect, ERROR ITMS-90112", .observed)
     static let submitErrors = Evidence(
         "Apple, BGTaskScheduler, submit(_:) and BGTaskScheduler.Error", .documented)
     static let beginDate = Evidence("Apple, BGTaskRequest, earliestBeginDate", .documented)

@@ -18,9 +18,12 @@ extension AppRules {
             }
         },
         AppRule(
-            "CF030", .note, "a background mode has no feature that needs it",
-            why: "App Review refuses modes that the app does not use.",
-            from: [.backgroundModes, .backgroundTasks], fix: "Remove the mode."
+            "CF030", .warning, "a background mode has no feature that needs it",
+            why: """
+                App Review refuses modes that the app does not use, and App Store Connect an \
+                upload with a value that is no mode.
+                """,
+            from: [.backgroundModes, .backgroundTasks, .invalidMode], fix: "Remove the mode."
         ) { facts, findings in
             for app in facts.apps {
                 for listed in app.modes {
@@ -32,9 +35,10 @@ extension AppRules {
                     guard !mode.featureNames.isEmpty, app.lacks({ $0 == .feature(mode) }) else {
                         continue
                     }
-                    findings.suspect(
+                    findings.report(
                         app, at: listed.place,
-                        "no source text uses what the background mode `\(mode.rawValue)` is for")
+                        "no source text uses what the background mode `\(mode.rawValue)` is for",
+                        severity: .note)
                 }
             }
         },
@@ -44,8 +48,10 @@ extension AppRules {
         _ listed: Located<String>, of app: AppFacts.Bundle, sends: Set<ServerPush>,
         _ findings: inout AppFindings
     ) {
-        // A build setting that only Xcode can resolve.
-        guard !AppProperty.namesBuildSetting(listed.value) else { return }
+        // A build setting that only Xcode can resolve. Watches have further modes.
+        guard app.hasBackgroundTasks, !AppProperty.namesBuildSetting(listed.value),
+            !BackgroundMode.otherValues.contains(listed.value)
+        else { return }
         let meant = BackgroundMode.near(listed.value)
         // Rules CF001 and CF008 cover these.
         if meant == .remoteNotification, sends.contains(.background) { return }

@@ -48,9 +48,18 @@ public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
         ]
         .map(\.rawValue))
 
-    /// The mode that a misspelt one probably means.
+    /// The values for features that the system no longer has, or that Apple grants to single apps.
+    static let otherValues: Set = ["newsstand-content", "network-authentication"]
+
+    /// The mode that a misspelt one probably means: `remote-notifications`, `background-fetch`.
     static func near(_ text: String) -> BackgroundMode? {
-        allCases.first { NearMiss.isNear(text, $0.rawValue) }
+        if let near = allCases.first(where: { NearMiss.isNear(text, $0.rawValue) }) { return near }
+        let prefix = "background"
+        guard text.lowercased().hasPrefix(prefix) else { return nil }
+        let rest = text.lowercased().dropFirst(prefix.count).drop { !$0.isLetter }
+        return allCases.first {
+            rest == $0.rawValue || NearMiss.isNear(String(rest), $0.rawValue)
+        }
     }
 }
 

@@ -267,7 +267,14 @@ extension AppCase {
         source("CF022", "the mode", [.backgroundLocation], info: Plist.modes("location"), nil),
 
         source("CF030", "no feature", [], info: Plist.modes("audio"), .note),
-        source("CF030", "no mode at all", [], info: Plist.modes("audoi"), .note),
+        source("CF030", "no mode at all", [], info: Plist.modes("audoi"), .warning),
+        source(
+            "CF030", "no mode, in the words of a feature", [],
+            info: Plist.modes("background-fetch"), .warning),
+        source("CF030", "of another time", [], info: Plist.modes("newsstand-content"), nil),
+        AppCase(
+            "CF030", "of a watch",
+            .app(info: Plist.modes("self-care"), platform: .watchOS), nil),
         source("CF030", "a feature", [.feature(.audio)], info: Plist.modes("audio"), nil),
     ]
 }
