@@ -35,10 +35,12 @@ public struct AppFacts: Hashable, Sendable {
     /// Whether the server sends such pushes to this app.
     func sends(_ push: ServerPush, to app: Bundle) -> Bool { pushes(to: app).contains(push) }
 
-    /// Whether silent pushes are intended for an app: the server sends them, or its modes include
-    /// them.
+    /// Whether silent pushes are intended for an app: the server sends them; if its pushes are not
+    /// specified, the modes include them.
     func wantsSilentPushes(_ app: Bundle) -> Bool {
-        sends(.background, to: app) || app.mode(.remoteNotification) != nil
+        let pushes = pushes(to: app)
+        return pushes.isEmpty
+            ? app.mode(.remoteNotification) != nil : pushes.contains(.background)
     }
 
     /// The apps, without extensions and other bundles.
