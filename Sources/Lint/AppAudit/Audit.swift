@@ -90,6 +90,8 @@ public struct Audit: Sendable {
             scopes.append(-1)
         }
         library.noteUnreadableFolders()
+        var manifests = PluginManifests()
+        manifests.addPlugins(to: &facts)
         guard !facts.isEmpty || !library.problems.isEmpty else { throw .nothingToAudit }
         var recipients = Recipients(facts, scopes)
         recipients.mayBeOthers = !known.targets.isEmpty && found.mayHoldOtherApps
@@ -362,7 +364,9 @@ struct FoundFiles {
         return named.contains(file) || folder == "." || folder.hasSuffix(".xcodeproj")
     }
 
-    private static let packageManagers: Set = ["Package.swift", "Podfile", "Cartfile"]
+    private static let packageManagers: Set = [
+        "Package.swift", "Podfile", "Cartfile", "pubspec.yaml",
+    ]
     /// Project generators, which may write other property lists than the present ones.
     private static let generators: Set = [
         "BUILD", "BUILD.bazel", "BUCK", "app.json", "app.config.js", "app.config.ts",

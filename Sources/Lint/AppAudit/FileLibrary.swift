@@ -240,15 +240,15 @@ extension FileLibrary {
         let guarded = digests.reduce(into: Set<String>()) { $0.formUnion($1.guarded) }
         let wanted = digests.reduce(into: Set<String>()) { $0.formUnion($1.wantedNames) }
         let constants = self.constants(named: wanted, in: list.files)
-        let isComplete =
-            list.unread.isEmpty && isRead && !tree.isExhausted
+        let isOwnComplete =
+            list.unread.isOfModulesOnly && isRead && !tree.isExhausted
             && tree.foldersOfOddNames.isEmpty
         let callers = digests.reduce(into: Set<String>()) { $0.formUnion($1.callers) }
         let mentions = isKnown ? mentions(of: callers, in: present) : [:]
         return AppFacts.Sources(
             digests.flatMap { $0.observations(constants, guarded: guarded, mentions: mentions) }
                 .filter { !$0.isUncalled || !$0.isProvenByFile },
-            isComplete: isComplete)
+            isComplete: isOwnComplete && list.unread.isEmpty, isOwnComplete: isOwnComplete)
     }
 
     /// Whether a tool writes a source file, by its name: `GeneratedPluginRegistrant.m`,

@@ -80,6 +80,12 @@ struct UnreadSources: Hashable, Sendable {
     /// Whether everything was read.
     var isEmpty: Bool { languages.isEmpty && modules.isEmpty && strays == 0 }
 
+    /// Whether nothing was left unread but packages, frameworks and projects, and scripts, which
+    /// iOS does not call.
+    var isOfModulesOnly: Bool {
+        strays == 0 && languages.keys.allSatisfy { ["JavaScript", "TypeScript"].contains($0) }
+    }
+
     /// "12 Dart files and 3 packages (Alamofire, Kingfisher, Realm) were not read".
     var description: String {
         var parts = languages.sorted { $0.key < $1.key }.map { language, count in

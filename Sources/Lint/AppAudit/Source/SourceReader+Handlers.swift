@@ -19,7 +19,10 @@ extension SourceReader {
         guard isHandler else { return }
         let completion = head.parameters.first { $0.label == "fetchCompletionHandler" }
         let isForMac = text.tokens.indices.contains { text.sees("import", "AppKit", at: $0) }
-        guard completion != nil || head.isAsync || isForMac else { return }
+        guard completion != nil || head.isAsync || isForMac else {
+            if head.name == "application" { see(.oldNotificationHandler, at: scope.head) }
+            return
+        }
         let type = text.type(around: scope.head)
         see(
             .remoteNotificationHandler(inSceneDelegate: type?.isSceneDelegate == true),

@@ -112,7 +112,9 @@ extension SourceReader {
         let closure = text.content(ofBracket: close + 1)
         // Any condition may end it.
         return !overloaded.contains(head.name)
-            && !body.contains { ["guard", "if", "return", "switch"].contains(text.tokens[$0].text) }
+            && !body.contains {
+                ["guard", "if", "return", "switch"].contains(text.tokens[$0].text)
+            }
             && closure.contains { text.tokens[$0].isName(head.name) && isCall($0) }
     }
 

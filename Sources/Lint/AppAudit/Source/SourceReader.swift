@@ -115,6 +115,13 @@ struct SourceReader {
         if head.inherited.contains("WidgetPushHandler") {
             see(.widgetPushHandler, at: scope.head)
         }
+        // SwiftUI has a delegate of its own for an app without one.
+        let isPlain =
+            head.inherited.contains("UIApplicationDelegate")
+            ? ["UIResponder", "NSObject"].contains(head.inherited.first)
+            : head.inherited.contains("App")
+                && !text.tokens.contains { $0.isName("UIApplicationDelegateAdaptor") }
+        if isPlain { see(.plainDelegate, at: scope.head) }
     }
 
     private mutating func readFunction(_ head: SourceScope.FunctionHead, _ scope: SourceScope) {
@@ -189,7 +196,11 @@ struct SourceReader {
             "pushTokenUpdates": .pushedLiveActivity,
             "pushToStartTokenUpdates": .pushedLiveActivity,
             "pushToStartToken": .pushedLiveActivity,
+            "urlSessionDidFinishEvents": .endOfSessionEvents,
+            "URLSessionDidFinishEventsForBackgroundURLSession": .endOfSessionEvents,
         ]
+        for name in PluginManifests.pushPlugins { subjects[name] = .pushPlugin }
+        for name in PluginManifests.hosts { subjects[name] = .pluginHost }
         for mode in BackgroundMode.allCases {
             for name in mode.featureNames { subjects[name] = .feature(mode) }
         }
@@ -209,9 +220,7 @@ struct SourceReader {
         "UNNotificationServiceExtension", "WidgetPushHandler", "didReceiveRemoteNotification",
         "performFetchWithCompletionHandler", "handleEventsForBackgroundURLSession",
         "pushRegistry", "didRegisterForRemoteNotificationsWithDeviceToken", "CHN",
-        "didEnterBackgroundNotification", "scenePhase", "scheduledTimer",
-        "applicationDidBecomeActive", "sceneDidBecomeActive", "applicationWillEnterForeground",
-        "sceneWillEnterForeground",
+        "didEnterBackgroundNotification", "scenePhase", "UIApplicationDelegate", "WindowGroup",
     ])
 
     private mutating func readLiteral(_ index: Int) {

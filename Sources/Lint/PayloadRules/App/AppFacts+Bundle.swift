@@ -79,11 +79,18 @@ extension AppFacts {
         /// Whether all source text of the bundle was read and understood. Otherwise the absence of
         /// an observation has no meaning.
         public var isComplete: Bool
+        /// Whether all source text of the bundle itself was read, regardless of packages and
+        /// frameworks.
+        public var isOwnComplete: Bool
 
-        /// Creates observations.
-        public init(_ observations: [SourceObservation], isComplete: Bool = true) {
+        /// Creates observations. If everything was read, so was the bundle's own text.
+        public init(
+            _ observations: [SourceObservation], isComplete: Bool = true,
+            isOwnComplete: Bool = false
+        ) {
             self.observations = observations
             self.isComplete = isComplete
+            self.isOwnComplete = isComplete || isOwnComplete
         }
     }
 }

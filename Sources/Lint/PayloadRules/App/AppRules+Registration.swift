@@ -57,6 +57,7 @@ extension AppRules {
         for bundle in facts.bundles {
             let registrations = registrations(in: bundle)
             guard facts.wantsSilentPushes(bundle), bundle.platform != .macOS,
+                !bundle.shows({ $0 == .pushPlugin }),
                 let first = registrations.first,
                 registrations.allSatisfy({
                     $0.subject == .remoteNotificationRegistration(.permission)

@@ -65,6 +65,11 @@ extension AppRules {
                 findings.suspect(
                     app, at: mode.place,
                     "UIBackgroundModes has `fetch`, and no source text uses BGAppRefreshTask")
+            } else if let mode = app.mode(.fetch), mayFetchNothing(app) {
+                findings.suspect(
+                    app, at: mode.place,
+                    "UIBackgroundModes has `fetch`, Info.plist permits no task, and the app "
+                        + "delegate fetches nothing")
             }
             if let mode = app.mode(.processing), mayProcessNothing(app) {
                 findings.suspect(
@@ -84,8 +89,47 @@ extension AppRules {
                 findings.suspect(
                     app, at: mode.place,
                     "UIBackgroundModes has `processing`, and no source text uses BGProcessingTask")
+            } else if let mode = app.mode(.processing), refreshesOnly(app) {
+                findings.suspect(
+                    app, at: mode.place,
+                    "UIBackgroundModes has `processing`, and each permitted task is a "
+                        + "BGAppRefreshTask")
             }
         }
+    }
+
+    /// Whether no code, of any package, can use the mode `fetch`: Info.plist permits no identifier,
+    /// and the app delegate, which alone gets the older fetch, does not implement it.
+    private static func mayFetchNothing(_ app: AppFacts.Bundle) -> Bool {
+        guard app.platform == .iOS, !app.mayBeIncomplete, let info = app.info,
+            info["BGTaskSchedulerPermittedIdentifiers"] == nil, app.sources?.isOwnComplete == true
+        else { return false }
+        let seen = Set(app.observations.map(\.subject))
+        return seen.contains(.plainDelegate) && !seen.contains(.pluginHost)
+            && !seen.contains(.legacyFetch) && !seen.contains(.backgroundWork(.appRefresh))
+    }
+
+    /// Whether the app requests each permitted task as a refresh task, so that packages have none
+    /// left to process.
+    private static func refreshesOnly(_ app: AppFacts.Bundle) -> Bool {
+        let permitted = Set(app.permittedIdentifiers.map(\.value))
+        guard !app.mayBeIncomplete, !permitted.isEmpty,
+            !permitted.contains(where: { $0.hasSuffix("*") })
+        else { return false }
+        var refreshed: Set<String> = []
+        var hasUnknown = false
+        for seen in app.observations {
+            switch seen.subject {
+            case .requestedTask(let identifier, .appRefresh), .sceneTask(let identifier):
+                if let identifier { refreshed.insert(identifier) } else { hasUnknown = true }
+            case .requestedTask: return false
+            case .backgroundWork(let work) where work != .appRefresh: return false
+            default: continue
+            }
+        }
+        // A request with an unresolved identifier is for the only one.
+        return permitted.isSubset(of: refreshed)
+            || (permitted.count == 1 && hasUnknown && app.sources?.isOwnComplete == true)
     }
 
     /// Whether no code, of any package, can schedule a processing task, because Info.plist permits

@@ -22,7 +22,8 @@ extension AppRules {
         ) { facts, findings in
             for app in facts.apps {
                 guard app.platform != .macOS, let mode = app.mode(.remoteNotification),
-                    app.lacks(\.isHandler), !syncsWithCloud(app)
+                    app.lacks(\.isHandler) || hasOldHandlerOnly(app), !syncsWithCloud(app),
+                    !app.shows({ $0 == .pushPlugin })
                 else { continue }
                 findings.suspect(app, at: mode.place)
             }
@@ -67,6 +68,13 @@ extension AppRules {
         guard app.shows({ $0 == .cloudSync }) else { return false }
         if case .missing = app.entitlement("com.apple.developer.icloud-services") { return false }
         return true
+    }
+
+    /// Whether the app delegate handles pushes only in the way that does not wake the app. Packages
+    /// leave it so: iOS calls one of the two functions.
+    private static func hasOldHandlerOnly(_ app: AppFacts.Bundle) -> Bool {
+        app.sources?.isOwnComplete == true && !app.shows(\.isHandler)
+            && app.shows { $0 == .oldNotificationHandler }
     }
 
     private static func missingRemoteNotificationMode(

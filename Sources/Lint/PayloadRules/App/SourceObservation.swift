@@ -56,6 +56,10 @@ public struct SourceObservation: Hashable, Sendable {
     public enum Subject: Hashable, Sendable {
         /// A handler for pushes that wake the app.
         case remoteNotificationHandler(inSceneDelegate: Bool)
+        /// A handler for pushes to a running app only, as before iOS 7.
+        case oldNotificationHandler
+        /// A library that registers for pushes at launch, and handles them.
+        case pushPlugin
         /// A path through such a handler without a call of its completion handler.
         case pathWithoutCompletion
         /// A store that synchronizes with iCloud and handles the pushes for it.
@@ -93,6 +97,10 @@ public struct SourceObservation: Hashable, Sendable {
         case backgroundWork(BackgroundWork)
         /// Background fetch before `BGTaskScheduler`.
         case legacyFetch
+        /// An app delegate whose base classes are the system's.
+        case plainDelegate
+        /// A framework that hands what the app delegate gets on to plugins.
+        case pluginHost
 
         /// `allowsBackgroundLocationUpdates` is set to true.
         case backgroundLocation
@@ -121,6 +129,12 @@ public struct SourceObservation: Hashable, Sendable {
         case backgroundSession
         /// The app delegate's function for events of background sessions.
         case backgroundSessionEvents
+        /// A completion handler of such events that is kept for later.
+        case keptTransferCompletion
+        /// A background session with a delegate of this file.
+        case delegatedSession
+        /// The function of a session's delegate that gets the end of its events.
+        case endOfSessionEvents
         /// A fault that the source text itself shows.
         case fault(Fault)
     }

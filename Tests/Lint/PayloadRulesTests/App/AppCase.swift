@@ -53,6 +53,16 @@ extension AppFacts {
         return facts
     }
 
+    /// The same, where packages were not read, and all text of the apps themselves was.
+    static func ownText(_ facts: AppFacts) -> AppFacts {
+        var facts = facts
+        for index in facts.bundles.indices {
+            facts.bundles[index].sources?.isComplete = false
+            facts.bundles[index].sources?.isOwnComplete = true
+        }
+        return facts
+    }
+
     /// One app. What is `nil` is not known.
     static func app(
         _ sends: Set<ServerPush> = [], info: [String: AppProperty.Value]? = nil,

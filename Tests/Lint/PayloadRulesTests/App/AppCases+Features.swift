@@ -171,6 +171,14 @@ extension AppCase {
         ["BGTaskSchedulerPermittedIdentifiers": .list(identifier)]
     }
 
+    /// An app whose packages were not read.
+    private static func unread(
+        _ rule: RuleID, _ name: String, _ seen: [SourceObservation.Subject],
+        info: [String: AppProperty.Value] = Plist.modes("fetch"), _ severity: Severity?
+    ) -> AppCase {
+        AppCase(rule, name, .ownText(.app(info: info, seen: seen)), severity)
+    }
+
     static let scheduling: [AppCase] = [
         source("CF019", "fetch", [], info: Plist.modes("fetch"), .warning),
         source(
@@ -190,6 +198,29 @@ extension AppCase {
             [.requestedTask("a", .processing), .backgroundWork(.processing)],
             info: Plist.modes("processing"), nil),
         source("CF019", "older way", [.legacyFetch], info: Plist.modes("fetch"), nil),
+        AppCase(
+            "CF019", "a watch",
+            .app(info: Plist.modes("fetch"), seen: [], platform: .watchOS), nil),
+        unread("CF019", "the delegate has no fetch", [.plainDelegate], .warning),
+        unread("CF019", "the delegate may be a package's", [], nil),
+        unread("CF019", "plugins", [.plainDelegate, .pluginHost], nil),
+        unread("CF019", "the older way, packages", [.plainDelegate, .legacyFetch], nil),
+        unread(
+            "CF019", "tasks of packages", [.plainDelegate],
+            info: Plist.modes("fetch").merging(permitting("a")) { $1 }, nil),
+        unread(
+            "CF019", "all tasks are refreshes", [.requestedTask("a", .appRefresh)],
+            info: Plist.modes("processing").merging(permitting("a")) { $1 }, .warning),
+        unread(
+            "CF019", "the only task is a refresh", [.requestedTask(nil, .appRefresh)],
+            info: Plist.modes("processing").merging(permitting("a")) { $1 }, .warning),
+        unread(
+            "CF019", "a task is left", [.requestedTask("b", .appRefresh)],
+            info: Plist.modes("processing").merging(permitting("a")) { $1 }, nil),
+        unread(
+            "CF019", "one of each kind",
+            [.requestedTask("a", .appRefresh), .requestedTask(nil, .processing)],
+            info: Plist.modes("processing").merging(permitting("a")) { $1 }, nil),
 
         source(
             "CF049", "refresh", [.requestedTask("a", .appRefresh)],

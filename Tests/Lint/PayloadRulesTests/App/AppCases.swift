@@ -36,6 +36,21 @@ extension AppCase {
             "CF002", "not all was read",
             .app(info: Plist.modes("remote-notification"), seen: [], isComplete: false), nil),
         AppCase(
+            "CF002", "the older handler only",
+            .ownText(
+                .app(
+                    info: Plist.modes("remote-notification"), seen: [.oldNotificationHandler])),
+            .warning),
+        AppCase(
+            "CF002", "both handlers",
+            .ownText(
+                .app(
+                    info: Plist.modes("remote-notification"),
+                    seen: [.oldNotificationHandler, handler])), nil),
+        source(
+            "CF002", "a plugin handles them", [.pushPlugin],
+            info: Plist.modes("remote-notification"), nil),
+        AppCase(
             "CF002", "no source text", .app(info: Plist.modes("remote-notification")), nil),
 
         source("CF003", "a path", [handler, .pathWithoutCompletion], .warning),
@@ -84,6 +99,13 @@ extension AppCase {
         source(
             "CF032", "allowed", [.remoteNotificationRegistration(.permission)],
             info: Plist.modes("remote-notification"), .warning),
+        source(
+            "CF032", "allowed, and not sent", [.remoteNotificationRegistration(.permission)],
+            info: Plist.modes("remote-notification"), sends: [.alert, .voip], nil),
+        source(
+            "CF032", "a plugin registers",
+            [.remoteNotificationRegistration(.permission), .pushPlugin],
+            sends: [.background], nil),
         AppCase(
             "CF032", "a Mac",
             .app(

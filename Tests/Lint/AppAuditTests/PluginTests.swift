@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Apps whose plugins and frameworks do what their own source text does not.
+@Suite("Plugins and frameworks")
+struct PluginTests {
+    private static let info = XML.dictionary([
+        ("CFBundlePackageType", "<string>APPL</string>"),
+        ("LSRequiresIPhoneOS", "<true/>"),
+        ("UIBackgroundModes", XML.array("remote-notification")),
+    ])
+
+    private static let delegate = """
+        class AppDelegate: FlutterAppDelegate {
+          func start() {
+            center.requestAuthorization(options: []) { granted, error in
+              if granted { application.registerForRemoteNotifications() }
+            }
+          }
+          func application(_ a: A, didFinishLaunchingWithOptions o: O?) -> Bool { start() }
+        }
+        """
+
+    private static func rules(_ manifest: String?, _ text: String) throws -> [String] {
+        let folder = try TestFolder()
+        try folder.write(info, to: "app/ios/Runner/Info.plist")
+        try folder.write(delegate, to: "app/ios/Runner/AppDelegate.swift")
+        if let manifest { try folder.write(text, to: "app/" + manifest) }
+        return AuditScopeTests.rules(try Audit(paths: [folder.path]).report())
+    }
+
+    @Test("a plugin in a manifest registers for pushes and handles them")
+    func manifests() throws {
+        #expect(try Self.rules(nil, "").sorted() == ["CF002", "CF032"])
+        #expect(
+            try Self.rules("pubspec.yaml", "dependencies:\n  firebase_messaging: ^15.0\n") == [])
+        #expect(
+            try Self.rules("pubspec.yaml", "dependencies:\n  # firebase_messaging: ^15.0\n")
+                == ["CF032"], "packages that were not read may handle pushes")
+        let package = "{ \"dependencies\": {\n  \"@react-native-firebase/messaging\": \"1\" } }"
+        #expect(try Self.rules("package.json", package) == [])
+    }
+
+    @Test("a plugin that source text names does too")
+    func imports() throws {
+        let folder = try TestFolder()
+        try folder.write(Self.info, to: "Runner/Info.plist")
+        try folder.write(
+            "import firebase_messaging\n" + Self.delegate, to: "Runner/AppDelegate.swift")
+        #expect(try Audit(paths: [folder.path]).report().findings == [])
+    }
+
+    private static func subjects(
+        _ source: String, _ path: String = "a.swift"
+    )
+        -> [SourceObservation.Subject]
+    {
+        SourceReader.observations(
+            in: SourceText(Array(source.utf8), path: path), SourceConstants()
+        ).map(\.subject)
+    }
+
+    @Test("an app delegate whose base class is the system's")
+    func plainDelegates() {
+        for source in [
+            "class AppDelegate: UIResponder, UIApplicationDelegate { }",
+            "final class Delegate: NSObject, UIApplicationDelegate, Other { }",
+            "@main struct Main: App { var body: some Scene { WindowGroup { A() } } }",
+        ] {
+            #expect(Self.subjects(source).contains(.plainDelegate), "\(source)")
+        }
+        for source in [
+            "class AppDelegate: FlutterAppDelegate { }",
+            "class AppDelegate: Base, UIApplicationDelegate { }",
+            "@main struct Main: App { @UIApplicationDelegateAdaptor(D.self) var d }",
+        ] {
+            #expect(!Self.subjects(source).contains(.plainDelegate), "\(source)")
+        }
+    }
+
+    @Test("the older handler of pushes does not wake the app")
+    func olderHandler() {
+        let head = "func application(_ a: UIApplication, didReceiveRemoteNotification u: [A: B]"
+        #expect(Self.subjects(head + ") { f(u) }") == [.oldNotificationHandler])
+        #expect(!Self.subjects(head + ") async -> R { f(u) }").contains(.oldNotificationHandler))
+        #expect(
+            !Self.subjects(head + ", fetchCompletionHandler c: @escaping C) { c(.noData) }")
+                .contains(.oldNotificationHandler))
+        let objc = "- (void)application:(UIApplication *)a didReceiveRemoteNotification:(D *)u { }"
+        #expect(Self.subjects(objc, "a.m").contains(.oldNotificationHandler))
+    }
+}
