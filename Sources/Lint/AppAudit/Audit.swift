@@ -65,6 +65,9 @@ public struct Audit: Sendable {
                 library.setAsideProblems(from: before)
             }
             found.noteRead(path)
+            if reader.targetNames.isEmpty {
+                found.infoPlistsOfLibraries.formUnion(reader.libraryInfoPlists)
+            }
             known.targets.formUnion(reader.targetNames)
             known.configurations.formUnion(reader.configurationNames)
             facts += reader.facts(targets: targets, configurations: configurations)
@@ -287,6 +290,8 @@ struct FoundFiles {
     private(set) var named: Set<String> = []
     /// The files of other build or package tools, whose results are not in an Info.plist.
     private(set) var otherBuilds: Set<String> = []
+    /// The property lists of the projects' frameworks and libraries.
+    var infoPlistsOfLibraries: Set<String> = []
     /// The manifests of Tuist without a generated project.
     private(set) var tuistManifests: [String] = []
     /// The manifests that could not be read.

@@ -55,7 +55,14 @@ struct BundleReader {
     }
 
     private func piece(_ path: String) -> Piece? {
-        guard let info = library.properties(path, .infoPlist) else { return nil }
+        let before = library.problems.count
+        guard let info = library.properties(path, .infoPlist) else {
+            // No rule needs the one of a framework.
+            if found.infoPlistsOfLibraries.contains(path), !found.named.contains(path) {
+                library.setAsideProblems(from: before)
+            }
+            return nil
+        }
         // Other files have such names too, such as GoogleService-Info.plist.
         let prefixes = ["CFBundle", "UI", "NS", "LS", "BGTask", "WK"]
         let isInfo =

@@ -46,6 +46,23 @@ struct ProjectReader {
         }
     }
 
+    /// The property lists of the project's frameworks and libraries.
+    var libraryInfoPlists: Set<String> {
+        var paths: Set<String> = []
+        for target in project.targets.filter(\.isLibrary) {
+            for configuration in project.configurations(of: target) {
+                let settings = project.settings(
+                    of: target, in: configuration, files: library.settingsFiles)
+                if let file = settings.text("INFOPLIST_FILE"),
+                    !AppProperty.namesBuildSetting(file.value)
+                {
+                    paths.insert(project.path(ofSetting: file.value))
+                }
+            }
+        }
+        return paths
+    }
+
     /// The names of the build configurations, without duplicates, in order.
     var configurationNames: [String] {
         var names: [String] = []

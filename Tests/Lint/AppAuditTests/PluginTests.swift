@@ -55,6 +55,27 @@ struct PluginTests {
         #expect(try Audit(paths: [folder.path]).report().findings == [])
     }
 
+    @Test("a broken Info.plist of a framework is told, and is no problem")
+    func brokenFramework() throws {
+        let folder = try TestFolder()
+        let broken = "<plist><dict><key>a</key></dict></plist>"
+        try AuditScopeTests.write(
+            folder, "App", settings: "INFOPLIST_FILE = Info.plist;")
+        try folder.write(broken, to: "App/Info.plist")
+        #expect(try Audit(paths: [folder.path]).report().problems.count == 1)
+        let path = folder.path + "/App/App.xcodeproj/project.pbxproj"
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        try folder.write(
+            text.replacing(
+                "com.apple.product-type.application", with: "com.apple.product-type.framework"),
+            to: "App/App.xcodeproj/project.pbxproj")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(report.problems == [])
+        #expect(report.unjudged.contains { $0.reason.contains("App/Info.plist: ") })
+        let named = try Audit(paths: [folder.path + "/App/Info.plist"]).report()
+        #expect(named.problems.count == 1)
+    }
+
     private static func subjects(
         _ source: String, _ path: String = "a.swift"
     )
