@@ -142,6 +142,8 @@ extension SourceReader {
         guard let start = schedulerStart(index) else { return }
         if text.sees("try", "?", at: start - 2) || isCaughtByNothing(index) {
             see(.fault(.ignoredSubmitError), at: index)
+        } else if let call = ignoringCall(of: index) {
+            see(.fault(.ignoredSubmitError), at: call)
         }
         if text.isObjectiveC,
             let open = text.tokens.indices[..<index].last(where: {
@@ -174,6 +176,28 @@ extension SourceReader {
         if isInActivePhase(index) { return true }
         guard let (head, body) = function(around: index) else { return false }
         return Self.foregroundFunctions.contains(head.name) && !looksAtPending(body)
+    }
+
+    /// The first `try? schedule()` in this file, where `schedule` throws the error of the `submit`
+    /// at a token.
+    private func ignoringCall(of index: Int) -> Int? {
+        guard
+            let scope = text.scopes(around: index).first(where: { scope in
+                guard case .control(let word) = scope.kind else { return true }
+                return word == "do"
+            }), case .function(let head) = scope.kind, !overloaded.contains(head.name),
+            text.tokens[scope.head..<scope.open].contains(where: { $0.isName("throws") })
+        else { return nil }
+        return text.tokens.indices.first { word in
+            guard text.tokens[word].isName(head.name), isCall(word) else { return false }
+            let isOwn = text.sees(".", at: word - 1)
+            if isOwn, !text.sees("self", at: word - 2), !text.sees("Self", at: word - 2) {
+                return false
+            }
+            let first = isOwn ? word - 2 : word
+            return text.sees("try", "?", at: first - 2)
+                || text.sees("try", "?", "await", at: first - 3)
+        }
     }
 
     /// Whether a token runs each time a SwiftUI scene becomes active.

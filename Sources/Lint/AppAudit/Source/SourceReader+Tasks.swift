@@ -172,7 +172,8 @@ extension SourceReader {
         let works = body.contains {
             let name = text.tokens[$0].text
             return name == "await"
-                || isCall($0) && !isIdleCall($0) && !name.hasPrefix("setTaskCompleted")
+                || isCall($0) && (!isIdleCall($0) || functions[name] != nil)
+                    && !name.hasPrefix("setTaskCompleted")
         }
         if let expiration {
             readExpiration(expiration, body, isAwaited: isAwaited(ends, in: scope))
@@ -410,7 +411,11 @@ extension SourceReader {
         guard depth < 3 else { return false }
         for index in body where text.tokens[index].isName {
             let name = text.tokens[index].text.lowercased()
-            if name.contains("schedul") || name.contains("submit") || name.contains("request") {
+            // A notification is no task, and may be what a task looks for.
+            let isOfTask =
+                !name.contains("notification")
+                || ["task", "refresh", "background", "fetch", "sync"].contains(where: name.contains)
+            if isOfTask, ["schedul", "submit", "request"].contains(where: name.contains) {
                 return true
             }
             // A function in another file may request it.
