@@ -8,6 +8,66 @@ import Testing
 /// Background sessions, the events of which the app delegate gets, and requests for tasks.
 @Suite("Events of transfers, and requests")
 struct TransferEventsTests: SourceFaultSuite {
+    private static func events(_ body: String, _ more: String = "") -> String {
+        "class D {\nfunc application(_ a: UIApplication, handleEventsForBackgroundURLSession i: "
+            + "String, completionHandler: @escaping () -> Void) {\n\(body)\n}\n\(more)\n}"
+    }
+
+    private static func subjects(_ source: String) -> [SourceObservation.Subject] {
+        SourceReader.observations(
+            in: SourceText(Array(source.utf8), path: "a.swift"), SourceConstants()
+        ).map(\.subject)
+    }
+
+    @Test("a handler of events that completes at once")
+    func atOnce() {
+        let fault = Fault.transferEventsCompletedAtOnce
+        #expect(Self.faults(Self.events("print(i)\ncompletionHandler()")) == [fault])
+        #expect(
+            Self.faults(Self.events("DispatchQueue.main.async { completionHandler() }")) == [fault])
+        for body in [
+            "Shared.done = completionHandler",
+            "guard i == id else { completionHandler(); return }\ndone = completionHandler",
+            "manager.restore(i) { completionHandler() }",
+            "if i == id { completionHandler() }",
+            "sdk.handle(i, completionHandler)",
+        ] {
+            #expect(Self.faults(Self.events(body)) == [], "\(body)")
+        }
+    }
+
+    @Test("a completion handler that is kept, and called in the same file")
+    func kept() {
+        let call = "func end() { done?()\ndone = nil }"
+        let kept = SourceObservation.Subject.keptTransferCompletion
+        #expect(
+            Self.subjects(Self.events("S.shared.done = completionHandler", call)).contains(kept))
+        #expect(!Self.subjects(Self.events("S.shared.done = completionHandler")).contains(kept))
+        #expect(
+            Self.subjects("func urlSessionDidFinishEvents(forBackgroundURLSession s: S) { }")
+                == [.endOfSessionEvents])
+    }
+
+    @Test("a session that is made to end earlier transfers needs no delegate")
+    func ended() {
+        let session = "let s = URLSession(configuration: .background(withIdentifier: \"a\"))\n"
+        for end in [
+            "s.invalidateAndCancel()", "s.finishTasksAndInvalidate()",
+            "s.getAllTasks { tasks in tasks.forEach { $0.cancel() } }",
+        ] {
+            #expect(Self.subjects("func f() {\n" + session + end + "\n}") == [], "\(end)")
+        }
+        for use in [
+            "s.downloadTask(with: r).resume()",
+            "s.getAllTasks { $0.forEach { $0.cancel() } }\ns.downloadTask(with: r).resume()",
+            "s.getAllTasks { show($0.count) }",
+        ] {
+            #expect(
+                Self.faults("func f() {\n" + session + use + "\n}") == [.sessionWithoutDelegate],
+                "\(use)")
+        }
+    }
+
     @Test("a scheduled notification is no next request")
     func notifications() {
         func refresh(_ call: String) -> String {

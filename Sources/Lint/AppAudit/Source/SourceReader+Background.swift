@@ -252,12 +252,32 @@ extension SourceReader {
     mutating func readTransferEvents(_ head: SourceScope.FunctionHead, _ scope: SourceScope) {
         guard head.has("handleEventsForBackgroundURLSession") else { return }
         see(.backgroundSessionEvents, at: scope.head)
-        guard let completion = head.parameters.first(where: { $0.label == "completionHandler" }),
-            !text.content(ofBracket: scope.open).contains(where: {
-                text.tokens[$0].isName(completion.name) && !text.isLabel($0)
-            })
+        guard let completion = head.parameters.first(where: { $0.label == "completionHandler" })
         else { return }
-        see(.fault(.transferEventsWithoutCompletion), at: scope.head)
+        let uses = text.content(ofBracket: scope.open).filter {
+            text.tokens[$0].isName(completion.name) && !text.isLabel($0)
+        }
+        guard let use = uses.first else {
+            see(.fault(.transferEventsWithoutCompletion), at: scope.head)
+            return
+        }
+        guard uses.count == 1 else { return }
+        // `DispatchQueue.main.async { completionHandler() }` is at once too.
+        let around = text.scopes(around: use).first { around in
+            if case .closure("async") = around.kind { false } else { true }
+        }
+        if isCall(use), around?.open == scope.open {
+            see(.fault(.transferEventsCompletedAtOnce), at: use)
+        } else if text.sees("=", at: use - 1), let kept = text[use - 2], kept.isName,
+            // What calls it elsewhere may be the delegate of a library.
+            text.tokens.indices.contains(where: { word in
+                text.tokens[word].isName(kept.text)
+                    && (text.sees("(", at: word + 1) || text.sees("?", "(", at: word + 1)
+                        || text.sees("!", "(", at: word + 1))
+            })
+        {
+            see(.keptTransferCompletion, at: use)
+        }
     }
 
     /// Reads `URLSessionConfiguration.background(withIdentifier:)` and its use.
@@ -273,6 +293,7 @@ extension SourceReader {
         if isSwift, text.sees("(", "configuration", ":", at: start - 3),
             let word = [start - 4, start - 6].first(where: { sessionBracket($0) == start - 3 })
         {
+            if let body = surroundings(of: index), isEnded(word, in: body) { return }
             see(.backgroundSession, at: index)
             readSession(word)
             return
@@ -347,6 +368,8 @@ extension SourceReader {
         let label = arguments.first { text.tokens[$0].isName("delegate") }
         if label == nil || label.map({ text.sees(":", "nil", at: $0 + 1) }) == true {
             see(.fault(.sessionWithoutDelegate), at: word)
+        } else if let label, text.sees(":", "self", at: label + 1) {
+            see(.delegatedSession, at: word)
         }
         if let session = sessionName(word) { readTransfers(session) }
     }
@@ -367,11 +390,17 @@ extension SourceReader {
         guard text.sees("=", at: index - 1), let name = text[index - 2], name.isName else {
             return false
         }
-        return body.contains { word in
-            text.tokens[word].isName(name.text)
-                && (text.sees(".", "invalidateAndCancel", "(", at: word + 1)
-                    || text.sees(".", "finishTasksAndInvalidate", "(", at: word + 1))
+        let uses = body.filter { $0 > index && text.tokens[$0].isName(name.text) }
+        let isInvalidated = uses.contains {
+            text.sees(".", "invalidateAndCancel", at: $0 + 1)
+                || text.sees(".", "finishTasksAndInvalidate", at: $0 + 1)
         }
+        if isInvalidated { return true }
+        // `session.getAllTasks { tasks in tasks.forEach { $0.cancel() } }`, and nothing else
+        let isLocal = text.sees("let", at: index - 3)
+        return isLocal && !uses.isEmpty
+            && uses.allSatisfy { text.sees(".", "getAllTasks", at: $0 + 1) }
+            && body.contains { text.sees(".", "cancel", "(", at: $0) }
     }
 
     /// `session.downloadTask(with: url) { … }`: such a session takes no closures, which the form

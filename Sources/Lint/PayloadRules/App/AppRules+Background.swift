@@ -172,6 +172,7 @@ extension AppRules {
             faults(
                 facts, &findings, .transferEventsWithoutCompletion,
                 "the handler of a background URLSession's events drops its completion handler")
+            transferEvents(facts, &findings)
             for app in facts.apps where app.platform == .iOS || app.platform == nil {
                 // A session without a delegate gets no events.
                 let hopeless = Set(
@@ -264,6 +265,34 @@ extension AppRules {
                     findings.report(bundle, at: seen.place, message)
                 }
             }
+        }
+    }
+
+    /// Reports completion handlers of a session's events that are not called at the end of them.
+    private static func transferEvents(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for app in facts.apps where app.hasBackgroundTasks {
+            guard app.shows({ $0 == .delegatedSession }) else { continue }
+            for seen in app.observations
+            where seen.subject == .fault(.transferEventsCompletedAtOnce) {
+                findings.suspect(
+                    app, at: seen.place,
+                    "the handler of a background URLSession's events completes before they come",
+                    fix: """
+                        Keep the completion handler, and call it in \
+                        urlSessionDidFinishEvents(forBackgroundURLSession:).
+                        """)
+            }
+            guard app.sources?.isOwnComplete == true,
+                !app.shows({ $0 == .endOfSessionEvents }),
+                let kept = app.observations.first(where: { $0.subject == .keptTransferCompletion })
+            else { continue }
+            findings.suspect(
+                app, at: kept.place,
+                "nothing waits for the end of a background URLSession's events",
+                fix: """
+                    Call the completion handler in \
+                    urlSessionDidFinishEvents(forBackgroundURLSession:) of the session's delegate.
+                    """)
         }
     }
 

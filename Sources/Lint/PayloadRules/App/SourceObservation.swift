@@ -197,6 +197,8 @@ public struct SourceObservation: Hashable, Sendable {
         case closureInBackgroundSession
         /// A handler of a background session's events that drops its completion handler.
         case transferEventsWithoutCompletion
+        /// A handler of a background session's events that completes before they are delivered.
+        case transferEventsCompletedAtOnce
         /// A timer that starts when the app leaves the foreground.
         case timerInBackground
         /// A handler of silent pushes that starts more work than it has time for.

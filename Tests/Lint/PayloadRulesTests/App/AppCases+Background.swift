@@ -60,5 +60,26 @@ extension AppCase {
             source("CF045", "ended", [.backgroundAssertion, .backgroundAssertionEnd], nil),
             source("CF046", "no events", [.backgroundSession], .warning),
             source("CF046", "events", [.backgroundSession, .backgroundSessionEvents], nil),
+            source(
+                "CF046", "events that are completed before they come",
+                [
+                    .delegatedSession, .backgroundSessionEvents,
+                    .fault(.transferEventsCompletedAtOnce),
+                ], .warning),
+            source(
+                "CF046", "the events of a library",
+                [.backgroundSessionEvents, .fault(.transferEventsCompletedAtOnce)], nil),
+            source(
+                "CF046", "the end of events",
+                [
+                    .delegatedSession, .backgroundSessionEvents, .keptTransferCompletion,
+                    .endOfSessionEvents,
+                ], nil),
+            AppCase(
+                "CF046", "nothing waits for the end of events",
+                .ownText(
+                    .app(seen: [
+                        .delegatedSession, .backgroundSessionEvents, .keptTransferCompletion,
+                    ])), .warning),
         ]
 }
