@@ -40,6 +40,8 @@ enum AuditLimits {
     static let scopeDepth = 128
     /// The maximum number of tokens of a declaration's head, or of an expression.
     static let headWords = 200
+    /// The maximum number of tokens between a `sink` and its last closure.
+    static let sinkWords = 2_000
     /// The maximum number of observations in one source file.
     static let observationsPerFile = 1000
 }

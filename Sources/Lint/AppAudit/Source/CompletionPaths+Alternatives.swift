@@ -2,15 +2,24 @@
 
 /// Closures of one call of which another one runs if this one does not.
 extension CompletionPaths {
-    /// The labels of such closures: those of AFNetworking, RxSwift and Combine.
+    /// The labels of such closures: those of AFNetworking and RxSwift.
     private static let alternatives: [String: Set<String>] = [
         "success": ["failure"], "failure": ["success"],
         "onSuccess": ["onFailure", "onError"], "onFailure": ["onSuccess"],
-        "onNext": ["onError"], "receiveValue": ["receiveCompletion"],
+        "onNext": ["onError"],
     ]
 
     /// The closure that runs instead of one with the call, and does not make it.
     func silentAlternative(to open: Int) -> Int? {
+        if let sink = sinkClosures(around: open) {
+            guard sink.value == open else { return nil }
+            let end = text.content(ofBracket: sink.end)
+            // Whether it can fail, its type says; its text only if it asks for the failure.
+            let isSilent =
+                end.contains { text.tokens[$0].isName("failure") } && !mentions(end)
+                && !end.contains(where: endsProgram)
+            return isSilent ? sink.end : nil
+        }
         guard let label = label(ofClosure: open), let others = Self.alternatives[label],
             let bracket = (max(0, open - AuditLimits.headWords)..<open).last(where: {
                 text.partners[$0] > open
@@ -30,6 +39,44 @@ extension CompletionPaths {
             index = text.skipBracket(index, arguments)
         }
         return silent
+    }
+
+    /// The two closures of Combine's `sink`, if a closure is one of them: `sink(receiveCompletion: {
+    /// … }, receiveValue: { … })`, `sink(receiveCompletion: { … }) { … }`, `sink { … }
+    /// receiveValue: { … }`.
+    func sinkClosures(around open: Int) -> (end: Int, value: Int)? {
+        let first = max(0, open - AuditLimits.sinkWords)
+        for word in (first..<open).reversed() where text.tokens[word].isName("sink") {
+            guard let sink = closures(ofSink: word) else { continue }
+            if sink.end == open || sink.value == open { return sink }
+        }
+        return nil
+    }
+
+    private func closures(ofSink word: Int) -> (end: Int, value: Int)? {
+        var end: Int?
+        var value: Int?
+        var next = word + 1
+        if text.sees("(", at: next), text.partners[next] > next {
+            let arguments = text.content(ofBracket: next)
+            var index = arguments.lowerBound
+            while index < arguments.upperBound {
+                if text.sees("receiveCompletion", ":", "{", at: index) { end = index + 2 }
+                if text.sees("receiveValue", ":", "{", at: index) { value = index + 2 }
+                index = text.skipBracket(index, arguments)
+            }
+            next = text.partners[next] + 1
+        }
+        if text.sees("{", at: next), text.partners[next] > next {
+            if end != nil {
+                value = value ?? next
+            } else if text.sees("receiveValue", ":", "{", at: text.partners[next] + 1) {
+                end = next
+                value = text.partners[next] + 3
+            }
+        }
+        guard let end, let value else { return nil }
+        return (end, value)
     }
 
     private func endsProgram(_ index: Int) -> Bool {

@@ -210,7 +210,7 @@ struct CompletionPaths {
                 settledBefore[bracket] = before
             }
             // One of many elements may be the one that it waits for.
-            if strictness.entersClosures, !runsForEach(body),
+            if strictness.entersClosures, !runsForEach(body), !isMadeUpFor(open, depth),
                 !walk(body, isSettled: before, depth: depth + 1)
             {
                 gaps.append(open)
@@ -221,6 +221,17 @@ struct CompletionPaths {
             if !definitions.opens.contains(open) { isSettled = true }
         }
         return body.upperBound + 1
+    }
+
+    /// Whether the other closure of a `sink` makes the call if this one does not: the one for its
+    /// end runs after the one for its values.
+    private func isMadeUpFor(_ open: Int, _ depth: Int) -> Bool {
+        guard let sink = sinkClosures(around: open) else { return false }
+        if sink.end == open { return mentions(text.content(ofBracket: sink.value)) }
+        var other = self
+        let isSettled = other.walk(
+            text.content(ofBracket: sink.end), isSettled: false, depth: depth + 1)
+        return isSettled && other.gaps.count == gaps.count
     }
 
     /// Whether a closure runs once per element of a sequence.

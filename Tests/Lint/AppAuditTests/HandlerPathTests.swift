@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadLint
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Paths through handlers whose closures, calls and answers belong together.
+@Suite("Paths through handlers")
+struct HandlerPathTests: SourceFaultSuite {
+    private static let end = "task.setTaskCompleted(success: true)"
+
+    private static func task(_ body: String) -> String {
+        "func handle(task: BGProcessingTask) {\n\(body)\n}"
+    }
+
+    // MARK: Combine
+
+    @Test(
+        "the closures of one sink are a pair",
+        arguments: [
+            "load().sink(receiveCompletion: { _ in }, receiveValue: { _ in END })",
+            "load().sink(receiveCompletion: { _ in }) { _ in END }",
+            "load().sink { _ in END } receiveValue: { _ in }",
+            "load().sink(receiveCompletion: { r in\nswitch r {\ncase .finished: break\n"
+                + "case .failure: END\n}\n}) { _ in\nEND\n}",
+            "load().sink { r in\nif case .failure = r { END }\n} receiveValue: { _ in END }",
+            "load().sink(receiveCompletion: { _ in END }, receiveValue: { v in\n"
+                + "guard v else { return }\nEND\n})",
+        ])
+    func pairs(sink: String) {
+        let call = sink.replacing("END", with: Self.end) + ".store(in: &all)"
+        #expect(
+            !Self.faults(Self.task("task.expirationHandler = { stop() }\n" + call))
+                .contains(.taskPathWithoutEnd))
+        let time =
+            "func f() {\nlet id = UIApplication.shared.beginBackgroundTask { "
+            + "UIApplication.shared.endBackgroundTask(id) }\n"
+            + sink.replacing("END", with: "UIApplication.shared.endBackgroundTask(id)")
+            + ".store(in: &all)\n}"
+        #expect(Self.faults(time) == [])
+    }
+
+    @Test(
+        "neither closure of a sink ends the task on some path",
+        arguments: [
+            "load().sink(receiveCompletion: { r in\nif case .failure(let e) = r { print(e) }\n}, "
+                + "receiveValue: { _ in END })",
+            "load().sink(receiveCompletion: { r in\nif case .failure(let e) = r { print(e) }\n}) { "
+                + "_ in END }",
+            "load().sink(receiveCompletion: { _ in }, receiveValue: { v in\n"
+                + "guard v else { return }\nEND\n})",
+            "load().sink(receiveCompletion: { r in\nif case .failure = r { END }\n}, "
+                + "receiveValue: { _ in print(1) })",
+        ])
+    func openPairs(sink: String) {
+        let call = sink.replacing("END", with: Self.end) + ".store(in: &all)"
+        #expect(
+            Self.faults(Self.task("task.expirationHandler = { stop() }\n" + call))
+                .contains(.taskPathWithoutEnd))
+    }
+
+    // MARK: VoIP pushes
+
+    private static func voip(_ body: String) -> String {
+        "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, "
+            + "for type: PKPushType, completion: @escaping () -> Void) {\n\(body)\n}\n"
+    }
+}
