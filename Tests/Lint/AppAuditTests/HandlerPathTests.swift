@@ -61,6 +61,25 @@ struct HandlerPathTests: SourceFaultSuite {
                 .contains(.taskPathWithoutEnd))
     }
 
+    // MARK: Tasks
+
+    @Test("what a handler does at once has nothing to stop")
+    func idleExpiration() {
+        let log = "task.expirationHandler = { print(1) }\n"
+        #expect(!Self.faults(Self.task(log + "save()\n" + Self.end)).contains(.idleExpiration))
+        #expect(
+            Self.faults(Self.task(log + "save { \(Self.end) }")).contains(.idleExpiration))
+        #expect(Self.faults(Self.task(log + "work.run(task)")).contains(.idleExpiration))
+        // It takes the place of a handler that ended the task.
+        let caller =
+            "func begin() { s.register(forTaskWithIdentifier: \"a\", using: nil) { t in\n"
+            + "guard let task = t as? BGProcessingTask else { return }\n"
+            + "task.expirationHandler = {\n\(Self.end)\n}\nself.handle(task: task)\n} }\n"
+        #expect(
+            Self.faults(caller + Self.task(log + "save()\n" + Self.end))
+                .contains(.idleExpiration))
+    }
+
     // MARK: VoIP pushes
 
     private static func voip(_ body: String) -> String {

@@ -176,7 +176,13 @@ extension SourceReader {
                     && !name.hasPrefix("setTaskCompleted")
         }
         if let expiration {
-            readExpiration(expiration, body, isAwaited: isAwaited(ends, in: scope))
+            // What is done at once has nothing to stop, unless this replaces a handler that ends it.
+            let isDoneAtOnce =
+                handedOn.isEmpty && !ends.isEmpty && !isAwaited(ends, in: scope)
+                && !expirationIsSet(forWhatGets: scope)
+            readExpiration(
+                expiration, body, handedOn, isAwaited: isAwaited(ends, in: scope),
+                mayIdle: isDoneAtOnce)
             for index in handedOn {
                 guard let call = text.calls(around: index, in: body).first else { continue }
                 noteGuardedTask(of: text.tokens[call.name].text)
@@ -387,7 +393,9 @@ extension SourceReader {
     }
 
     /// Reads an expiration handler.
-    private mutating func readExpiration(_ index: Int, _ body: Range<Int>, isAwaited: Bool) {
+    private mutating func readExpiration(
+        _ index: Int, _ body: Range<Int>, _ handedOn: [Int], isAwaited: Bool, mayIdle: Bool
+    ) {
         if isLate(index, in: body) {
             see(.fault(.lateExpiration), at: index)
         } else if followsStart(index, in: body) {
@@ -398,7 +406,7 @@ extension SourceReader {
         let assigns = closure.contains { text.tokens[$0].isMark("=") }
         guard !assigns else { return }
         if calls.isEmpty {
-            see(.fault(.idleExpiration), at: index)
+            if !mayIdle { see(.fault(.idleExpiration), at: index) }
         } else if isAwaited,
             calls.allSatisfy({ text.tokens[$0].text.hasPrefix("setTaskCompleted") })
         {
