@@ -80,6 +80,20 @@ struct HandlerPathTests: SourceFaultSuite {
                 .contains(.idleExpiration))
     }
 
+    @Test("a function that works on the task begins before the expiration handler is set")
+    func workBeforeExpiration() {
+        let good = "task.expirationHandler = { task.setTaskCompleted(success: false) }\n"
+        #expect(
+            Self.faults(Self.task("work.execute(task: task)\n" + good))
+                .contains(.expirationAfterStart))
+        for body in [
+            good + "work.execute(task: task)\n", "show(task)\n" + good,
+            "log.debug(task)\n" + good, "self.current = task\n" + good,
+        ] {
+            #expect(!Self.faults(Self.task(body)).contains(.expirationAfterStart), "\(body)")
+        }
+    }
+
     // MARK: VoIP pushes
 
     private static func voip(_ body: String) -> String {

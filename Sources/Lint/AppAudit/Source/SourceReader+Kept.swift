@@ -198,6 +198,23 @@ extension SourceReader {
         }
     }
 
+    /// Whether an earlier statement hands the task to a function that works on it:
+    /// `work.execute(task: task)`.
+    func followsWork(_ handedOn: [Int], _ index: Int, in body: Range<Int>) -> Bool {
+        handedOn.contains { use in
+            guard use < index, text.scopeIndices[use] == text.scopeIndices[index],
+                let call = text.calls(around: use, in: body).first?.name,
+                isCall(call), !isIdleCall(call),
+                Self.startingVerbs.contains(where: text.tokens[call].text.hasPrefix)
+            else { return false }
+            // A function of this file may set the expiration handler of what it gets.
+            guard let helper = functions[text.tokens[call].text] else { return true }
+            return !text.content(ofBracket: helper.open).contains {
+                text.tokens[$0].text.hasSuffix("xpirationHandler")
+            }
+        }
+    }
+
     /// Whether a call gets a closure that completes the task, which ends before a later statement.
     private func hasEndingClosure(_ call: Int, before index: Int) -> Bool {
         guard

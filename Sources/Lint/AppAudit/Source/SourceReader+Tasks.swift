@@ -398,7 +398,7 @@ extension SourceReader {
     ) {
         if isLate(index, in: body) {
             see(.fault(.lateExpiration), at: index)
-        } else if followsStart(index, in: body) {
+        } else if followsStart(index, in: body) || followsWork(handedOn, index, in: body) {
             see(.fault(.expirationAfterStart), at: index)
         }
         guard let closure = expirationClosure(index) else { return }
