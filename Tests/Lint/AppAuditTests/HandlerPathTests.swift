@@ -94,6 +94,19 @@ struct HandlerPathTests: SourceFaultSuite {
         }
     }
 
+    @Test("a request for the next task in a catch alone is none after a success")
+    func nextTask() {
+        func refresh(_ success: String, _ failure: String) -> Set<Fault> {
+            Self.faults(
+                "func refresh(_ task: BGAppRefreshTask) {\n"
+                    + "task.expirationHandler = { w.cancel() }\n"
+                    + "Task {\ndo {\ntry await work()\n\(Self.end)\n\(success)\n} catch {\n"
+                    + "\(Self.end)\n\(failure)\n}\n}\n}")
+        }
+        #expect(refresh("", "schedule()").contains(.refreshWithoutNext))
+        #expect(!refresh("schedule()", "").contains(.refreshWithoutNext))
+    }
+
     // MARK: VoIP pushes
 
     private static func voip(_ body: String) -> String {

@@ -417,7 +417,7 @@ extension SourceReader {
     /// Whether these tokens, or functions of this file that they call, request the next task.
     private func schedulesNext(_ body: Range<Int>, depth: Int) -> Bool {
         guard depth < 3 else { return false }
-        for index in body where text.tokens[index].isName {
+        for index in body where text.tokens[index].isName && !isInCatch(index, of: body) {
             let name = text.tokens[index].text.lowercased()
             // A notification is no task, and may be what a task looks for.
             let isOfTask =
@@ -435,6 +435,14 @@ extension SourceReader {
             {
                 return true
             }
+        }
+        return false
+    }
+
+    /// Whether a token of a body runs only after an error.
+    private func isInCatch(_ index: Int, of body: Range<Int>) -> Bool {
+        for scope in text.scopes(around: index) where scope.open >= body.lowerBound {
+            if case .control("catch") = scope.kind { return true }
         }
         return false
     }
