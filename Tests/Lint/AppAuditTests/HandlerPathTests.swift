@@ -113,4 +113,21 @@ struct HandlerPathTests: SourceFaultSuite {
         "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, "
             + "for type: PKPushType, completion: @escaping () -> Void) {\n\(body)\n}\n"
     }
+
+    @Test("paths without a report are told once if they do not complete either")
+    func onePath() {
+        let report = "provider.reportNewIncomingCall(with: id, update: u) { _ in }"
+        let one = "if isMine(payload.dictionaryPayload) {\n\(report)\ncompletion()\n}"
+        #expect(Self.faults(Self.voip(one)) == [.voipPathWithoutReport])
+        let helped =
+            "if isMine(payload.dictionaryPayload) {\n\(report)\nfinish(completion)\n}"
+        let finish =
+            "func finish(_ done: @escaping () -> Void) {\nguard x else { return }\ndone()\n}"
+        #expect(
+            Self.faults(Self.voip(helped) + finish)
+                == [.voipPathWithoutReport, .voipPathWithoutCompletion])
+        let two = "if isMine(payload.dictionaryPayload) {\n\(report)\nif x { completion() }\n}"
+        #expect(
+            Self.faults(Self.voip(two)) == [.voipPathWithoutReport, .voipPathWithoutCompletion])
+    }
 }

@@ -165,11 +165,13 @@ extension SourceReader {
             text, body: scope, strictness, settles: reports.contains
         ).gaps.min() ?? reportGap(inHelpersOf: scope, reports, strictness, depth: 0) {
             see(.fault(.voipPathWithoutReport), at: gap)
+        var lacksReport = false
         } else {
             noteReports(of: scope, reports, strictness)
         }
         guard let completion else { return }
         guard completion != "_" else {
+            lacksReport = true
             see(.fault(.voipPathWithoutCompletion), at: scope.head)
             return
         }
@@ -181,7 +183,9 @@ extension SourceReader {
         }
         let subject = SourceObservation.Subject.fault(.voipPathWithoutCompletion)
         let gaps = CompletionPaths(text, body: scope, strictness, settles: isCall).gaps
-        if let gap = gaps.min() ?? gapInHelper(of: scope, completion, subject, strictness) {
+        let isSaid = lacksReport && reports.allSatisfy { alwaysCompletes(around: $0, isCall) }
+        let ownGap = isSaid ? nil : gaps.min()
+        if let gap = ownGap ?? gapInHelper(of: scope, completion, subject, strictness) {
             see(subject, at: gap)
         }
         readRepeatedCompletion(completion, in: scope)
@@ -196,6 +200,15 @@ extension SourceReader {
             !head.parameters.contains(where: { $0.types == ["PKPushPayload"] })
         else { return nil }
         var strictness = Self.voipStrictness
+    /// Whether each path through the block around a report calls the completion handler, so that
+    /// the paths without the call are paths without a report, which are told of.
+    private func alwaysCompletes(around report: Int, _ isCall: @escaping (Int) -> Bool) -> Bool {
+        guard let block = text.scopes(around: report).first(where: { _ in true }),
+            case .control = block.kind
+        else { return false }
+        return CompletionPaths(text, body: block, settles: isCall).gaps.isEmpty
+    }
+
         strictness.inputNames = inputNames(head, body).union(names)
         let reports = possibleReports(in: body, strictness.inputNames, head)
         return CompletionPaths(text, body: helper, strictness, settles: reports.contains).gaps.min()
