@@ -130,4 +130,26 @@ struct HandlerPathTests: SourceFaultSuite {
         #expect(
             Self.faults(Self.voip(two)) == [.voipPathWithoutReport, .voipPathWithoutCompletion])
     }
+
+    private static func isLate(_ source: String) -> Bool {
+        SourceReader.observations(
+            in: SourceText(Array(source.utf8), path: "a.swift"), SourceConstants()
+        ).contains { $0.subject == .lateReport }
+    }
+
+    @Test("a function that is called at once may report the call too late")
+    func lateHelper() {
+        let report = "self.provider.reportNewIncomingCall(with: id, update: u) { _ in }"
+        let wait = "DispatchQueue.main.asyncAfter(deadline: .now() + 1.5) { \(report) }"
+        let handler = Self.voip("handle()\ncompletion()")
+        #expect(Self.isLate(handler + "func handle() {\n\(wait)\n}"))
+        #expect(
+            Self.isLate(handler + "func handle() { show() }\nfunc show() {\n\(wait)\n}"))
+        #expect(!Self.isLate(handler + "func handle() {\n\(report)\n}"))
+        #expect(!Self.isLate(handler + "func handle() {\n\(report)\n\(wait)\n}"))
+        #expect(
+            !Self.isLate(
+                Self.voip("calls.report(payload)\nhandle()\ncompletion()")
+                    + "func handle() {\n\(wait)\n}"))
+    }
 }

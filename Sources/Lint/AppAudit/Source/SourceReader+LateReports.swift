@@ -19,11 +19,41 @@ extension SourceReader {
                 followReport(index, body)
             }
         }
-        guard !body.contains(where: { Self.reports.contains(text.tokens[$0].text) }) else { return }
+        guard !holdsOwnReport(body) else { return }
         let helpers = body.filter { reportsInHelper($0, of: scope) }
         if let first = helpers.first, helpers.allSatisfy({ isLate($0, in: scope, body) }) {
             see(.lateReport, at: first)
+        } else if let report = reportBehindCalls(in: scope, body) {
+            see(.lateReport, at: report)
         }
+    }
+
+    /// The first report in a function of this file that is called at once, and reports only later;
+    /// `nil` if anything else may report the call before.
+    private func reportBehindCalls(in scope: SourceScope, _ body: Range<Int>) -> Int? {
+        guard case .function(let head) = scope.kind else { return nil }
+        let calls = possibleReports(in: body, inputNames(head, body), head)
+            .filter { !isLate($0, in: scope, body) }.sorted()
+        let late = calls.map { lateReport(behind: $0, depth: 0) }
+        return late.contains(nil) ? nil : late.first ?? nil
+    }
+
+    private func holdsOwnReport(_ body: Range<Int>) -> Bool {
+        body.contains { Self.reports.contains(text.tokens[$0].text) }
+    }
+
+    /// The first report in the function that a call reaches, if each one there is late.
+    private func lateReport(behind call: Int, depth: Int) -> Int? {
+        guard depth < Self.handovers, let helper = calledFunction(call) else { return nil }
+        let body = text.content(ofBracket: helper.open)
+        guard holdsOwnReport(body) else {
+            let calls = body.filter { isCall($0) && calledFunction($0) != nil }
+            let late = calls.compactMap { lateReport(behind: $0, depth: depth + 1) }
+            let others = body.filter { isCall($0) && !isIdleCall($0) && !calls.contains($0) }
+            return others.isEmpty && late.count == 1 ? late[0] : nil
+        }
+        let reports = body.filter { Self.reports.contains(text.tokens[$0].text) }
+        return reports.allSatisfy { isLate($0, in: helper, body) } ? reports.first : nil
     }
 
     /// Whether a token calls a function of this file that reports the call.
@@ -31,9 +61,7 @@ extension SourceReader {
         guard isCall(index), let helper = calledFunction(index), helper.open != scope.open else {
             return false
         }
-        return text.content(ofBracket: helper.open).contains {
-            Self.reports.contains(text.tokens[$0].text)
-        }
+        return holdsOwnReport(text.content(ofBracket: helper.open))
     }
 
     /// Follows the closures around a report into the functions that get them.
