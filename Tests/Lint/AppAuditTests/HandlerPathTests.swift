@@ -152,4 +152,56 @@ struct HandlerPathTests: SourceFaultSuite {
                 Self.voip("calls.report(payload)\nhandle()\ncompletion()")
                     + "func handle() {\n\(wait)\n}"))
     }
+
+    // MARK: Silent pushes
+
+    private static func push(_ body: String, _ result: String = "") -> String {
+        "func application(_ a: A, didReceiveRemoteNotification u: U, "
+            + "fetchCompletionHandler done: @escaping (R) -> Void)\(result) {\n\(body)\n}\n"
+    }
+
+    @Test(
+        "an answer before the work of the handler has ended",
+        arguments: [
+            push("Task { await load() }\ndone(.newData)"),
+            push("session.dataTask(with: r) { d, _, _ in\nstore(d)\n}.resume()\ndone(.newData)"),
+            push("if x {\nbegin()\ndone(.newData)\nreturn\n}\ndone(.noData)")
+                + "func begin() {\nguard y else { return }\nTask { await load() }\n}",
+        ])
+    func early(source: String) {
+        #expect(Self.faults(source) == [.earlyAnswer])
+    }
+
+    @Test(
+        "answers that do not come too early",
+        arguments: [
+            push("Task {\nawait load()\ndone(.newData)\n}"),
+            push("Task { show() }\ndone(.newData)"),
+            push("Task { await logger.log(1) }\ndone(.newData)"),
+            push("if x { Task { await load() } }\nelse { done(.newData) }"),
+            push("let t = Task { await load() }\ndone(.newData)"),
+            push(
+                "let id = app.beginBackgroundTask { end() }\nTask { await load() }\n"
+                    + "done(.newData)"),
+            push("begin(done)\n") + "func begin(_ done: @escaping (R) -> Void) {\n"
+                + "Task {\nawait load()\ndone(.newData)\n}\n}",
+            push(
+                "session.dataTask(with: r) { d, _, _ in\nstore(d)\ng.leave()\n}.resume()\n"
+                    + "g.wait()\ndone(.newData)"),
+        ])
+    func notEarly(source: String) {
+        #expect(!Self.faults(source).contains(.earlyAnswer))
+    }
+
+    @Test("a handler that returns whether it handled the push may always answer new data")
+    func answerOfPlugin() {
+        #expect(
+            Self.faults(Self.push("P.send { s in done(.newData) }\nreturn true", " -> Bool"))
+                == [.alwaysNewData])
+        #expect(
+            Self.faults(Self.push("P.send { s in done(.noData) }\nreturn true", " -> Bool"))
+                == [])
+        let other = "guard mine else { return false }\ndone(.newData)\nreturn true"
+        #expect(Self.faults(Self.push(other, " -> Bool")) == [])
+    }
 }

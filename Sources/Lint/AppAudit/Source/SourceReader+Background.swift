@@ -33,7 +33,9 @@ extension SourceReader {
             }
             return [":", "(", ",", "="].contains(text[$0 - 1]?.text)
         }
-        if let first = answers.first, saysNewData, !isHandedOn {
+        if !isHandedOn, let completion, let early = earlyAnswer(completion, in: scope, body) {
+            see(.fault(.earlyAnswer), at: early)
+        } else if let first = answers.first, saysNewData, !isHandedOn {
             see(.fault(.alwaysNewData), at: first)
         }
     }

@@ -28,8 +28,9 @@ extension SourceReader {
             .remoteNotificationHandler(inSceneDelegate: type?.isSceneDelegate == true),
             at: scope.head)
         // A handler that returns whether it handled the push leaves others to its caller.
-        guard !answers(scope) else { return }
-        readWork(of: scope, completion?.name)
+        let answers = answers(scope)
+        if !answers || !mayReturnNo(scope) { readWork(of: scope, completion?.name) }
+        guard !answers else { return }
         // A function with another name is called by a handler, which may complete for it.
         guard ["application", "didReceiveRemoteNotification"].contains(head.name) else { return }
         if let completion { readPaths(to: completion.name, in: scope, .pathWithoutCompletion) }
@@ -50,6 +51,14 @@ extension SourceReader {
     /// Whether a function returns whether something was for it.
     private func answers(_ scope: SourceScope) -> Bool {
         text.tokens[scope.head..<scope.open].contains { $0.isName("Bool") || $0.isName("BOOL") }
+    }
+
+    private func mayReturnNo(_ scope: SourceScope) -> Bool {
+        let body = text.content(ofBracket: scope.open)
+        return body.contains { index in
+            text.tokens[index].isName("return")
+                && !["true", "YES"].contains(text[index + 1]?.text)
+        }
     }
 
     /// Finds paths without a call of the completion handler, or with two. Only the first gap of a
@@ -156,6 +165,7 @@ extension SourceReader {
             strictness.exemptNames.insert(type.name)
         }
         let reports = possibleReports(in: body, strictness.inputNames, head)
+        var lacksReport = false
         if reports.isEmpty {
             let isEmpty =
                 completion == nil && !head.isAsync
@@ -165,13 +175,12 @@ extension SourceReader {
             text, body: scope, strictness, settles: reports.contains
         ).gaps.min() ?? reportGap(inHelpersOf: scope, reports, strictness, depth: 0) {
             see(.fault(.voipPathWithoutReport), at: gap)
-        var lacksReport = false
+            lacksReport = true
         } else {
             noteReports(of: scope, reports, strictness)
         }
         guard let completion else { return }
         guard completion != "_" else {
-            lacksReport = true
             see(.fault(.voipPathWithoutCompletion), at: scope.head)
             return
         }
@@ -191,15 +200,6 @@ extension SourceReader {
         readRepeatedCompletion(completion, in: scope)
     }
 
-    /// The first path without a report in a function that gets a push from another file, under
-    /// these names.
-    func reportGap(in helper: SourceScope, _ names: Set<String>) -> Int? {
-        let body = text.content(ofBracket: helper.open)
-        // A function that gets the whole push is read where it is.
-        guard case .function(let head) = helper.kind, holdsReport(body),
-            !head.parameters.contains(where: { $0.types == ["PKPushPayload"] })
-        else { return nil }
-        var strictness = Self.voipStrictness
     /// Whether each path through the block around a report calls the completion handler, so that
     /// the paths without the call are paths without a report, which are told of.
     private func alwaysCompletes(around report: Int, _ isCall: @escaping (Int) -> Bool) -> Bool {
@@ -209,6 +209,15 @@ extension SourceReader {
         return CompletionPaths(text, body: block, settles: isCall).gaps.isEmpty
     }
 
+    /// The first path without a report in a function that gets a push from another file, under
+    /// these names.
+    func reportGap(in helper: SourceScope, _ names: Set<String>) -> Int? {
+        let body = text.content(ofBracket: helper.open)
+        // A function that gets the whole push is read where it is.
+        guard case .function(let head) = helper.kind, holdsReport(body),
+            !head.parameters.contains(where: { $0.types == ["PKPushPayload"] })
+        else { return nil }
+        var strictness = Self.voipStrictness
         strictness.inputNames = inputNames(head, body).union(names)
         let reports = possibleReports(in: body, strictness.inputNames, head)
         return CompletionPaths(text, body: helper, strictness, settles: reports.contains).gaps.min()

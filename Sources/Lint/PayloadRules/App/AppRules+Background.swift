@@ -54,6 +54,9 @@ extension AppRules {
                 facts, &findings, .longHandler,
                 "the handler of silent pushes waits longer than its 30 seconds")
             faults(
+            faults(
+                facts, &findings, .earlyAnswer,
+                "the handler of silent pushes answers `newData` before its own work has ended")
                 facts, &findings, .alwaysNewData,
                 "the handler of silent pushes answers `newData` whatever happened",
                 severity: .note)

@@ -205,5 +205,7 @@ public struct SourceObservation: Hashable, Sendable {
         case longHandler
         /// A handler of silent pushes that always reports new data.
         case alwaysNewData
+        /// A handler of silent pushes that answers while work that it began still runs.
+        case earlyAnswer
     }
 }

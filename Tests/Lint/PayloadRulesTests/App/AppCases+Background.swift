@@ -48,7 +48,7 @@ extension AppCase {
                 info: Plist.modes("location"), nil)
         ]
         + fault("CF048", .longHandler, .warning)
-        + fault("CF048", .alwaysNewData, .note)
+        + fault("CF048", .alwaysNewData, .note) + fault("CF048", .earlyAnswer, .warning)
         + [
             source(
                 "CF044", "both ways",

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Finds handlers of silent pushes that answer while their own work still runs.
+extension SourceReader {
+    private static let requests: Set = ["dataTask", "downloadTask", "uploadTask"]
+
+    /// The first answer `newData` behind work that has not ended: a task that nothing waits for, or
+    /// a request with a closure.
+    func earlyAnswer(_ completion: String, in handler: SourceScope, _ body: Range<Int>) -> Int? {
+        body.first { call in
+            guard text.tokens[call].isName(completion), isCall(call), !text.isLabel(call),
+                isOnPath(call, of: handler), answersNewData(call),
+                !body.contains(where: { text.tokens[$0].text.hasPrefix("beginBackgroundTask") }),
+                !follows(call, in: body, where: waits)
+            else { return false }
+            return (body.lowerBound..<call).contains { word in
+                precedes(word, call, in: handler)
+                    && (beginsWork(word, completion, in: body)
+                        || callsWork(word, completion, in: handler))
+            }
+        }
+    }
+
+    private func answersNewData(_ call: Int) -> Bool {
+        let arguments = text.sees("(", at: call + 1) ? text.content(ofBracket: call + 1) : 0..<0
+        return arguments.contains {
+            ["newData", "UIBackgroundFetchResultNewData"].contains(text.tokens[$0].text)
+        }
+    }
+
+    /// Whether a token of a function is in no closure there.
+    private func isOnPath(_ index: Int, of function: SourceScope) -> Bool {
+        for scope in text.scopes(around: index) {
+            if scope.open == function.open { return true }
+            guard case .control = scope.kind else { return false }
+        }
+        return false
+    }
+
+    /// Whether a word runs before a call whenever the call runs.
+    private func precedes(_ word: Int, _ call: Int, in function: SourceScope) -> Bool {
+        for scope in text.scopes(around: word) {
+            if scope.open == function.open { return true }
+            guard case .control = scope.kind, scope.open < call, call < scope.close else {
+                return false
+            }
+        }
+        return false
+    }
+
+    /// Whether a word begins a task, or a request, that does not complete the push itself.
+    private func beginsWork(_ word: Int, _ completion: String, in body: Range<Int>) -> Bool {
+        let name = text.tokens[word].text
+        guard name == "Task" || Self.requests.contains(name), isCall(word),
+            let before = text[word - 1]
+        else { return false }
+        // What is kept may be waited for.
+        if name == "Task", before.isMark("=") || before.isMark(".") { return false }
+        var open = word + 1
+        if text.sees("(", at: open), text.partners[open] > open { open = text.partners[open] + 1 }
+        guard text.sees("{", at: open), text.partners[open] < body.upperBound else { return false }
+        let closure = text.content(ofBracket: open)
+        guard !closure.contains(where: { text.tokens[$0].isName(completion) }) else { return false }
+        if name != "Task" { return closure.contains { isCall($0) && !isIdleCall($0) } }
+        return closure.contains { index in
+            guard text.tokens[index].isName("await") else { return false }
+            return (index..<text.statementEnd(index, closure)).contains {
+                isCall($0) && !isIdleCall($0)
+            }
+        }
+    }
+
+    /// Whether a word calls a function of this file that begins such work on each of its paths.
+    private func callsWork(_ word: Int, _ completion: String, in handler: SourceScope) -> Bool {
+        guard isCall(word), let helper = calledFunction(word), helper.open != handler.open,
+            case .function(let head) = helper.kind, !head.isAsync,
+            text[word + 1].map({ $0.isMark("(") }) == true,
+            !text.content(ofBracket: word + 1).contains(where: {
+                text.tokens[$0].isName(completion)
+            }), !text.sees("{", at: text.partners[word + 1] + 1)
+        else { return false }
+        let body = text.content(ofBracket: helper.open)
+        return !body.contains { text.tokens[$0].text.hasPrefix("beginBackgroundTask") }
+            && body.contains { index in
+                precedes(index, body.upperBound - 1, in: helper)
+                    && beginsWork(index, completion, in: body)
+            }
+    }
+}
