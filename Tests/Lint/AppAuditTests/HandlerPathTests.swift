@@ -204,4 +204,42 @@ struct HandlerPathTests: SourceFaultSuite {
         let other = "guard mine else { return false }\ndone(.newData)\nreturn true"
         #expect(Self.faults(Self.push(other, " -> Bool")) == [])
     }
+
+    // MARK: Background time
+
+    @Test("what else an expiration handler does ends no time")
+    func expiration() {
+        func faults(_ body: String, _ rest: String = "") -> Set<Fault> {
+            Self.faults(
+                "class A {\nfunc f() {\nself.id = UIApplication.shared.beginBackgroundTask {\n"
+                    + "\(body)\n}\n}\n\(rest)\n}")
+        }
+        let fault: Set<Fault> = [.assertionExpirationWithoutEnd]
+        #expect(faults("self.timer.invalidate(); self.id = .invalid") == fault)
+        #expect(faults("self.pollTimer?.invalidate(); self.id = .invalid") == fault)
+        #expect(faults("self.note()", "func note() { print(1) }") == fault)
+        let end = "UIApplication.shared.endBackgroundTask(id)"
+        #expect(faults("self.note()", "func note() { \(end) }") == [])
+        #expect(faults("self.note()", "func note() { manager.stop() }") == [])
+        #expect(faults("self.session.invalidate()") == [])
+        #expect(
+            Self.faults(
+                "@implementation A\n- (void)f {\n_id = [[UIApplication sharedApplication] "
+                    + "beginBackgroundTaskWithExpirationHandler:^{ [ws.timer invalidate]; "
+                    + "ws.task = UIBackgroundTaskInvalid; }];\n}\n@end", "a.m") == fault)
+    }
+
+    @Test("a closure that ends the time is followed into the function that gets it")
+    func closureOfTime() {
+        func faults(_ guarded: String) -> Set<Fault> {
+            Self.faults(
+                "class A {\nfunc f() {\nlet id = UIApplication.shared.beginBackgroundTask { x() }\n"
+                    + "submit { UIApplication.shared.endBackgroundTask(id) }\n}\n"
+                    + "func submit(completion: @escaping () -> Void) {\n"
+                    + "URLSession.shared.dataTask(with: u) { d, _, _ in\n"
+                    + "guard let d else { \(guarded) }\ncompletion()\n}.resume()\n}\n}")
+        }
+        #expect(faults("return") == [.assertionPathWithoutEnd])
+        #expect(faults("return completion()") == [])
+    }
 }

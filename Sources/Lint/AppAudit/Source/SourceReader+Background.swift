@@ -127,9 +127,23 @@ extension SourceReader {
 
     /// Whether a token in an expiration handler may end the time. The end of a task of
     /// `BGTaskScheduler` is another one.
-    private func mayEndTime(at index: Int) -> Bool {
+    private func mayEndTime(at index: Int, depth: Int = 0) -> Bool {
         guard !text.tokens[index].text.hasPrefix("setTaskCompleted") else { return false }
-        return isCall(index) && !isIdleCall(index) || text.sees("?", "(", at: index + 1)
+        if text.sees("?", "(", at: index + 1) { return true }
+        guard isCall(index), !isIdleCall(index), !endsTimer(index) else { return false }
+        guard depth < Self.handovers, let helper = calledFunction(index) else { return true }
+        return text.content(ofBracket: helper.open).contains {
+            mayEndTime(at: $0, depth: depth + 1)
+        }
+    }
+
+    /// Whether a call only stops a timer: `self.timer?.invalidate()`.
+    private func endsTimer(_ index: Int) -> Bool {
+        guard text.tokens[index].isName("invalidate") else { return false }
+        var owner = text.isObjectiveC ? index - 1 : index - 2
+        if text.sees("?", at: owner) || text.sees("!", at: owner) { owner -= 1 }
+        guard let name = text[owner], name.isName else { return false }
+        return Self.nameParts(name.text).contains("timer")
     }
 
     private func lacksExpiration(_ index: Int) -> Bool {
@@ -222,6 +236,16 @@ extension SourceReader {
             let gaps = CompletionPaths(text, body: rest, strictness, settles: settles).gaps
             if let gap = gaps.min(), !needsEnd || !gaps.contains(index) {
                 see(.fault(.assertionPathWithoutEnd), at: gap)
+            } else if gaps.isEmpty, !needsEnd {
+                let isBehind = { (word: Int) in word >= start && settles(word) }
+                let given = (start..<scope.close).filter { word in
+                    text.tokens[word].isName("endBackgroundTask") && isCall(word)
+                        && text.content(ofBracket: word + 1).contains(where: settles)
+                }
+                let fault = SourceObservation.Subject.fault(.assertionPathWithoutEnd)
+                if let gap = self.gap(behind: given, in: scope, fault, settles: isBehind) {
+                    see(fault, at: gap)
+                }
             }
             return
         }
