@@ -242,4 +242,36 @@ struct HandlerPathTests: SourceFaultSuite {
         #expect(faults("return") == [.assertionPathWithoutEnd])
         #expect(faults("return completion()") == [])
     }
+
+    // MARK: Registration
+
+    private static func occasions(_ body: String) -> [SourceObservation.Occasion] {
+        let source = "func f() async {\n\(body)\n}"
+        return SourceReader.observations(
+            in: SourceText(Array(source.utf8), path: "a.swift"), SourceConstants()
+        ).compactMap { seen in
+            if case .remoteNotificationRegistration(let occasion) = seen.subject {
+                occasion
+            } else {
+                nil
+            }
+        }
+    }
+
+    @Test("the answer to a request that is written over several lines")
+    func requestOverLines() {
+        let register = "if granted { UIApplication.shared.registerForRemoteNotifications() }"
+        for request in [
+            "let granted = try await center\n.requestAuthorization(options: [.alert])",
+            "let granted =\ntry await UNUserNotificationCenter.current()\n"
+                + ".requestAuthorization(options: [.alert])",
+            "let granted = (try? await center\n.requestAuthorization(options: [.alert])) ?? false",
+        ] {
+            #expect(Self.occasions(request + "\n" + register) == [.permission], "\(request)")
+        }
+        #expect(
+            Self.occasions(
+                "let granted = flag\nlet other = try await center\n"
+                    + ".requestAuthorization(options: [.alert])\n" + register) == [.unknown])
+    }
 }

@@ -222,8 +222,8 @@ extension SourceReader {
             }
             for word in (scope.open..<index).suffix(AuditLimits.headWords)
             where asksForAlerts(text.tokens[word].text) {
-                let line = text.tokens[word].position.line
-                var start = word
+                var start = startOfValue(word)
+                let line = text.tokens[start].position.line
                 while start > scope.open, text.tokens[start].position.line == line { start -= 1 }
                 for declared in start..<word where text.tokens[declared].isName("let") {
                     if let name = text[declared + 1], name.isName { names.insert(name.text) }
@@ -232,6 +232,26 @@ extension SourceReader {
             break
         }
         return names
+    }
+
+    /// The start of the value that a call is the end of: `try await center.call(…)`, also over
+    /// several lines; the equals sign before it if there is one.
+    private func startOfValue(_ call: Int) -> Int {
+        var start = call
+        while text.sees(".", at: start - 1) {
+            start -= 2
+            if text.sees("?", at: start) || text.sees("!", at: start) { start -= 1 }
+            if start > 0, text.sees(")", at: start), text.partners[start] > 0 {
+                start = text.partners[start] - 1
+            }
+        }
+        while start > 0,
+            text.tokens[start - 1].isName("await") || text.tokens[start - 1].isName("try")
+                || ["?", "!", "("].contains(where: text.tokens[start - 1].isMark)
+        {
+            start -= 1
+        }
+        return text.sees("=", at: start - 1) ? start - 1 : start
     }
 
     /// Whether a closure gets the answer of the user: `requestAuthorization { granted, _ in`, or
