@@ -274,4 +274,17 @@ struct HandlerPathTests: SourceFaultSuite {
                 "let granted = flag\nlet other = try await center\n"
                     + ".requestAuthorization(options: [.alert])\n" + register) == [.unknown])
     }
+
+    @Test("what registers on old systems only runs no more")
+    func oldSystems() {
+        let register = "UIApplication.shared.registerForRemoteNotifications()"
+        func source(_ condition: String) -> String {
+            "if \(condition) {\ncenter.requestAuthorization(options: o) { granted, _ in\n"
+                + "if granted { \(register) }\n}\n} else {\n\(register)\n}"
+        }
+        #expect(Self.occasions(source("#available(iOS 10.0, *)")) == [.permission])
+        #expect(Self.occasions(source("#available(iOS 17, *)")) == [.permission, .unknown])
+        #expect(Self.occasions(source("#available(iOS 10.0, *), x")) == [.permission, .unknown])
+        #expect(Self.occasions("guard #available(iOS 10, *) else { \(register); return }") == [])
+    }
 }

@@ -91,7 +91,7 @@ extension SourceText {
         return sees("!", at: before) || sees("=", at: before) && !sees("_", at: before - 1)
     }
 
-    private func scope(openedAt open: Int) -> SourceScope? {
+    func scope(openedAt open: Int) -> SourceScope? {
         guard open + 1 < tokens.count, scopeIndices[open + 1] >= 0 else { return nil }
         let scope = scopes[scopeIndices[open + 1]]
         return scope.open == open ? scope : nil

@@ -107,6 +107,34 @@ extension SourceReader {
         return [head.name]
     }
 
+    /// Whether code runs only on systems that Xcode builds for no more: `if #available(iOS 10, *) {
+    /// … } else { … }`.
+    func isForOldSystems(_ index: Int) -> Bool {
+        text.scopes(around: index).contains { scope in
+            guard case .control(let keyword) = scope.kind else { return false }
+            var condition = scope.head..<scope.open
+            if keyword == "else" {
+                guard text.sees("}", at: scope.head - 1),
+                    let first = text.scope(openedAt: text.partners[scope.head - 1]),
+                    case .control("if") = first.kind
+                else { return false }
+                condition = first.head..<first.open
+            } else if keyword != "guard" {
+                return false
+            }
+            // A further condition may fail on any system.
+            guard let check = condition.first(where: { text.tokens[$0].text == "available" }),
+                text.sees("(", "iOS", at: check + 1), condition.count < 16,
+                !condition.contains(where: { index in
+                    ["&&", "||", "!"].contains(where: text.tokens[index].isMark)
+                }),
+                text.partners[check + 1] + (keyword == "guard" ? 2 : 1) >= condition.upperBound,
+                let version = text[check + 3].flatMap({ Double($0.text) })
+            else { return false }
+            return version < 13
+        }
+    }
+
     /// The function around a token, or that starts there, and in no other function.
     func outerFunction(of index: Int) -> SourceScope? {
         var found = heads[index]

@@ -137,7 +137,7 @@ struct SourceReader {
         if let subject = Self.subjects[name] { see(subject, at: index) }
         switch name {
         case "registerForRemoteNotifications"
-        where isCall(index) && text[index - 1]?.isName("func") != true:
+        where isCall(index) && text[index - 1]?.isName("func") != true && !isForOldSystems(index):
             let occasion = occasion(of: index)
             see(
                 .remoteNotificationRegistration(occasion == .afterLaunch ? .launch : occasion),
