@@ -287,4 +287,25 @@ struct HandlerPathTests: SourceFaultSuite {
         #expect(Self.occasions(source("#available(iOS 10.0, *), x")) == [.permission, .unknown])
         #expect(Self.occasions("guard #available(iOS 10, *) else { \(register); return }") == [])
     }
+
+    // MARK: Tokens
+
+    @Test("a token is not kept if what sends it reads it next")
+    func tokenForSending() {
+        func isStored(_ next: String) -> Bool {
+            let source =
+                "class A {\nfunc application(_ a: A, "
+                + "didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data) {\n"
+                + "UserDefaults.standard.set(hex(deviceToken), "
+                + "forKey: Keys.pushToken)\n\(next)\n}\nfunc send() {\n"
+                + "guard let t = UserDefaults.standard.string(forKey: Keys.pushToken) else {\n"
+                + "return\n}\napi.send(t)\n}\n}"
+            return SourceReader.observations(
+                in: SourceText(Array(source.utf8), path: "a.swift"), SourceConstants()
+            ).contains { $0.subject == .storedDeviceToken }
+        }
+        #expect(isStored(""))
+        #expect(!isStored("send()"))
+        #expect(isStored("if isNew { send() }"))
+    }
 }

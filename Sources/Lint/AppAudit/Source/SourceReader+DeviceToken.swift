@@ -200,7 +200,31 @@ extension SourceReader {
         // The first argument is stored; the key after it may have any name.
         let value = text.content(ofBracket: call).prefix(AuditLimits.headWords)
             .prefix { !text.tokens[$0].isMark(",") }
-        if value.contains(where: isToken) { see(.storedDeviceToken, at: index) }
+        if value.contains(where: isToken), !isReadNext(value.upperBound) {
+            see(.storedDeviceToken, at: index)
+        }
+    }
+
+    /// Whether a function that is called next reads what was stored under a key, as one that sends
+    /// it does: `defaults.set(token, forKey: key)`, then `send()`.
+    private func isReadNext(_ comma: Int) -> Bool {
+        guard text.sees(",", "forKey", ":", at: comma), let (_, body) = function(around: comma)
+        else { return false }
+        var last = comma + 3
+        while text.sees(".", at: last + 1) { last += 2 }
+        guard text.sees(")", at: last + 1), let key = text[last]?.text else { return false }
+        return (last..<max(last, body.upperBound)).contains { call in
+            guard isCall(call), text.scopeIndices[call] == text.scopeIndices[comma],
+                let helper = calledFunction(call)
+            else { return false }
+            return text.content(ofBracket: helper.open).contains { word in
+                text.tokens[word].text == key
+                    && (word - 8..<word).contains { text.sees("forKey", ":", at: $0) }
+                    && (word - 10..<word).contains {
+                        ["string", "object", "value", "data"].contains(text[$0]?.text)
+                    }
+            }
+        }
     }
 
     /// Reads `[[NSUserDefaults standardUserDefaults] setObject:token forKey:@"deviceToken"]`.
