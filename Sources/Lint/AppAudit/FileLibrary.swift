@@ -245,10 +245,26 @@ extension FileLibrary {
             && tree.foldersOfOddNames.isEmpty
         let callers = digests.reduce(into: Set<String>()) { $0.formUnion($1.callers) }
         let mentions = isKnown ? mentions(of: callers, in: present) : [:]
-        return AppFacts.Sources(
+        var sources = AppFacts.Sources(
             digests.flatMap { $0.observations(constants, guarded: guarded, mentions: mentions) }
                 .filter { !$0.isUncalled || !$0.isProvenByFile },
             isComplete: isOwnComplete && list.unread.isEmpty, isOwnComplete: isOwnComplete)
+        if sources.observations.contains(where: {
+            $0.isUncalled && $0.subject == .voipRegistration
+        }) {
+            sources.holdsLaunch = holdsLaunch(present)
+        }
+        return sources
+    }
+
+    /// Whether one of some files has what the system runs at launch, by the names that it has.
+    private func holdsLaunch(_ files: [String]) -> Bool {
+        let words = tree.index.words([
+            "UIApplicationDelegate", "UIApplicationMain", "UIApplicationDelegateAdaptor",
+            "WindowGroup", "didFinishLaunchingWithOptions", "applicationDidFinishLaunching",
+            "FlutterAppDelegate", "ExpoAppDelegate", "RCTAppDelegate",
+        ])
+        return files.contains { tree.index.words(words, .named, in: $0)?.isEmpty != true }
     }
 
     /// Whether a tool writes a source file, by its name: `GeneratedPluginRegistrant.m`,

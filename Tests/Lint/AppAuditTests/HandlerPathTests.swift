@@ -308,4 +308,29 @@ struct HandlerPathTests: SourceFaultSuite {
         #expect(!isStored("send()"))
         #expect(isStored("if isNew { send() }"))
     }
+
+    @Test("without the code of the launch, a function without a caller may register")
+    func launch() throws {
+        func rules(_ other: String) throws -> Set<String> {
+            let folder = try TestFolder()
+            let plist = "<plist version=\"1.0\"><dict>"
+            try folder.write(
+                plist + "<key>CFBundlePackageType</key><string>APPL</string></dict></plist>",
+                to: "Info.plist")
+            try folder.write(
+                "class Pushes: NSObject, PKPushRegistryDelegate {\nfunc start() {\n"
+                    + "registry.desiredPushTypes = [.voIP]\n}\n"
+                    + Self.voip(
+                        "guard let id = payload.dictionaryPayload[\"id\"] else {\ncompletion()\n"
+                            + "return\n}\nCalls.shared.ring(id)\ncompletion()") + "}\n",
+                to: "A.swift")
+            try folder.write(other, to: "B.swift")
+            let report = try Audit(paths: [folder.path]).report().applying(RulePolicy())
+            return Set(AuditScopeTests.rules(report))
+        }
+        #expect(try rules("class B {\n}\n").contains("CF033"))
+        #expect(
+            try !rules("@main class B: UIResponder, UIApplicationDelegate {\n}\n")
+                .contains("CF033"))
+    }
 }

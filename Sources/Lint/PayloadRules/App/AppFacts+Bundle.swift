@@ -82,6 +82,9 @@ extension AppFacts {
         /// Whether all source text of the bundle itself was read, regardless of packages and
         /// frameworks.
         public var isOwnComplete: Bool
+        /// Whether the code that the system runs at launch is among the source text. Otherwise a
+        /// function that nothing calls may still run.
+        public var holdsLaunch = true
 
         /// Creates observations. If everything was read, so was the bundle's own text.
         public init(

@@ -17,9 +17,10 @@ extension AppRules {
                 once if there is none.
                 """
         ) { facts, findings in
-            // If nothing in the app can report a call, rule CF009 covers it.
+            // If nothing in the app can report a call, rule CF009 covers it, or no push comes.
             faults(facts, &findings, .voipPathWithoutReport) { bundle in
-                bundle.lacks { $0 == .callInterface } ? "CF009" : nil
+                bundle.lacks { $0 == .callInterface } && !mayBeRegisteredElsewhere(bundle)
+                    ? "CF009" : nil
             }
         },
         AppRule(
@@ -54,14 +55,22 @@ extension AppRules {
                 facts, &findings, .longHandler,
                 "the handler of silent pushes waits longer than its 30 seconds")
             faults(
-            faults(
                 facts, &findings, .earlyAnswer,
                 "the handler of silent pushes answers `newData` before its own work has ended")
+            faults(
                 facts, &findings, .alwaysNewData,
                 "the handler of silent pushes answers `newData` whatever happened",
                 severity: .note)
         },
     ]
+
+    /// Whether only functions that nothing calls register for VoIP pushes, and what the system runs
+    /// at launch, which may call them, was not read.
+    private static func mayBeRegisteredElsewhere(_ bundle: AppFacts.Bundle) -> Bool {
+        let registrations = bundle.observations.filter { $0.subject == .voipRegistration }
+        return bundle.sources?.holdsLaunch == false && !registrations.isEmpty
+            && registrations.allSatisfy(\.isUncalled)
+    }
 
     private static let tasks: [AppRule] = [
         AppRule(
