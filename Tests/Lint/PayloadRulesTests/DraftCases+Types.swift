@@ -185,6 +185,10 @@ extension DraftCase {
             .found(at: "/aps/content-state/a/0/end", .warning)),
         .payload(
             "LA008", .liveactivity,
+            activity(#""content-state":{"values":{"end":"2026-11-21T09:34:00Z"}}"#),
+            .found(at: "/aps/content-state/values/end", .note)),
+        .payload(
+            "LA008", .liveactivity,
             activity(#""content-state":{"homeScore":1,"_x":2,"end":793000000,"day":"2026-11-21"}"#),
             .clean),
         .payload(

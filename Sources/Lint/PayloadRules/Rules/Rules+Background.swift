@@ -16,7 +16,7 @@ extension Rules {
         Rule(
             "BG005", .warning, "`aps` holds more than `content-available`",
             why: "Apple asks that `aps` of a background push hold `content-available` alone.",
-            from: [.backgroundUpdates], fix: "Remove the key from `aps`.", for: .background,
+            from: [.backgroundUpdates], fix: "Remove the key.", for: .background,
             check: otherKeys),
         Rule(
             "BG010", .error, "`content-available` is not a number",

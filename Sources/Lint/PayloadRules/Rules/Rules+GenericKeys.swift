@@ -22,6 +22,7 @@ extension Rules {
                 let isForWebsite = push.document?.hasText(key, "url-args") == true
                 findings.report(
                     .node(key), isForWebsite ? "`url-args` is for pushes of a website" : nil,
+                    fix: push.document.flatMap { header(namedBy: key, in: $0) },
                     severity: isForWebsite ? .note : nil)
             }
             if push.type == .alert, push.hasVisibleKeys {
@@ -62,6 +63,15 @@ extension Rules {
     private static let keysOfActivities: Set<APSKey> = [
         .timestamp, .event, .staleDate, .dismissalDate, .attributes,
     ]
+
+    /// What to do with a key that has the name of a header; `nil` for any other.
+    private static func header(namedBy key: Int, in document: JSONDocument) -> String? {
+        let headers = ["apns-push-type", "apns-topic", "apns-priority", "apns-expiration"]
+        let name = String(decoding: document.text(key).prefix(32), as: UTF8.self).lowercased()
+        if headers.contains(name) { return "Send it as a header." }
+        return headers.contains("apns-" + name)
+            ? "Send it as the header apns-\(name), or move it out of `aps` to the top level." : nil
+    }
 
     /// The key of Xcode's `.apns` files for the simulated app.
     private static let simulatorKey: StaticString = "Simulator Target Bundle"

@@ -23,8 +23,11 @@ extension Rules {
             guard event(of: push) == .start, let aps = push.aps else { return }
             for key in [APSKey.attributesType, .attributes, .alert]
             where !push.apsKeys.contains(key) && !isMisspelt(key, in: push) {
+                let isBeside = key != .alert && push.rootMember(key.name) != nil
                 findings.report(
-                    .node(aps.value), "a start has no `\(key.name)`", fix: "Add `\(key.name)`.")
+                    .node(aps.value), "a start has no `\(key.name)`",
+                    fix: isBeside
+                        ? "Move `\(key.name)` from beside `aps` into it." : "Add `\(key.name)`.")
             }
         },
         Rule(
@@ -212,6 +215,8 @@ extension Rules {
             document.kind(state.value) == .object
         else { return }
         var hasSnakeCase = false
+        // Where the last object ends that is a member in it.
+        var innerEnd = state.value
         for node in (state.value + 1)..<Int(document.nodes[state.value].next) {
             switch document.kind(node) {
             case .key where !hasSnakeCase && isSnakeCase(document.text(node)):
@@ -224,7 +229,11 @@ extension Rules {
             case .string where isISODate(document.text(node)):
                 findings.report(
                     .node(node), "a date of `content-state` is text",
-                    fix: "Write a Date as seconds since 2001, as JSONEncoder does by default.")
+                    fix: "Write a Date as seconds since 2001, as JSONEncoder does by default.",
+                    // Such an object may be a dictionary of texts.
+                    severity: node < innerEnd ? .note : nil)
+            case .object where document.kind(node - 1) == .key:
+                innerEnd = max(innerEnd, Int(document.nodes[node].next))
             default: break
             }
         }

@@ -15,7 +15,7 @@ extension Rules {
         Rule(
             "WG002", .warning, "`aps` holds more than `content-changed`",
             why: "Apple documents no other key for this push type.", from: [.proposal],
-            fix: "Remove the key from `aps`.", for: [.widgets, .controls]
+            fix: "Remove the key.", for: [.widgets, .controls]
         ) { push, findings in
             guard !push.apsKeys.isSubset(of: APSKeySet(.contentChanged)) else { return }
             forEachAppleKey(push) { key, node in
