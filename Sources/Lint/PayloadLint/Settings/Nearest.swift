@@ -25,12 +25,25 @@ package enum Nearest {
 
     /// Whether two names differ by at most this many letters, whatever their case and separators.
     static func isNear(_ name: String, _ known: String, upTo limit: Int) -> Bool {
-        let (left, right) = (folded(name), folded(known))
-        return abs(left.count - right.count) <= limit && distance(left, right) <= limit
+        isNear(folded(name), folded(known), upTo: limit)
+    }
+
+    /// The same for names without case and separators.
+    static func isNear(_ name: [UInt8], _ known: [UInt8], upTo limit: Int) -> Bool {
+        guard abs(name.count - known.count) <= limit else { return false }
+        // What both begin and end with does not count.
+        let start = zip(name, known).prefix { $0 == $1 }.count
+        let (left, right) = (name.dropFirst(start), known.dropFirst(start))
+        let end = zip(left.reversed(), right.reversed()).prefix { $0 == $1 }.count
+        let (first, second) = (Array(left.dropLast(end)), Array(right.dropLast(end)))
+        if min(first.count, second.count) == 0 || limit <= 1 {
+            return max(first.count, second.count) <= limit
+        }
+        return distance(first, second) <= limit
     }
 
     /// The name without case and separators, so that `keyFile` and `key_file` equal `key-file`.
-    private static func folded(_ name: String) -> [UInt8] {
+    static func folded(_ name: String) -> [UInt8] {
         name.lowercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
     }
 

@@ -307,16 +307,19 @@ extension WrapperRequest {
         return push.faults.isEmpty ? [] : [faulty(push.faults)]
     }
 
-    /// Reports members with a typing error in their name.
+    /// Reports members with a typing error in their name, once for each name that is meant.
     private func misspeltNames(among known: [String]) -> [PushDocument.Fault] {
-        document.members(of: node).compactMap { member in
+        let names = names
+        var missing = known.filter { !names.contains($0) }.map { ($0, Nearest.folded($0)) }
+        return document.members(of: node).compactMap { member in
             let name = String(decoding: document.text(member.key), as: UTF8.self)
-            guard name.utf8.count >= 10, !known.contains(name),
-                let meant = known.first(where: {
-                    abs($0.utf8.count - name.utf8.count) <= 3 && Nearest.isNear(name, $0, upTo: 1)
-                }),
-                self.member(meant) == nil
+            guard name.utf8.count >= 10 else { return nil }
+            let letters = Nearest.folded(name)
+            guard
+                let place = missing.firstIndex(where: { Nearest.isNear(letters, $0.1, upTo: 1) }),
+                !known.contains(name)
             else { return nil }
+            let meant = missing.remove(at: place).0
             return fault(
                 member, pointer: pointer, fix: "Write `\(meant)`.",
                 "is not a member of this request, which has `\(meant)` instead")
