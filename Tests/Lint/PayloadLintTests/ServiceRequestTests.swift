@@ -78,6 +78,10 @@ struct ServiceRequestTests {
                     + #""b"],"ios_badgeType":"Increase","ios_badgeCount":1,"content_extra":1"#, []
             ),
             (#""contents":{"en":"x"},"content_available_at":"2026-11-27""#, []),
+            (
+                #""contents":{"en":"x"},"ios_categori":"a","ios_categary":"b""#,
+                ["ios_categori"]
+            ),
         ])
     func misspelt(members: String, expected: [String]) async throws {
         let receiver = members.contains("_segments") ? "" : #","included_segments":["All"]"#
@@ -124,6 +128,64 @@ struct ServiceRequestTests {
                 == ["error G012 /message/content_available"])
         let other = text.replacing("{\"message", with: "{\"id\":1,\"message")
         #expect(try await FirebaseTests.findings(other) == [])
+    }
+
+    @Test(
+        "a message of Firebase without its object is warned of what Firebase refuses",
+        arguments: [
+            (
+                #"{"token":"t","notification":{"title":"a","sound":"b"},"webpush":{},"apns":{"#
+                    + #""payload":{"aps":{"badge":1}}}}"#, ["warning G012 /notification/sound"]
+            ),
+            (
+                #"{"data":{"a":1},"android":{},"apns":{"payload":{"aps":{"badge":1}}}}"#,
+                ["warning G014 /data/a"]
+            ),
+            (
+                #"{"priority":"high","data":{"a":"1"},"android":{},"apns":{"#
+                    + #""payload":{"aps":{"badge":1}}}}"#, ["warning G012 /priority"]
+            ),
+            (
+                #"{"notification":{"title":"a"},"android":{},"apns":{"aps":{"badge":1}}}"#,
+                ["error G010 /apns/aps"]
+            ),
+            (
+                #"{"message":{"token":"t","notification":{"title":"a"},"data":{"a":null}}}"#,
+                ["error G014 /message/data/a"]
+            ),
+            (
+                #"{"priority":"high","apns":{"headers":{"apns-priority":"10"},"#
+                    + #""payload":{"aps":{"badge":1}}}}"#, ["warning G012 /priority"]
+            ),
+            // Other services have such members too.
+            (
+                #"{"notification":{"title":"a","imageUrl":"b"},"android":{},"apns":{"#
+                    + #""payload":{"aps":{"badge":1}}}}"#, []
+            ),
+            (#"{"token":"t","notification":{"title":"a"},"priority":"high"}"#, []),
+            (#"{"token":"t","notification":{"title":"a"},"data":{"a":1}}"#, []),
+            (#"{"token":"t","notification":{"id":1,"sound":"b"},"data":{"a":1}}"#, []),
+            (#"{"topic":"orders","notification":{"title":"a","sound":"b"}}"#, []),
+            (#"{"notification":{"title":"a"},"data":{},"apns":{"aps":{"badge":1}}}"#, []),
+            (
+                #"{"token":"t","user":1,"notification":{"title":"a","sound":"b"}}"#, []
+            ),
+        ])
+    func bareMessages(text: String, expected: [String]) async throws {
+        #expect(try await FirebaseTests.findings(text) == expected)
+    }
+
+    @Test("a lifetime in text shows Firebase's HTTP API, whose payload has Apple's names")
+    func lifetimes() async throws {
+        let text =
+            #"{"token":"t","android":{"ttl":60000},"data":{"a":"1"},"apns":{"headers":{"#
+            + #""apns-priority":"5"},"payload":{"aps":{"contentAvailable":true}}}}"#
+        #expect(try await FirebaseTests.findings(text) == [])
+        let other = text.replacing("60000", with: #""60s""#)
+        #expect(
+            try await FirebaseTests.findings(other).contains {
+                $0.hasSuffix("G012 /apns/payload/aps/contentAvailable")
+            })
     }
 
     @Test("a device of a push gateway of Matrix says by its app id that it is for PushKit")

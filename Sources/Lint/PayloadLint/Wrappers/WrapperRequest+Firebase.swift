@@ -152,23 +152,29 @@ extension WrapperRequest {
 
     /// What Firebase refuses in a message of its present API: members of `notification` that are
     /// for one platform only, and data that is no text. A message with a recipient in an object of
-    /// its own is sent as it is.
+    /// its own is sent as it is; a program may change one by itself before.
     func refusals() -> [PushDocument.Fault] {
-        guard isMessageOfFirebase, isMessageOfSNS || isWholeMessage else { return [] }
+        guard isMessageOfSNS || isWholeMessage || showsFirebaseByParts, isMessageOfFirebase else {
+            return []
+        }
+        let severity: Severity = showsFirebaseByParts ? .warning : .error
         var faults = faults(
-            ofData: .error, "a value in `data` is no text, and Firebase refuses the message",
-            fix: "Write the value as text.")
+            ofData: severity, "a value in `data` is no text, and Firebase refuses the message",
+            fix: "Write the value as text.", allowing: [.string])
         if let notification = member("notification")?.value,
             document.kind(notification) == .object
         {
             for given in document.members(of: notification) {
                 let name = String(decoding: document.text(given.key), as: UTF8.self)
-                guard !["title", "body", "image"].contains(name) else { continue }
+                // A library has a name of its own for the image.
+                guard !["title", "body", "image"].contains(name),
+                    !pointer.isEmpty || name != "imageUrl"
+                else { continue }
                 var fault = fault(
                     given, pointer: pointer + "/notification",
                     fix: "Move it into `apns.payload.aps`, or into `android.notification`.",
                     "is not a member of `notification`, and Firebase refuses the message")
-                fault.severity = .error
+                fault.severity = severity
                 faults.append(fault)
             }
         }
@@ -178,8 +184,8 @@ extension WrapperRequest {
             var fault = fault(
                 given, pointer: pointer,
                 fix: "Write what each platform has for it, as `apns.payload`.",
-                "is not a member of `message`, and Firebase refuses the message")
-            fault.severity = .error
+                "is not a member of a message, and Firebase refuses it")
+            fault.severity = severity
             faults.append(fault)
         }
         return faults
@@ -200,6 +206,30 @@ extension WrapperRequest {
         }
     }
 
+    /// Whether there is a part for another platform by the name that Firebase has for it.
+    var hasPartForOthers: Bool {
+        ["android", "webpush"].contains { member($0).map { document.kind($0.value) } == .object }
+    }
+
+    /// Whether the lifetime for Android is a text, as in Firebase's HTTP API: its library for
+    /// JavaScript, which has other names in `aps`, takes a number.
+    var hasTextualLifetime: Bool {
+        let lifetime = member("android").flatMap { member("ttl", of: $0.value) }
+        return lifetime.map { document.kind($0.value) } == .string
+    }
+
+    /// Whether a message without an object `message` has Firebase's form: `apns` has the members
+    /// that it has there, both of them or a part for another platform beside it.
+    private var showsFirebaseByParts: Bool {
+        guard pointer.isEmpty, destination == nil, member("to") == nil,
+            let apns = member("apns")?.value
+        else { return false }
+        let parts = ["payload", "headers"].filter { name in
+            member(name, of: apns).map { document.kind($0.value) } == .object
+        }
+        return parts.count == 2 || hasPartForOthers && !parts.isEmpty
+    }
+
     /// Whether an object has the members of a message of the present API, and no others but those
     /// of the former one: a recipient, and something to show or for a platform. Other services have
     /// messages too.
@@ -207,7 +237,7 @@ extension WrapperRequest {
         let parts = ["notification", "android", "apns", "webpush"]
         let recipients = ["token", "topic", "condition"]
         let known = Self.formerNames.union(
-            parts + recipients + ["name", "data", "fcm_options", "fcmOptions"])
+            parts + recipients + ["tokens", "name", "data", "fcm_options", "fcmOptions"])
         // A message of another service may have data and a recipient alone.
         let token = member("token").flatMap { document.scalarText($0.value) } ?? ""
         return document.members(of: node).allSatisfy { member in
@@ -215,18 +245,19 @@ extension WrapperRequest {
         }
             && (Self.isToken(token)
                 || parts.contains { member($0).map { document.kind($0.value) } == .object })
-            && (isMessageOfSNS
+            && (isMessageOfSNS || pointer.isEmpty
                 || recipients.contains { member($0).map { document.kind($0.value) } == .string })
             && member("topic").flatMap { document.scalarText($0.value) }?.contains("/") != true
     }
 
     /// Reports the first value of `data` that is no text.
     private func faults(
-        ofData severity: Severity, _ clause: String, fix: String
+        ofData severity: Severity, _ clause: String, fix: String,
+        allowing kinds: Set<JSONNode.Kind> = [.string, .null]
     ) -> [PushDocument.Fault] {
         guard let data = member("data")?.value, document.kind(data) == .object,
             let first = document.members(of: data).first(where: { member in
-                ![.string, .null].contains(document.kind(member.value))
+                !kinds.contains(document.kind(member.value))
             })
         else { return [] }
         let name = String(decoding: document.text(first.key), as: UTF8.self)

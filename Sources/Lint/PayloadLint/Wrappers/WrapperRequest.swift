@@ -169,7 +169,8 @@ struct WrapperRequest {
         }
         // Without an enclosing `message`, it is a message of one of Firebase's libraries.
         var push = firebase(
-            given?.value, payload?.value, at: pointer + "/apns", isOfLibrary: pointer.isEmpty)
+            given?.value, payload?.value, at: pointer + "/apns",
+            isOfLibrary: pointer.isEmpty && !hasTextualLifetime)
         // A message without recipient and content is merged with another one that has them.
         let rest = ["token", "tokens", "topic", "condition", "notification", "to"]
         push.isPart = pointer.isEmpty && !rest.contains { member($0) != nil }
@@ -197,11 +198,14 @@ struct WrapperRequest {
         return showsFormerFirebase
     }
 
-    /// The member `aps` of `apns` beside `payload` or `headers`, or in a message with a recipient.
+    /// The member `aps` of `apns` beside `payload` or `headers`, or in a message with a recipient,
+    /// or with parts for other platforms by Firebase's names.
     private func misplacedAPS(_ apns: Int?) -> (key: Int, value: Int)? {
         guard let apns, let aps = member("aps", of: apns), document.kind(aps.value) == .object
         else { return nil }
-        let isMessage = ["token", "tokens", "topic", "condition"].contains { member($0) != nil }
+        let isMessage =
+            hasPartForOthers
+            || ["token", "tokens", "topic", "condition"].contains { member($0) != nil }
         let isBeside = ["payload", "headers"].contains { member($0, of: apns) != nil }
         return isBeside || isMessage && member("interests") == nil ? aps : nil
     }
