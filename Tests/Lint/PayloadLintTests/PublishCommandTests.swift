@@ -20,7 +20,8 @@ struct PublishCommandTests {
         let good = Self.message(#"{"aps":{"alert":"x","badge":1}}"#)
         for (text, expected) in [
             ("--message '\(badge)'", ["error G014 /APNS/aps/badge"]), ("--message '\(good)'", []),
-            ("--message \"$M\"", []), ("--message 'Good evening'", []),
+            ("--message='\(badge)'", ["error G014 /APNS/aps/badge"]), ("--message \"$M\"", []),
+            ("--message 'Good evening'", []),
             ("--message '{\"status\":\"ok\"}'", []),
             ("--message '\(good.replacing("1}", with: "'$N'}"))'", []),
             (#"--message "{\"default\":\"d\",\"APNS\":\"$PAYLOAD\"}""#, []),
@@ -63,6 +64,8 @@ struct PublishCommandTests {
         for other in [
             plain.replacing("publish", with: "publish $OPTIONS"),
             plain.replacing("--target-arn", with: "--phone-number"),
+            plain.replacing("--message ", with: "--message-structure=json --message "),
+            plain.replacing("--message ", with: "--cli-input-json file://a.json --message "),
         ] {
             #expect(try await FirebaseTests.findings(other, name: "a.sh") == [], "\(other)")
         }
@@ -94,10 +97,16 @@ struct PublishCommandTests {
                 try await FirebaseTests.findings(file + command + "\n", name: "a.sh") == expected,
                 "\(command)")
         }
+        let printed = file.replacing("cat > p.json <<", with: "cat <<")
+        #expect(try await FirebaseTests.findings(printed, name: "a.sh") == found)
+        let piped = file.replacing("cat > p.json << 'EOF'", with: "cat << 'EOF' | ./edit")
+        #expect(try await FirebaseTests.findings(piped, name: "a.sh") == [])
         let tee = file.replacing("cat > p.json", with: "tee p.json > /dev/null")
         #expect(try await FirebaseTests.findings(tee, name: "a.sh") == found)
         let other = file.replacing(payload, with: #"{"name":"x","badge":"1"}"#)
         #expect(try await FirebaseTests.findings(other, name: "a.sh") == [])
+        let settings = file.replacing(payload, with: #"{"aps":3}"#)
+        #expect(try await FirebaseTests.findings(settings, name: "a.sh") == [])
         let open = file.replacing("'EOF'", with: "EOF").replacing("\"1\"", with: "$N")
         #expect(try await FirebaseTests.findings(open, name: "a.sh") == [])
     }

@@ -23,7 +23,9 @@ extension DocumentReader {
             splitting: Self.severity(ofSplitWordsIn: text, name: name))
         guard writesPush, Self.isScript(bytes, name: name), let sent = Self.places(sentBy: requests)
         else { return result }
-        let others = script.unnamedFiles.filter { !sent.contains($0.trimmed.fileOffset(of: 0)) }
+        let others = (script.unnamedFiles + script.printed).filter {
+            !sent.contains($0.trimmed.fileOffset(of: 0))
+        }
         for pushes in others.compactMap(pushes(inFile:)) {
             result = result ?? PushDocument(kind: .request, hasComments: true)
             result?.items += pushes.items
@@ -256,7 +258,10 @@ extension DocumentReader {
             for index in wrapped.items.indices { wrapped.items[index].isInScript = true }
             return wrapped
         }
-        guard document.last("aps", of: 0) != nil else { return nil }
+        // Settings of another program may have such a key.
+        guard let aps = document.last("aps", of: 0), document.kind(aps.value) == .object else {
+            return nil
+        }
         return PushDocument(kind: .payload, items: [item(ofPayload: body)])
     }
 
@@ -361,7 +366,13 @@ extension DocumentReader {
                 isWhole = false
                 continue
             }
-            if let value = words.first, !value.string.hasPrefix("--") {
+            if let equals = option.utf8.firstIndex(of: UInt8(ascii: "=")) {
+                var value = word
+                let start = option.utf8.distance(from: option.startIndex, to: equals) + 1
+                value.text = word.text.slice(start..<word.text.bytes.count)
+                options[String(option[..<equals])] = value
+            } else if let value = words.first, !value.string.hasPrefix("--") {
+                isWhole = isWhole && !value.isList
                 options[option] = value
                 words.removeFirst()
             }
@@ -388,8 +399,9 @@ extension DocumentReader {
         var result = self.document(of: pushes)
         for index in result.items.indices { result.items[index].isInScript = true }
         let isForApp = options["--target-arn"] != nil || options["--topic-arn"] != nil
-        if isWhole, isForApp, options["--message-structure"] == nil, let word = options["--message"]
-        {
+        let saysStructure = ["--message-structure", "--cli-input-json", "--cli-input-yaml"]
+            .contains { options[$0] != nil }
+        if isWhole, isForApp, !saysStructure, let word = options["--message"] {
             result.faults.append(WrapperRequest.missingStructure(at: word.start, pointer: ""))
         }
         return result

@@ -65,6 +65,8 @@ struct ShellText {
     private var piped: EmbeddedText?
     /// The `curl`, `simctl push` and `aws sns publish` commands, in order.
     private(set) var commands: [Command] = []
+    /// The here-documents that are printed.
+    private(set) var printed: [EmbeddedText] = []
     /// The here-documents after the current line: the delimiter, and whether it was quoted.
     var waiting: [(delimiter: String, isQuoted: Bool)] = []
 
@@ -175,6 +177,11 @@ struct ShellText {
             var whole = output.isAdded ? files[output.name] ?? EmbeddedText() : EmbeddedText()
             whole.append(text)
             files[output.name] = whole
+        }
+        if command.words.count == 1, first.string == "cat", command.output == nil,
+            !command.isPiped, let text = command.input
+        {
+            printed.append(text)
         }
         if command.words.count == 2, first.string == "tee", let text = command.input ?? piped {
             files[Self.fileName(command.words[1].string)] = text
