@@ -46,6 +46,34 @@ struct JoinedBlocksTests {
                 == [])
     }
 
+    @Test("headers may be an object of JSON")
+    func objects() async throws {
+        let headers = #"{"apns-push-type":"background","apns-priority":"10"}"#
+        let page = Self.page("", #"{"aps":{"content-available":1}}"#)
+            .replacing("```\n\n```", with: "```json\n\(headers)\n```")
+        #expect(try await Self.findings(page) == ["warning BG006 4"])
+        for (old, new) in [("\"10\"", "\"5\""), ("apns-priority", "retries")] {
+            #expect(try await Self.findings(page.replacing(old, with: new)) == [], "\(new)")
+        }
+    }
+
+    @Test("a title that names APNs and PushKit is for calls, but not a list of both")
+    func titlesWithAPNs() async throws {
+        let payload = #"{"aps":{"content-available":1},"uuid":"u1","callerName":"A"}"#
+        let page = { (title: String) in
+            "# Calls\n\n## \(title)\n\n```json\n\(payload)\n```\n"
+        }
+        for title in ["Payload (VoIP push via APNs)", "APNs VoIP payload", "VoIP payload"] {
+            #expect(try await Self.findings(page(title)) == ["warning VO009 6"], "\(title)")
+        }
+        for title in [
+            "APNs / VoIP payload", "VoIP, APNs", "APNs and VoIP", "VoIP fallback by APNs",
+            "VoIP for chat",
+        ] {
+            #expect(try await Self.findings(page(title)) == [], "\(title)")
+        }
+    }
+
     @Test("headers behind the payload are its own too")
     func before() async throws {
         let page = """

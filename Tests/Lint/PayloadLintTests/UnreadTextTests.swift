@@ -132,4 +132,36 @@ struct UnreadTextTests {
             #expect(reason == another || !reasons[0].contains(another), "\(text): \(reasons)")
         }
     }
+
+    @Test(
+        "a key of dots stands for what was left out, also in JSON without other faults",
+        arguments: [
+            #"{"aps":{"…":"…"},"a":1}"#, #"{"aps":{"alert":"x","...":"..."}}"#,
+            #"{"aps":{"alert":{"…":"…"}}}"#,
+        ])
+    func dots(text: String) async throws {
+        #expect(try await FirebaseTests.findings(text) == [])
+        let page = "# A\n\n```json\n\(text)\n```\n"
+        #expect(try await FirebaseTests.findings(page, name: "a.md") == [])
+        guard !text.contains("alert\":{") else { return }
+        let other = text.replacing("…", with: "x").replacing("...", with: "x")
+        #expect(try await FirebaseTests.findings(other).last == "warning G011 /aps/x")
+    }
+
+    @Test("several objects with comments are judged each")
+    func objects() async throws {
+        let badge = #"{"aps":{"alert":"x","badge":"1"}}"#
+        let text = "// one\n\(badge)\n// two\n\(badge)\n"
+        let found = ["error G014 /aps/badge", "error G014 /aps/badge"]
+        #expect(try await FirebaseTests.findings(text, name: "a.jsonc") == found)
+        let page = "# A\n\n```jsonc\n\(text)```\n"
+        #expect(try await FirebaseTests.findings(page, name: "a.md") == found)
+    }
+
+    @Test("a comment in a file of JSON is one, also with a colon in it")
+    func colonInComment() async throws {
+        let text = "// a: 1\n{\"aps\":{\"alert\":\"x\",\"badge\":\"1\"}}\n"
+        #expect(
+            try await FirebaseTests.findings(text) == ["error G001 ", "error G014 /aps/badge"])
+    }
 }

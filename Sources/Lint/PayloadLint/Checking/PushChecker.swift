@@ -99,6 +99,13 @@ struct PushChecker: Sendable {
         }
         guard !item.isAddressed || !Self.isRequest(report) else { return }
         var item = item
+        if !all.isEmpty, IllustratedJSON.hasKeyOfDots(item.draft.payload) {
+            item.isIllustration = true
+            all.removeAll { diagnostic in
+                diagnostic.pointer.split(separator: "/").last.map { IllustratedJSON.isDots($0) }
+                    == true
+            }
+        }
         if item.weightWithoutAPS == nil, report.diagnostics.contains(where: { $0.rule == "G010" }) {
             item.weightWithoutAPS = .error
         }

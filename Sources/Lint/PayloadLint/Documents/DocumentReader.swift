@@ -72,6 +72,12 @@ struct DocumentReader: Sendable {
             }
             return result
         }
+        if allowsComments,
+            var result = readObjects(IllustratedJSON(bytes).bytes, besideFile: name)
+        {
+            result.hasComments = true
+            return result
+        }
         if isYAML, !allowsComments {
             let document = readYAML(bytes)
             let isPush =
@@ -299,7 +305,8 @@ struct DocumentReader: Sendable {
         let text = bytes.afterByteOrderMark
         let start = text.firstIndex { !" \t\r\n".utf8.contains($0) } ?? text.endIndex
         let line = text[start...].prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-        guard let first = line.first, !"{[\"".utf8.contains(first) else { return false }
+        // A comment of JSON begins with slashes.
+        guard let first = line.first, !"{[\"/".utf8.contains(first) else { return false }
         return line.starts(with: "---".utf8) || first == UInt8(ascii: "#")
             || line.contains(UInt8(ascii: ":"))
     }

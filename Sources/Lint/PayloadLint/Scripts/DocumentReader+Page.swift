@@ -139,6 +139,11 @@ extension DocumentReader {
         {
             return read(lines, of: block, besideFile: name)
         }
+        if block.contains(text: "\"apns-"), let document = try? JSONScanner.scan(block),
+            let lines = FieldLines(document)
+        {
+            return .headers(lines.item(assumptions))
+        }
         let text =
             IllustratedJSON.hasTypographicQuotes(block) ? IllustratedJSON(block).bytes : block
         // In a string, a payload has escapes.
@@ -150,7 +155,7 @@ extension DocumentReader {
         guard let block = Self.behindLogText(block, language) else {
             return Self.showsPayloadInCode(text) ? .unread(.source) : .other
         }
-        guard isForPush else { return readService(block, language) }
+        guard isForPush else { return readService(block, language, besideFile: name) }
         do throws(JSONSyntaxError) {
             guard var result = readValue(try JSONScanner.scan(block)) else { return .other }
             let count = result.items.count
@@ -165,8 +170,16 @@ extension DocumentReader {
             result.isForeign = false
             return mentionsPush ? .pushes(result) : .other
         } catch {
-            return readSeveral(block, besideFile: name) ?? readIllustration(block, language, error)
+            return readSeveral(block, besideFile: name)
+                ?? readIllustration(block, language, error, besideFile: name)
         }
+    }
+
+    /// Reads objects that stand one behind another in a file with comments. Returns `nil` for any
+    /// other text, or if none of them is a push.
+    func readObjects(_ bytes: [UInt8], besideFile name: String) -> PushDocument? {
+        guard case .pushes(let result)? = readSeveral(bytes, besideFile: name) else { return nil }
+        return result
     }
 
     /// Reads objects that stand one behind another. Returns `nil` for any other block, or if none
@@ -239,7 +252,9 @@ extension DocumentReader {
 
     /// Reads a block that is a request to Firebase or unmistakably one to another service, or none
     /// that concerns APNs.
-    private func readService(_ block: [UInt8], _ language: String) -> Reading {
+    private func readService(
+        _ block: [UInt8], _ language: String, besideFile name: String
+    ) -> Reading {
         let request = { (document: JSONDocument) -> PushDocument? in
             guard let result = wrapped(document, EmbeddedText(file: document.bytes)),
                 !result.items.isEmpty || !result.faults.isEmpty,
@@ -261,7 +276,7 @@ extension DocumentReader {
                     block.contains(text: "\"to\"") && block.contains(text: "\"notification\"")
                 return readable == nil && isLike ? .unread(.incomplete) : .other
             }
-            let reading = readIllustration(block, language, error)
+            let reading = readIllustration(block, language, error, besideFile: name)
             guard case .pushes(var result) = reading else { return reading }
             result.isForeign = true
             return .pushes(result)
@@ -326,7 +341,7 @@ extension DocumentReader {
     /// Reads a block that is no JSON. With comments it is read without them. Only one that says to
     /// be JSON, or nothing of what it is, and was not written for people, has errors of syntax.
     private func readIllustration(
-        _ block: [UInt8], _ language: String, _ error: JSONSyntaxError
+        _ block: [UInt8], _ language: String, _ error: JSONSyntaxError, besideFile name: String
     ) -> Reading {
         let text = IllustratedJSON(block)
         let hasComments = text.hasComments || ["jsonc", "json5"].contains(language)
@@ -340,6 +355,15 @@ extension DocumentReader {
         }
         if hasComments, !text.isAbridged, let document = try? JSONScanner.scan(text.bytes) {
             guard var result = readValue(document) else { return .other }
+            for index in result.items.indices {
+                result.items[index].isIllustration = true
+                result.items[index].draft.headersAreComplete = false
+            }
+            return .pushes(result)
+        }
+        if text.hasComments, !text.isAbridged,
+            var result = readObjects(text.bytes, besideFile: name)
+        {
             for index in result.items.indices {
                 result.items[index].isIllustration = true
                 result.items[index].draft.headersAreComplete = false

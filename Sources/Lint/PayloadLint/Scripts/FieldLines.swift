@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PayloadRules
+import StrictJSON
 
 /// Lines of headers as pages show them, without a request line, and what is behind them:
 /// `apns-topic: com.example.app`.
@@ -27,6 +28,26 @@ struct FieldLines {
         }
         if fields.isEmpty { return nil }
     }
+
+    /// Reads an object of JSON. Returns `nil` if it holds anything but headers, or none of Apple's.
+    init?(_ document: JSONDocument) {
+        guard document.kind(0) == .object else { return nil }
+        for member in document.members(of: 0) {
+            let name = String(decoding: document.text(member.key), as: UTF8.self).lowercased()
+            guard let value = document.scalarText(member.value),
+                name.hasPrefix("apns-") || name.hasPrefix(":") || Self.others.contains(name)
+            else { return nil }
+            fields.append(
+                CurlCommand.Header(
+                    name: name, value: value, offset: Int(document.nodes[member.value].start)))
+        }
+        guard hasAppleField else { return nil }
+    }
+
+    /// Headers of requests that are not Apple's.
+    private static let others: Set<String> = [
+        "authorization", "content-type", "content-length", "host", "user-agent", "accept",
+    ]
 
     /// Reads a line, which may be a label such as `Headers:`. Returns whether it is none of other
     /// text.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// JSON that was written for people, with comments, or with dots for what was left out, or that an
 /// editor has given quotation marks of typography.
 struct IllustratedJSON {
@@ -49,6 +51,20 @@ struct IllustratedJSON {
                 bytes[index] == UInt8(ascii: "\"")
                     && dots.contains { bytes[index...].starts(with: $0) }
             }
+    }
+
+    /// Whether a text is the dots that stand for what was left out.
+    static func isDots(_ text: some StringProtocol) -> Bool { text == "..." || text == "…" }
+
+    /// Whether JSON has a key of dots, so that other keys may be there.
+    static func hasKeyOfDots(_ text: [UInt8]) -> Bool {
+        guard text.contains(text: #""...""#) || text.contains(text: #""…""#),
+            let document = try? JSONScanner.scan(text)
+        else { return false }
+        return document.nodes.indices.contains { node in
+            document.kind(node) == .key
+                && isDots(String(decoding: document.text(node), as: UTF8.self))
+        }
     }
 
     /// Whether a text has quotation marks of typography.

@@ -135,7 +135,11 @@ struct PageSections {
         }
         let words = String(decoding: title, as: UTF8.self).lowercased().split { !$0.isLetter }
             .map(String.init)
-        return words.contains { ["voip", "pushkit"].contains($0) }
+        // The service for all pushes beside others in a list is one kind of them.
+        let isList =
+            words.contains { ["apns", "apn"].contains($0) }
+            && title.contains { "/,&+|;>".utf8.contains($0) || $0 >= 0x80 }
+        return words.contains { ["voip", "pushkit"].contains($0) } && !isList
             && !words.contains { Self.otherPushes.contains($0) }
     }
 
@@ -148,9 +152,10 @@ struct PageSections {
 
     /// Words for pushes that are not for PushKit, and for several kinds.
     private static let otherPushes: Set<String> = [
-        "alert", "alerts", "apns", "apn", "and", "or", "vs", "versus", "without", "not", "no",
+        "alert", "alerts", "and", "or", "vs", "versus", "without", "not", "no",
         "regular", "standard", "normal", "remote", "visible", "fcm",
         "firebase", "android", "instead", "non", "both", "cancel", "cancelled", "missed", "end",
+        "fallback", "chat", "messages", "background", "silent", "refresh",
     ]
 
     /// How far the words that explain a block are from it, in bytes.
