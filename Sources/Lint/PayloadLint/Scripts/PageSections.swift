@@ -155,7 +155,7 @@ struct PageSections {
         "alert", "alerts", "and", "or", "vs", "versus", "without", "not", "no",
         "regular", "standard", "normal", "remote", "visible", "fcm",
         "firebase", "android", "instead", "non", "both", "cancel", "cancelled", "missed", "end",
-        "fallback", "chat", "messages", "background", "silent", "refresh",
+        "fallback", "chat", "messages",
     ]
 
     /// How far the words that explain a block are from it, in bytes.
