@@ -412,8 +412,8 @@ extension BackgroundSourceTests {
     @Test(
         "a closure that runs instead of the one that completes has to complete too",
         arguments: [
-            "load.sink(receiveCompletion: { if case .failure = $0 { OTHER } else { done(.noData) } }"
-                + ", receiveValue: { print($0) })",
+            "load.sink(receiveCompletion: { if case .failure = $0 { OTHER } else { done(.noData) } "
+                + "}, receiveValue: { print($0) })",
             "load.subscribe(onNext: { done(.noData) }, onError: { OTHER }).disposed(by: bag)",
             "api.get(success: { done(.noData) }, failure: { OTHER })",
             "api.get(success: { OTHER }, failure: { done(.failed) })",

@@ -41,9 +41,8 @@ extension CompletionPaths {
         return silent
     }
 
-    /// The two closures of Combine's `sink`, if a closure is one of them: `sink(receiveCompletion: {
-    /// … }, receiveValue: { … })`, `sink(receiveCompletion: { … }) { … }`, `sink { … }
-    /// receiveValue: { … }`.
+    /// The two closures of Combine's `sink`, if a closure is one of them:
+    /// `sink(receiveCompletion: { … }, receiveValue: { … })`, also with closures after the call.
     func sinkClosures(around open: Int) -> (end: Int, value: Int)? {
         let first = max(0, open - AuditLimits.sinkWords)
         for word in (first..<open).reversed() where text.tokens[word].isName("sink") {

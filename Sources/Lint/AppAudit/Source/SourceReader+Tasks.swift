@@ -176,7 +176,7 @@ extension SourceReader {
                     && !name.hasPrefix("setTaskCompleted")
         }
         if let expiration {
-            // What is done at once has nothing to stop, unless this replaces a handler that ends it.
+            // What is done at once has nothing to stop, unless this replaces one that ends it.
             let isDoneAtOnce =
                 handedOn.isEmpty && !ends.isEmpty && !isAwaited(ends, in: scope)
                 && !expirationIsSet(forWhatGets: scope)
