@@ -63,9 +63,29 @@ struct BeginDateTests {
             ("min(Date(timeIntervalSinceNow: 30 * 86_400), end)", ""), ("nil", ""),
             ("Date(timeInterval: 864_000, since: last)", ""),
             ("Calendar.current.date(byAdding: DateComponents(hour: 21), to: Date())", ""),
+            ("last.addingTimeInterval(30 * 86_400)", ""),
+            ("last.advanced(by: 30 * 86_400)", ""),
+            ("Calendar.current.date(byAdding: .day, value: 30, to: last)", ""),
+            ("Date(timeIntervalSinceNow: 30 * 86_400\n/ 60)", ""),
+            ("Date(timeIntervalSinceNow: settings.week)", "}\nlet week = 9_000_000.0\nenum Jobs {"),
+            (
+                "all.map { week in Date(timeIntervalSinceNow: week) }[0]",
+                "static let week = 9_000_000.0"
+            ),
         ])
     func near(date: String, members: String) throws {
         #expect(try !Self.isDistant(["A.swift": Self.schedule(date, members: members)]))
+    }
+
+    @Test("constants that multiply constants take no exponential time", .timeLimit(.minutes(1)))
+    func chain() throws {
+        let members = (1...8).map { number in
+            let factors = repeatElement("a\(number - 1)", count: 12).joined(separator: " * ")
+            return "static let a\(number) = \(factors)\n"
+        }
+        let all = "static let a0 = 2.0\n" + members.joined()
+        let source = Self.schedule("Date(timeIntervalSinceNow: a8)", members: all)
+        #expect(try !Self.isDistant(["A.swift": source]))
     }
 
     @Test("a constant of another file")

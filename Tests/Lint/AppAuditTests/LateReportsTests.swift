@@ -39,6 +39,8 @@ struct LateReportsTests {
             ("let s = DispatchSemaphore(value: 0)\nREPORT\ns.wait()", false),
             ("Task { await count() }\nREPORT", false), ("REPORT", false),
             ("if isOld { sleep(1)\nreturn }\nREPORT", false),
+            ("if isOld { sleep(1) } else { REPORT }", false), ("lamp.sleep()\nREPORT", false),
+            ("let s = DispatchSemaphore(value: 0)\ns.wait(timeout: .now())\nREPORT", false),
         ])
     func waits(body: String, isLate: Bool) throws {
         let source = body.replacing("REPORT", with: Self.report) + "\ncompletion()"
@@ -79,6 +81,15 @@ struct LateReportsTests {
         }
         #expect(try isLate("Task { await load()\nshow(payload)\ncompletion() }"))
         #expect(try !isLate("show(payload)\nTask { await load() }\ncompletion()"))
+        // What comes later may report again.
+        let again = "\nTask { await load()\nshow(payload) }\ncompletion()"
+        #expect(try !isLate(Self.report + again))
+        #expect(try !isLate("show(payload)" + again))
+        let notify = "extension Pushes { func notify(_ run: () -> Void) { run() } }"
+        #expect(
+            try !OccasionTests.subjects([
+                "A.swift": Self.handler("notify { \(Self.report) }\ncompletion()") + notify
+            ]).contains(.lateReport))
     }
 
     @Test("a screen may be gone when the call is reported, and other objects that stay")

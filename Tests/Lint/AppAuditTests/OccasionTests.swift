@@ -55,6 +55,21 @@ struct OccasionTests {
     }
 
     @Test(
+        "the launch may call it under another name",
+        arguments: [
+            "services.worker.configure()", "Work.main.configure()", "resolve().configure()",
+            "app?.environment.worker?.configure()", "[worker].forEach { $0.configure() }",
+        ])
+    func otherNames(call: String) throws {
+        let caller = "class V: UIViewController { func viewDidLoad() { Jobs.shared.configure() } }"
+        let launch =
+            "class D { func application(_ a: A, didFinishLaunchingWithOptions o: O) -> Bool {\n"
+            + "\(call)\nreturn true } }"
+        #expect(
+            try !Self.isLate(["A.swift": caller, "B.swift": Self.service, "C.swift": launch]))
+    }
+
+    @Test(
         "calls that do not show a late registration",
         arguments: [
             "class A { func start() { Jobs.shared.configure() } }",

@@ -19,7 +19,7 @@ extension SourceReader {
                 followReport(index, body)
             }
         }
-        guard !holdsOwnReport(body) else { return }
+        guard !namesReport(body) else { return }
         let helpers = body.filter { reportsInHelper($0, of: scope) }
         if let first = helpers.first, helpers.allSatisfy({ isLate($0, in: scope, body) }) {
             see(.lateReport, at: first)
@@ -38,15 +38,11 @@ extension SourceReader {
         return late.contains(nil) ? nil : late.first ?? nil
     }
 
-    private func holdsOwnReport(_ body: Range<Int>) -> Bool {
-        body.contains { Self.reports.contains(text.tokens[$0].text) }
-    }
-
     /// The first report in the function that a call reaches, if each one there is late.
     private func lateReport(behind call: Int, depth: Int) -> Int? {
         guard depth < Self.handovers, let helper = calledFunction(call) else { return nil }
         let body = text.content(ofBracket: helper.open)
-        guard holdsOwnReport(body) else {
+        guard namesReport(body) else {
             let calls = body.filter { isCall($0) && calledFunction($0) != nil }
             let late = calls.compactMap { lateReport(behind: $0, depth: depth + 1) }
             let others = body.filter { isCall($0) && !isIdleCall($0) && !calls.contains($0) }
@@ -61,7 +57,7 @@ extension SourceReader {
         guard isCall(index), let helper = calledFunction(index), helper.open != scope.open else {
             return false
         }
-        return holdsOwnReport(text.content(ofBracket: helper.open))
+        return namesReport(text.content(ofBracket: helper.open))
     }
 
     /// Follows the closures around a report into the functions that get them.

@@ -71,7 +71,7 @@ extension SourceReader {
         }
         // Closure parameters are completions, unless their names mean more.
         let closures = Set(head.parameters.map(\.name).filter { !Self.speaksOfHandling($0) })
-        let holdsReport = body.contains { Self.reports.contains(text.tokens[$0].text) }
+        let holdsReport = namesReport(body)
         let candidates = body.filter { index in
             let token = text.tokens[index]
             guard token.isName, isCall(index), !closures.contains(token.text) else { return false }
@@ -211,6 +211,11 @@ extension SourceReader {
         return holds
     }
 
+    /// Whether these tokens name a function of the system that reports a call.
+    func namesReport(_ words: Range<Int>) -> Bool {
+        words.contains { Self.reports.contains(text.tokens[$0].text) }
+    }
+
     /// Whether these tokens contain a report.
     func holdsReport(_ words: Range<Int>) -> Bool {
         words.contains {
@@ -345,9 +350,7 @@ extension SourceReader {
             !name.lowercased().contains("report")
         else { return false }
         guard let scope = functions[name] else { return true }
-        return !text.content(ofBracket: scope.open).contains {
-            Self.reports.contains(text.tokens[$0].text)
-        }
+        return !namesReport(text.content(ofBracket: scope.open))
     }
 
     private static let endingVerbs = [

@@ -17,18 +17,6 @@ extension SourceReader {
         }
     }
 
-    /// Whether a token runs in the course of a body, and not in a closure there that is kept.
-    func isInCourse(_ index: Int, of body: Range<Int>) -> Bool {
-        for scope in text.scopes(around: index) {
-            if scope.open == body.lowerBound - 1 { return true }
-            switch scope.kind {
-            case .control, .closure("async"), .closure("Task"), .closure("detached"): continue
-            case .function, .closure, .type: return false
-            }
-        }
-        return false
-    }
-
     func asksForTime(_ body: Range<Int>) -> Bool {
         body.contains { text.tokens[$0].text.hasPrefix("beginBackgroundTask") }
     }
