@@ -223,6 +223,33 @@ struct FairnessTests {
         await run.value
     }
 
+    @Test("A caller's own calls do not wait for long transactions of its batches")
+    func callsOfOneCaller() async throws {
+        let batches = Mutex<[(count: Int, isShared: Bool)]>([])
+        var limits = GatewayLimits()
+        limits.intakeSharingMilliseconds = 600_000
+        let intake = Intake(limits: limits) { submissions, isShared in
+            batches.withLock { $0.append((submissions.count, isShared)) }
+            return .failure(StoreFailure(kind: .unavailable, message: "It is not kept."))
+        }
+        let run = Task { await intake.run() }
+        func ask(_ count: Int, areCalls: Bool) async {
+            let submissions = (0..<count).map { _ in Samples.wake() }
+            _ = await intake.submit(submissions, areCalls: areCalls, caller: "one")
+        }
+        await ask(600, areCalls: true)
+        // Nothing else has to wait for these.
+        #expect(batches.withLock { $0.map(\.count) } == [limits.intakeBatchCount, 88])
+        #expect(batches.withLock { $0.allSatisfy { !$0.isShared } })
+        batches.withLock { $0 = [] }
+        await ask(600, areCalls: false)
+        #expect(
+            batches.withLock { $0.allSatisfy { $0.count <= limits.intakeSharedBatchCount } })
+        #expect(batches.withLock { $0.allSatisfy(\.isShared) })
+        intake.close()
+        await run.value
+    }
+
     /// An intake whose transactions wait at a gate, each named by the refs of its wakes.
     private final class GatedIntake: Sendable {
         /// The transactions so far, each as the refs of its wakes.

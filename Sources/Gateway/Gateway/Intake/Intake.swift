@@ -82,9 +82,12 @@ final class Intake: Sendable {
             }
         }
 
-        /// Whether several callers have submissions of any kind, or had some within this time.
+        /// Whether requests may wait for one another: several callers have some, or one caller has
+        /// calls and other requests, or had some within this time.
         mutating func isShared(at now: ContinuousClock.Instant, within span: Duration) -> Bool {
-            callers(of: [\.calls, \.small, \.others], at: now, within: span).count > 1
+            let calling = callers(of: [\.calls], at: now, within: span)
+            let others = callers(of: [\.small, \.others], at: now, within: span)
+            return calling.union(others).count > 1 || !calling.isEmpty && !others.isEmpty
         }
 
         /// The number of further submissions that are accepted of a caller.
@@ -103,6 +106,11 @@ final class Intake: Sendable {
         ) -> Bool {
             let lines = line == \.calls ? [line] : [\.small, \.others]
             return callers(of: lines, at: now, within: span).count > 1
+        }
+
+        /// Whether there are calls, or were some within this time.
+        mutating func hasCalls(at now: ContinuousClock.Instant, within span: Duration) -> Bool {
+            !callers(of: [\.calls], at: now, within: span).isEmpty
         }
 
         /// The answer to a caller whose queue is full. A call is useless a minute later, so it gets
@@ -136,7 +144,7 @@ final class Intake: Sendable {
         >
 
     /// Creates an intake that passes each batch to `write`, which returns when it is durable;
-    /// `isShared` is whether several callers have requests, or had some a moment ago. `hasRoom`
+    /// `isShared` is whether requests may wait for one another. `hasRoom`
     /// returns whether a short wait would not help a batch to be sent immediately; for each waiting
     /// caller it gets the queue of the first wake, and the number of waiting ones.
     init(
@@ -285,7 +293,9 @@ final class Intake: Sendable {
     private func writeSome(_ line: any WritableKeyPath<State, Line> & Sendable) async {
         let sharing = Duration.milliseconds(limits.intakeSharingMilliseconds)
         let ((batch, portions), isShared) = state.withLock { state in
-            let isLineShared = state.areShared(line, at: .now, within: sharing)
+            let isLineShared =
+                state.areShared(line, at: .now, within: sharing)
+                || line != \.calls && state.hasCalls(at: .now, within: sharing)
             var queues = state[keyPath: line].queues
             state[keyPath: line].queues = CallerQueues()
             let taken = queues.take(

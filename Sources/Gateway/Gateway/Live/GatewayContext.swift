@@ -24,7 +24,8 @@ final class GatewayContext: Sendable {
     let holdSignal = AsyncSignal()
     private let holds = Mutex<[AppHold]>([])
     private let listener = Mutex<SettlementListener?>(nil)
-    /// Whether several callers had requests when the last transaction of intake was written.
+    /// Whether requests could wait for one another when the last transaction of intake was written:
+    /// those of several callers, or one caller's calls and others.
     let isShared = Atomic(false)
 
     /// A listener for settlements.

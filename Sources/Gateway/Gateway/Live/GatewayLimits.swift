@@ -17,8 +17,8 @@ public struct GatewayLimits: Hashable, Sendable {
     public var intakeSmallCount = 8
     /// The most wakes that share one transaction at intake.
     public var intakeBatchCount = 512
-    /// The most wakes that share one transaction at intake while several callers have requests, so
-    /// that none of them waits for long transactions of the others.
+    /// The most wakes that share one transaction at intake while several callers have requests, or
+    /// one has calls as well, so that none of them waits for long transactions of the others.
     public var intakeSharedBatchCount = 64
     /// The time after its last request for which a caller still counts as one that has requests.
     public var intakeSharingMilliseconds = 1_000
@@ -39,8 +39,8 @@ public struct GatewayLimits: Hashable, Sendable {
     public var settleBatchCount = 512
     /// The most wakes claimed in one transaction.
     public var claimBatchCount = 500
-    /// The most wakes claimed or settled in one transaction while several callers have requests,
-    /// which would wait for it. Larger ones settle a fifth more wakes a second when one caller
+    /// The most wakes claimed or settled in one transaction while several callers have requests, or
+    /// one has calls and others, which would wait for it. Larger ones settle a fifth more wakes a second when one caller
     /// sends all (`RouseBenchmarks gateway`), so they are not always this small.
     public var dispatchSharedBatchCount = 128
     /// The limit of wakes that are claimed and not yet settled, which all queues share. In addition
