@@ -21,6 +21,8 @@ enum AuditLimits {
     /// The maximum number of values in a property list. A binary one can refer to a value several
     /// times.
     static let propertyListValues = 500_000
+    /// The maximum number of values in a `project.pbxproj`: a listed file is nine of them.
+    static let projectValues = 2_000_000
     /// The maximum length of a pointer into a property list, in bytes; deeper values have that of
     /// their parent.
     static let pointerBytes = 256

@@ -31,7 +31,7 @@ struct OpenStepPropertyListReader {
         guard depth < AuditLimits.propertyListDepth else {
             throw failure("containers are nested too deeply")
         }
-        guard valueCount <= AuditLimits.propertyListValues else {
+        guard valueCount <= AuditLimits.projectValues else {
             throw failure("the list has too many values")
         }
         let place = AppPlace(file: file, cursor.position, pointer: pointer)

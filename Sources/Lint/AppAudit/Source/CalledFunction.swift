@@ -12,6 +12,8 @@ struct CalledFunction: Hashable, Sendable {
         case inside(CalledFunction)
         /// Something that may call it at any time.
         case unknown
+
+        var isUnknown: Bool { if case .unknown = self { true } else { false } }
     }
 
     let name: String
@@ -127,7 +129,7 @@ extension SourceReader {
     }
 }
 
-/// The calls of functions in files, each of which is searched once for each function.
+/// The calls of functions in files, each of which is searched once for each function that it names.
 final class CallerIndex {
     private var known: [CalledFunction: [String: [CalledFunction.Use]]] = [:]
     private let index: SourceIndex
@@ -145,13 +147,13 @@ final class CallerIndex {
         var uses: [CalledFunction: [CalledFunction.Use]] = [:]
         var pending = functions
         for _ in 0..<Self.chainLength where !pending.isEmpty {
-            for path in files { read(path, for: pending) }
+            let found = self.uses(of: pending, in: files)
             var next: Set<CalledFunction> = []
             for function in pending {
-                let found = files.flatMap { known[function]?[$0] ?? [] }
-                uses[function] = found
-                guard mayAgree(found) else { continue }
-                for case .inside(let caller) in found { next.insert(caller) }
+                let here = found[function] ?? []
+                uses[function] = here
+                guard mayAgree(here) else { continue }
+                for case .inside(let caller) in here { next.insert(caller) }
             }
             pending = next.subtracting(uses.keys)
         }
@@ -160,6 +162,29 @@ final class CallerIndex {
             occasions[function] = occasion(of: function, uses, depth: 0) ?? .unknown
         }
         return occasions
+    }
+
+    /// The uses of functions in files, up to the first file with one that shows nothing.
+    private func uses(
+        of functions: Set<CalledFunction>, in files: [String]
+    ) -> [CalledFunction: [CalledFunction.Use]] {
+        var open = Dictionary(grouping: functions, by: \.name)
+        var words = index.words(Set(open.keys))
+        var found: [CalledFunction: [CalledFunction.Use]] = [:]
+        for path in files {
+            guard !words.isEmpty else { break }
+            guard let here = index.words(words, .named, in: path), !here.isEmpty else { continue }
+            let wanted = here.flatMap { open[$0] ?? [] }
+            read(path, for: wanted)
+            for function in wanted {
+                guard let uses = known[function]?[path] else { continue }
+                found[function, default: []] += uses
+                guard uses.contains(where: \.isUnknown) else { continue }
+                open[function.name]?.removeAll { $0 == function }
+            }
+            words.removeAll { open[$0.text]?.isEmpty == true }
+        }
+        return found
     }
 
     /// Whether further calls can show that all are made at one time.
@@ -175,13 +200,10 @@ final class CallerIndex {
         return occasions.allSatisfy(\.isLate) || occasions.allSatisfy { $0 == .permission }
     }
 
-    private func read(_ path: String, for functions: Set<CalledFunction>) {
+    private func read(_ path: String, for functions: [CalledFunction]) {
         let new = functions.filter { known[$0]?[path] == nil }
-        guard !new.isEmpty else { return }
-        for function in new { known[function, default: [:]][path] = [] }
-        let names = index.words(Set(new.map(\.name)))
-        guard let here = index.words(names, .named, in: path), !here.isEmpty,
-            let bytes = try? index.text(of: path), bytes.count <= AuditLimits.sourceBytes
+        guard !new.isEmpty, let bytes = try? index.text(of: path),
+            bytes.count <= AuditLimits.sourceBytes
         else { return }
         let reader = SourceReader(SourceText(bytes, path: path))
         for function in new { known[function, default: [:]][path] = reader.uses(of: function) }
