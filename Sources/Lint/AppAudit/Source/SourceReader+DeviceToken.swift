@@ -32,9 +32,9 @@ extension SourceReader {
 
     /// Whether a name follows `credentials.`: the `token` of PushKit is a device token too.
     private func isOfCredentials(_ index: Int) -> Bool {
-        guard text[index - 1]?.isMark(".") == true, let owner = text[index - 2], owner.isName else {
-            return false
-        }
+        guard text[index - 1]?.isMark(".") == true, let owner = text[index - 2], owner.isName,
+            owner.text.utf8.count >= "credentials".utf8.count
+        else { return false }
         return owner.text.lowercased().contains("credentials")
     }
 
@@ -104,10 +104,11 @@ extension SourceReader {
     /// `(token as NSData).description`, `"\(token as NSData)"`, `String(format: "%@", token as
     /// CVarArg)`.
     private func isBridged(_ index: Int) -> Bool {
-        let start = start(of: index)
         guard text.sees("as", at: index + 1), let type = text[index + 2],
-            ["NSData", "CVarArg"].contains(type.text), let before = text[start - 1]
+            ["NSData", "CVarArg"].contains(type.text)
         else { return false }
+        let start = start(of: index)
+        guard let before = text[start - 1] else { return false }
         if before.isMark("\\(") { return text.sees(")", at: index + 3) }
         if before.isMark(",") { return text[start - 2]?.text.contains("%@") == true }
         return before.isMark("(")
@@ -278,6 +279,8 @@ extension SourceReader {
     /// A pattern for a token of 64 digits: `^[0-9a-f]{64}$`, or a format for eight words of four
     /// bytes, which leaves out what is behind them.
     mutating func readTokenPattern(_ value: String, _ index: Int) {
+        // Most literals have neither, and a search for longer texts costs more.
+        guard value.utf8.contains(where: { "%{".utf8.contains($0) }) else { return }
         let words = value.filter { !" <>".contains($0) }
         if words.hasPrefix("%08x%08x%08x%08x%08x%08x%08x%08x"), isInTokenFunction(index) {
             see(.fixedTokenLength, at: index)
