@@ -57,7 +57,7 @@ final class FileTree {
     func files(below folder: String) -> [String] {
         if let known = listed[folder] { return known }
         var files: [String] = []
-        collect(folder, depth: 0, into: &files)
+        collect(Self.place(of: folder), depth: 0, into: &files)
         listed[folder] = files
         return files
     }
@@ -143,8 +143,13 @@ final class FileTree {
         }
     }
 
-    /// The file whose path differs only in case, as file systems of macOS find it, and so do
-    /// projects built there. `nil` if there is none, or more than one.
+    /// The path of what a project names, in the spelling of this file system.
+    static func place(of path: String) -> String {
+        kind(of: path) == nil ? inAnyCase(path) ?? path : path
+    }
+
+    /// The file whose path differs only in case, or in how accents are encoded, as file systems of
+    /// macOS find it, and so do projects built there. `nil` if there is none, or more than one.
     private static func inAnyCase(_ path: String) -> String? {
         var found = path.hasPrefix("/") ? "/" : "."
         for part in path.split(separator: "/") {

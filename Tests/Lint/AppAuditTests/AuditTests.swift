@@ -203,6 +203,38 @@ struct AuditTests {
         #expect(found.contains { $0.diagnostic.message.contains("`com.example.app`") })
     }
 
+    @Test(
+        "a folder that is spelt otherwise than in the project is found, as on a Mac",
+        arguments: ["Söurces", "So\u{308}urces", "sÖURCES"])
+    func spelling(name: String) throws {
+        let folder = try TestFolder()
+        try folder.write(
+            """
+            // !$*UTF8*$!
+            { objectVersion = 77; rootObject = P; objects = {
+            P = { isa = PBXProject; buildConfigurationList = L; mainGroup = G; targets = ( T, ); };
+            G = { isa = PBXGroup; children = ( S, ); sourceTree = "<group>"; };
+            S = { isa = PBXFileSystemSynchronizedRootGroup; path = "\(name)";
+                exceptions = ( E, ); sourceTree = "<group>"; };
+            E = { isa = PBXFileSystemSynchronizedBuildFileExceptionSet; target = T;
+                membershipExceptions = ( Left.swift, ); };
+            T = { isa = PBXNativeTarget; name = App; buildConfigurationList = L; buildPhases = ( );
+                fileSystemSynchronizedGroups = ( S, );
+                productType = "com.apple.product-type.application"; };
+            L = { isa = XCConfigurationList; buildConfigurations = ( C, ); };
+            C = { isa = XCBuildConfiguration; name = Release; buildSettings = {
+                SDKROOT = iphoneos; \(SampleProject.generatedInfo) }; };
+            }; }
+            """, to: "App.xcodeproj/project.pbxproj")
+        try folder.write("let defaults = UserDefaults.standard", to: "Söurces/A.swift")
+        try folder.write(Self.handler, to: "Söurces/Left.swift")
+        let without = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(without.findings.contains { $0.diagnostic.rule == "CF002" })
+        try folder.write(Self.handler, to: "Söurces/B.swift")
+        let with = try Audit(paths: [folder.path], sends: [.background]).report()
+        #expect(!with.findings.contains { $0.diagnostic.rule == "CF002" })
+    }
+
     @Test("only the sources of the target count, and of the packages beside the project")
     func sources() throws {
         let folder = try Self.project(

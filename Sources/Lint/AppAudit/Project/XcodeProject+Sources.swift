@@ -187,7 +187,8 @@ extension XcodeProject {
         }
         let own = Set((target.object["fileSystemSynchronizedGroups"]?.strings ?? []).map(\.value))
         for id in synchronizedGroups {
-            guard let folder = path(ofFile: id), let group = object(id) else { continue }
+            guard let path = path(ofFile: id), let group = object(id) else { continue }
+            let folder = FileTree.place(of: path)
             let exceptions = exceptions(of: group, for: target).map { Paths.join(folder, $0) }
             if own.contains(id) {
                 let left = Set(exceptions)
