@@ -359,6 +359,21 @@ extension BackgroundSourceTests {
         #expect(Self.faults(type, "a.m") == [])
     }
 
+    @Test(
+        "a payload is always a dictionary of texts",
+        arguments: [
+            ("[String: Any]", true), ("NSDictionary", true), ("[AnyHashable: Any]", true),
+            ("[String: String]", false), ("[String: Any], let id = push[\"id\"]", false),
+        ])
+    func wholePayload(type: String, isMet: Bool) {
+        for check in ["", "type == .voIP, "] {
+            let source = Self.handler(
+                "guard \(check)let push = payload.dictionaryPayload as? \(type) else {\n"
+                    + "completion()\nreturn\n}\n\(Self.report)completion()")
+            #expect(Self.faults(source) == (isMet ? [] : [.voipPathWithoutReport]))
+        }
+    }
+
     @Test("a function that only a view calls registers its tasks too late")
     func viewRegistration() {
         func occasions(_ body: String) -> [SourceObservation.Occasion] {

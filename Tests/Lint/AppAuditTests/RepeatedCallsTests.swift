@@ -26,6 +26,8 @@ struct RepeatedCallsTests {
             ("done(.newData)\ndone(.noData)", [2]),
             ("if a { done(.failed) }\ndone(.newData)", [2]),
             ("if a {\ndone(.failed)\n} else if b {\nreturn\n}\nlog()\ndone(.newData)", [7]),
+            ("a ? done(.newData) : done(.noData)\ndone(.failed)", [2]),
+            ("defer { if a { done(.noData) } }\nif b {\ndone(.newData)\nreturn\n}", [3]),
             ("defer { done(.noData) }\nif a {\ndone(.newData)\nreturn\n}", [3]),
             ("switch a {\ncase .b: done(.failed)\ndefault: break\n}\ndone(.newData)", [5]),
             ("DispatchQueue.main.async { done(.newData) }\ndone(.noData)", [2]),
@@ -52,6 +54,8 @@ struct RepeatedCallsTests {
             "done(.newData)\nif !isDone { done(.noData) }",
             "#if DEBUG\ndone(.newData)\n#else\ndone(.noData)\n#endif",
             "call.done(.newData)\ndone(.noData)",
+            "a ? done(.newData) : done(.noData)", "a\n? done(.newData)\n: done(.noData)",
+            "var ended = false\ndefer { if !ended { done(.failed) } }\ndone(.noData)\nended = true",
         ])
     func once(body: String) { #expect(Self.silent(body) == []) }
 

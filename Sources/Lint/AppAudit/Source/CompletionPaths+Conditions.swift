@@ -6,11 +6,27 @@ extension CompletionPaths {
     /// else that can be any: `guard type == .voIP, let id = payload["id"]`.
     func isExempt(_ range: Range<Int>) -> Bool {
         if asksForSelf(range) { return true }
-        guard range.contains(where: exempts) else { return false }
-        guard !strictness.inputNames.isEmpty else { return true }
-        return !parts(of: range).contains { part in
-            asksForInput(part) && !part.contains(where: exempts)
+        let parts = parts(of: range)
+        if parts.allSatisfy({ castsWholePayload($0) || $0.contains(where: exempts) }) {
+            return true
         }
+        guard range.contains(where: exempts) else { return false }
+        return strictness.inputNames.isEmpty
+            || !parts.contains { asksForInput($0) && !$0.contains(where: exempts) }
+    }
+
+    /// Whether a condition casts a whole payload to a dictionary, which succeeds, because the keys
+    /// of JSON are texts: `let push = payload.dictionaryPayload as? [String: Any]`.
+    private func castsWholePayload(_ part: Range<Int>) -> Bool {
+        guard let name = part.first(where: { text.tokens[$0].isName("dictionaryPayload") }),
+            text.sees("as", "?", at: name + 1)
+        else { return false }
+        let type = text.tokens[name + 3..<max(name + 3, part.upperBound)].map(\.text)
+            .filter { $0 != "else" }.joined()
+        return [
+            "[String:Any]", "[String:AnyObject]", "[AnyHashable:Any]", "[NSObject:AnyObject]",
+            "NSDictionary",
+        ].contains(type)
     }
 
     /// Whether an initializer of Objective-C asks whether it has an object: `if (self) {`, `if

@@ -66,7 +66,7 @@ struct RepeatedCalls {
                 continue
             }
             if isCall(index) {
-                state = note(index, state)
+                if !isAlternative(index) { state = note(index, state) }
                 index += 1
                 continue
             }
@@ -129,7 +129,12 @@ struct RepeatedCalls {
         let entry: State = state == .yes && !asksForFlag(start..<block.open) ? .yes : .no
         switch keyword {
         case "defer":
-            if block.body.contains(where: isCall) {
+            let asks = block.body.contains { index in
+                ["if", "guard"].contains { text.tokens[index].isName($0) }
+                    && text.block(after: index, block.body).map { asksForFlag(index..<$0.open) }
+                        == true
+            }
+            if !asks, block.body.contains(where: isCall) {
                 state = max(state, walk(block.body, .no, depth: depth + 1).state)
             }
             return block.next
@@ -194,6 +199,15 @@ struct RepeatedCalls {
             index = text.skipBracket(index, body)
         }
         return outcomes
+    }
+
+    /// Whether a call is the second branch of a condition whose first one is a call: `a ? done(b) :
+    /// done(c)`.
+    private func isAlternative(_ index: Int) -> Bool {
+        var start = index
+        while text.sees(".", at: start - 1), text[start - 2]?.isName == true { start -= 2 }
+        guard text.sees(")", ":", at: start - 2) else { return false }
+        return isCall(text.partners[start - 2] - 1)
     }
 
     /// Whether a condition checks something that may be set where the call was made.
