@@ -194,4 +194,16 @@ extension BackgroundSourceTests {
         let atOnce = source.replacing("after(limit) { self.stop() }", with: "stop()")
         #expect(Self.faults(atOnce + "func enter() { stop() }") == [.assertionPathWithoutEnd])
     }
+
+    @Test("a session of another type with the same name is another one")
+    func sessionsOfTwoTypes() {
+        let made =
+            "URLSession(configuration: .background(withIdentifier: \"a\"), delegate: d, "
+            + "delegateQueue: nil)"
+        let use = "func f() { session.downloadTask(with: url) { _, _, _ in }.resume() } }\n"
+        let two = "class A { let session: URLSession\n\(use)class B { let session = \(made) }"
+        #expect(Self.faults(two) == [])
+        let one = "class A { let session = \(made) }\nextension A { \(use)"
+        #expect(Self.faults(one) == [.closureInBackgroundSession])
+    }
 }

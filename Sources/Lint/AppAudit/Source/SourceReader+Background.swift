@@ -397,7 +397,7 @@ extension SourceReader {
         } else if let label, text.sees(":", "self", at: label + 1) {
             see(.delegatedSession, at: word)
         }
-        if let session = sessionName(word) { readTransfers(session) }
+        if let session = sessionName(word) { readTransfers(session, madeAt: word) }
     }
 
     /// The name of a session: `let session = URLSession(…`, or the property whose closure creates
@@ -431,9 +431,13 @@ extension SourceReader {
 
     /// `session.downloadTask(with: url) { … }`: such a session takes no closures, which the form
     /// that is waited for has too: `await session.data(from: url)`.
-    private mutating func readTransfers(_ session: String) {
+    private mutating func readTransfers(_ session: String, madeAt word: Int) {
+        let type = text.type(around: word)?.name
         for index in text.tokens.indices where text.tokens[index].isName(session) {
-            guard text.sees(".", at: index + 1), let call = text[index + 2] else { continue }
+            guard text.sees(".", at: index + 1), let call = text[index + 2],
+                // Another type may have a session of this name.
+                type == nil || text.type(around: index)?.name == type
+            else { continue }
             let first = text.sees("self", ".", at: index - 2) ? index - 2 : index
             let isTransfer = ["data", "download", "upload"].contains(call.text)
             if isTransfer, text.sees("await", at: first - 1), text.sees("(", at: index + 3),
