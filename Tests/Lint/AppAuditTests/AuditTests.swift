@@ -235,6 +235,19 @@ struct AuditTests {
         #expect(!with.findings.contains { $0.diagnostic.rule == "CF002" })
     }
 
+    @Test("an app in which only tests run is no app of the project")
+    func testHost() throws {
+        let folder = try TestFolder()
+        let text = SampleProject.text(app: SampleProject.generatedInfo)
+        for (name, isApp) in [("Sync Test Host", false), ("SyncTestHost", false), ("Host", true)] {
+            try folder.write(
+                text.replacing("name = App;", with: "name = \"\(name)\";"),
+                to: "App.xcodeproj/project.pbxproj")
+            let report = try Audit(paths: [folder.path]).report()
+            #expect(report.findings.contains { $0.target == name } == isApp)
+        }
+    }
+
     @Test("only the sources of the target count, and of the packages beside the project")
     func sources() throws {
         let folder = try Self.project(
