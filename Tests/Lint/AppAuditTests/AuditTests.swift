@@ -261,6 +261,27 @@ struct AuditTests {
         #expect(!Self.rules(after).contains("CF008"))
     }
 
+    @Test("a registration that nothing calls registers nothing")
+    func deadRegistration() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            XML.dictionary([("UIBackgroundModes", XML.array("voip"))]), to: "App/Info.plist")
+        let source =
+            "@main class AppDelegate: UIResponder, UIApplicationDelegate {\n"
+            + "func application(_ a: UIApplication, didFinishLaunchingWithOptions o: O?) -> Bool {\n"
+            + "return true\n}\n"
+            + "private func listen() { registry.desiredPushTypes = [.voIP] }\n}"
+        try folder.write(source, to: "App/AppDelegate.swift")
+        let dead = try Audit(paths: [folder.path]).report()
+        let found = dead.findings.filter { $0.diagnostic.rule == "CF008" }
+        #expect(found.count == 1)
+        #expect(found.first?.diagnostic.message.contains("nothing calls the function") == true)
+        try folder.write(
+            source.replacing("return true", with: "listen(); return true"),
+            to: "App/AppDelegate.swift")
+        #expect(!Self.rules(try Audit(paths: [folder.path]).report()).contains("CF008"))
+    }
+
     @Test("a target or a configuration that is not there is refused with those that are")
     func names() throws {
         let folder = try Self.project()

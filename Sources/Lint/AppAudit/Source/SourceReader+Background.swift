@@ -148,9 +148,11 @@ extension SourceReader {
 
     private func lacksExpiration(_ index: Int) -> Bool {
         if text.isObjectiveC {
-            if text.sees(":", "nil", "]", at: index + 1) { return true }
-            return (index..<index + 12).contains {
-                text.sees("expirationHandler", ":", "nil", at: $0)
+            return ["nil", "NULL"].contains { none in
+                text.sees(":", none, "]", at: index + 1)
+                    || (index..<index + 12).contains {
+                        text.sees("expirationHandler", ":", none, at: $0)
+                    }
             }
         }
         let close = text.partners[index + 1]

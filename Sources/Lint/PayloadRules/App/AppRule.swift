@@ -28,7 +28,7 @@ public struct AppRule: Sendable, Identifiable {
     public var needsInfo: Bool {
         [
             "CF001", "CF002", "CF008", "CF013", "CF015", "CF016", "CF019", "CF020", "CF022",
-            "CF024", "CF030", "CF049",
+            "CF024", "CF030", "CF049", "CF051",
         ]
         .contains(id.rawValue)
     }

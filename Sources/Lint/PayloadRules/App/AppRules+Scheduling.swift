@@ -33,7 +33,34 @@ extension AppRules {
             from: [.submitErrors, .backgroundModes],
             fix: "Add `fetch` for refresh tasks, `processing` for processing tasks.",
             check: tasksWithoutMode),
+        AppRule(
+            "CF051", .warning, "the handler of background fetch is never called",
+            why: """
+                BGTaskSchedulerPermittedIdentifiers in Info.plist ends the older background fetch: \
+                from iOS 13 on its handler and its interval have no effect.
+                """,
+            from: [.taskScheduler],
+            fix: """
+                Do its work in the handler of a BGAppRefreshTask, and remove \
+                performFetchWithCompletionHandler.
+                """,
+            check: endedFetch),
     ]
+
+    private static func endedFetch(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for app in facts.apps where app.platform == .iOS {
+            guard !app.mayBeIncomplete, app.info?["BGTaskSchedulerPermittedIdentifiers"] != nil,
+                let target = app.deploymentTarget, target.value >= SystemVersion(13),
+                let handler = app.observations.first(where: {
+                    $0.subject == .legacyFetch && !$0.isShared && !$0.isUncalled && app.builds($0)
+                })
+            else { continue }
+            findings.suspect(
+                app, at: handler.place,
+                "iOS calls no performFetchWithCompletionHandler in an app whose Info.plist has "
+                    + "BGTaskSchedulerPermittedIdentifiers")
+        }
+    }
 
     private static func tasksWithoutMode(_ facts: AppFacts, _ findings: inout AppFindings) {
         let modes: [(work: SourceObservation.BackgroundWork, mode: BackgroundMode)] = [

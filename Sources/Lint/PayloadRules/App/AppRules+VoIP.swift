@@ -86,6 +86,18 @@ extension AppRules {
                 $0.subject == .voipRegistration && !$0.isUncalled && app.builds($0)
             }
             if let mode = app.mode(.voip) {
+                if registration == nil, app.platform == .iOS, app.sources?.isComplete == true,
+                    let dead = app.observations.first(where: {
+                        $0.subject == .voipRegistration && !$0.isShared && app.builds($0)
+                    })
+                {
+                    findings.suspect(
+                        app, at: dead.place,
+                        "UIBackgroundModes has `voip`, and nothing calls the function that "
+                            + "registers for VoIP pushes",
+                        fix: "Call it when the app launches, or remove the mode.")
+                    continue
+                }
                 // An app that makes calls without pushes needs the mode for CallKit.
                 let isPushedTo = facts.sends(.voip, to: app)
                 guard app.platform != .watchOS, app.lacks({ $0 == .voipRegistration }),

@@ -37,6 +37,7 @@ extension Evidence {
     static let filteringThread = Evidence("Apple Developer Forums, thread 696068", .engineer)
     static let backgroundTasks = Evidence(
         "collected notes on BGTaskScheduler from WWDC sessions and Apple's pages", .engineer)
+    static let taskScheduler = Evidence("Apple, BGTaskScheduler", .documented)
     static let unrestrictedVoIP = Evidence(
         "public repositories whose signing failed with the entitlement", .observed)
     static let chinaStorefront = Evidence(

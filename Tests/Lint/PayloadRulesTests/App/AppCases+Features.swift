@@ -240,6 +240,16 @@ extension AppCase {
                 .app(info: [:], seen: [.requestedTask("a", .appRefresh)]), isBuiltForIOS: true),
             .warning),
 
+        AppCase(
+            "CF051", "permitted tasks",
+            .app(info: permitting("a"), seen: [.legacyFetch], deploymentTarget: "13.0"), .warning),
+        AppCase(
+            "CF051", "for older systems too",
+            .app(info: permitting("a"), seen: [.legacyFetch], deploymentTarget: "12.4"), nil),
+        AppCase(
+            "CF051", "no permitted tasks",
+            .app(info: [:], seen: [.legacyFetch], deploymentTarget: "17.0"), nil),
+
         source("CF020", "no list", [.registeredTask("a.sync", .launch)], .error),
         source(
             "CF020", "case", [.registeredTask("a.Sync", .launch)], info: permitting("a.sync"),
