@@ -46,7 +46,6 @@ extension SourceReader {
             head.name != "init", WordFilter.canFind(head.name)
         else { return nil }
         let type = owner(around: scope.head)
-        // The first part of a message's selector is its name.
         return CalledFunction(
             name: head.name, labels: head.parameters.map(\.label), type: type?.name,
             inherited: type?.inherited ?? [])
@@ -94,14 +93,11 @@ extension SourceReader {
         switch site.owner {
         case .own:
             let around = owner(around: site.name)
-            let isDeclaredHere = text.scopes.contains { scope in
-                guard case .function(let head) = scope.kind, head.name == function.name else {
-                    return false
-                }
-                return owner(around: scope.head)?.name == around?.name
+            let isDeclaredHere = text.functions[function.name]?.contains { scope in
+                owner(around: scope.head)?.name == around?.name
             }
             if around?.name == function.type { return true }
-            guard !isDeclaredHere else { return false }
+            guard isDeclaredHere != true else { return false }
             guard let type = function.type else { return true }
             guard let around else { return false }
             return around.inherited.contains(type) ? true : nil
@@ -117,10 +113,8 @@ extension SourceReader {
 
     /// The places at which a name is used, and not declared as a function.
     func mentions(of name: String) -> [Int] {
-        text.tokens.indices.filter { index in
-            guard text.tokens[index].isName(name), text[index - 1]?.isName("func") != true else {
-                return false
-            }
+        text.places(of: name).filter { index in
+            guard text[index - 1]?.isName("func") != true else { return false }
             // `- (void)name`
             guard text.isObjectiveC, text.sees(")", at: index - 1) else { return true }
             let open = text.partners[index - 1]

@@ -311,8 +311,8 @@ extension SourceReader {
     /// Whether a function or closure is passed by its name to the request for the permission:
     /// `requestAuthorization(options: o, completionHandler: didAnswer)`.
     private func isAnswer(named name: String) -> Bool {
-        text.tokens.indices.contains { index in
-            guard text.sees("completionHandler", ":", at: index) else { return false }
+        text.places(of: "completionHandler").contains { index in
+            guard text.sees(":", at: index + 1) else { return false }
             let value = text.sees("self", ".", at: index + 2) ? index + 4 : index + 2
             guard text.sees(name, at: value), !text.sees(".", at: value + 1) else { return false }
             return (max(0, index - AuditLimits.headWords)..<index).contains { word in

@@ -88,9 +88,8 @@ extension SourceReader {
         guard depth < 4 else { return false }
         if text.isObjectiveC || uses(of: task, in: scope).contains(.end) { return true }
         let own = text.content(ofBracket: scope.open)
-        let calls = text.tokens.indices.filter {
-            text.tokens[$0].isName(head.name) && !own.contains($0)
-                && text[$0 - 1]?.isName("func") != true
+        let calls = text.places(of: head.name).filter {
+            !own.contains($0) && text[$0 - 1]?.isName("func") != true
         }
         // A function that is not called in this file is a handler if it has no other parameter.
         guard !calls.isEmpty else { return head.parameters.count == 1 }
@@ -208,8 +207,8 @@ extension SourceReader {
     /// that is passed to one.
     private func isLaunchHandler(_ scope: SourceScope) -> Bool {
         guard case .function(let head) = scope.kind else { return true }
-        return text.tokens.indices.contains { index in
-            guard text.sees("launchHandler", ":", at: index) else { return false }
+        return text.places(of: "launchHandler").contains { index in
+            guard text.sees(":", at: index + 1) else { return false }
             let name = text.sees("self", ".", at: index + 2) ? index + 4 : index + 2
             return text.sees(head.name, at: name)
         }
@@ -292,8 +291,8 @@ extension SourceReader {
     private func expirationIsSet(forWhatGets scope: SourceScope) -> Bool {
         guard case .function(let head) = scope.kind else { return false }
         let own = text.content(ofBracket: scope.open)
-        return text.tokens.indices.contains { index in
-            guard text.tokens[index].isName("expirationHandler"), !own.contains(index),
+        return text.places(of: "expirationHandler").contains { index in
+            guard !own.contains(index),
                 text.sees("=", at: index + 1), text.sees(".", at: index - 1),
                 let task = text[index - 2], task.isName,
                 let around = text.scopes(around: index).first(where: { _ in true })
@@ -452,8 +451,8 @@ extension SourceReader {
         guard !text.isObjectiveC, let type = text.type(around: closure.open),
             !type.name.hasSuffix("AppDelegate"), !type.inherited.contains("App"),
             // A value is not kept alive.
-            !["struct", "enum"].contains(where: { keyword in
-                text.tokens.indices.contains { text.sees(keyword, type.name, at: $0) }
+            !text.places(of: type.name).contains(where: { name in
+                ["struct", "enum"].contains { text.sees($0, at: name - 1) }
             })
         else { return }
         let body = text.content(ofBracket: closure.open)
@@ -469,8 +468,8 @@ extension SourceReader {
         }
         if isOfType == true { return }
         // `static let shared = Sync()`
-        let isShared = text.tokens.indices.contains { index in
-            text.sees("static", "let", at: index)
+        let isShared = text.places(of: "static").contains { index in
+            text.sees("let", at: index + 1)
                 && (text.sees("=", type.name, at: index + 3)
                     || text.sees(":", type.name, "=", at: index + 3))
         }

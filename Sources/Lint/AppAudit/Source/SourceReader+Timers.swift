@@ -128,8 +128,8 @@ extension SourceReader {
             return nil
         }
         let type = text.type(around: index)?.name
-        let isCalled = text.tokens.indices.contains { word in
-            guard text.tokens[word].isName(head.name), isCall(word), !body.contains(word),
+        let isCalled = text.places(of: head.name).contains { word in
+            guard isCall(word), !body.contains(word),
                 text[word - 1]?.isName("func") != true, text.type(around: word)?.name == type,
                 text[word - 1]?.isMark(".") != true || text.sees("self", ".", at: word - 2),
                 !text.isObjectiveC || text.sees("[", "self", at: word - 2),

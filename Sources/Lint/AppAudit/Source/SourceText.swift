@@ -28,6 +28,13 @@ struct SourceText {
         var byName: [String: CallSite.Owner] = [:]
     }
 
+    /// The places of names, which are found when the first one is asked for.
+    private let places = Places()
+
+    private final class Places {
+        var byName: [String: [Int]]?
+    }
+
     /// Parses a file.
     init(_ bytes: [UInt8], path: String) {
         self.path = path
@@ -74,6 +81,17 @@ struct SourceText {
         case "{": "}"
         default: ")"
         }
+    }
+
+    /// The places at which a name stands.
+    func places(of name: String) -> [Int] {
+        if let known = places.byName { return known[name] ?? [] }
+        var all: [String: [Int]] = [:]
+        for index in tokens.indices where tokens[index].isName {
+            all[tokens[index].text, default: []].append(index)
+        }
+        places.byName = all
+        return all[name] ?? []
     }
 
     /// The token at an index; `nil` outside the text.
