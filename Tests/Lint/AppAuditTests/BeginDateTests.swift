@@ -41,6 +41,9 @@ struct BeginDateTests {
             ("Date(timeInterval: 864_000, since: Date())", ""),
             ("Date().advanced(by: 10 * 86_400)", ""), (".now + 10 * 86_400", ""),
             ("Date.now.addingTimeInterval(10 * 86_400)", ""),
+            ("max(due, Date(timeIntervalSinceNow: 10 * 86_400))", ""),
+            ("due > 9 ? Date(timeIntervalSinceNow: 10 * 86_400) : nil", ""),
+            ("(Date() + 10 * 86_400)", ""), ("Date(timeIntervalSinceNow: 864_000) as Date", ""),
             ("Calendar.current.date(byAdding: DateComponents(day: 21), to: Date())", ""),
             ("Calendar.current.date(byAdding: .month, value: 1, to: .now)", ""),
         ])
@@ -67,6 +70,12 @@ struct BeginDateTests {
             ("last.advanced(by: 30 * 86_400)", ""),
             ("Calendar.current.date(byAdding: .day, value: 30, to: last)", ""),
             ("Date(timeIntervalSinceNow: 30 * 86_400\n/ 60)", ""),
+            ("Date(timeIntervalSinceNow: 864_000).addingTimeInterval(-86_400)", ""),
+            ("(Date() + 864_000).clamped(to: window)", ""),
+            ("all(Date(timeIntervalSinceNow: 864_000)).sorted().first", ""),
+            ("[Date().addingTimeInterval(864_000), end].randomElement()", ""),
+            ("end < Date(timeIntervalSinceNow: 864_000) ? end : nil", ""),
+            (".now + pause", "static let pause: Milliseconds = 9_000_000"),
             ("Date(timeIntervalSinceNow: settings.week)", "}\nlet week = 9_000_000.0\nenum Jobs {"),
             (
                 "all.map { week in Date(timeIntervalSinceNow: week) }[0]",
@@ -99,6 +108,35 @@ struct BeginDateTests {
                 "C.swift": limits.replacing("Limits", with: "Other"),
             ]))
         #expect(try !Self.isDistant(["A.swift": source]))
+    }
+
+    @Test("a number that another type or file has too, or that is none there")
+    func ambiguous() throws {
+        let source = Self.schedule("Date(timeIntervalSinceNow: Fast.Limits.pause)")
+        let slow = "enum Slow { enum Limits { static let pause = 9_000_000.0 } }\n"
+        let fast = "enum Fast { enum Limits { static let pause = TimeInterval(minutes: 5) } }"
+        #expect(try Self.isDistant(["A.swift": source, "B.swift": slow]))
+        #expect(try !Self.isDistant(["A.swift": source, "B.swift": slow + fast]))
+        #expect(try !Self.isDistant(["A.swift": source, "B.swift": slow, "C.swift": fast]))
+        let global = Self.schedule("Date(timeIntervalSinceNow: pause)")
+        let member = "extension Jobs { var pause: TimeInterval { defaults.double(forKey: k) } }"
+        let number = "let pause = 9_000_000.0\n"
+        #expect(try Self.isDistant(["A.swift": global, "B.swift": number]))
+        #expect(try !Self.isDistant(["A.swift": global, "B.swift": number, "C.swift": member]))
+        #expect(try !Self.isDistant(["A.swift": global + number + member]))
+    }
+
+    @Test("a getter that a subclass has too")
+    func overridden() throws {
+        let source =
+            "class Job {\nvar pause: TimeInterval { 30 * 86_400 }\nfunc schedule() {\n"
+            + "request.earliestBeginDate = Date(timeIntervalSinceNow: pause)\n} }\n"
+            + "let z: Void = Job().schedule()\n"
+        let other = "class Hourly: Job { override var pause: TimeInterval { 3600 } }\n"
+        #expect(try Self.isDistant(["A.swift": source]))
+        #expect(try Self.isDistant(["A.swift": "final " + source]))
+        #expect(try !Self.isDistant(["A.swift": source + other]))
+        #expect(try !Self.isDistant(["A.swift": source, "B.swift": other]))
     }
 
     @Test("a date in Objective-C")

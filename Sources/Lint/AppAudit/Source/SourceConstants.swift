@@ -67,8 +67,10 @@ enum ConstantExpression: Hashable, Sendable {
 struct SourceConstants {
     /// The values by name, and by type and name.
     private var values: [String: Set<String>] = [:]
-    /// The numbers by name, and by type and name.
-    private var numbers: [String: Set<Double>] = [:]
+    /// The numbers by name, and by type and name; `nil` for another expression.
+    private var numbers: [String: Set<Double?>] = [:]
+    /// The names of numbers for which a subclass has others.
+    private var overridden: Set<String> = []
     /// The names declared outside all types, which can be used without one.
     private var global: Set<String> = []
 
@@ -92,14 +94,18 @@ struct SourceConstants {
         }
     }
 
-    /// Adds a constant that is a number, or the product of some.
+    /// Adds a constant that may be a number, or the product of some.
     private mutating func addNumber(_ index: Int, _ text: SourceText) {
-        guard let value = text.value(ofConstant: index), value.reference == nil else { return }
+        let value = text.value(ofConstant: index)?.number
         let name = text.tokens[index].text
-        numbers[name, default: []].insert(value.factor)
+        let modifiers = (0..<index).suffix(4)
+        if modifiers.contains(where: { text.tokens[$0].isName("override") }) {
+            overridden.insert(name)
+        }
+        numbers[name, default: []].insert(value)
         if let type = text.type(around: index) {
-            numbers[type.name + "." + name, default: []].insert(value.factor)
-        } else {
+            numbers[type.name + "." + name, default: []].insert(value)
+        } else if value != nil {
             global.insert(name)
         }
     }
@@ -108,6 +114,7 @@ struct SourceConstants {
     mutating func add(_ other: SourceConstants) {
         values.merge(other.values) { $0.union($1) }
         numbers.merge(other.numbers) { $0.union($1) }
+        overridden.formUnion(other.overridden)
         global.formUnion(other.global)
     }
 
@@ -135,7 +142,9 @@ struct SourceConstants {
     func value(of reference: ConstantReference) -> String? { only(reference, in: values) }
 
     /// The number with a name, on the same conditions.
-    func number(_ reference: ConstantReference) -> Double? { only(reference, in: numbers) }
+    func number(_ reference: ConstantReference) -> Double? {
+        overridden.contains(reference.name) ? nil : only(reference, in: numbers) ?? nil
+    }
 
     private func only<Value>(
         _ reference: ConstantReference, in values: [String: Set<Value>]

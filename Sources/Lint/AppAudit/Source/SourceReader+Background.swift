@@ -45,17 +45,20 @@ extension SourceReader {
     private func seconds(at index: Int) -> Double? {
         switch text.tokens[index].text {
         case "deadline" where text.sees(":", ".", "now", "(", ")", "+", at: index + 1):
-            if text.sees(".", "seconds", "(", at: index + 7) { return product(at: index + 10) }
-            return product(at: index + 7)
+            if text.sees(".", "seconds", "(", at: index + 7) {
+                return text.product(at: index + 10)?.number
+            }
+            return text.product(at: index + 7)?.number
         case "sleep" where text.sees("(", at: index + 1):
             if text.sees("for", ":", ".", "seconds", "(", at: index + 2) {
-                return product(at: index + 7)
+                return text.product(at: index + 7)?.number
             }
             if text.sees("nanoseconds", ":", at: index + 2) {
-                return product(at: index + 4).map { $0 / 1e9 }
+                return text.product(at: index + 4)?.number.map { $0 / 1e9 }
             }
-            return product(at: index + 2)
-        case "scheduledTimer" where text.sees("(", at: index + 1): return product(at: index + 4)
+            return text.product(at: index + 2)?.number
+        case "scheduledTimer" where text.sees("(", at: index + 1):
+            return text.product(at: index + 4)?.number
         // `dispatch_time(DISPATCH_TIME_NOW, (int64_t)(60 * NSEC_PER_SEC))`
         case "dispatch_time" where text.sees("(", "DISPATCH_TIME_NOW", ",", at: index + 1):
             var number = index + 4

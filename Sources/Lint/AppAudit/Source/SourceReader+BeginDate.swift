@@ -14,6 +14,9 @@ struct NumberProduct: Hashable, Sendable {
             factor: left.factor * right.factor, reference: left.reference ?? right.reference)
     }
 
+    /// The value, if it depends on no constant of another file.
+    var number: Double? { reference == nil ? factor : nil }
+
     /// The value, with a constant of another file.
     func value(_ constants: SourceConstants) -> Double? {
         guard let reference else { return factor }
@@ -134,15 +137,28 @@ extension SourceText {
 
     /// The constant of a type of this file, or outside all types: `static let day = 86_400.0`,
     /// `static var day: TimeInterval { 86_400 }`.
-    func constant(_ name: String, of type: String?, _ depth: Int = 0) -> NumberProduct? {
-        var found: Set<NumberProduct> = []
-        for index in tokens.indices where tokens[index].isName(name) && isConstant(index) {
-            let around = self.type(around: index)?.name
-            guard around == type || around == nil, let value = value(ofConstant: index, depth)
-            else { continue }
-            found.insert(value)
-        }
-        return found.count == 1 ? found.first : nil
+    private func constant(_ name: String, of type: String?, _ depth: Int) -> NumberProduct? {
+        let all = places(of: name).filter(isConstant)
+        let own = all.filter { self.type(around: $0)?.name == type }
+        // What the type has hides what is outside all types.
+        let meant = own.isEmpty ? all.filter { self.type(around: $0) == nil } : own
+        // Another file may have the class that has another getter.
+        guard !meant.contains(where: mayBeOverridden) else { return nil }
+        let found = Set(meant.map { value(ofConstant: $0, depth) })
+        return found.count == 1 ? found.first ?? nil : nil
+    }
+
+    /// Whether a subclass may have another getter: of a class that is not final.
+    private func mayBeOverridden(_ name: Int) -> Bool {
+        guard sees("var", at: name - 1),
+            let owner = scopes(around: name).first(where: { _ in true }),
+            case .type = owner.kind, sees("class", at: owner.head)
+        else { return false }
+        let line = tokens[name].position.line
+        let words =
+            (0..<owner.head).suffix(2)
+            + (0..<name).suffix(4).filter { tokens[$0].position.line == line }
+        return !words.contains { ["static", "final", "private"].contains(tokens[$0].text) }
     }
 
     /// Whether a name is declared as a constant, and not in a function.
@@ -161,8 +177,10 @@ extension SourceText {
     /// The value of a constant, or the value that its getter returns.
     func value(ofConstant name: Int, _ depth: Int = 0) -> NumberProduct? {
         let isLet = sees("let", at: name - 1) || isObjectiveC
-        let colon = sees(":", at: name + 1) && self[name + 2]?.isName == true
-        let start = colon ? name + 3 : name + 1
+        let isTyped = sees(":", at: name + 1)
+        // A type of the app's own may count in another unit.
+        guard !isTyped || Self.numberTypes.contains(self[name + 2]?.text ?? "") else { return nil }
+        let start = isTyped ? name + 3 : name + 1
         if sees("=", at: start) {
             return isLet ? product(at: start + 1, depth: depth + 1) : nil
         }
@@ -172,6 +190,10 @@ extension SourceText {
         else { return nil }
         return product(at: sees("return", at: start + 1) ? start + 2 : start + 1, depth: depth + 1)
     }
+
+    private static let numberTypes: Set = [
+        "TimeInterval", "NSTimeInterval", "Double", "Float", "CGFloat", "Int", "UInt", "Int64",
+    ]
 
     /// The end of the expression at a token: the end of its line, unless the next line continues
     /// it.
@@ -231,7 +253,7 @@ extension SourceReader {
         // The nearer of two dates.
         guard !value.contains(where: { text.tokens[$0].isName("min") }) else { return }
         for word in value {
-            guard let delay = delay(at: word) else { continue }
+            guard let delay = delay(at: word), isDate(word, of: value) else { continue }
             if delay.reference != nil {
                 see(.fault(.distantBeginDate), at: index)
                 if !digest.entries.isEmpty {
@@ -244,6 +266,41 @@ extension SourceReader {
                 return
             }
         }
+    }
+
+    /// Whether a part of a value that tells a time makes a date that is the value, or the latest of
+    /// several. What gets such a date, or compares it, may make a nearer one.
+    private func isDate(_ word: Int, of value: Range<Int>) -> Bool {
+        let comparisons = ["<", ">", "<=", ">=", "==", "!="]
+        let compared = (value.lowerBound..<word).last { index in
+            comparisons.contains(where: text.tokens[index].isMark)
+        }
+        if let compared, !(compared..<word).contains(where: { text.tokens[$0].isMark("?") }) {
+            return false
+        }
+        var brackets = (value.lowerBound..<word).filter { text.partners[$0] > word }
+        if text.sees(":", at: word + 1) {
+            guard let own = brackets.popLast(), !isChanged(text.partners[own], in: value) else {
+                return false
+            }
+        } else if text.sees("(", at: word + 1), !text.sees(")", at: word + 2),
+            isChanged(text.partners[word + 1], in: value)
+        {
+            return false
+        }
+        return brackets.allSatisfy { open in
+            text.sees("(", at: open) && !isChanged(text.partners[open], in: value)
+                && (text.sees("max", at: open - 1) || text[open - 1]?.isName != true)
+        }
+    }
+
+    /// Whether the value of a bracket is only a part of a value: `.addingTimeInterval(-offset)`.
+    private func isChanged(_ close: Int, in value: Range<Int>) -> Bool {
+        var next = close + 1
+        if text.sees("!", at: next) { next += 1 }
+        return value.contains(next)
+            && [".", "+", "-", "<", ">", "<=", ">=", "==", "!="]
+                .contains(where: text.tokens[next].isMark)
     }
 
     /// The time from now that a part of a date tells, in seconds.
@@ -315,10 +372,5 @@ extension SourceReader {
             return NumberProduct(factor: count.factor * unit)
         }
         .first
-    }
-
-    /// The product of numbers and constants of this file from a token up to a comma or a bracket.
-    func product(at start: Int) -> Double? {
-        text.product(at: start).flatMap { $0.reference == nil ? $0.factor : nil }
     }
 }
