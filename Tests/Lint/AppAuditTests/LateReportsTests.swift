@@ -40,6 +40,14 @@ struct LateReportsTests {
             ("Task { await count() }\nREPORT", false), ("REPORT", false),
             ("if isOld { sleep(1)\nreturn }\nREPORT", false),
             ("if isOld { sleep(1) } else { REPORT }", false), ("lamp.sleep()\nREPORT", false),
+            ("switch kind {\ncase 1: sleep(1)\ndefault: REPORT\n}", false),
+            ("switch kind {\ncase 1: sleep(1)\nREPORT\ndefault: break\n}", true),
+            ("#if DEBUG\nsleep(1)\n#endif\nREPORT", false),
+            ("#if os(iOS)\nsleep(1)\n#endif\nREPORT", true),
+            ("Task { try await m.reportNewIncomingConversation(uuid: id, update: u) }", false),
+            (
+                "Task { await load()\ntry await m.reportNewIncomingConversation(uuid: id) }", true
+            ),
             ("let s = DispatchSemaphore(value: 0)\ns.wait(timeout: .now())\nREPORT", false),
         ])
     func waits(body: String, isLate: Bool) throws {

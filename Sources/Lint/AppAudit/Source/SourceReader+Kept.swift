@@ -153,9 +153,16 @@ extension SourceReader {
         let open = Set(around.map(\.open) + [body.lowerBound - 1])
         return (body.lowerBound..<max(body.lowerBound, index)).contains { word in
             // The statement of the token itself, as in `await run(task)`.
-            guard waits(word), text.statementEnd(word, body) <= index else { return false }
+            guard waits(word), text.statementEnd(word, body) <= index,
+                // A part for debug builds is in no other.
+                !text.tokens[word].isConditional || text.tokens[index].isConditional
+                    || text.isBuiltForIOS(word)
+            else { return false }
             for scope in text.scopes(around: word) {
-                if open.contains(scope.open) { return true }
+                if open.contains(scope.open) {
+                    guard case .control("switch") = scope.kind else { return true }
+                    return caseLabel(before: word, in: scope) == caseLabel(before: index, in: scope)
+                }
                 guard case .control = scope.kind, !leaves(scope) else { return false }
             }
             return false

@@ -113,7 +113,10 @@ extension SourceReader {
         for scope in text.scopes(around: index) {
             if scope.open == function.open { break }
             guard case .closure(let callee) = scope.kind else { continue }
-            if let callee, functions[callee] == nil,
+            // LiveCommunicationKit has only a function that has to be waited for.
+            let mustWait =
+                callee == "Task" && text.tokens[index].isName("reportNewIncomingConversation")
+            if let callee, functions[callee] == nil, !mustWait,
                 Self.laterCallees.contains(callee) || Self.lateCallees.contains(callee)
             {
                 return true

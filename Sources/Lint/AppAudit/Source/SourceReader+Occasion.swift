@@ -114,7 +114,7 @@ extension SourceReader {
     }
 
     /// The `case` or `default` of a switch that a token is in.
-    private func caseLabel(before index: Int, in scope: SourceScope) -> Int? {
+    func caseLabel(before index: Int, in scope: SourceScope) -> Int? {
         let inside = text.scopeIndices[scope.open + 1]
         return (scope.open + 1..<max(index, scope.open + 1)).last {
             (text.tokens[$0].isName("case") || text.tokens[$0].isName("default"))
