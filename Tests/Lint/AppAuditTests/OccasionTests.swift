@@ -134,6 +134,10 @@ struct OccasionTests {
             ("if granted == false { \(register) }", false),
         ])
     func permission(body: String, waits: Bool) throws {
+            ("if granted || isSilent { \(register) }", false),
+            ("if granted && isNew { \(register) }", true),
+            ("if granted || s.authorizationStatus == .provisional { \(register) }", true),
+            ("if !granted {\nlog()\n\(register)\nreturn\n}", false),
         #expect(try Self.waits(["A.swift": Self.ask(body)]) == waits)
     }
 
@@ -177,6 +181,24 @@ struct OccasionTests {
 
     @Test("a case of a switch that asks first")
     func cases() throws {
+    @Test(
+        "the answer to a question about something else",
+        arguments: [
+            "HKHealthStore().requestAuthorization(toShare: nil, read: t) { granted, _ in BODY }",
+            "store.requestAuthorization(toShare: [], read: t) { granted, _ in BODY }",
+            "account.requestAuthorization { granted in BODY }",
+            "location.requestPermission { granted in BODY }",
+            "askConsentPermission { granted in BODY }",
+            "requestPermission { granted in BODY } }\nfunc requestPermission(_ f: F) { m.ask(f)",
+        ])
+    func others(call: String) throws {
+        let body = "guard granted else { return }\n\(Self.register)"
+        let source = "class A { func f() { \(call.replacing("BODY", with: body)) } }"
+        #expect(try !Self.waits(["A.swift": source]))
+        let push = source.replacing("location", with: "pushService")
+        #expect(try Self.waits(["A.swift": push]) == call.contains("location"))
+    }
+
         let source =
             "class A { func f() async throws {\nswitch settings.authorizationStatus {\n"
             + "case .notDetermined:\nlet ok = try await center.requestAuthorization(options: o)\n"

@@ -70,7 +70,7 @@ extension SourceReader {
     ) -> SourceObservation.Occasion? {
         if asksForPermission(range, around: index) {
             // A negated condition is met if the permission is denied.
-            return isNegated(range) ? nil : .permission
+            return isNegated(range) || hasOtherReason(range, around: index) ? nil : .permission
         }
         let flags: Set = ["isRegisteredForRemoteNotifications", "UserDefaults", "AppStorage"]
         let asksForFlag = range.prefix(AuditLimits.headWords).contains { word in
@@ -79,6 +79,15 @@ extension SourceReader {
                 && !text.sees("selector", "(", at: word - 2)
         }
         return asksForFlag ? .flag : nil
+    }
+
+    /// Whether a condition can be met by something else than the permission: `granted || isSilent`.
+    private func hasOtherReason(_ range: Range<Int>, around index: Int) -> Bool {
+        let marks = range.filter { text.tokens[$0].isMark("||") }
+        return !marks.isEmpty
+            && zip([range.lowerBound] + marks, marks + [range.upperBound]).contains {
+                !asksForPermission($0..<$1, around: index)
+            }
     }
 
     /// Whether the code that runs if a condition is not met makes the same call.
@@ -192,8 +201,9 @@ extension SourceReader {
 
     /// Whether a condition depends on the permission for alerts.
     private func asksForPermission(_ range: Range<Int>, around index: Int) -> Bool {
-        let names = text.tokens[range.prefix(AuditLimits.headWords)].filter(\.isName).map(\.text)
-        if names.contains(where: asksForAlerts) || names.contains("authorizationStatus") {
+        let words = range.prefix(AuditLimits.headWords).filter { text.tokens[$0].isName }
+        let names = words.map { text.tokens[$0].text }
+        if words.contains(where: asksForAlerts(at:)) || names.contains("authorizationStatus") {
             return true
         }
         let answers = permissionNames(around: index)
@@ -221,7 +231,7 @@ extension SourceReader {
                 names.insert(first.name)
             }
             for word in (scope.open..<index).suffix(AuditLimits.headWords)
-            where asksForAlerts(text.tokens[word].text) {
+            where asksForAlerts(at: word) {
                 var start = startOfValue(word)
                 let line = text.tokens[start].position.line
                 while start > scope.open, text.tokens[start].position.line == line { start -= 1 }
@@ -258,7 +268,12 @@ extension SourceReader {
     /// `let answer: (Bool, Error?) -> Void = { granted, _ in` that is passed by its name.
     private func answersRequest(_ scope: SourceScope) -> Bool {
         guard case .closure(let callee) = scope.kind, !text.isObjectiveC else { return false }
-        if let callee, asksForAlerts(callee) || answersForAlerts(callee) { return true }
+        if let callee {
+            let call = (0..<scope.open).suffix(AuditLimits.headWords).last {
+                text.tokens[$0].isName(callee)
+            }
+            if call.map(asksForAlerts(at:)) == true || answersForAlerts(callee) { return true }
+        }
         guard text.sees("=", at: scope.open - 1) else { return false }
         let line = text.tokens[scope.open].position.line
         let words = (0..<scope.open).suffix(AuditLimits.headWords)
@@ -269,20 +284,42 @@ extension SourceReader {
         }
     }
 
-    /// Whether a function asks for the permission to show alerts, by its name:
-    /// `requestAuthorization`, `requestPushPermission`.
-    private func asksForAlerts(_ name: String) -> Bool {
+    /// Whether a call asks for the permission to show alerts: `requestAuthorization(options: o)`,
+    /// `requestPushPermission`, `notifications.requestPermission`.
+    private func asksForAlerts(at index: Int) -> Bool {
+        let name = text.tokens[index].text
         guard name.hasPrefix("request") || name.hasPrefix("ask") else { return false }
-        if name == "requestAuthorization" { return true }
+        if name == "requestAuthorization", text.sees("(", "options", ":", at: index + 1) {
+            return true
+        }
         let words = Self.nameParts(name)
-        let others: Set = [
-            "camera", "location", "microphone", "photo", "photos", "contacts", "health",
-            "tracking", "calendar", "speech", "bluetooth", "motion", "record", "audio", "media",
-        ]
-        return ["request", "ask"].contains(words.first)
-            && words.contains { $0.hasPrefix("permission") || $0 == "authorization" }
-            && !words.contains(where: others.contains)
+        guard ["request", "ask"].contains(words.first),
+            words.contains(where: { $0.hasPrefix("permission") || $0 == "authorization" }),
+            words.allSatisfy({ Self.requestWords.contains($0) || Self.alertWords.contains($0) })
+        else { return false }
+        if words.contains(where: Self.alertWords.contains) { return true }
+        switch text.call(at: index)?.owner {
+        case .typed(let owner)?, .named(let owner)?:
+            return Self.nameParts(owner).contains {
+                Self.alertWords.contains($0) || $0.hasPrefix("permission") || $0 == "center"
+            }
+        case .own?:
+            guard let function = onlyFunction(name) else { return true }
+            return text.content(ofBracket: function.open).contains { word in
+                Self.nameParts(text.tokens[word].text).contains(where: Self.alertWords.contains)
+                    || text.sees("requestAuthorization", "(", "options", at: word)
+            }
+        case .unknown?, nil: return false
+        }
     }
+
+    private static let requestWords: Set = [
+        "request", "ask", "authorization", "permission", "permissions", "for", "the", "to", "if",
+        "needed", "user", "users", "with", "options", "and", "register", "show", "send",
+    ]
+    private static let alertWords: Set = [
+        "notification", "notifications", "push", "pushes", "alert", "alerts", "apns",
+    ]
 
     /// Whether a function of this file asks for the permission, and hands the answer to a closure
     /// that it gets.
@@ -300,8 +337,7 @@ extension SourceReader {
             let closure = head.parameters.last
         else { return false }
         let body = text.content(ofBracket: function.open)
-        guard let request = body.first(where: { text.tokens[$0].isName("requestAuthorization") })
-        else { return false }
+        guard let request = body.first(where: asksForAlerts(at:)) else { return false }
         return (request..<body.upperBound).contains {
             text.sees(closure.name, "(", at: $0)
                 && permissionNames(around: $0).contains(text.tokens[$0 + 2].text)
@@ -373,7 +409,8 @@ extension SourceReader {
             word in
             guard text.tokens[word].isName("if"),
                 text.scopeIndices[word] == text.scopeIndices[scope.open + 1],
-                let end = endOfRefusal(word), end < index
+                let end = endOfRefusal(word), end < index,
+                !text.scopes(around: index).contains(where: { $0.head == word })
             else { return false }
             let condition = word..<end
             // What leaves before the user was asked does not depend on the answer.
