@@ -79,6 +79,8 @@ struct OccasionTests {
             "class A: UIViewController { override func viewDidLoad() { "
                 + "Jobs.shared.configure(with: 1) } }",
             "@main struct A: App { init() { Jobs.shared.configure() } }",
+            "class A { func application(_ a: A, didFinishLaunchingWithOptions o: O) -> Bool {\n"
+                + "state.sink { _ in Jobs.shared.configure() }\nreturn true } }",
         ])
     func notLate(caller: String) throws {
         #expect(try !Self.isLate(["A.swift": caller, "B.swift": Self.service]))
@@ -132,12 +134,12 @@ struct OccasionTests {
             ("if granted != false { \(register) }", true),
             ("if granted == false { log() } else { \(register) }", true),
             ("if granted == false { \(register) }", false),
-        ])
-    func permission(body: String, waits: Bool) throws {
             ("if granted || isSilent { \(register) }", false),
             ("if granted && isNew { \(register) }", true),
             ("if granted || s.authorizationStatus == .provisional { \(register) }", true),
             ("if !granted {\nlog()\n\(register)\nreturn\n}", false),
+        ])
+    func permission(body: String, waits: Bool) throws {
         #expect(try Self.waits(["A.swift": Self.ask(body)]) == waits)
     }
 
@@ -179,8 +181,6 @@ struct OccasionTests {
         #expect(try !waits("if !granted { log() }\n\(Self.register)"))
     }
 
-    @Test("a case of a switch that asks first")
-    func cases() throws {
     @Test(
         "the answer to a question about something else",
         arguments: [
@@ -199,6 +199,8 @@ struct OccasionTests {
         #expect(try Self.waits(["A.swift": push]) == call.contains("location"))
     }
 
+    @Test("a case of a switch that asks first")
+    func cases() throws {
         let source =
             "class A { func f() async throws {\nswitch settings.authorizationStatus {\n"
             + "case .notDetermined:\nlet ok = try await center.requestAuthorization(options: o)\n"

@@ -56,7 +56,15 @@ extension SourceReader {
     func lateOccasion(of index: Int) -> SourceObservation.Occasion {
         if isCalledByScript(index) { return .afterLaunch }
         let own = occasion(of: index)
-        guard own == .unknown else { return own }
+        guard own == .unknown else {
+            // What has a value runs its subscriber at once.
+            let mayRunAtOnce =
+                own == .afterLaunch
+                && text.scopes(around: index).contains { scope in
+                    if case .closure("sink") = scope.kind { true } else { false }
+                }
+            return mayRunAtOnce ? .unknown : own
+        }
         for scope in text.scopes(around: index) {
             switch scope.kind {
             case .closure(let callee?) where Self.userCallees.contains(callee): return .afterLaunch
