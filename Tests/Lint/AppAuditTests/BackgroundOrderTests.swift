@@ -135,6 +135,20 @@ struct BackgroundOrderTests {
             ("Task { while await !queue.isEmpty { try? await Task.sleep(for: d) } }", false),
             ("Task { try? await Task.sleep(for: d)\nf() }", false), ("keep { load() }", false),
             ("id = a.beginBackgroundTask { f() }\nTask { while true { sleep(9) } }", false),
+            ("Task { while true { try await f()\ntry await Task.sleep(for: d) } }", false),
+            (
+                "Task { while true { do { try f() } catch { g(error) }\ntry? await Task.sleep(for: "
+                    + "d) } }", true
+            ),
+            (
+                "t = Task { while true { try? await Task.sleep(for: d) } }\n"
+                    + "q.asyncAfter(deadline: d) { self.t?.cancel() }", false
+            ),
+            (
+                "t = Task { while true { try? await Task.sleep(for: d) } }\n"
+                    + "q.asyncAfter(deadline: d) { self.other?.cancel() }", true
+            ),
+            ("let t = Timer.scheduledTimer(withTimeInterval: 9) {}\nt.invalidate()", false),
         ])
     func loops(body: String, isFound: Bool) {
         #expect(Self.faults(Self.left(body)).contains(.timerInBackground) == isFound)

@@ -13,7 +13,29 @@ extension SourceReader {
     mutating func readTimer(_ index: Int) {
         guard startsTimer(index) else { return }
         if let body = bodyThatLeaves(around: index) ?? helperThatLeaves(around: index) {
-            if !asksForTime(body) { see(.fault(.timerInBackground), at: index) }
+            if !asksForTime(body), !isStopped(index, in: body) {
+                see(.fault(.timerInBackground), at: index)
+            }
+        }
+    }
+
+    /// Whether a body keeps under a name what it starts at a token, and stops it further on:
+    /// `poll = Task { … }`, then `poll.cancel()`.
+    private func isStopped(_ index: Int, in body: Range<Int>) -> Bool {
+        let closure = text.scopes(around: index).prefix { $0.open >= body.lowerBound }.last {
+            if case .closure = $0.kind { true } else { false }
+        }
+        let start = closure?.open ?? index
+        let line = text.tokens[start].position.line
+        let equals = (body.lowerBound..<start).reversed()
+            .prefix { text.tokens[$0].position.line == line && !text.tokens[$0].isMark(";") }
+            .first { text.tokens[$0].isMark("=") }
+        guard let name = equals.flatMap(variable) else { return false }
+        return (start..<body.upperBound).contains { word in
+            guard text.tokens[word].isName(name) else { return false }
+            if text.sees("invalidate", "]", at: word + 1) { return true }
+            let dot = text.sees("?", at: word + 1) ? word + 2 : word + 1
+            return ["cancel", "invalidate"].contains { text.sees(".", $0, at: dot) }
         }
     }
 
@@ -80,6 +102,7 @@ extension SourceReader {
     /// Whether a statement leaves a loop other than when its task is cancelled.
     private func leavesLoop(_ loop: SourceScope) -> Bool {
         text.content(ofBracket: loop.open).contains { word in
+            if throwsOut(word, of: loop) { return true }
             guard ["break", "return", "throw"].contains(text.tokens[word].text),
                 text.tokens[word].isName
             else { return false }
@@ -88,6 +111,21 @@ extension SourceReader {
             else { return true }
             // `guard !Task.isCancelled else { return }`
             return !text.tokens[around.head..<around.open].contains { $0.isName("isCancelled") }
+        }
+    }
+
+    /// Whether an error of a `try` ends a loop. `Task.sleep` fails only if its task is cancelled.
+    private func throwsOut(_ word: Int, of loop: SourceScope) -> Bool {
+        guard text.tokens[word].isName("try"), !text.isObjectiveC,
+            !text.sees("?", at: word + 1), !text.sees("!", at: word + 1),
+            !text.sees("Task", at: text.sees("await", at: word + 1) ? word + 2 : word + 1)
+        else { return false }
+        return !text.scopes(around: word).prefix { $0.open > loop.open }.contains { scope in
+            if case .control("do") = scope.kind {
+                text.sees("catch", at: scope.close + 1)
+            } else {
+                false
+            }
         }
     }
 
