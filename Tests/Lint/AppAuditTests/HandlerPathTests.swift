@@ -15,6 +15,43 @@ struct HandlerPathTests: SourceFaultSuite {
         "func handle(task: BGProcessingTask) {\n\(body)\n}"
     }
 
+    @Test("a function of an extension ends the task that it is called on")
+    func extensions() {
+        for call in ["task.run { await f() }", "task.run(f)"] {
+            #expect(
+                !Self.faults("func handle(task: BGAppRefreshTask) {\nschedule()\n\(call)\n}")
+                    .contains(.taskPathWithoutEnd))
+        }
+    }
+
+    @Test("what makes a call of a push may report it, and may say that it did not")
+    func results() {
+        let head =
+            "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith p: PKPushPayload, "
+            + "for t: PKPushType, completion: @escaping () -> Void) {\n"
+        let report = "provider.reportNewIncomingCall(with: id, update: u) { _ in }"
+        func subjects(_ body: String) -> [SourceObservation.Subject] {
+            let text = SourceText(Array((head + body).utf8), path: "a.swift")
+            return SourceReader.observations(in: text, SourceConstants()).map(\.subject)
+        }
+        let adds = "let call = calls.addIncomingCall(p)\nkeep = call\ncompletion() }\n"
+        #expect(!subjects(adds).contains(.voipHandlerWithoutReport))
+        let reads = adds.replacing("addIncomingCall", with: "isKnown")
+        #expect(subjects(reads).contains(.voipHandlerWithoutReport))
+        let makes =
+            "guard let c = Calls.make(p) else { \(report)\nreturn completion() }\ncompletion() }\n"
+            + "enum Calls { static func make(_ p: PKPushPayload) -> Call? {\n"
+            + "guard let c = Call(p) else { return nil }\n\(report)\nreturn c } }"
+        #expect(!subjects(makes).contains(.fault(.voipPathWithoutReport)))
+        let helper =
+            "func reportCall(_ d: D) -> Bool {\nguard let id = d.id else { return false }\n"
+            + "\(report)\nreturn true }"
+        let asks = "guard reportCall(p) else { \(report)\nreturn completion() }\ncompletion() }\n"
+        #expect(!subjects(asks + helper).contains(.fault(.voipPathWithoutReport)))
+        let drops = "reportCall(p)\ncompletion() }\n"
+        #expect(subjects(drops + helper).contains(.fault(.voipPathWithoutReport)))
+    }
+
     // MARK: Combine
 
     @Test(

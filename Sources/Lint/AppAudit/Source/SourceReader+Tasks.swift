@@ -350,7 +350,9 @@ extension SourceReader {
         case "setTaskCompleted", "setTaskCompletedWithSuccess": .end
         case "expirationHandler": .expiration
         // A function of an extension may end it, and set its handler.
-        case let name? where text.sees("(", at: index + 1) && !Self.taskMembers.contains(name):
+        case let name?
+        where (text.sees("(", at: index + 1) || text.sees("{", at: index + 1))
+            && !Self.taskMembers.contains(name):
             .handedOn
         default: .other
         }
