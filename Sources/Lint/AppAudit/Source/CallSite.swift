@@ -70,8 +70,8 @@ extension SourceText {
         return open.flatMap { message(at: $0) }.flatMap { $0.name == name ? $0 : nil }
     }
 
-    /// Whether what a call returns is kept or negated: it may say that nothing was handed on, as in
-    /// `let isHandled = router.handle(push, done)`.
+    /// Whether what a call returns is kept or asked for: it may say that nothing was handed on, as
+    /// in `let isHandled = router.handle(push, done)`, `if router.handle(push, done) {`.
     func usesValue(of site: CallSite) -> Bool {
         var index = site.name
         if isObjectiveC {
@@ -88,7 +88,10 @@ extension SourceText {
         }
         var before = index - 1
         while let token = self[before], token.isName("await") || token.isName("try") { before -= 1 }
-        return sees("!", at: before) || sees("=", at: before) && !sees("_", at: before - 1)
+        if isObjectiveC, sees("(", at: before) { before -= 1 }
+        return ["!", "&&", "||"].contains { sees($0, at: before) }
+            || ["if", "guard", "while", "switch"].contains { sees($0, at: before) }
+            || sees("=", at: before) && !sees("_", at: before - 1)
     }
 
     func scope(openedAt open: Int) -> SourceScope? {

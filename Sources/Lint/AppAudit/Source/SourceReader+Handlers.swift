@@ -145,10 +145,18 @@ extension SourceReader {
     ) {
         let body = text.content(ofBracket: scope.open)
         guard head.parameters.contains(where: { $0.types == ["PKPushPayload"] }),
-            holdsReport(body)
+            holdsReport(body), !hasResult(scope)
         else { return }
         let completion = head.parameters.last { $0.label.lowercased().contains("completion") }
         readVoIPPaths(head, scope, body, completion: completion?.name)
+    }
+
+    /// Whether a function has a result, which may tell its caller that it did nothing.
+    private func hasResult(_ scope: SourceScope) -> Bool {
+        let open = (scope.head..<scope.open).first { text.tokens[$0].isMark("(") }
+        guard let open, text.partners[open] > open else { return false }
+        if text.isObjectiveC { return !text.sees("void", ")", at: open + 1) }
+        return text.tokens[text.partners[open]..<scope.open].contains { $0.isMark("->") }
     }
 
     /// Finds paths without a report of a call, and paths without a call of the completion handler.
@@ -245,7 +253,8 @@ extension SourceReader {
         for index in reports.sorted() where !Self.reports.contains(text.tokens[index].text) {
             guard let helper = calledFunction(index) ?? olderHandler(calledAt: index),
                 helper.open != scope.open,
-                case .function(let head) = helper.kind
+                case .function(let head) = helper.kind,
+                text.call(at: index).map(text.usesValue) != true
             else { continue }
             // What gets the push alone has to hand it on.
             guard !text.content(ofBracket: helper.open).contains(index),

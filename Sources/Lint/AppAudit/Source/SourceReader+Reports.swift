@@ -85,6 +85,7 @@ extension SourceReader {
                 return false
             }
             return !questions.contains(index) || Self.speaksOfHandling(token.text)
+                || functions[token.text] == nil && Self.makesCall(token.text)
         }
         return withoutPreparations(
             withoutEmptyDefinitions(Set(candidates), in: body), in: body, inputs)
@@ -386,6 +387,13 @@ extension SourceReader {
         return words.contains { word in
             verbs.contains { word.hasPrefix($0) && endings.contains(word.dropFirst($0.count)) }
         }
+    }
+
+    /// Whether a function with a result makes a call, which it may report: `addIncomingCall`.
+    private static func makesCall(_ name: String) -> Bool {
+        let words = nameParts(name)
+        return words.last == "call"
+            && ["add", "make", "create", "new", "begin", "accept"].contains(words.first)
     }
 
     private static let verbs = [
