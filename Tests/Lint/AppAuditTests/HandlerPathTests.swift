@@ -259,6 +259,8 @@ struct HandlerPathTests: SourceFaultSuite {
         #expect(faults("self.note()", "func note() { \(end) }") == [])
         #expect(faults("self.note()", "func note() { manager.stop() }") == [])
         #expect(faults("self.session.invalidate()") == [])
+        let observed = "var id = none { willSet { \(end) } }\nfunc stop() { id = none }"
+        #expect(faults("self.stop()", observed) == [])
         #expect(
             Self.faults(
                 "@implementation A\n- (void)f {\n_id = [[UIApplication sharedApplication] "
