@@ -11,12 +11,13 @@ struct PluginManifests {
         "OneSignalFramework", "UAirship", "AirshipCore", "Pushwoosh", "PushwooshFramework",
     ]
 
-    /// The names in source text of frameworks whose app delegate hands on to plugins.
+    /// The names in source text of frameworks whose app delegate hands on to plugins, and of what
+    /// loads further code.
     static let hosts = [
         "FlutterAppDelegate", "FlutterViewController", "FlutterEngine", "RCTAppDelegate",
         "RCTBridge", "RCTRootView", "RCTReactNativeFactory", "ExpoAppDelegate",
         "ExpoModulesCore", "CDVAppDelegate", "CDVViewController", "ApplicationDelegateProxy",
-        "CAPBridgeViewController",
+        "CAPBridgeViewController", "dlopen",
     ]
 
     /// The same libraries, as manifests name them.

@@ -48,8 +48,11 @@ public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
         ]
         .map(\.rawValue))
 
-    /// The values for features that the system no longer has, or that Apple grants to single apps.
-    static let otherValues: Set = ["newsstand-content", "network-authentication"]
+    /// The values for features that the system no longer has, that Apple grants to single apps, or
+    /// that only its own apps have.
+    static let otherValues: Set = [
+        "newsstand-content", "network-authentication", "continuous", "unboundedTaskCompletion",
+    ]
 
     /// The mode that a misspelt one probably means: `remote-notifications`, `background-fetch`.
     static func near(_ text: String) -> BackgroundMode? {

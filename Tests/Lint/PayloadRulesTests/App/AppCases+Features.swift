@@ -313,6 +313,7 @@ extension AppCase {
             "CF030", "no mode, in the words of a feature", [],
             info: Plist.modes("background-fetch"), .warning),
         source("CF030", "of another time", [], info: Plist.modes("newsstand-content"), nil),
+        source("CF030", "of Apple's apps", [], info: Plist.modes("continuous"), nil),
         AppCase(
             "CF030", "of a watch",
             .app(info: Plist.modes("self-care"), platform: .watchOS), nil),
