@@ -108,6 +108,7 @@ struct AuditUnjudgedTests {
         #expect(try count("; log(\"\"\"\n\"\"\"); log(\"a\") \(mark)") == 1)
         #expect(try count("; log(#\"\(mark)\"#)") == 1)
         #expect(try count("; log('\"', \"a\") \(mark)") == 0)
+        #expect(try count("; log('\\\"', \"a\") \(mark)") == 0)
         #expect(try count("; log(\"\\(a)\") /* \" */ \(mark)") == 0)
         for text in ["\"\"\"\nx \(mark)\n\(mark)\n\"\"\"", "#\"\"\"\n\(mark)\n\"\"\"#"] {
             let source = "let text = \(text); "

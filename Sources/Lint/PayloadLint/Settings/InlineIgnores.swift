@@ -78,7 +78,7 @@ package struct InlineIgnores: Sendable {
 
     /// Source code with blanks for what string literals contain. Line feeds stay.
     private static func withoutLiterals(_ text: [UInt8]) -> [UInt8] {
-        let (quote, hash) = (UInt8(ascii: "\""), UInt8(ascii: "#"))
+        let (quote, hash, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "#"), UInt8(ascii: "\\"))
         let (slash, star, newline) = (UInt8(ascii: "/"), UInt8(ascii: "*"), UInt8(ascii: "\n"))
         var result = text
         var index = 0
@@ -92,8 +92,9 @@ package struct InlineIgnores: Sendable {
             case slash where sees([slash, star], at: index):
                 index += 2
                 skip(to: [star, slash])
-            // A character of C: `'"'`.
+            // A character of C: `'"'`, `'\"'`.
             case UInt8(ascii: "'") where sees([quote, UInt8(ascii: "'")], at: index + 1): index += 3
+            case UInt8(ascii: "'") where sees([backslash, quote], at: index + 1): index += 3
             case quote:
                 let hashes = text[..<index].reversed().prefix { $0 == hash }.count
                 let isLong = sees([quote, quote, quote], at: index)
@@ -104,7 +105,7 @@ package struct InlineIgnores: Sendable {
                 while index < text.count, !sees(end, at: index),
                     isLong || text[index] != newline
                 {
-                    let isEscape = text[index] == UInt8(ascii: "\\") && hashes == 0
+                    let isEscape = text[index] == backslash && hashes == 0
                     for place in index..<min(index + (isEscape ? 2 : 1), text.count)
                     where text[place] != newline {
                         result[place] = UInt8(ascii: " ")
