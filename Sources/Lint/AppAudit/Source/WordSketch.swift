@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A few bits for each word of a text, which tell whether it may contain a word (a Bloom filter).
-/// A word that it contains is always found, and of others few are.
+/// A word in ASCII that it contains is always found, and of others few are.
 struct WordSketch: Sendable {
     /// The bits that stand for one word.
     private static let bitsPerWord: UInt32 = 4
