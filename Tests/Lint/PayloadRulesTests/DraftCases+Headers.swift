@@ -68,15 +68,17 @@ extension DraftCase {
         DraftCase("H006", bare(.init("apns-topic", "")), "empty", .found(at: "apns-topic", .error)),
         DraftCase("H006", bare(), "bare payload", .clean),
         .request(
-            "H006", .liveactivity,
-            path("/4/broadcasts/apps/com.example.app") + [.init("apns-topic", "")], .clean),
-        .request(
             "H022", .alert, [.init("apns-topic", "com,example")],
             .found(at: "apns-topic", .error)),
         .request("H022", .alert, [.init("apns-topic", "the bundle id")], .clean),
         .request(
             "H022", .alert, [.init("apns-topic", "com.exämple")], .found(at: "apns-topic", .error)),
         .request("H022", .alert, [.init("apns-topic", "pass.com.example_2-b")], .clean),
+        .request(
+            "H022", .alert, [.init("apns-topic", "ABCDE12345.com.example.app")],
+            .found(at: "apns-topic", .error)),
+        .request("H022", .alert, [.init("apns-topic", "ABCDEFGHIJ.com.example.app")], .clean),
+        .request("H022", .alert, [.init("apns-topic", "com.ABCDE12345.example.app")], .clean),
         DraftCase(
             "H022", bare(.init("apns-topic", "a*b")), "of the command line",
             .found(at: "apns-topic", .error)),
@@ -156,7 +158,16 @@ extension DraftCase {
             "H020", .liveactivity, path("/4/broadcasts/apps/com.example.app"),
             .found(at: "apns-topic", .warning)),
         .request("H020", .liveactivity, .clean),
+        .request("H006", .liveactivity, broadcast, .found(at: "apns-channel-id", .error)),
+        .request(
+            "H006", .liveactivity, broadcast + [.init("apns-channel-id", "x")], .clean),
+        .request(
+            "H004", .alert,
+            [.init("apns-push-type", ""), .init("apns-topic", "pass.com.example")], "{}", .clean),
     ]
+
+    private static let broadcast: [PushDraft.Header] =
+        path("/4/broadcasts/apps/com.example.app") + [.init("apns-topic", "")]
 
     private static var hologram: WakeValidator.Configuration {
         var configuration = WakeValidator.Configuration()

@@ -57,6 +57,7 @@ extension ValidationContext {
         if aps == nil {
             if rootMember("container-identifier") != nil { return .fileprovider }
         }
+        if saysVoIP(document) { return .voip }
         if wantsBackground(document) { return hasVisibleKeys ? .alert : .background }
         if hasVisibleKeys { return .alert }
         // Firebase sends no calls, and its data often resembles that of one.
@@ -100,6 +101,30 @@ extension ValidationContext {
                 NearMiss.isNearContentAvailable(document.text(member.key))
             }
         }
+    }
+
+    /// Whether a payload that names a call says that it is for PushKit: `"voip": true`, or VoIP as
+    /// its push type.
+    private func saysVoIP(_ document: JSONDocument) -> Bool {
+        guard draft?.isForFirebase != true, tellsCallsApart, !Rules.saysLaterCallEvent(self) else {
+            return false
+        }
+        let letters = { (key: Int) in
+            String(decoding: NearMiss.letters(document.text(key)), as: UTF8.self)
+        }
+        let hasFlag = document.members(of: 0).contains { member in
+            (document.kind(member.value) == .trueLiteral || document.isNumber(member.value, "1"))
+                && ["voip", "isvoip", "iosvoip"].contains(letters(member.key))
+        }
+        guard !hasFlag else { return true }
+        var isType = false
+        forEachCustomMember { key, value in
+            guard !isType, document.kind(value) == .string, document.hasText(value, "voip") else {
+                return
+            }
+            isType = ["pushtype", "apnspushtype"].contains(letters(key))
+        }
+        return isType
     }
 
     /// Whether `aps` is empty and not alone.

@@ -42,7 +42,8 @@ extension Rules {
         ) { push, findings in
             guard let draft = push.draft, draft.pushType == nil,
                 draft.lacks("apns-push-type") || draft.names.contains("apns-push-type"),
-                !isMisspelt("apns-push-type", in: push)
+                // There is no type for updates of passes.
+                !push.isForPass, !isMisspelt("apns-push-type", in: push)
             else { return }
             let isForWatch = draft.target == .watchOS
             findings.report(
@@ -56,22 +57,31 @@ extension Rules {
             why: "APNs answers InvalidPushType.", from: [.responses],
             fix: "Use one of Apple's push types, in lower case.", in: .draft, check: unknownType),
         Rule(
-            "H006", .error, "apns-topic is missing", why: "APNs answers MissingTopic.",
-            from: [.sending, .responses],
+            "H006", .error, "apns-topic is missing, or a broadcast names no channel",
+            why: "APNs answers MissingTopic, or MissingChannelId.",
+            from: [.sending, .responses, .channels],
             fix: "Add apns-topic: the app's bundle id and the suffix of the push type.", in: .draft
         ) { push, findings in
-            guard let draft = push.draft, !draft.isBroadcast else { return }
+            guard let draft = push.draft else { return }
+            if draft.isBroadcast {
+                if draft.lacks("apns-channel-id") {
+                    findings.report(
+                        .header("apns-channel-id"), "apns-channel-id is missing",
+                        fix: "Add apns-channel-id, the channel of the broadcast.")
+                }
+                return
+            }
             if draft.lacks("apns-topic") || draft.topic?.isEmpty == true {
                 // With a certificate for one app, a request does without.
                 let isCertain = draft["authorization"] != nil || draft.topic != nil
                 findings.report(
-                    .header("apns-topic"),
+                    .header("apns-topic"), "apns-topic is missing",
                     severity: isCertain ? nil : draft.path != nil ? .warning : .note)
             }
         },
         Rule(
-            "H022", .error, "apns-topic has a character that no topic has",
-            why: "APNs answers BadTopic.", from: [.responses, .sending],
+            "H022", .error, "apns-topic has what no topic has",
+            why: "APNs answers BadTopic or TopicDisallowed.", from: [.responses, .sending],
             fix: "Use the bundle id: letters, digits, dots, hyphens and underscores.", in: .draft
         ) { push, findings in
             guard let topic = push.draft?.topic, !topic.isEmpty else { return }
@@ -82,6 +92,11 @@ extension Rules {
             // Words stand there for people.
             let spaces = topic.count(where: { $0 == " " })
             guard spaces == 0 || spaces == 1 && topic.contains(".") else { return }
+            if beginsWithTeam(topic) {
+                findings.report(
+                    .header("apns-topic"), "apns-topic begins with a team id",
+                    fix: "Leave out the team id: the topic begins with the bundle id.")
+            }
             if let other = topic.unicodeScalars.first(where: { !isOfTopic($0) }) {
                 findings.report(
                     .header("apns-topic"), "apns-topic has \(shown(String(other)))")
@@ -188,6 +203,20 @@ extension Rules {
             }
         },
     ]
+
+    /// Whether a topic begins as an application identifier does: `ABCDE12345.com.example.app`.
+    private static func beginsWithTeam(_ topic: String) -> Bool {
+        let parts = topic.utf8.split(separator: UInt8(ascii: "."))
+        guard parts.count > 3, parts[0].count == 10,
+            ["com", "org", "net", "io", "de", "app", "dev", "co"].contains(where: {
+                parts[1].elementsEqual($0.utf8)
+            })
+        else { return false }
+        let isDigit = { (byte: UInt8) in byte &- UInt8(ascii: "0") < 10 }
+        let isCapital = { (byte: UInt8) in byte &- UInt8(ascii: "A") < 26 }
+        return parts[0].allSatisfy { isDigit($0) || isCapital($0) }
+            && parts[0].contains(where: isDigit) && parts[0].contains(where: isCapital)
+    }
 
     static let connectionHeaders: [Rule] = [
         Rule(
