@@ -36,7 +36,7 @@ extension DocumentReader {
         }
         Self.join(&readings, of: blocks, in: sections)
         var hasOwn = commands != nil
-        for (block, reading) in zip(blocks, readings) {
+        for (index, (block, reading)) in zip(blocks, readings).enumerated() {
             switch reading {
             case .other: continue
             case .headers(let item):
@@ -51,7 +51,19 @@ extension DocumentReader {
                 result.unread.append(.init(start: block.whole.lowerBound, reason))
             case .pushes(var document):
                 if let payload = document.barePayload?.draft.payload {
-                    if assumptions.pushType == nil, sections.isForCalls(block.whole, payload) {
+                    let stated =
+                        assumptions.pushType != nil
+                        ? []
+                        : sections.headers(
+                            statedFor: block.whole,
+                            between: index > 0 ? blocks[index - 1].whole.upperBound : 0,
+                            and: blocks.dropFirst(index + 1).first?.whole.lowerBound ?? .max,
+                            payload)
+                    if !stated.isEmpty {
+                        document.items[0].take(stated)
+                    } else if assumptions.pushType == nil,
+                        sections.isForCalls(block.whole, payload)
+                    {
                         let type = PushDraft.Header("apns-push-type", "voip")
                         document.items[0].draft.headers.append(type)
                         document.items[0].isOfOtherType = true
@@ -358,6 +370,13 @@ extension DocumentReader {
             for index in result.items.indices {
                 result.items[index].isIllustration = true
                 result.items[index].draft.headersAreComplete = false
+            }
+            if let bracket = text.bracketBehindComma, ["", "json"].contains(language) {
+                result.faults.append(
+                    PushDocument.Fault(
+                        message: "a comma stands before a closing bracket",
+                        fix: "JSON has no comma behind the last member.",
+                        place: .offset(bracket), pointer: ""))
             }
             return .pushes(result)
         }

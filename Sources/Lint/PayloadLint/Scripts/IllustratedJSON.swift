@@ -11,6 +11,9 @@ struct IllustratedJSON {
     private(set) var hasComments = false
     /// Whether something was left out.
     private(set) var isAbridged = false
+    /// The offset of the first closing bracket with a comma before it, and no comment between them
+    /// that might stand for what follows the comma.
+    private(set) var bracketBehindComma: Int?
     /// Whether strings have quotation marks that are none in JSON; ``bytes`` has those of JSON.
     private(set) var hasTypographicQuotes = false
 
@@ -21,6 +24,7 @@ struct IllustratedJSON {
         let text = bytes
         var isInString = false
         var comma: Int?
+        var isCommentBehindComma = false
         var index = 0
         while index < text.count {
             let byte = text[index]
@@ -32,15 +36,18 @@ struct IllustratedJSON {
                 || rest.starts(with: "/*".utf8)
             {
                 index = clearComment(at: index)
+                isCommentBehindComma = true
                 continue
             } else if rest.starts(with: "...".utf8) || rest.starts(with: "…".utf8) {
                 isAbridged = true
             } else if let last = comma, byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") {
                 bytes[last] = 0x20
                 comma = nil
+                if !isCommentBehindComma { bracketBehindComma = bracketBehindComma ?? index }
             } else if byte > 0x20 {
                 isInString = byte == UInt8(ascii: "\"")
                 comma = byte == UInt8(ascii: ",") ? index : nil
+                isCommentBehindComma = false
             }
             index += 1
         }

@@ -4,7 +4,7 @@ import PayloadRules
 
 /// What the text of a page says about the blocks in it.
 struct PageSections {
-    private let bytes: [UInt8]
+    let bytes: [UInt8]
     /// The offsets of headings, and of lines between sections.
     private let headings: [Int]
 
@@ -92,17 +92,29 @@ struct PageSections {
         return ["payload", "body"].contains(last) ? "payload" : nil
     }
 
-    /// Whether the text around a block, in its section, speaks of a push that is not visible.
-    func namesOtherType(around block: Range<Int>) -> Bool {
+    /// The section of a block, from its title on.
+    func section(of block: Range<Int>) -> Range<Int> {
         let own = place(ofHeadingFrom: block.lowerBound)
-        let heading = own > 0 ? headings[own - 1] : 0
         let following = place(ofHeadingFrom: block.upperBound)
         let next = following < headings.count ? headings[following] : bytes.count
-        let before = max(heading, block.lowerBound - Self.reach)..<block.lowerBound
+        return (own > 0 ? headings[own - 1] : 0)..<max(block.upperBound, next)
+    }
+
+    /// The start of a block's section, or of the one before it if the title says no more than that
+    /// the payload follows.
+    func startOfPush(at block: Range<Int>) -> Int {
+        let own = place(ofHeadingFrom: block.lowerBound)
+        guard own > 1 else { return own > 0 ? headings[0] : 0 }
+        let title = bytes[headings[own - 1]...].prefix { $0 != 0x0a }
+        return headings[own - (Self.kind(ofTitle: title) == "payload" ? 2 : 1)]
+    }
+
+    /// Whether the text around a block, in its section, speaks of a push that is not visible.
+    func namesOtherType(around block: Range<Int>) -> Bool {
+        let section = section(of: block)
+        let before = max(section.lowerBound, block.lowerBound - Self.reach)..<block.lowerBound
         let after =
-            block
-            .upperBound..<max(
-                block.upperBound, min(next, block.upperBound + Self.reach / 2))
+            block.upperBound..<min(section.upperBound, block.upperBound + Self.reach / 2)
         return [before, after].contains { range in
             let words = String(decoding: bytes[range], as: UTF8.self).lowercased()
                 .split { !$0.isLetter }
@@ -112,12 +124,16 @@ struct PageSections {
         }
     }
 
+    /// Whether a payload has a word for a call.
+    static func speaksOfCall(_ payload: [UInt8]) -> Bool {
+        let text = String(decoding: payload, as: UTF8.self).lowercased()
+        return ["call", "uuid", "handle", "session", "room"].contains { text.contains($0) }
+    }
+
     /// Whether the title of a block's section says that the payload there is one for PushKit, and
     /// names no other push, and the payload speaks of a call.
     func isForCalls(_ block: Range<Int>, _ payload: [UInt8]) -> Bool {
-        let text = String(decoding: payload, as: UTF8.self).lowercased()
-        guard ["call", "uuid", "handle", "session", "room"].contains(where: { text.contains($0) })
-        else { return false }
+        guard Self.speaksOfCall(payload) else { return false }
         let own = place(ofHeadingFrom: block.lowerBound)
         guard own > 0 else { return false }
         let title = bytes[headings[own - 1]...].prefix { $0 != 0x0a }
@@ -128,11 +144,7 @@ struct PageSections {
         guard between.count <= Self.reach, !between.contains(UInt8(ascii: "{")) else {
             return false
         }
-        let before = String(decoding: between, as: UTF8.self).lowercased()
-            .split { !$0.isLetter }
-        guard !before.contains(where: { Self.visiblePushes.contains(String($0)) }) else {
-            return false
-        }
+        guard !namesVisiblePush(in: title.endIndex..<between.endIndex) else { return false }
         let words = String(decoding: title, as: UTF8.self).lowercased().split { !$0.isLetter }
             .map(String.init)
         // The service for all pushes beside others in a list is one kind of them.
@@ -141,6 +153,12 @@ struct PageSections {
             && title.contains { "/,&+|;>".utf8.contains($0) || $0 >= 0x80 }
         return words.contains { ["voip", "pushkit"].contains($0) } && !isList
             && !words.contains { Self.otherPushes.contains($0) }
+    }
+
+    /// Whether a part of the text has a word for a push that is not for PushKit.
+    func namesVisiblePush(in part: Range<Int>) -> Bool {
+        String(decoding: bytes[part], as: UTF8.self).lowercased().split { !$0.isLetter }
+            .contains { Self.visiblePushes.contains(String($0)) }
     }
 
     /// Words before a block for a push that is not for PushKit.
@@ -159,7 +177,7 @@ struct PageSections {
     ]
 
     /// How far the words that explain a block are from it, in bytes.
-    private static let reach = 600
+    static let reach = 600
 
     /// The words for pushes that are not visible.
     private static let words: Set<String> = [
