@@ -155,7 +155,7 @@ struct PushChecker: Sendable {
     ) -> [Diagnostic] {
         let general: [RuleID: Set<RuleID>] = [
             "AL001": ["BG013", "G010"], "BG001": ["BG010", "G010"], "BG012": ["BG001"],
-            "BG014": ["H004"], "G014": ["BG017"], "G017": ["AU010"], "VO003": ["VO008"],
+            "BG014": ["H004"], "G014": ["BG017", "WG002"], "G017": ["AU010"], "VO003": ["VO008"],
             "H007": ["BG009", "VO001"], "H019": ["LO001"],
         ]
         // Firebase sends no VoIP pushes at all, whatever else they hold.
@@ -258,6 +258,8 @@ struct PushChecker: Sendable {
     private func weight(of diagnostic: Diagnostic, in item: PushItem) -> Severity {
         if isHarmless(diagnostic, in: item) { return .note }
         if diagnostic.severity == .error, isDoubtful(diagnostic, in: item) { return .warning }
+        // In the data of a message, Firebase refuses it.
+        if diagnostic.rule == "G016", validator.reservesDefaultKeys, !item.isPart { return .error }
         guard diagnostic.rule == "G010", let weight = item.weightWithoutAPS else {
             return diagnostic.severity
         }
@@ -289,8 +291,10 @@ struct PushChecker: Sendable {
         // The service may add the key.
         case _ where Self.requirements.contains(diagnostic.rule):
             item.isPartial && ["", "/aps"].contains(diagnostic.pointer)
-        // What the service makes of a value of its own is not known.
-        case "G014": item.places.origins[diagnostic.pointer] != nil && !item.draft.isForFirebase
+        // What the service makes of a value of its own is not known, but all count in numbers.
+        case "G014":
+            item.places.origins[diagnostic.pointer] != nil && !item.draft.isForFirebase
+                && diagnostic.pointer != "/aps/badge"
         // Rule G010 says that `aps` is missing.
         case "G013" where item.weightWithoutAPS != nil: true
         case "VO003" where item.hasServiceID || item.isOfOtherType: true

@@ -103,7 +103,7 @@ extension WrapperRequest {
             push.faults += misplacedFlags(in: text, pointer: pointer + "/notification")
             push.faults += membersWithoutEffect(in: text)
         }
-        push.faults += partsOfPresentAPI() + wrongPriority()
+        push.faults += partsOfPresentAPI() + wrongPriority(of: "Firebase")
         if let aps = member("aps") {
             push.faults.append(
                 fault(
@@ -161,6 +161,7 @@ extension WrapperRequest {
         var faults = faults(
             ofData: severity, "a value in `data` is no text, and Firebase refuses the message",
             fix: "Write the value as text.", allowing: [.string])
+        faults += faultsOfHeaders(severity)
         if let notification = member("notification")?.value,
             document.kind(notification) == .object
         {
@@ -250,6 +251,39 @@ extension WrapperRequest {
             && member("topic").flatMap { document.scalarText($0.value) }?.contains("/") != true
     }
 
+    /// Reports a payload for Firebase in a request to Pusher Beams, which sends what `apns` holds.
+    func payloadForBeams() -> [PushDocument.Fault] {
+        guard let interests = member("interests") ?? member("users"),
+            document.kind(interests.value) == .array, let apns = member("apns")?.value,
+            let payload = member("payload", of: apns), member("aps", of: payload.value) != nil,
+            member("aps", of: apns) == nil, member("token") == nil
+        else { return [] }
+        return [
+            PushDocument.Fault(
+                rule: "G010",
+                message: "`aps` is inside `payload`, and Pusher Beams sends `apns` as it is",
+                fix: "Move `aps` out of `payload`, into `apns`.",
+                place: .offset(offset(payload.key)), pointer: pointer + "/apns/payload")
+        ]
+    }
+
+    /// Reports the headers of `apns` whose value is no text.
+    private func faultsOfHeaders(_ severity: Severity) -> [PushDocument.Fault] {
+        let apns = member("apns")?.value
+        guard let headers = apns.flatMap({ member("headers", of: $0)?.value }),
+            document.kind(headers) == .object
+        else { return [] }
+        return document.members(of: headers).compactMap { header in
+            guard document.kind(header.value) != .string else { return nil }
+            let name = String(decoding: document.text(header.key), as: UTF8.self)
+            return PushDocument.Fault(
+                rule: "G014", severity: severity,
+                message: "the value of `\(name)` is no text, and Firebase refuses the message",
+                fix: "Write the value as text.", place: .offset(offset(header.value)),
+                pointer: pointer + "/apns/headers/" + JSONPointerText.escaped(name))
+        }
+    }
+
     /// Reports the first value of `data` that is no text.
     private func faults(
         ofData severity: Severity, _ clause: String, fix: String,
@@ -290,16 +324,16 @@ extension WrapperRequest {
         ]
     }
 
-    /// Reports a priority that the former API does not have, such as Apple's numbers.
-    private func wrongPriority() -> [PushDocument.Fault] {
+    /// Reports a priority that a service does not have, such as Apple's numbers.
+    func wrongPriority(of service: String, besides others: [String] = []) -> [PushDocument.Fault] {
         guard let given = member("priority"), let value = document.scalarText(given.value),
             let first = value.utf8.first, 0x30...0x39 ~= first || 0x61...0x7a ~= first,
-            !["high", "normal"].contains(value)
+            !(["high", "normal"] + others).contains(value)
         else { return [] }
         return [
             PushDocument.Fault(
                 rule: "G014", severity: .warning,
-                message: "`priority` is none of \"high\" and \"normal\", which Firebase knows",
+                message: "`priority` is none of \"high\" and \"normal\", which \(service) knows",
                 fix: "Write \"high\", or \"normal\" for what can wait.",
                 place: .offset(offset(given.value)), pointer: pointer + "/priority")
         ]

@@ -53,6 +53,7 @@ extension WrapperRequest {
                 ("apns-priority", value, offset(priority.value), pointer + "/priority")
             ]
         }
+        push.faults += wrongPriority(of: "Expo", besides: ["default"])
         return push.aps.isEmpty && push.faults.isEmpty ? [] : [push]
     }
 

@@ -2,6 +2,7 @@
 
 import PayloadRules
 import StrictJSON
+import WakeModel
 
 /// A request to a service that forwards to APNs.
 struct WrapperRequest {
@@ -17,6 +18,8 @@ struct WrapperRequest {
     var destination: Destination?
     /// The topic of the device of a push gateway of Matrix around it.
     private var topicOfMatrix: (name: String, value: String, offset: Int, pointer: String)?
+    /// The headers that the members beside a payload around it stand for.
+    private var headersAround: [(name: String, value: String, offset: Int, pointer: String)] = []
     /// The attributes of a message of Amazon SNS that are not in the request.
     var attributesOfSNS: EmbeddedText?
     /// Whether it is a message for Firebase to which Amazon SNS adds the recipient.
@@ -184,7 +187,7 @@ struct WrapperRequest {
                     ], pointer: pointer + "/notification")
             ].compactMap(\.self)
         push.root = data(member("data")?.value, pointer: pointer + "/data")
-        push.faults += refusals
+        push.faults += refusals + payloadForBeams()
         if let misplaced { take(misplaced, to: &push) }
         return [push]
     }
@@ -273,7 +276,33 @@ struct WrapperRequest {
         }
         push.isPart = true
         push.isUnmistakable = Wrapper.deviceTokens.contains { member($0) != nil }
+        push.headers = headersBesidePayload
         return [push]
+    }
+
+    /// The push type that a member beside `payload` names, and the priority with it: libraries for
+    /// APNs have them there.
+    private var headersBesidePayload: [(name: String, value: String, offset: Int, pointer: String)]
+    {
+        let found = { (names: [String]) -> (String, value: String, offset: Int, pointer: String)? in
+            for name in names {
+                guard let given = member(name), let value = document.scalarText(given.value) else {
+                    continue
+                }
+                return (name, value, offset(given.value), pointer + "/" + name)
+            }
+            return nil
+        }
+        guard let type = found(["pushType", "push_type", "PushType", "apnsPushType"]),
+            PushType.all.contains(where: { $0.rawValue == type.value })
+        else { return [] }
+        let priority = found(["priority", "Priority"]).flatMap { given in
+            ["1", "5", "10"].contains(given.value) ? given : nil
+        }
+        return [("apns-push-type", type.value, type.offset, type.pointer)]
+            + [priority].compactMap(\.self).map {
+                ("apns-priority", $0.value, $0.offset, $0.pointer)
+            }
     }
 
     /// The maximum depth of a payload in a request to an unknown service.
@@ -305,6 +334,7 @@ struct WrapperRequest {
                 }
                 push.isPart = depth > 0
                 push.isUnmistakable = isUnmistakable
+                push.headers = request.headersAround
                 if let topic = request.topicOfMatrix {
                     push.headers.append(topic)
                     push.hasServiceID = true
@@ -318,11 +348,13 @@ struct WrapperRequest {
             }
             guard depth < Self.maximumDepth, !request.isSchema else { continue }
             let hasToken = Wrapper.deviceTokens.contains { request.member($0) != nil }
+            let headers = request.headersBesidePayload
             for member in document.members(of: request.node) {
                 var inner = request
                 let name = String(decoding: document.text(member.key), as: UTF8.self)
                 inner.pointer += "/" + JSONPointerText.escaped(name)
                 inner.node = member.value
+                if name.lowercased() == "payload" { inner.headersAround = headers }
                 let isUnmistakable =
                     Wrapper.payloadNames.contains(name) || hasToken && name == "payload"
                 switch document.kind(member.value) {
