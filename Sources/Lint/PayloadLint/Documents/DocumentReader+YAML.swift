@@ -18,6 +18,10 @@ extension DocumentReader {
         do throws(YAMLFault) {
             root = try YAMLText.parse(text)
         } catch {
+            // A template begins with what puts values in.
+            if forcedKind == nil, ["{{", "{%"].contains(where: { text.hasPrefix($0) }) {
+                return PushDocument(kind: kind, isForeign: true)
+            }
             return PushDocument(
                 kind: kind, faults: [error.fault],
                 isForeign: forcedKind == nil && !Self.mentionsPushInYAML(bytes))
@@ -34,6 +38,56 @@ extension DocumentReader {
         } catch {
             return PushDocument(kind: .request, faults: [error.fault], hasComments: true)
         }
+    }
+
+    /// Reads the payloads and requests in JSON that YAML has as literal texts, as the settings of a
+    /// cluster do. Returns `nil` if there are none.
+    func readLiterals(_ bytes: [UInt8]) -> PushDocument? {
+        guard forcedKind == nil, Self.mentionsPush(bytes) else { return nil }
+        var result = PushDocument(kind: .request, hasComments: true)
+        for literal in Self.literals(in: bytes) {
+            let text = Array(bytes[literal])
+            guard text.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"), Self.mentionsPush(text),
+                let document = try? JSONScanner.scan(text)
+            else { continue }
+            var inner = read(document)
+            guard !inner.isForeign else { continue }
+            for index in inner.items.indices {
+                inner.items[index].places.shift(by: literal.lowerBound)
+            }
+            for index in inner.faults.indices {
+                inner.faults[index].place = inner.faults[index].place.shifted(
+                    by: literal.lowerBound)
+            }
+            result.items += inner.items
+            result.faults += inner.faults
+        }
+        return result.items.isEmpty && result.faults.isEmpty ? nil : result
+    }
+
+    /// The lines of each literal text: those behind a line that ends with a vertical bar, with more
+    /// blanks before them.
+    private static func literals(in bytes: [UInt8]) -> [Range<Int>] {
+        var literals: [Range<Int>] = []
+        var open: (indent: Int, lines: Range<Int>)?
+        var start = 0
+        while start < bytes.count {
+            let end = bytes[start...].firstIndex(of: 0x0a).map { $0 + 1 } ?? bytes.count
+            defer { start = end }
+            let line = bytes[start..<end]
+            guard let first = line.firstIndex(where: { $0 > 0x20 }) else { continue }
+            if let literal = open, first - start > literal.indent {
+                open?.lines = literal.lines.lowerBound..<end
+                continue
+            }
+            if let literal = open { literals.append(literal.lines) }
+            let last = line.reversed().drop { $0 <= 0x20 || "+-".utf8.contains($0) }
+            open =
+                last.first == UInt8(ascii: "|") && last.dropFirst().first == 0x20
+                ? (first - start, end..<end) : nil
+        }
+        if let literal = open { literals.append(literal.lines) }
+        return literals
     }
 
     private func read(_ root: YAMLNode) throws(YAMLFault) -> PushDocument {

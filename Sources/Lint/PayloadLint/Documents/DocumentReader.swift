@@ -49,7 +49,12 @@ struct DocumentReader: Sendable {
             {
                 return PushDocument(kind: .request, isForeign: true, isText: true)
             }
-            return readDocument(bytes, name: name, isYAML: isYAML)
+            let document = readDocument(bytes, name: name, isYAML: isYAML)
+            // The steps of a pipeline are commands in YAML.
+            guard document.isForeign, Self.isNamedYAML(name),
+                let inner = readCommands(bytes, name: name) ?? readLiterals(bytes)
+            else { return document }
+            return inner
         }
     }
 
