@@ -19,6 +19,8 @@ struct CurlCommand {
     let start: Int
     private(set) var url: (text: String, offset: Int)?
     private(set) var headers: [Header] = []
+    /// Apple's headers without a colon behind the name, which `curl` does not send.
+    private(set) var headersWithoutColon: [Header] = []
     /// The body; `nil` if there is none, or if it is not in the script.
     private(set) var body: EmbeddedText?
     /// The offset of a body that a shell splits at its blanks.
@@ -140,6 +142,13 @@ struct CurlCommand {
             !word.string[..<colon].utf8.contains(ShellText.unknown)
         else {
             isWhole = false
+            let name = word.string.prefix { $0.isASCII && ($0.isLetter || $0 == "-") }
+            if name.hasPrefix("apns-"), !word.string.contains(":"),
+                ["=", " "].contains(word.string.dropFirst(name.count).first)
+            {
+                headersWithoutColon.append(
+                    Header(name: String(name), value: "", offset: word.start))
+            }
             return
         }
         let value = word.string[word.string.index(after: colon)...]
@@ -250,7 +259,9 @@ struct CurlCommand {
     /// that manages channels, nor only to try the connection.
     private var namesAPNs: Bool {
         guard let url else { return false }
-        if url.text.contains("/3/device") { return !isForOwnServer }
+        if ["/3/device", "/4/broadcasts/apps/"].contains(where: { url.text.contains($0) }) {
+            return !isForOwnServer
+        }
         let hosts = ["api.push.apple.com", "api.sandbox.push.apple.com", "api.development.push"]
         guard hosts.contains(where: { url.text.contains($0) }) else { return false }
         guard let path, path != "/" else { return hasBody }

@@ -90,6 +90,12 @@ extension DocumentReader {
                 rule: "H006", message: "a shell runs the topic as a command, and sends none",
                 fix: "Leave out the backquotes, or `$(…)`.", place: .offset($0.offset), pointer: "")
         }
+        faults += curl.headersWithoutColon.map { header in
+            PushDocument.Fault(
+                rule: "H017", severity: header.name == "apns-topic" ? .error : .warning,
+                message: "`\(header.name)` has no colon, and curl does not send it",
+                fix: "Write a colon behind the name.", place: .offset(header.offset), pointer: "")
+        }
         if let word = curl.typographicQuotes, let body = curl.body,
             (try? JSONScanner.scan(body.bytes)) != nil
         {
@@ -193,8 +199,13 @@ extension DocumentReader {
                     let readable = IllustratedJSON(body.bytes).bytes
                     body = body.replacingBytes { index, _ in readable[index] }
                 }
-                guard var wrapped = wrapped(body, sentTo: curl.destination) else { continue }
+                let fault = Self.fault(ofAPIFor: body, curl)
+                guard
+                    var wrapped = wrapped(body, sentTo: curl.destination)
+                        ?? fault.map({ _ in PushDocument(kind: .request) })
+                else { continue }
                 isFound = true
+                wrapped.faults += [fault].compactMap(\.self)
                 // Another server may change what the service would refuse.
                 if !curl.isForService {
                     wrapped.faults.removeAll {
@@ -216,6 +227,34 @@ extension DocumentReader {
             }
         }
         return isFound ? result : nil
+    }
+
+    /// What is wrong with a request to one of Firebase's APIs that has the form of the other.
+    private static func fault(
+        ofAPIFor body: EmbeddedText, _ curl: CurlCommand
+    ) -> PushDocument.Fault? {
+        guard curl.isForFirebase, let document = try? JSONScanner.scan(body.bytes),
+            document.kind(0) == .object
+        else { return nil }
+        let has = { (name: String) in document.last(name, of: 0) != nil }
+        let isFormer = curl.destination == .formerFirebase
+        if isFormer, let message = document.last("message", of: 0),
+            document.kind(message.value) == .object,
+            !["to", "registration_ids", "condition"].contains(where: has)
+        {
+            return PushDocument.Fault(
+                rule: "G012", message: "Firebase's former API has no `message`",
+                fix: "Send it to the present API, which ends in `messages:send`.",
+                place: .offset(body.fileOffset(of: Int(document.nodes[message.key].start))),
+                pointer: "/message")
+        }
+        guard !isFormer, curl.url?.text.contains("messages:send") == true, !has("message"),
+            ["to", "registration_ids", "token", "topic", "notification"].contains(where: has)
+        else { return nil }
+        return PushDocument.Fault(
+            rule: "G012", message: "Firebase's present API takes a `message`, and there is none",
+            fix: "Put the members into `message`, with `token` for `to`.",
+            place: .offset(body.fileOffset(of: Int(document.nodes[0].start))), pointer: "")
     }
 
     /// The push of `simctl push <device> [<bundle id>] <file>`, given as its input or in a file
