@@ -24,6 +24,16 @@ struct ServiceValueTests {
                     + #"{"apns-priority":"10"},"payload":{"aps":{"sound":"default"}}}}}"#, []
             ),
             (
+                #"{"message":{"token":"t","notification":{"title":"x"},"apns":{"headers":"#
+                    + #"{"priority":"10"},"payload":{"aps":{"sound":"default"}}}}}"#,
+                ["warning H017 /message/apns/headers/priority"]
+            ),
+            (
+                #"{"message":{"token":"t","notification":{"title":"x"},"#
+                    + #""apns":{"notification":{"sound":"default"}}}}"#,
+                ["error G012 /message/apns/notification"]
+            ),
+            (
                 #"{"apns":{"headers":{"apns-priority":10},"payload":{"aps":{"badge":1}}}}"#,
                 ["warning G014 /apns/headers/apns-priority"]
             ),

@@ -158,6 +158,12 @@ extension DraftCase {
             "H020", .liveactivity, path("/4/broadcasts/apps/com.example.app"),
             .found(at: "apns-topic", .warning)),
         .request("H020", .liveactivity, .clean),
+        .request(
+            "H017", .background, [.init("apns-priority", ""), .init("priority", "5")],
+            .found(at: "priority", .warning)),
+        .request(
+            "BG007", .background, [.init("apns-priority", ""), .init("priority", "5")], .clean),
+        .request("H017", .alert, [.init("priority", "u=1")], .clean),
         .request("H006", .liveactivity, broadcast, .found(at: "apns-channel-id", .error)),
         .request(
             "H006", .liveactivity, broadcast + [.init("apns-channel-id", "x")], .clean),

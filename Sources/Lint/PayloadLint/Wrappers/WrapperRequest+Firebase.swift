@@ -161,7 +161,7 @@ extension WrapperRequest {
         var faults = faults(
             ofData: severity, "a value in `data` is no text, and Firebase refuses the message",
             fix: "Write the value as text.", allowing: [.string])
-        faults += faultsOfHeaders(severity)
+        faults += faultsOfHeaders(severity) + foreignMembers(severity)
         if let notification = member("notification")?.value,
             document.kind(notification) == .object
         {
@@ -249,6 +249,25 @@ extension WrapperRequest {
             && (isMessageOfSNS || pointer.isEmpty
                 || recipients.contains { member($0).map { document.kind($0.value) } == .string })
             && member("topic").flatMap { document.scalarText($0.value) }?.contains("/") != true
+    }
+
+    /// Reports the members of `apns` that Firebase does not know. Of `aps` there, rule G010 speaks.
+    private func foreignMembers(_ severity: Severity) -> [PushDocument.Fault] {
+        guard let apns = member("apns")?.value, document.kind(apns) == .object else { return [] }
+        let known = [
+            "headers", "payload", "fcm_options", "fcmOptions", "live_activity_token",
+            "liveActivityToken", "aps",
+        ]
+        return document.members(of: apns).compactMap { given in
+            let name = String(decoding: document.text(given.key), as: UTF8.self)
+            guard !known.contains(name), !IllustratedJSON.isDots(name) else { return nil }
+            var fault = fault(
+                given, pointer: pointer + "/apns",
+                fix: "Move it into `payload`, or into `aps` there.",
+                "is not a member of `apns`, and Firebase refuses the message")
+            fault.severity = severity
+            return fault
+        }
     }
 
     /// Reports a payload for Firebase in a request to Pusher Beams, which sends what `apns` holds.

@@ -244,7 +244,9 @@ struct WrapperRequest {
             push.start = offset(payload)
         }
         push.headers = headers(of: given, pointer: pointer + "/headers")
-        if !push.headers.contains(where: { $0.name.lowercased() == "apns-priority" }) {
+        // Rule H017 speaks of one without its prefix.
+        let names = ["apns-priority", "priority"]
+        if !push.headers.contains(where: { names.contains($0.name.lowercased()) }) {
             push.headers.append(
                 (
                     "apns-priority", "10", given.map { offset($0) } ?? push.start,

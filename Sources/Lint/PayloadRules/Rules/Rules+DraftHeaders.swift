@@ -395,11 +395,27 @@ extension Rules {
                     .header(name), "\(shown(name)) is a key of the payload and no header",
                     fix: "Put it into `aps`.")
             }
+            if lacksPrefix(name, push) {
+                findings.report(
+                    .header(name), "\(shown(name)) is none of Apple's headers",
+                    fix: "Write `apns-\(name)`.")
+            }
             guard name.hasPrefix("apns"), !knownHeaders.contains(name) else { continue }
             findings.report(
                 .header(name), "\(shown(name)) is none of Apple's headers",
                 fix: header(near: name).map { "Write `\($0)`." })
         }
+    }
+
+    /// Whether a header has the name of one of Apple's without its prefix, and that is not there.
+    private static func lacksPrefix(_ name: String, _ push: ValidationContext) -> Bool {
+        guard let draft = push.draft, draft.isForFirebase || draft.isComplete,
+            ["topic", "push-type", "priority", "expiration", "collapse-id"].contains(name),
+            !draft.names.contains("apns-" + name), !draft.opaque.contains("apns-" + name)
+        else { return false }
+        // HTTP has a `priority` of its own, such as `u=1` (RFC 9218).
+        return name != "priority"
+            || draft[name].map { ["high", "normal", "10", "5", "1"].contains($0) } == true
     }
 
     /// The header that an unknown one was probably meant for.
@@ -416,6 +432,7 @@ extension Rules {
         push.draft?.names.contains { name in
             name.hasPrefix("apns") && !knownHeaders.contains(name)
                 && self.header(near: name) == header
+                || header == "apns-" + name && lacksPrefix(name, push)
         } ?? false
     }
 }
