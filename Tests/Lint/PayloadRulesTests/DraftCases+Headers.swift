@@ -161,8 +161,6 @@ extension DraftCase {
         .request(
             "H017", .background, [.init("apns-priority", ""), .init("priority", "5")],
             .found(at: "priority", .warning)),
-        .request(
-            "BG007", .background, [.init("apns-priority", ""), .init("priority", "5")], .clean),
         .request("H017", .alert, [.init("priority", "u=1")], .clean),
         .request("H006", .liveactivity, broadcast, .found(at: "apns-channel-id", .error)),
         .request(
