@@ -137,7 +137,8 @@ struct ServiceValueTests {
                 ["error BG006 /priority"]
             ),
             (
-                #"{"DeviceToken":"t","PushType":"voip","Payload":{"aps":{"alert":"x"},"callId":"c"}}"#,
+                #"{"DeviceToken":"t","PushType":"voip","#
+                    + #""Payload":{"aps":{"alert":"x"},"callId":"c"}}"#,
                 ["warning VO009 /Payload/aps/alert"]
             ),
             (
