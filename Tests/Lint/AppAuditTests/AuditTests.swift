@@ -238,12 +238,12 @@ struct AuditTests {
     @Test("an app in which only tests run is no app of the project")
     func testHost() throws {
         let folder = try TestFolder()
-        let text = SampleProject.text(app: SampleProject.generatedInfo)
+        let text = SampleProject.text(app: "GENERATE_INFOPLIST_FILE = YES;")
         for (name, isApp) in [("Sync Test Host", false), ("SyncTestHost", false), ("Host", true)] {
             try folder.write(
                 text.replacing("name = App;", with: "name = \"\(name)\";"),
                 to: "App.xcodeproj/project.pbxproj")
-            let report = try Audit(paths: [folder.path]).report()
+            let report = try Audit(paths: [folder.path], sends: [.background]).report()
             #expect(report.findings.contains { $0.target == name } == isApp)
         }
     }
@@ -268,7 +268,7 @@ struct AuditTests {
             XML.dictionary([("UIBackgroundModes", XML.array("voip"))]), to: "App/Info.plist")
         let source =
             "@main class AppDelegate: UIResponder, UIApplicationDelegate {\n"
-            + "func application(_ a: UIApplication, didFinishLaunchingWithOptions o: O?) -> Bool {\n"
+            + "func application(_ a: A, didFinishLaunchingWithOptions o: O?) -> Bool {\n"
             + "return true\n}\n"
             + "private func listen() { registry.desiredPushTypes = [.voIP] }\n}"
         try folder.write(source, to: "App/AppDelegate.swift")

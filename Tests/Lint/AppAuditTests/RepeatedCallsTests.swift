@@ -27,7 +27,6 @@ struct RepeatedCallsTests {
             ("if a { done(.failed) }\ndone(.newData)", [2]),
             ("if a {\ndone(.failed)\n} else if b {\nreturn\n}\nlog()\ndone(.newData)", [7]),
             ("a ? done(.newData) : done(.noData)\ndone(.failed)", [2]),
-            ("defer { if a { done(.noData) } }\nif b {\ndone(.newData)\nreturn\n}", [3]),
             ("defer { done(.noData) }\nif a {\ndone(.newData)\nreturn\n}", [3]),
             ("switch a {\ncase .b: done(.failed)\ndefault: break\n}\ndone(.newData)", [5]),
             ("DispatchQueue.main.async { done(.newData) }\ndone(.noData)", [2]),

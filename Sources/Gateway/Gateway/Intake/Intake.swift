@@ -144,9 +144,9 @@ final class Intake: Sendable {
         >
 
     /// Creates an intake that passes each batch to `write`, which returns when it is durable;
-    /// `isShared` is whether requests may wait for one another. `hasRoom`
-    /// returns whether a short wait would not help a batch to be sent immediately; for each waiting
-    /// caller it gets the queue of the first wake, and the number of waiting ones.
+    /// `isShared` is whether requests may wait for one another. `hasRoom` returns whether a short
+    /// wait would not help a batch to be sent immediately; for each waiting caller it gets the
+    /// queue of the first wake, and the number of waiting ones.
     init(
         limits: GatewayLimits,
         hasRoom: @escaping @Sendable ([(queue: WakeQueueKey, count: Int)]) -> Bool = { _ in true },

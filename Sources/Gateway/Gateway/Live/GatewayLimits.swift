@@ -40,8 +40,9 @@ public struct GatewayLimits: Hashable, Sendable {
     /// The most wakes claimed in one transaction.
     public var claimBatchCount = 500
     /// The most wakes claimed or settled in one transaction while several callers have requests, or
-    /// one has calls and others, which would wait for it. Larger ones settle a fifth more wakes a second when one caller
-    /// sends all (`RouseBenchmarks gateway`), so they are not always this small.
+    /// one has calls and others, which would wait for it. Larger ones settle a fifth more wakes a
+    /// second when one caller sends all (`RouseBenchmarks gateway`), so they are not always this
+    /// small.
     public var dispatchSharedBatchCount = 128
     /// The limit of wakes that are claimed and not yet settled, which all queues share. In addition
     /// each queue has ``queueReserveCount``, and of unresponsive ones only the probes count: in all

@@ -86,7 +86,7 @@ extension AppRules {
                 $0.subject == .voipRegistration && !$0.isUncalled && app.builds($0)
             }
             if let mode = app.mode(.voip) {
-                if registration == nil, app.platform == .iOS, app.sources?.isComplete == true,
+                if registration == nil, app.platform != .watchOS, app.sources?.isComplete == true,
                     let dead = app.observations.first(where: {
                         $0.subject == .voipRegistration && !$0.isShared && app.builds($0)
                     })
