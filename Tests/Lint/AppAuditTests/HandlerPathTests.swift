@@ -22,6 +22,11 @@ struct HandlerPathTests: SourceFaultSuite {
                 !Self.faults("func handle(task: BGAppRefreshTask) {\nschedule()\n\(call)\n}")
                     .contains(.taskPathWithoutEnd))
         }
+        func faults(_ message: String) -> Set<Fault> {
+            Self.faults("- (void)run:(BGAppRefreshTask *)task { [task \(message)]; }", "a.m")
+        }
+        #expect(!faults("sy_runWithWork:^{ [c load]; }").contains(.taskPathWithoutEnd))
+        #expect(faults("isKindOfClass:c").contains(.taskPathWithoutEnd))
     }
 
     @Test("what makes a call of a push may report it, and may say that it did not")

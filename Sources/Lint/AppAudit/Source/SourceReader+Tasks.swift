@@ -311,7 +311,10 @@ extension SourceReader {
         }
     }
 
-    private static let taskMembers: Set = ["updateTitle", "isEqual", "isKind", "copy"]
+    private static let taskMembers: Set = [
+        "updateTitle", "isEqual", "isKind", "isMember", "copy", "class", "identifier", "progress",
+        "responds", "description",
+    ]
 
     private enum Use {
         case end
@@ -323,7 +326,9 @@ extension SourceReader {
     private func use(of index: Int) -> Use {
         if text.isObjectiveC, text[index - 1]?.isMark("[") == true {
             if text.sees("setExpirationHandler", at: index + 1) { return .expiration }
-            return text[index + 1]?.text.hasPrefix("setTaskCompleted") == true ? .end : .other
+            guard let name = text[index + 1], name.isName else { return .other }
+            if name.text.hasPrefix("setTaskCompleted") { return .end }
+            return Self.taskMembers.contains(where: name.text.hasPrefix) ? .other : .handedOn
         }
         guard let next = text[index + 1] else { return .other }
         if next.isMark("?"), text.sees(".", at: index + 2) { return member(at: index + 3) }
@@ -352,7 +357,7 @@ extension SourceReader {
         // A function of an extension may end it, and set its handler.
         case let name?
         where (text.sees("(", at: index + 1) || text.sees("{", at: index + 1))
-            && !Self.taskMembers.contains(name):
+            && !Self.taskMembers.contains(where: name.hasPrefix):
             .handedOn
         default: .other
         }
