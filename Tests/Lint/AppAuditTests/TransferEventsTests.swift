@@ -68,6 +68,24 @@ struct TransferEventsTests: SourceFaultSuite {
         }
     }
 
+    @Test("a session of another type or function has the same name")
+    func sameNames() {
+        let make =
+            "URLSession(configuration: .background(withIdentifier: \"a\"), delegate: self, "
+            + "delegateQueue: nil)"
+        let load = "func load() { session.downloadTask(with: u) { _, _, _ in }.resume() }"
+        func hasClosure(_ source: String) -> Bool {
+            Self.faults(source).contains(.closureInBackgroundSession)
+        }
+        let property = "class A {\nlazy var session = \(make)\n"
+        #expect(hasClosure(property + load + "\n}"))
+        #expect(hasClosure(property + "}\nextension A { \(load) }"))
+        #expect(!hasClosure(property + "}\nclass B { \(load) }"))
+        let other = load.replacing("{ session", with: "{ let session = other\nsession")
+        #expect(!hasClosure(property + other + "\n}"))
+        #expect(!hasClosure("class A {\nfunc f() { let session = \(make) }\n\(load)\n}"))
+    }
+
     @Test("a scheduled notification is no next request")
     func notifications() {
         func refresh(_ call: String) -> String {

@@ -440,15 +440,25 @@ extension SourceReader {
             && body.contains { text.sees(".", "cancel", "(", at: $0) }
     }
 
+    /// Whether a name stands for the same at two places: in the function that declares it, or for
+    /// the property of a type.
+    private func isSame(_ name: String, _ first: Int, _ second: Int) -> Bool {
+        let declaring = [first, second].map { index in
+            function(around: index).flatMap { _, body in
+                body.contains { text.sees("let", name, at: $0) || text.sees("var", name, at: $0) }
+                    ? body : nil
+            }
+        }
+        return declaring[0] == declaring[1]
+            && owner(around: first)?.name == owner(around: second)?.name
+    }
+
     /// `session.downloadTask(with: url) { … }`: such a session takes no closures, which the form
     /// that is waited for has too: `await session.data(from: url)`.
     private mutating func readTransfers(_ session: String, madeAt word: Int) {
-        let type = text.type(around: word)?.name
-        for index in text.tokens.indices where text.tokens[index].isName(session) {
-            guard text.sees(".", at: index + 1), let call = text[index + 2],
-                // Another type may have a session of this name.
-                type == nil || text.type(around: index)?.name == type
-            else { continue }
+        for index in text.places(of: session)
+        where isSame(session, word, index) && text.sees(".", at: index + 1) {
+            guard let call = text[index + 2] else { continue }
             let first = text.sees("self", ".", at: index - 2) ? index - 2 : index
             let isTransfer = ["data", "download", "upload"].contains(call.text)
             if isTransfer, text.sees("await", at: first - 1), text.sees("(", at: index + 3),
