@@ -48,11 +48,15 @@ struct HandlerPathTests: SourceFaultSuite {
             + "enum Calls { static func make(_ p: PKPushPayload) -> Call? {\n"
             + "guard let c = Call(p) else { return nil }\n\(report)\nreturn c } }"
         #expect(!subjects(makes).contains(.fault(.voipPathWithoutReport)))
+        let ignored = makes.replacing("guard let c = Calls.make(p) else", with: "Calls.make(p)\ndo")
+        #expect(subjects(ignored).contains(.fault(.voipPathWithoutReport)))
         let helper =
             "func reportCall(_ d: D) -> Bool {\nguard let id = d.id else { return false }\n"
             + "\(report)\nreturn true }"
         let asks = "guard reportCall(p) else { \(report)\nreturn completion() }\ncompletion() }\n"
         #expect(!subjects(asks + helper).contains(.fault(.voipPathWithoutReport)))
+        let gives = asks.replacing("\(report)\nreturn", with: "return")
+        #expect(subjects(gives + helper).contains(.fault(.voipPathWithoutReport)))
         let drops = "reportCall(p)\ncompletion() }\n"
         #expect(subjects(drops + helper).contains(.fault(.voipPathWithoutReport)))
     }

@@ -145,7 +145,7 @@ extension SourceReader {
     ) {
         let body = text.content(ofBracket: scope.open)
         guard head.parameters.contains(where: { $0.types == ["PKPushPayload"] }),
-            holdsReport(body), !hasResult(scope)
+            holdsReport(body), !hasResult(scope) || isCalledForNothing(head.name)
         else { return }
         let completion = head.parameters.last { $0.label.lowercased().contains("completion") }
         readVoIPPaths(head, scope, body, completion: completion?.name)
@@ -157,6 +157,13 @@ extension SourceReader {
         guard let open, text.partners[open] > open else { return false }
         if text.isObjectiveC { return !text.sees("void", ")", at: open + 1) }
         return text.tokens[text.partners[open]..<scope.open].contains { $0.isMark("->") }
+    }
+
+    /// Whether a call in this file does not ask for the result of a function.
+    private func isCalledForNothing(_ name: String) -> Bool {
+        mentions(of: name).contains { index in
+            isCall(index) && text.call(at: index).map(text.usesValue) == false
+        }
     }
 
     /// Finds paths without a report of a call, and paths without a call of the completion handler.
@@ -253,9 +260,14 @@ extension SourceReader {
         for index in reports.sorted() where !Self.reports.contains(text.tokens[index].text) {
             guard let helper = calledFunction(index) ?? olderHandler(calledAt: index),
                 helper.open != scope.open,
-                case .function(let head) = helper.kind,
-                text.call(at: index).map(text.usesValue) != true
+                case .function(let head) = helper.kind
             else { continue }
+            // What says that it reported nothing leaves it to what follows.
+            if text.call(at: index).map(text.usesValue) == true,
+                reports.contains(where: { $0 > index })
+            {
+                continue
+            }
             // What gets the push alone has to hand it on.
             guard !text.content(ofBracket: helper.open).contains(index),
                 holdsReport(helper)
