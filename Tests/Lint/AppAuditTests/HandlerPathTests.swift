@@ -39,7 +39,7 @@ struct HandlerPathTests: SourceFaultSuite {
             let text = SourceText(Array((head + body).utf8), path: "a.swift")
             return SourceReader.observations(in: text, SourceConstants()).map(\.subject)
         }
-        let adds = "let call = calls.addIncomingCall(p)\nkeep = call\ncompletion() }\n"
+        let adds = "let call = calls.addIncomingCall(p)\nprint(call)\ncompletion() }\n"
         #expect(!subjects(adds).contains(.voipHandlerWithoutReport))
         let reads = adds.replacing("addIncomingCall", with: "isKnown")
         #expect(subjects(reads).contains(.voipHandlerWithoutReport))

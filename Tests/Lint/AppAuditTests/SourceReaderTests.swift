@@ -226,6 +226,10 @@ struct SourceReaderTests {
         ),
         (voip("print(p.dictionaryPayload); completion()"), .voipHandlerWithoutReport, true),
         (voip("calls.incoming(p); completion()"), .voipHandlerWithoutReport, false),
+        (voip("handlers[0]?(p); completion()"), .voipHandlerWithoutReport, false),
+        (voip("app.push = p; completion()"), .voipHandlerWithoutReport, false),
+        (voip("let c = Content(); c.info = p; completion()"), .voipHandlerWithoutReport, true),
+        (voip("let info: Info = p; completion()"), .voipHandlerWithoutReport, true),
         (
             voip("RNVoipPushNotificationManager.didReceiveIncomingPush(with: p); completion()"),
             .voipHandlerWithoutReport, true

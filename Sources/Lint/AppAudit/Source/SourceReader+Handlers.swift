@@ -185,7 +185,11 @@ extension SourceReader {
             let isEmpty =
                 completion == nil && !head.isAsync
                 && body.allSatisfy { ["return", ";"].contains(text.tokens[$0].text) }
-            see(isEmpty ? .emptyVoIPHandler : .voipHandlerWithoutReport, at: scope.head)
+            if isEmpty {
+                see(.emptyVoIPHandler, at: scope.head)
+            } else if !mayReportUnseen(in: body, strictness.inputNames) {
+                see(.voipHandlerWithoutReport, at: scope.head)
+            }
         } else if let gap = CompletionPaths(
             text, body: scope, strictness, settles: reports.contains
         ).gaps.min() ?? reportGap(inHelpersOf: scope, reports, strictness, depth: 0) {

@@ -322,7 +322,7 @@ extension SourceReader {
     }
 
     /// Whether an equals sign initializes a new name: `let channel = …`, `if let view = …`.
-    private func declares(_ equals: Int) -> Bool {
+    func declares(_ equals: Int) -> Bool {
         let line = text.tokens[equals].position.line
         return (max(0, equals - AuditLimits.headWords)..<equals).reversed()
             .prefix { text.tokens[$0].position.line == line }
