@@ -36,13 +36,15 @@ struct TransferEventsTests: SourceFaultSuite {
         }
     }
 
-    @Test("a completion handler that is kept, and called in the same file")
+    @Test("a completion handler that is kept, and may be called in the same file")
     func kept() {
         let call = "func end() { done?()\ndone = nil }"
-        let kept = SourceObservation.Subject.keptTransferCompletion
+        let keep = "S.shared.done = completionHandler"
         #expect(
-            Self.subjects(Self.events("S.shared.done = completionHandler", call)).contains(kept))
-        #expect(!Self.subjects(Self.events("S.shared.done = completionHandler")).contains(kept))
+            Self.subjects(Self.events(keep, call))
+                .contains(.keptTransferCompletion(isCalledHere: true)))
+        #expect(
+            Self.subjects(Self.events(keep)).contains(.keptTransferCompletion(isCalledHere: false)))
         #expect(
             Self.subjects("func urlSessionDidFinishEvents(forBackgroundURLSession s: S) { }")
                 == [.endOfSessionEvents])

@@ -305,15 +305,13 @@ extension SourceReader {
         }
         if isCall(use), around?.open == scope.open {
             see(.fault(.transferEventsCompletedAtOnce), at: use)
-        } else if text.sees("=", at: use - 1), let kept = text[use - 2], kept.isName,
-            // What calls it elsewhere may be the delegate of a library.
-            text.tokens.indices.contains(where: { word in
+        } else if text.sees("=", at: use - 1), let kept = text[use - 2], kept.isName {
+            let isCalledHere = text.tokens.indices.contains { word in
                 text.tokens[word].isName(kept.text)
                     && (text.sees("(", at: word + 1) || text.sees("?", "(", at: word + 1)
                         || text.sees("!", "(", at: word + 1))
-            })
-        {
-            see(.keptTransferCompletion, at: use)
+            }
+            see(.keptTransferCompletion(isCalledHere: isCalledHere), at: use)
         }
     }
 

@@ -129,8 +129,9 @@ public struct SourceObservation: Hashable, Sendable {
         case backgroundSession
         /// The app delegate's function for events of background sessions.
         case backgroundSessionEvents
-        /// A completion handler of such events that is kept for later.
-        case keptTransferCompletion
+        /// A completion handler of such events that is kept for later, and whether the same file
+        /// calls it.
+        case keptTransferCompletion(isCalledHere: Bool)
         /// A background session with a delegate of this file.
         case delegatedSession
         /// The function of a session's delegate that gets the end of its events.

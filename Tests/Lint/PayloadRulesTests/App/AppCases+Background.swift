@@ -72,14 +72,28 @@ extension AppCase {
             source(
                 "CF046", "the end of events",
                 [
-                    .delegatedSession, .backgroundSessionEvents, .keptTransferCompletion,
-                    .endOfSessionEvents,
+                    .delegatedSession, .backgroundSessionEvents,
+                    .keptTransferCompletion(isCalledHere: false), .endOfSessionEvents,
                 ], nil),
             AppCase(
                 "CF046", "nothing waits for the end of events",
                 .ownText(
                     .app(seen: [
-                        .delegatedSession, .backgroundSessionEvents, .keptTransferCompletion,
+                        .delegatedSession, .backgroundSessionEvents,
+                        .keptTransferCompletion(isCalledHere: true),
                     ])), .warning),
         ]
 }
+            AppCase(
+                "CF046", "a library may wait for the end of events",
+                .ownText(
+                    .app(seen: [
+                        .delegatedSession, .backgroundSessionEvents,
+                        .keptTransferCompletion(isCalledHere: false),
+                    ])), nil),
+            source(
+                "CF046", "nothing of all waits for the end of events",
+                [
+                    .delegatedSession, .backgroundSessionEvents,
+                    .keptTransferCompletion(isCalledHere: false),
+                ], .warning),
