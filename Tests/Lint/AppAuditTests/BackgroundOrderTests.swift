@@ -163,7 +163,7 @@ struct BackgroundOrderTests {
 
     @Test("new data is no answer to a push that is not looked at")
     func alwaysNewData() {
-        #expect(Self.faults(Self.push("done(.newData)")) == [.alwaysNewData])
+        #expect(Self.faults(Self.push("show(u)\ndone(.newData)")) == [.alwaysNewData])
         #expect(Self.faults(Self.push("done(.noData)")) == [])
         let handedOn = "if mine { sdk.handle(u, completion: done)\nreturn }\ndone(.newData)"
         #expect(!Self.faults(Self.push(handedOn)).contains(.alwaysNewData))

@@ -266,6 +266,34 @@ struct HandlerPathTests: SourceFaultSuite {
         #expect(faults("self.note()", "func note() { print(1) }") == fault)
         let end = "UIApplication.shared.endBackgroundTask(id)"
         #expect(faults("self.note()", "func note() { \(end) }") == [])
+    private static func asyncPush(_ body: String) -> String {
+        "func application(_ a: A, didReceiveRemoteNotification u: U) async -> "
+            + "UIBackgroundFetchResult {\n\(body)\n}\n"
+    }
+
+    @Test("new data is the answer of a handler that only logs the push")
+    func answerForNothing() {
+        for body in [
+            "print(u)\ndone(.newData)", "done(.newData)",
+            "if let id = u[key] as? String { print(String(id)) }\nlogger.info(\"a\")\n"
+                + "Logger.push.debug(u)\ndone(.newData)",
+        ] {
+            #expect(Self.faults(Self.push(body)) == [.answerForNothing], "\(body)")
+        }
+        for body in [
+            "store(u)\ndone(.newData)", "self.last = u\nprint(u)\ndone(.newData)",
+            "center.post(name: n, object: u)\ndone(.newData)", "u.apply?(1)\ndone(.newData)",
+            "Sync(u)\ndone(.newData)", "catalogue.add(u)\ndone(.newData)",
+        ] {
+            #expect(Self.faults(Self.push(body)) == [.alwaysNewData], "\(body)")
+        }
+        #expect(Self.faults(Self.push("print(u)\ndone(.noData)")) == [])
+        // Not whatever happened: the other path is without an answer.
+        #expect(
+            !Self.faults(Self.push("load { ok in if ok { done(.newData) } }"))
+                .contains(.alwaysNewData))
+    }
+
         #expect(faults("self.note()", "func note() { manager.stop() }") == [])
         #expect(faults("self.session.invalidate()") == [])
         let observed = "var id = none { willSet { \(end) } }\nfunc stop() { id = none }"
@@ -275,6 +303,10 @@ struct HandlerPathTests: SourceFaultSuite {
                 "@implementation A\n- (void)f {\n_id = [[UIApplication sharedApplication] "
                     + "beginBackgroundTaskWithExpirationHandler:^{ [ws.timer invalidate]; "
                     + "ws.task = UIBackgroundTaskInvalid; }];\n}\n@end", "a.m") == fault)
+            push("let t = s.dataTask(with: r) { d, _, _ in log(d) }\nt.resume()\ndone(.newData)"),
+            asyncPush("if x { return .noData }\nTask { await load() }\nreturn .newData"),
+            asyncPush("begin()\nreturn UIBackgroundFetchResult.newData")
+                + "func begin() { Task { await load() } }",
     }
 
     @Test("a closure that ends the time is followed into the function that gets it")
@@ -288,6 +320,10 @@ struct HandlerPathTests: SourceFaultSuite {
                     + "guard let d else { \(guarded) }\ncompletion()\n}.resume()\n}\n}")
         }
         #expect(faults("return") == [.assertionPathWithoutEnd])
+            asyncPush("await load()\nreturn .newData"),
+            asyncPush("Task { await load() }\nawait other()\nreturn .newData"),
+            asyncPush("Task { await load() }\nreturn x ? .noData : y"),
+            asyncPush("async let a = load()\nlet b = await a\nreturn .newData"),
         #expect(faults("return completion()") == [])
     }
 

@@ -33,10 +33,13 @@ extension SourceReader {
             }
             return [":", "(", ",", "="].contains(text[$0 - 1]?.text)
         }
-        if !isHandedOn, let completion, let early = earlyAnswer(completion, in: scope, body) {
+        if !isHandedOn, let early = earlyAnswer(completion, in: scope, body) {
             see(.fault(.earlyAnswer), at: early)
-        } else if let first = answers.first, saysNewData, !isHandedOn {
-            see(.fault(.alwaysNewData), at: first)
+        } else if let first = answers.first, saysNewData, !isHandedOn,
+            // A path without an answer is told of by itself.
+            completion.map({ CompletionPaths(text, handler: $0, body: scope).gaps.isEmpty }) ?? true
+        {
+            see(.fault(onlyLogs(body, completion) ? .answerForNothing : .alwaysNewData), at: first)
         }
     }
 

@@ -7,11 +7,11 @@ extension SourceReader {
     private static let requests: Set = ["dataTask", "downloadTask", "uploadTask"]
 
     /// The first answer `newData` behind work that has not ended: a task that nothing waits for, or
-    /// a request with a closure.
-    func earlyAnswer(_ completion: String, in handler: SourceScope, _ body: Range<Int>) -> Int? {
+    /// a request with a closure. An asynchronous handler returns its answer.
+    func earlyAnswer(_ completion: String?, in handler: SourceScope, _ body: Range<Int>) -> Int? {
         body.first { call in
-            guard text.tokens[call].isName(completion), isCall(call), !text.isLabel(call),
-                isOnPath(call, of: handler), answersNewData(call),
+            guard isAnswer(call, completion), isOnPath(call, of: handler),
+                answersNewData(call, body),
                 !body.contains(where: { text.tokens[$0].text.hasPrefix("beginBackgroundTask") }),
                 !follows(call, in: body, where: waits)
             else { return false }
@@ -23,12 +23,45 @@ extension SourceReader {
         }
     }
 
-    private func answersNewData(_ call: Int) -> Bool {
-        let arguments = text.sees("(", at: call + 1) ? text.content(ofBracket: call + 1) : 0..<0
-        return arguments.contains {
+    private func isAnswer(_ call: Int, _ completion: String?) -> Bool {
+        guard let completion else { return text.tokens[call].isName("return") }
+        return text.tokens[call].isName(completion) && isCall(call) && !text.isLabel(call)
+    }
+
+    private func answersNewData(_ call: Int, _ body: Range<Int>) -> Bool {
+        let answer =
+            text.sees("(", at: call + 1)
+            ? text.content(ofBracket: call + 1) : call + 1..<text.statementEnd(call, body)
+        return answer.contains {
             ["newData", "UIBackgroundFetchResultNewData"].contains(text.tokens[$0].text)
         }
     }
+
+    /// Whether a handler only logs the push before its answer.
+    func onlyLogs(_ body: Range<Int>, _ completion: String?) -> Bool {
+        !setsForeignValue(in: body)
+            && body.allSatisfy { index in
+                let name = text.tokens[index].text
+                if name == "await" || name == "try" { return false }
+                return !isCall(index) || name == completion || Self.plainCalls.contains(name)
+                    || isLogCall(index)
+            }
+    }
+
+    /// Whether it is a call of a logger: `Logger.push.info(…)`, `os_log(…)`.
+    private func isLogCall(_ index: Int) -> Bool {
+        var word = index
+        while Self.logWords.isDisjoint(with: Self.nameParts(text.tokens[word].text)) {
+            guard text.sees(".", at: word - 1), text[word - 2]?.isName == true else { return false }
+            word -= 2
+        }
+        return true
+    }
+
+    /// Functions that only log, and conversions.
+    private static let plainCalls: Set = [
+        "print", "debugPrint", "dump", "NSLog", "os_log", "String", "Int", "stringWithFormat",
+    ]
 
     /// Whether a token of a function is in no closure there.
     private func isOnPath(_ index: Int, of function: SourceScope) -> Bool {
@@ -51,7 +84,7 @@ extension SourceReader {
     }
 
     /// Whether a word begins a task, or a request, that does not complete the push itself.
-    private func beginsWork(_ word: Int, _ completion: String, in body: Range<Int>) -> Bool {
+    private func beginsWork(_ word: Int, _ completion: String?, in body: Range<Int>) -> Bool {
         let name = text.tokens[word].text
         guard name == "Task" || Self.requests.contains(name), isCall(word),
             let before = text[word - 1]
@@ -62,8 +95,8 @@ extension SourceReader {
         if text.sees("(", at: open), text.partners[open] > open { open = text.partners[open] + 1 }
         guard text.sees("{", at: open), text.partners[open] < body.upperBound else { return false }
         let closure = text.content(ofBracket: open)
-        guard !closure.contains(where: { text.tokens[$0].isName(completion) }) else { return false }
-        if name != "Task" { return closure.contains { isCall($0) && !isIdleCall($0) } }
+        guard !closure.contains(where: { text.tokens[$0].text == completion }) else { return false }
+        if name != "Task" { return !closure.isEmpty }
         return closure.contains { index in
             guard text.tokens[index].isName("await") else { return false }
             return (index..<text.statementEnd(index, closure)).contains {
@@ -73,12 +106,12 @@ extension SourceReader {
     }
 
     /// Whether a word calls a function of this file that begins such work on each of its paths.
-    private func callsWork(_ word: Int, _ completion: String, in handler: SourceScope) -> Bool {
+    private func callsWork(_ word: Int, _ completion: String?, in handler: SourceScope) -> Bool {
         guard isCall(word), let helper = calledFunction(word), helper.open != handler.open,
             case .function(let head) = helper.kind, !head.isAsync,
             text[word + 1].map({ $0.isMark("(") }) == true,
             !text.content(ofBracket: word + 1).contains(where: {
-                text.tokens[$0].isName(completion)
+                text.tokens[$0].text == completion
             }), !text.sees("{", at: text.partners[word + 1] + 1)
         else { return false }
         let body = text.content(ofBracket: helper.open)

@@ -448,7 +448,8 @@ extension SourceReader {
         }
     }
 
-    private static let logWords: Set = ["log", "logger", "logging", "analytics", "crashlytics"]
+    /// Words in the names of loggers.
+    static let logWords: Set = ["log", "logger", "logging", "analytics", "crashlytics"]
 
     /// Types whose methods report no call: system types, and libraries that only pass a push to a
     /// script, which runs after the handler has returned.

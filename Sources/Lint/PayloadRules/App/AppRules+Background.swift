@@ -57,6 +57,16 @@ extension AppRules {
             faults(
                 facts, &findings, .earlyAnswer,
                 "the handler of silent pushes answers `newData` before its own work has ended")
+            eachObservation(in: facts) { bundle, seen in
+                guard seen.subject == .fault(.answerForNothing), bundle.platform != .macOS else {
+                    return
+                }
+                // Without silent pushes iOS asks for no data.
+                findings.report(
+                    bundle, at: seen.place,
+                    "the handler of silent pushes does nothing with them, and answers `newData`",
+                    severity: facts.wantsSilentPushes(bundle) ? .warning : .note)
+            }
             faults(
                 facts, &findings, .alwaysNewData,
                 "the handler of silent pushes answers `newData` whatever happened",

@@ -208,5 +208,7 @@ public struct SourceObservation: Hashable, Sendable {
         case alwaysNewData
         /// A handler of silent pushes that answers while work that it began still runs.
         case earlyAnswer
+        /// A handler of silent pushes that only logs them and reports new data.
+        case answerForNothing
     }
 }

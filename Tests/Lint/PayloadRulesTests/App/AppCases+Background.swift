@@ -49,6 +49,12 @@ extension AppCase {
         ]
         + fault("CF048", .longHandler, .warning)
         + fault("CF048", .alwaysNewData, .note) + fault("CF048", .earlyAnswer, .warning)
+        + fault("CF048", .answerForNothing, .note)
+        + [
+            source(
+                "CF048", "an app that is woken", [.fault(.answerForNothing)],
+                info: Plist.modes("remote-notification"), .warning)
+        ]
         + [
             source(
                 "CF044", "both ways",
