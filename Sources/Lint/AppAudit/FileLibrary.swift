@@ -238,6 +238,7 @@ extension FileLibrary {
         }
         digests += followed(digests.flatMap(\.handovers), in: list)
         let guarded = digests.reduce(into: Set<String>()) { $0.formUnion($1.guarded) }
+        let scheduled = digests.reduce(into: Set<String>()) { $0.formUnion($1.scheduled) }
         let wanted = digests.reduce(into: Set<String>()) { $0.formUnion($1.wantedNames) }
         let constants = self.constants(named: wanted, in: list.files)
         let isOwnComplete =
@@ -246,8 +247,11 @@ extension FileLibrary {
         let callers = digests.reduce(into: Set<String>()) { $0.formUnion($1.callers) }
         let mentions = isKnown ? mentions(of: callers, in: present) : [:]
         var sources = AppFacts.Sources(
-            digests.flatMap { $0.observations(constants, guarded: guarded, mentions: mentions) }
-                .filter { !$0.isUncalled || !$0.isProvenByFile },
+            digests.flatMap {
+                $0.observations(
+                    constants, guarded: guarded, scheduled: scheduled, mentions: mentions)
+            }
+            .filter { !$0.isUncalled || !$0.isProvenByFile },
             isComplete: isOwnComplete && list.unread.isEmpty, isOwnComplete: isOwnComplete)
         if sources.observations.contains(where: {
             $0.isUncalled && $0.subject == .voipRegistration

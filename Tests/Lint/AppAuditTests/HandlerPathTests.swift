@@ -116,6 +116,16 @@ struct HandlerPathTests: SourceFaultSuite {
         #expect(
             Self.faults(Self.task(log + "save { \(Self.end) }")).contains(.idleExpiration))
         #expect(Self.faults(Self.task(log + "work.run(task)")).contains(.idleExpiration))
+        func faults(_ note: String) -> Set<Fault> {
+            Self.faults(
+                "class A {\n"
+                    + Self.task("task.expirationHandler = { self.note() }\nsave { \(Self.end) }")
+                    + "\nfunc note() {\n\(note)\n}\n}")
+        }
+        #expect(faults("print(1)").contains(.idleExpiration))
+        for note in ["print(1)\nwork.cancel()", "isCancelled = true", "stop?()", "note()"] {
+            #expect(!faults(note).contains(.idleExpiration), "\(note)")
+        }
         // It takes the place of a handler that ended the task.
         let caller =
             "func begin() { s.register(forTaskWithIdentifier: \"a\", using: nil) { t in\n"

@@ -400,4 +400,21 @@ struct HandoverTests: SourceFaultSuite {
         let whole = worker.replacing("{ return; }", with: "{ end(1); return; }")
         #expect(try Self.faults(["a.m": caller, "b.m": whole]) == [])
     }
+
+    @Test("a function of another file gets a task for which the next one is requested")
+    func nextTask() throws {
+        func faults(_ closure: String) throws -> [String] {
+            try Self.faults([
+                "A.swift": "class A {\nlet w = Worker()\nfunc begin() {\n"
+                    + "s.register(forTaskWithIdentifier: \"a\", using: nil) { [weak self] t in\n"
+                    + "t.expirationHandler = { x.cancel() }\n\(closure)\n}\n}\n}",
+                "B.swift": "class Worker {\nfunc handle(_ task: BGAppRefreshTask) {\n"
+                    + "load { task.setTaskCompleted(success: $0) }\n}\n}",
+            ])
+        }
+        let hand = "self?.w.handle(t as! BGAppRefreshTask)"
+        let fault = "B.swift:2 refreshWithoutNext"
+        #expect(try !faults("self?.schedule()\n" + hand).contains(fault))
+        #expect(try faults("self?.note()\n" + hand).contains(fault))
+    }
 }

@@ -11,7 +11,7 @@ struct SourceDigest: Sendable {
         var reference: ConstantReference?
         /// The time until an earliest date, with a constant that may make it too long.
         var delay: NumberProduct?
-        /// The function that lacks an expiration handler, unless its caller sets it.
+        /// The function that lacks something which its caller may have.
         var function: String?
         /// The words of which one has to be in the app's text for the code to run, and those for
         /// the functions of this file that have them, in turn; empty if the system may call it.
@@ -33,6 +33,8 @@ struct SourceDigest: Sendable {
     var handovers: [Handover] = []
     /// The functions that get a task whose expiration handler is set.
     var guarded: Set<String> = []
+    /// The functions that get a task from one that requests the next.
+    var scheduled: Set<String> = []
 
     /// Whether the file is part of other targets too.
     var isShared: Bool { entries.first?.observation.isShared == true }
@@ -85,11 +87,14 @@ struct SourceDigest: Sendable {
     /// The observations, with identifiers from constants. `mentions` are the numbers of files with
     /// each word, as far as they are known.
     func observations(
-        _ constants: SourceConstants, guarded: Set<String> = [],
+        _ constants: SourceConstants, guarded: Set<String> = [], scheduled: Set<String> = [],
         mentions: [String: Int] = [:]
     ) -> [SourceObservation] {
         entries.compactMap { entry in
-            if let function = entry.function, guarded.contains(function) { return nil }
+            if let function = entry.function {
+                let isOfNext = entry.observation.subject == .fault(.refreshWithoutNext)
+                if (isOfNext ? scheduled : guarded).contains(function) { return nil }
+            }
             if let delay = entry.delay {
                 guard let seconds = delay.value(constants), seconds > SourceReader.farthestSeconds
                 else { return nil }

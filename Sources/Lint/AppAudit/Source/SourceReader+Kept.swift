@@ -314,4 +314,11 @@ extension SourceReader {
                     || text.sees("setExpirationHandler", at: index + 1))
         }
     }
+
+    /// The functions that get a task at these tokens of a body.
+    func functions(getting tasks: [Int], in body: Range<Int>) -> Set<String> {
+        Set(
+            tasks.compactMap { text.calls(around: $0, in: body).first }
+                .map { text.tokens[$0.name].text })
+    }
 }

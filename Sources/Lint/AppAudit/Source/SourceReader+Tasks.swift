@@ -182,24 +182,23 @@ extension SourceReader {
             readExpiration(
                 expiration, body, handedOn, isAwaited: isAwaited(ends, in: scope),
                 mayIdle: isDoneAtOnce)
-            for index in handedOn {
-                guard let call = text.calls(around: index, in: body).first else { continue }
-                noteGuardedTask(of: text.tokens[call.name].text)
-            }
+            digest.guarded.formUnion(functions(getting: handedOn, in: body))
         } else if !handedOn.isEmpty {
             readHandedOn(handedOn, in: scope)
             readKeptTask(handedOn, in: scope)
         } else if isAwaited(ends, in: scope), !expirationIsSet(forWhatGets: scope) {
-            let function: String? =
-                if case .function(let head) = scope.kind { head.name } else { nil }
-            seeMissingExpiration(function, at: scope.head)
+            see(.fault(.taskWithoutExpiration), inFunction: scope)
         }
         let castsToRefresh =
             body.contains { text.tokens[$0].isName("BGAppRefreshTask") } || asksForRefreshOnly
-        if isRefresh ?? castsToRefresh, handedOn.isEmpty, works, !schedulesNext(body, depth: 0),
+        if !handedOn.isEmpty {
+            if schedulesNext(body, depth: 0, trusts: false) {
+                digest.scheduled.formUnion(functions(getting: handedOn, in: body))
+            }
+        } else if isRefresh ?? castsToRefresh, works, !schedulesNext(body, depth: 0),
             !callsParameter(of: scope)
         {
-            see(.fault(.refreshWithoutNext), at: scope.head)
+            see(.fault(.refreshWithoutNext), inFunction: scope)
         }
     }
 
@@ -408,7 +407,7 @@ extension SourceReader {
             see(.fault(.expirationAfterStart), at: index)
         }
         guard let closure = expirationClosure(index) else { return }
-        let calls = closure.filter { isCall($0) && !isIdleCall($0) }
+        let calls = closure.filter { isCall($0) && !isIdleCall($0) && !callsIdleFunction($0) }
         let assigns = closure.contains { text.tokens[$0].isMark("=") }
         guard !assigns else { return }
         if calls.isEmpty {
@@ -420,8 +419,16 @@ extension SourceReader {
         }
     }
 
-    /// Whether these tokens, or functions of this file that they call, request the next task.
-    private func schedulesNext(_ body: Range<Int>, depth: Int) -> Bool {
+    /// Whether a call is of a function of this file that does nothing, as logging is.
+    private func callsIdleFunction(_ index: Int) -> Bool {
+        guard let helper = calledFunction(index) else { return false }
+        let body = text.content(ofBracket: helper.open)
+        return !setsForeignValue(in: body) && body.allSatisfy { !isCall($0) || isIdleCall($0) }
+    }
+
+    /// Whether these tokens, or functions of this file that they call, request the next task, or
+    /// may do so in another file, if that is trusted.
+    private func schedulesNext(_ body: Range<Int>, depth: Int, trusts: Bool = true) -> Bool {
         guard depth < 3 else { return false }
         for index in body where text.tokens[index].isName && !isInCatch(index, of: body) {
             let name = text.tokens[index].text.lowercased()
@@ -433,14 +440,13 @@ extension SourceReader {
                 return true
             }
             // A function in another file may request it.
-            if name.hasPrefix("handle"), isCall(index), functions[text.tokens[index].text] == nil {
-                return true
+            guard isCall(index) else { continue }
+            guard let scope = functions[text.tokens[index].text] else {
+                if trusts, name.hasPrefix("handle") { return true }
+                continue
             }
-            if isCall(index), let scope = functions[text.tokens[index].text],
-                schedulesNext(text.content(ofBracket: scope.open), depth: depth + 1)
-            {
-                return true
-            }
+            let body = text.content(ofBracket: scope.open)
+            if schedulesNext(body, depth: depth + 1, trusts: trusts) { return true }
         }
         return false
     }

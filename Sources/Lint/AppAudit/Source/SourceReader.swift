@@ -89,13 +89,11 @@ struct SourceReader {
         digest.handovers.append(handover)
     }
 
-    /// Records a function that gets a task with an expiration handler.
-    mutating func noteGuardedTask(of function: String) { digest.guarded.insert(function) }
-
-    /// Records that a function lacks an expiration handler, unless its caller has set it.
-    mutating func seeMissingExpiration(_ function: String?, at index: Int) {
-        see(.fault(.taskWithoutExpiration), at: index)
-        if !digest.entries.isEmpty { digest.entries[digest.entries.count - 1].function = function }
+    /// Records what a function that gets a task lacks, unless its caller has it.
+    mutating func see(_ subject: SourceObservation.Subject, inFunction scope: SourceScope) {
+        see(subject, at: scope.head)
+        guard !digest.entries.isEmpty, case .function(let head) = scope.kind else { return }
+        digest.entries[digest.entries.count - 1].function = head.name
     }
 
     private mutating func readScopes() {
