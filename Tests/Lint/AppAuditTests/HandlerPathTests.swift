@@ -187,6 +187,56 @@ struct HandlerPathTests: SourceFaultSuite {
             Self.faults(Self.voip(two)) == [.voipPathWithoutReport, .voipPathWithoutCompletion])
     }
 
+    @Test("a path through a closure that completes the push and reports no call")
+    func completedInClosure() {
+        let report =
+            "self.provider.reportNewIncomingCall(with: id, update: u) { _ in completion() }"
+        func faults(_ call: String, _ guarded: String, before: String = "") -> Set<Fault> {
+            Self.faults(
+                "class P {\n" + Self.voip("\(before)\n\(call) in\n\(guarded)\n\(report)\n}")
+                    + "func parse(_ p: P, then: (C?) -> Void) { then(C(p)) }\n"
+                    + "func ring(_ p: P, then: (C?) -> Void) {\n\(report)\nthen(nil)\n}\n}")
+        }
+        let fault: Set<Fault> = [.voipPathWithoutReport]
+        let parse = "parse(payload) { c"
+        let refuse = "guard let c else { completion(); return }"
+        #expect(faults(parse, refuse) == fault)
+        let main = "DispatchQueue.main.async { [weak self]"
+        #expect(faults(main, "if isBusy { return completion() }") == fault)
+        #expect(faults(main, "guard let self else { return completion() }") == [])
+        // It is reported there, or before, or may be.
+        for other in ["self.reportIncomingCall()", "self.center.fail(payload)"] {
+            #expect(faults(parse, "guard let c else { \(other); completion(); return }") == [])
+        }
+        #expect(faults("ring(payload) { c", refuse) == [])
+        #expect(faults("calls.prepare(payload) { c", refuse) == [])
+        #expect(faults(parse, refuse, before: "calls.add(payload)") == [])
+        // Nothing is completed there, so that another closure may do it.
+        #expect(faults(parse, "guard let c else { return }") != fault)
+    }
+
+    @Test("a message that ends a call is no report, whatever its later parts are")
+    func endingMessage() {
+        func faults(_ message: String) -> Set<Fault> {
+            Self.faults(
+                "@implementation A\n- (void)pushRegistry:(PKPushRegistry *)r "
+                    + "didReceiveIncomingPushWithPayload:(PKPushPayload *)p forType:(PKPushType)t "
+                    + "withCompletionHandler:(void (^)(void))done {\n"
+                    + "if ([p.dictionaryPayload[@\"e\"] isEqual:@\"end\"]) {\n\(message)\ndone();\n"
+                    + "return;\n}\n[self.provider reportNewIncomingCallWithUUID:u update:c "
+                    + "completion:^(NSError *e) { done(); }];\n}\n@end", "a.m")
+        }
+        #expect(
+            faults("[Calls endCallWithUUID:p.dictionaryPayload[@\"id\"] reason:1];")
+                == [.voipPathWithoutReport])
+        for message in [
+            "[Calls showCallWithUUID:p.dictionaryPayload[@\"id\"] reason:1];",
+            "[Calls endOld:p.dictionaryPayload[@\"id\"] reportCall:p];", "[Calls take:p];",
+        ] {
+            #expect(faults(message) == [], "\(message)")
+        }
+    }
+
     private static func isLate(_ source: String) -> Bool {
         SourceReader.observations(
             in: SourceText(Array(source.utf8), path: "a.swift"), SourceConstants()

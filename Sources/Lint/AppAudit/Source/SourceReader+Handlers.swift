@@ -192,7 +192,9 @@ extension SourceReader {
             }
         } else if let gap = CompletionPaths(
             text, body: scope, strictness, settles: reports.contains
-        ).gaps.min() ?? reportGap(inHelpersOf: scope, reports, strictness, depth: 0) {
+        ).gaps.min() ?? reportGap(inHelpersOf: scope, reports, strictness, depth: 0)
+            ?? completionWithoutReport(completion, in: body, reports, strictness)
+        {
             see(.fault(.voipPathWithoutReport), at: gap)
             lacksReport = true
         } else {

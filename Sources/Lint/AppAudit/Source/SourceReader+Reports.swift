@@ -77,6 +77,10 @@ extension SourceReader {
             guard token.isName, isCall(index), !closures.contains(token.text) else { return false }
             if Self.reports.contains(token.text) { return true }
             if let older = olderHandler(calledAt: index) { return mayReport(older) }
+            // A later part of a message that ends a call: `[calls endCall:id reason:reason]`.
+            if let first = firstPart(of: index), endsCall(first, inputs), !reportsCall(index) {
+                return false
+            }
             guard !isIdleCall(index), !endsCall(index, inputs), !reportsNothing(index),
                 !stopsWaiting(index, inputs), !callsScript(index), !showsAlert(index),
                 !setsOption(index, inputs),
@@ -124,6 +128,14 @@ extension SourceReader {
         return candidates.filter { index in
             text[index - 1]?.isMark(".") == true || !empty.contains(text.tokens[index].text)
         }
+    }
+
+    /// The first part of the Objective-C message of which a token is a later part.
+    private func firstPart(of index: Int) -> Int? {
+        guard let open = message(around: index), let site = text.call(inBracket: open),
+            site.name < index, text.isLabel(index)
+        else { return nil }
+        return site.name
     }
 
     /// Whether a call cancels something scheduled, regardless of the push: `timeout.cancel()`,
