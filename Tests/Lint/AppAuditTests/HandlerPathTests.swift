@@ -266,66 +266,6 @@ struct HandlerPathTests: SourceFaultSuite {
             + "fetchCompletionHandler done: @escaping (R) -> Void)\(result) {\n\(body)\n}\n"
     }
 
-    @Test(
-        "an answer before the work of the handler has ended",
-        arguments: [
-            push("Task { await load() }\ndone(.newData)"),
-            push("session.dataTask(with: r) { d, _, _ in\nstore(d)\n}.resume()\ndone(.newData)"),
-            push("if x {\nbegin()\ndone(.newData)\nreturn\n}\ndone(.noData)")
-                + "func begin() {\nguard y else { return }\nTask { await load() }\n}",
-        ])
-    func early(source: String) {
-        #expect(Self.faults(source) == [.earlyAnswer])
-    }
-
-    @Test(
-        "answers that do not come too early",
-        arguments: [
-            push("Task {\nawait load()\ndone(.newData)\n}"),
-            push("Task { show() }\ndone(.newData)"),
-            push("Task { await logger.log(1) }\ndone(.newData)"),
-            push("if x { Task { await load() } }\nelse { done(.newData) }"),
-            push("let t = Task { await load() }\ndone(.newData)"),
-            push(
-                "let id = app.beginBackgroundTask { end() }\nTask { await load() }\n"
-                    + "done(.newData)"),
-            push("begin(done)\n") + "func begin(_ done: @escaping (R) -> Void) {\n"
-                + "Task {\nawait load()\ndone(.newData)\n}\n}",
-            push(
-                "session.dataTask(with: r) { d, _, _ in\nstore(d)\ng.leave()\n}.resume()\n"
-                    + "g.wait()\ndone(.newData)"),
-        ])
-    func notEarly(source: String) {
-        #expect(!Self.faults(source).contains(.earlyAnswer))
-    }
-
-    @Test("a handler that returns whether it handled the push may always answer new data")
-    func answerOfPlugin() {
-        #expect(
-            Self.faults(Self.push("P.send { s in done(.newData) }\nreturn true", " -> Bool"))
-                == [.alwaysNewData])
-        #expect(
-            Self.faults(Self.push("P.send { s in done(.noData) }\nreturn true", " -> Bool"))
-                == [])
-        let other = "guard mine else { return false }\ndone(.newData)\nreturn true"
-        #expect(Self.faults(Self.push(other, " -> Bool")) == [])
-    }
-
-    // MARK: Background time
-
-    @Test("what else an expiration handler does ends no time")
-    func expiration() {
-        func faults(_ body: String, _ rest: String = "") -> Set<Fault> {
-            Self.faults(
-                "class A {\nfunc f() {\nself.id = UIApplication.shared.beginBackgroundTask {\n"
-                    + "\(body)\n}\n}\n\(rest)\n}")
-        }
-        let fault: Set<Fault> = [.assertionExpirationWithoutEnd]
-        #expect(faults("self.timer.invalidate(); self.id = .invalid") == fault)
-        #expect(faults("self.pollTimer?.invalidate(); self.id = .invalid") == fault)
-        #expect(faults("self.note()", "func note() { print(1) }") == fault)
-        let end = "UIApplication.shared.endBackgroundTask(id)"
-        #expect(faults("self.note()", "func note() { \(end) }") == [])
     private static func asyncPush(_ body: String) -> String {
         "func application(_ a: A, didReceiveRemoteNotification u: U) async -> "
             + "UIBackgroundFetchResult {\n\(body)\n}\n"
@@ -354,37 +294,57 @@ struct HandlerPathTests: SourceFaultSuite {
                 .contains(.alwaysNewData))
     }
 
-        #expect(faults("self.note()", "func note() { manager.stop() }") == [])
-        #expect(faults("self.session.invalidate()") == [])
-        let observed = "var id = none { willSet { \(end) } }\nfunc stop() { id = none }"
-        #expect(faults("self.stop()", observed) == [])
-        #expect(
-            Self.faults(
-                "@implementation A\n- (void)f {\n_id = [[UIApplication sharedApplication] "
-                    + "beginBackgroundTaskWithExpirationHandler:^{ [ws.timer invalidate]; "
-                    + "ws.task = UIBackgroundTaskInvalid; }];\n}\n@end", "a.m") == fault)
+    @Test(
+        "an answer before the work of the handler has ended",
+        arguments: [
+            push("Task { await load() }\ndone(.newData)"),
+            push("session.dataTask(with: r) { d, _, _ in\nstore(d)\n}.resume()\ndone(.newData)"),
+            push("if x {\nbegin()\ndone(.newData)\nreturn\n}\ndone(.noData)")
+                + "func begin() {\nguard y else { return }\nTask { await load() }\n}",
             push("let t = s.dataTask(with: r) { d, _, _ in log(d) }\nt.resume()\ndone(.newData)"),
             asyncPush("if x { return .noData }\nTask { await load() }\nreturn .newData"),
             asyncPush("begin()\nreturn UIBackgroundFetchResult.newData")
                 + "func begin() { Task { await load() } }",
+        ])
+    func early(source: String) {
+        #expect(Self.faults(source) == [.earlyAnswer])
     }
 
-    @Test("a closure that ends the time is followed into the function that gets it")
-    func closureOfTime() {
-        func faults(_ guarded: String) -> Set<Fault> {
-            Self.faults(
-                "class A {\nfunc f() {\nlet id = UIApplication.shared.beginBackgroundTask { x() }\n"
-                    + "submit { UIApplication.shared.endBackgroundTask(id) }\n}\n"
-                    + "func submit(completion: @escaping () -> Void) {\n"
-                    + "URLSession.shared.dataTask(with: u) { d, _, _ in\n"
-                    + "guard let d else { \(guarded) }\ncompletion()\n}.resume()\n}\n}")
-        }
-        #expect(faults("return") == [.assertionPathWithoutEnd])
+    @Test(
+        "answers that do not come too early",
+        arguments: [
+            push("Task {\nawait load()\ndone(.newData)\n}"),
+            push("Task { show() }\ndone(.newData)"),
+            push("Task { await logger.log(1) }\ndone(.newData)"),
+            push("if x { Task { await load() } }\nelse { done(.newData) }"),
+            push("let t = Task { await load() }\ndone(.newData)"),
             asyncPush("await load()\nreturn .newData"),
             asyncPush("Task { await load() }\nawait other()\nreturn .newData"),
             asyncPush("Task { await load() }\nreturn x ? .noData : y"),
             asyncPush("async let a = load()\nlet b = await a\nreturn .newData"),
-        #expect(faults("return completion()") == [])
+            push(
+                "let id = app.beginBackgroundTask { end() }\nTask { await load() }\n"
+                    + "done(.newData)"),
+            push("begin(done)\n") + "func begin(_ done: @escaping (R) -> Void) {\n"
+                + "Task {\nawait load()\ndone(.newData)\n}\n}",
+            push(
+                "session.dataTask(with: r) { d, _, _ in\nstore(d)\ng.leave()\n}.resume()\n"
+                    + "g.wait()\ndone(.newData)"),
+        ])
+    func notEarly(source: String) {
+        #expect(!Self.faults(source).contains(.earlyAnswer))
+    }
+
+    @Test("a handler that returns whether it handled the push may always answer new data")
+    func answerOfPlugin() {
+        #expect(
+            Self.faults(Self.push("P.send { s in done(.newData) }\nreturn true", " -> Bool"))
+                == [.alwaysNewData])
+        #expect(
+            Self.faults(Self.push("P.send { s in done(.noData) }\nreturn true", " -> Bool"))
+                == [])
+        let other = "guard mine else { return false }\ndone(.newData)\nreturn true"
+        #expect(Self.faults(Self.push(other, " -> Bool")) == [])
     }
 
     // MARK: Registration

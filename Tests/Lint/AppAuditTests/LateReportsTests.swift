@@ -100,6 +100,59 @@ struct LateReportsTests {
             ]).contains(.lateReport))
     }
 
+    @Test("a function of another file that a handler calls at once may report the call too late")
+    func otherFiles() throws {
+        func isLate(
+            _ body: String, handler: String = "center.take(payload.dictionaryPayload)"
+        )
+            throws -> Bool
+        {
+            try OccasionTests.subjects([
+                "A.swift": Self.handler(handler + "\ncompletion()").replacing(
+                    "class Pushes: NSObject {",
+                    with: "class Pushes: NSObject {\nlet center = Center()"
+                ),
+                "B.swift": "class Center {\nfunc take(_ info: [AnyHashable: Any]) {\n\(body)\n}\n"
+                    + "func ring() { \(Self.report) }\n}",
+            ]).contains(.lateReport)
+        }
+        let wait = "DispatchQueue.main.asyncAfter(deadline: .now() + 1) { \(Self.report) }"
+        #expect(try isLate(wait))
+        #expect(try isLate("Task { let user = await load(info)\n\(Self.report) }"))
+        #expect(try isLate("session.dataTask(with: u) { _, _, _ in self.ring() }.resume()"))
+        #expect(try !isLate(Self.report))
+        #expect(try !isLate("ring()\n" + wait))
+        #expect(try !isLate("calls.show(info)\n" + wait))
+        #expect(try !isLate("rings.begin()\n" + wait))
+        #expect(try isLate("AVAudioSession.sharedInstance().setActive(true)\n" + wait))
+        #expect(try !isLate("if isNew { \(Self.report) } else { \(wait) }"))
+        // Something else may report it before.
+        #expect(
+            try !isLate(
+                wait, handler: "calls.handle(payload)\ncenter.take(payload.dictionaryPayload)"))
+    }
+
+    @Test("a helper that reports the call in a closure which another file runs later")
+    func helperInClosure() throws {
+        let request = "URLSession.shared.dataTask(with: u) { d, _, _ in done(d) }.resume()"
+        func isLate(_ fetch: String, _ body: String) throws -> Bool {
+            try OccasionTests.subjects([
+                "A.swift": Self.handler(body + "\ncompletion()").replacing(
+                    "class Pushes: NSObject {",
+                    with: "class Pushes: NSObject {\nlet api = Api()\n"
+                        + "func show(_ n: String) { \(Self.report) }"),
+                "C.swift": "class Api { func fetch(_ p: P, done: @escaping (String) -> Void) {\n"
+                    + "\(fetch)\n} }",
+            ]).contains(.lateReport)
+        }
+        let body = "api.fetch(payload) { n in self.show(n) }"
+        #expect(try isLate(request, body))
+        #expect(try !isLate("done(cache[p])", body))
+        #expect(try !isLate("calls.reportIncomingCall(p)\n" + request, body))
+        #expect(try !isLate(request, "show(name)\n" + body))
+        #expect(try !isLate(request, "calls.handle(payload)\n" + body))
+    }
+
     @Test("a screen may be gone when the call is reported, and other objects that stay")
     func screens() {
         let body =

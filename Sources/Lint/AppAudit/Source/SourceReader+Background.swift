@@ -86,12 +86,22 @@ extension SourceReader {
                 text.tokens[$0].text)
         }
         guard isOfApplication else { return }
-        if lacksExpiration(index) {
+        if isThrownAway(index) {
+            see(.fault(.assertionThrownAway), at: index)
+        } else if lacksExpiration(index) {
             if !isEndedNext(index) { see(.fault(.assertionWithoutExpiration), at: index) }
-        } else if let handler = assertionExpiration(index),
-            !handler.contains(where: { mayEndTime(at: $0) })
-        {
-            see(.fault(.assertionExpirationWithoutEnd), at: index)
+        } else if let handler = assertionExpiration(index) {
+            let ends = handler.filter { mayEndTime(at: $0) }
+            if ends.isEmpty {
+                see(.fault(.assertionExpirationWithoutEnd), at: index)
+            } else if ends.count == 1, functions[text.tokens[ends[0]].text] == nil,
+                let site = text.call(at: ends[0])
+            {
+                noteHandover(
+                    handover(
+                        site, [], .fault(.assertionExpirationWithoutEnd),
+                        .expiration(text.place(of: index))))
+            }
         }
         see(.backgroundAssertion, at: index)
         guard let (name, isLocal) = assertionVariable(index) else { return }
@@ -118,44 +128,16 @@ extension SourceReader {
             }
         } else {
             // Other functions may end the task of a property: only a function that ends it itself,
-            // and returns before, has a fault.
-            let strictness = CompletionPaths.Strictness(entersClosures: false, doneFlags: [name])
-            readAssertionPaths(index, strictness, needsEnd: true) { [self] word in
-                guard isCall(word) else { return false }
-                if text.tokens[word].isName("endBackgroundTask") { return true }
-                guard let helper = functions[text.tokens[word].text] else { return false }
-                return text.content(ofBracket: helper.open).contains {
-                    text.tokens[$0].isName("endBackgroundTask")
-                }
+            // and returns before, has a fault; if no others do, one that may not end it too.
+            let isAlone = isEndedOnly(behind: index, name)
+            let strictness = CompletionPaths.Strictness(
+                entersClosures: isAlone, doneFlags: [name], countsThrows: isAlone)
+            readAssertionPaths(index, strictness, needsEnd: true, isAlone: isAlone) { [self] word in
+                isCall(word)
+                    && (text.tokens[word].isName("endBackgroundTask")
+                        || functions[text.tokens[word].text].map(endsTime) == true)
             }
         }
-    }
-
-    /// Whether a token in an expiration handler may end the time. The end of a task of
-    /// `BGTaskScheduler` is another one.
-    private func mayEndTime(at index: Int, depth: Int = 0) -> Bool {
-        guard !text.tokens[index].text.hasPrefix("setTaskCompleted") else { return false }
-        if text.sees("?", "(", at: index + 1) { return true }
-        // An observer of the property may do it.
-        if text.sees("=", at: index + 1),
-            ["willSet", "didSet"].contains(where: { !text.places(of: $0).isEmpty })
-        {
-            return true
-        }
-        guard isCall(index), !isIdleCall(index), !endsTimer(index) else { return false }
-        guard depth < Self.handovers, let helper = calledFunction(index) else { return true }
-        return text.content(ofBracket: helper.open).contains {
-            mayEndTime(at: $0, depth: depth + 1)
-        }
-    }
-
-    /// Whether a call only stops a timer: `self.timer?.invalidate()`.
-    private func endsTimer(_ index: Int) -> Bool {
-        guard text.tokens[index].isName("invalidate") else { return false }
-        var owner = text.isObjectiveC ? index - 1 : index - 2
-        if text.sees("?", at: owner) || text.sees("!", at: owner) { owner -= 1 }
-        guard let name = text[owner], name.isName else { return false }
-        return Self.nameParts(name.text).contains("timer")
     }
 
     private func lacksExpiration(_ index: Int) -> Bool {
@@ -227,7 +209,7 @@ extension SourceReader {
     /// Follows the paths after the call, in the enclosing function.
     private mutating func readAssertionPaths(
         _ index: Int, _ strictness: CompletionPaths.Strictness, needsEnd: Bool = false,
-        settles: @escaping (Int) -> Bool
+        isAlone: Bool = false, settles: @escaping (Int) -> Bool
     ) {
         for scope in text.scopes(around: index) {
             guard case .function = scope.kind else {
@@ -248,7 +230,7 @@ extension SourceReader {
             let ends = (start..<scope.close).filter(settles)
             if needsEnd, ends.isEmpty || endsLaterElsewhere(ends, scope, settles) { return }
             let gaps = CompletionPaths(text, body: rest, strictness, settles: settles).gaps
-            if let gap = gaps.min(), !needsEnd || !gaps.contains(index) {
+            if let gap = gaps.min(), !needsEnd || isAlone || !gaps.contains(index) {
                 see(.fault(.assertionPathWithoutEnd), at: gap)
             } else if gaps.isEmpty, !needsEnd {
                 let isBehind = { (word: Int) in word >= start && settles(word) }

@@ -23,33 +23,75 @@ extension SourceReader {
         let helpers = body.filter { reportsInHelper($0, of: scope) }
         if let first = helpers.first, helpers.allSatisfy({ isLate($0, in: scope, body) }) {
             see(.lateReport, at: first)
-        } else if let report = reportBehindCalls(in: scope, body) {
+        } else if let report = lateReport(in: scope) {
             see(.lateReport, at: report)
+        } else if let helper = helpers.first, helpers.count == 1, isOnly(helper, in: scope, body) {
+            followReport(helper, body)
         }
     }
 
-    /// The first report in a function of this file that is called at once, and reports only later;
-    /// `nil` if anything else may report the call before.
-    private func reportBehindCalls(in scope: SourceScope, _ body: Range<Int>) -> Int? {
-        guard case .function(let head) = scope.kind else { return nil }
-        let calls = possibleReports(in: body, inputNames(head, body), head)
-            .filter { !isLate($0, in: scope, body) }.sorted()
-        let late = calls.map { lateReport(behind: $0, depth: 0) }
-        return late.contains(nil) ? nil : late.first ?? nil
+    /// Whether nothing else in a handler may report the call, apart from what gets the closure
+    /// around a report.
+    private func isOnly(_ report: Int, in handler: SourceScope, _ body: Range<Int>) -> Bool {
+        guard case .function(let head) = handler.kind else { return false }
+        let around = Set(text.calls(around: report, in: body).map(\.name))
+        return !around.isEmpty
+            && possibleReports(in: body, inputNames(head, body), head).allSatisfy {
+                $0 == report || around.contains($0)
+            }
     }
 
-    /// The first report in the function that a call reaches, if each one there is late.
-    private func lateReport(behind call: Int, depth: Int) -> Int? {
-        guard depth < Self.handovers, let helper = calledFunction(call) else { return nil }
-        let body = text.content(ofBracket: helper.open)
-        guard namesReport(body) else {
-            let calls = body.filter { isCall($0) && calledFunction($0) != nil }
-            let late = calls.compactMap { lateReport(behind: $0, depth: depth + 1) }
-            let others = body.filter { isCall($0) && !isIdleCall($0) && !calls.contains($0) }
-            return others.isEmpty && late.count == 1 ? late[0] : nil
+    /// The first report in a function, or in those of this file that it calls at once, if the call
+    /// is reported only later; `nil` if anything else may report it before.
+    func lateReport(in function: SourceScope) -> Int? {
+        // What sets a property may report a call too.
+        let isObserved = text.tokens.contains { $0.isName("didSet") || $0.isName("willSet") }
+        return isObserved ? nil : lateReports(in: function, depth: 0)?.first
+    }
+
+    /// The reports in a function, and in those that it calls, if all are late; `nil` if something
+    /// may report a call at once.
+    func lateReports(in function: SourceScope, depth: Int) -> [Int]? {
+        guard depth < Self.handovers, case .function(let head) = function.kind else { return nil }
+        let body = text.content(ofBracket: function.open)
+        let parameters = Set(head.parameters.map(\.name))
+        var found: [Int] = []
+        for index in body where isCall(index) {
+            if isLate(index, in: function, body) {
+                let isReport = Self.reports.contains(text.tokens[index].text)
+                if isReport || reportsInHelper(index, of: function) { found.append(index) }
+                continue
+            }
+            let name = text.tokens[index].text
+            guard !isIdleCall(index), !startsLater(index), !parameters.contains(name),
+                !isOfSystem(index)
+            else { continue }
+            guard let helper = calledFunction(index),
+                let late = lateReports(in: helper, depth: depth + 1)
+            else { return nil }
+            found += late
         }
-        let reports = body.filter { Self.reports.contains(text.tokens[$0].text) }
-        return reports.allSatisfy { isLate($0, in: helper, body) } ? reports.first : nil
+        return found
+    }
+
+    /// Whether a call is of a type of the system that reports no call: `AVAudioSession.…`.
+    private func isOfSystem(_ index: Int) -> Bool {
+        var owner = index
+        while text.sees(".", at: owner - 1) {
+            owner -= 2
+            if text.sees(")", at: owner), text.partners[owner] > 0 {
+                owner = text.partners[owner] - 1
+            }
+        }
+        guard owner < index, let name = text[owner]?.text else { return false }
+        return name.hasPrefix("AV") || name.hasPrefix("UI") || name == "URLSession"
+    }
+
+    /// Whether a call only starts what runs later, or waits for it.
+    private func startsLater(_ index: Int) -> Bool {
+        let name = text.tokens[index].text
+        return Self.laterCallees.contains(name) || Self.lateCallees.contains(name)
+            || name == "resume" || waits(index)
     }
 
     /// Whether a token calls a function of this file that reports the call.
@@ -78,7 +120,8 @@ extension SourceReader {
     mutating func seeLateReport(
         _ place: AppPlace, behind names: Set<String>, in helper: SourceScope, depth: Int
     ) {
-        guard depth < Self.handovers else { return }
+        // What gets the closure may report the call itself.
+        guard depth < Self.handovers, !holdsReport(helper) else { return }
         let body = text.content(ofBracket: helper.open)
         let uses = body.filter {
             text.tokens[$0].isName && names.contains(text.tokens[$0].text) && !text.isLabel($0)

@@ -261,6 +261,10 @@ extension AppRules {
             .assertionPathWithoutEnd,
             "a path behind beginBackgroundTask does not reach endBackgroundTask"
         ),
+        (
+            .assertionThrownAway,
+            "nothing keeps the identifier of beginBackgroundTask, so that nothing can end it"
+        ),
         (.assertionWithoutExpiration, "beginBackgroundTask has no expiration handler"),
         (
             .assertionExpirationWithoutEnd,

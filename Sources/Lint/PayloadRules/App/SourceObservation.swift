@@ -186,6 +186,8 @@ public struct SourceObservation: Hashable, Sendable {
         case forcedTaskCast
         /// `beginBackgroundTask` without an expiration handler.
         case assertionWithoutExpiration
+        /// `beginBackgroundTask` whose identifier nothing keeps.
+        case assertionThrownAway
         /// An expiration handler of `beginBackgroundTask` that calls nothing.
         case assertionExpirationWithoutEnd
         /// `endBackgroundTask` with an identifier that is invalid, or was set to invalid before.
@@ -206,9 +208,9 @@ public struct SourceObservation: Hashable, Sendable {
         case longHandler
         /// A handler of silent pushes that always reports new data.
         case alwaysNewData
-        /// A handler of silent pushes that answers while work that it began still runs.
-        case earlyAnswer
         /// A handler of silent pushes that only logs them and reports new data.
         case answerForNothing
+        /// A handler of silent pushes that answers while work that it began still runs.
+        case earlyAnswer
     }
 }

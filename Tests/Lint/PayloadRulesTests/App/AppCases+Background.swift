@@ -36,6 +36,7 @@ extension AppCase {
         + fault("CF043", .forcedTaskCast, .note)
         + fault("CF045", .assertionWithoutExpiration, .warning)
         + fault("CF045", .assertionPathWithoutEnd, .warning)
+        + fault("CF045", .assertionThrownAway, .warning)
         + fault("CF045", .assertionExpirationWithoutEnd, .warning)
         + fault("CF045", .assertionEndedInvalid, .warning)
         + fault("CF046", .sessionWithoutDelegate, .warning)
@@ -48,13 +49,13 @@ extension AppCase {
                 info: Plist.modes("location"), nil)
         ]
         + fault("CF048", .longHandler, .warning)
-        + fault("CF048", .alwaysNewData, .note) + fault("CF048", .earlyAnswer, .warning)
         + fault("CF048", .answerForNothing, .note)
         + [
             source(
                 "CF048", "an app that is woken", [.fault(.answerForNothing)],
                 info: Plist.modes("remote-notification"), .warning)
         ]
+        + fault("CF048", .alwaysNewData, .note) + fault("CF048", .earlyAnswer, .warning)
         + [
             source(
                 "CF044", "both ways",
@@ -88,8 +89,6 @@ extension AppCase {
                         .delegatedSession, .backgroundSessionEvents,
                         .keptTransferCompletion(isCalledHere: true),
                     ])), .warning),
-        ]
-}
             AppCase(
                 "CF046", "a library may wait for the end of events",
                 .ownText(
@@ -103,3 +102,5 @@ extension AppCase {
                     .delegatedSession, .backgroundSessionEvents,
                     .keptTransferCompletion(isCalledHere: false),
                 ], .warning),
+        ]
+}
