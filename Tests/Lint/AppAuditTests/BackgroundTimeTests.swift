@@ -52,6 +52,7 @@ struct BackgroundTimeTests: SourceFaultSuite {
         ] {
             #expect(!faults(body).contains(.assertionThrownAway), "\(body)")
         }
+        #expect(faults("Manager.shared.beginBackgroundTask(reason: r)") == [])
         #expect(faults(call, " -> UIBackgroundTaskIdentifier") == [])
         #expect(faults("return " + call, " -> UIBackgroundTaskIdentifier") == [])
         func objectiveC(_ start: String) -> Set<Fault> {

@@ -85,7 +85,11 @@ extension SourceReader {
             ["UIApplication", "application", "sharedApplication", "shared", "app"].contains(
                 text.tokens[$0].text)
         }
-        guard isOfApplication else { return }
+        // A function with other labels is one of the app: `beginBackgroundTask(reason: …)`.
+        let isOther =
+            text.sees("(", at: index + 1) && text.isLabel(index + 2)
+            && !["withName", "expirationHandler"].contains(text[index + 2]?.text)
+        guard isOfApplication, !isOther else { return }
         if isThrownAway(index) {
             see(.fault(.assertionThrownAway), at: index)
         } else if lacksExpiration(index) {
