@@ -54,7 +54,7 @@ extension SourceReader {
     }
 
     /// The block of `if`, `guard` or `else` at whose brace, or in which, a path ends.
-    private func block(at gap: Int) -> SourceScope? {
+    func block(at gap: Int) -> SourceScope? {
         let block =
             text.tokens[gap].isMark("{")
             ? text.scope(openedAt: gap) : text.scopes(around: gap).first { _ in true }

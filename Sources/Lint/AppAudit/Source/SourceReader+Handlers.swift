@@ -180,7 +180,7 @@ extension SourceReader {
             strictness.exemptNames.insert(type.name)
         }
         let reports = possibleReports(in: body, strictness.inputNames, head)
-        var lacksReport = false
+        var pathWithoutReport: Int?
         if reports.isEmpty {
             let isEmpty =
                 completion == nil && !head.isAsync
@@ -196,7 +196,7 @@ extension SourceReader {
             ?? completionWithoutReport(completion, in: body, reports, strictness)
         {
             see(.fault(.voipPathWithoutReport), at: gap)
-            lacksReport = true
+            pathWithoutReport = gap
         } else {
             noteReports(of: scope, reports, strictness)
         }
@@ -213,12 +213,19 @@ extension SourceReader {
         }
         let subject = SourceObservation.Subject.fault(.voipPathWithoutCompletion)
         let gaps = CompletionPaths(text, body: scope, strictness, settles: isCall).gaps
-        let isSaid = lacksReport && reports.allSatisfy { alwaysCompletes(around: $0, isCall) }
+        let isSaid =
+            pathWithoutReport.map { !completes(at: $0, isCall) } == true
+            && reports.allSatisfy { alwaysCompletes(around: $0, isCall) }
         let ownGap = isSaid ? nil : gaps.min()
         if let gap = ownGap ?? gapInHelper(of: scope, completion, subject, strictness) {
             see(subject, at: gap)
         }
         readRepeatedCompletion(completion, in: scope)
+    }
+
+    /// Whether a path that ends at a token calls the completion handler in its last block.
+    private func completes(at gap: Int, _ isCall: (Int) -> Bool) -> Bool {
+        block(at: gap).map { text.content(ofBracket: $0.open).contains(where: isCall) } == true
     }
 
     /// Whether each path through the block around a report calls the completion handler, so that
