@@ -52,7 +52,11 @@ struct BackgroundTimeTests: SourceFaultSuite {
         ] {
             #expect(!faults(body).contains(.assertionThrownAway), "\(body)")
         }
-        #expect(faults("Manager.shared.beginBackgroundTask(reason: r)") == [])
+        for other in ["(reason: r)", "(expirationHandler: f)", " { self.end() }"] {
+            #expect(faults("Manager.shared.beginBackgroundTask" + other) == [], "\(other)")
+        }
+        #expect(faults("application.beginBackgroundTask { self.end() }") == fault)
+        #expect(faults("app.beginBackgroundTask { self.end() }") == [])
         #expect(faults(call, " -> UIBackgroundTaskIdentifier") == [])
         #expect(faults("return " + call, " -> UIBackgroundTaskIdentifier") == [])
         func objectiveC(_ start: String) -> Set<Fault> {

@@ -89,6 +89,9 @@ extension SourceReader {
         let isOther =
             text.sees("(", at: index + 1) && text.isLabel(index + 2)
             && !["withName", "expirationHandler"].contains(text[index + 2]?.text)
+            // `Manager.shared.beginBackgroundTask { … }`
+            || text.sees(".", "shared", at: index - 3)
+                && text[index - 4]?.text.hasSuffix("Application") != true
         guard isOfApplication, !isOther else { return }
         if isThrownAway(index) {
             see(.fault(.assertionThrownAway), at: index)

@@ -33,6 +33,11 @@ extension SourceReader {
                 first = text.partners[first] - 1
             }
         }
+        guard
+            text.tokens[first..<index].contains(where: { token in
+                ["UIApplication", "sharedApplication", "application"].contains(token.text)
+            })
+        else { return false }
         while text.sees("await", at: first - 1) { first -= 1 }
         if text.sees("_", "=", at: first - 2) { return true }
         guard let last = text[first - 1] else { return false }
