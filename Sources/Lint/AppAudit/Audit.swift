@@ -102,9 +102,12 @@ public struct Audit: Sendable {
             sends, sendsByTarget, isChosen: !targets.isEmpty,
             areNamed: !paths.contains(where: isFolder))
         var findings: [AppFinding] = []
+        var undecided: [String: Set<RuleID>] = [:]
         for var facts in recipients.facts {
             facts.storefronts = storefronts
-            findings += AppRules.findings(in: facts)
+            let found = AppRules.findings(in: facts)
+            undecided.merge(AppRules.undecided(in: facts, besides: found)) { $0.union($1) }
+            findings += found
         }
         let named = found.named
         let excluded = Set(findings.map(\.file)).filter {
@@ -112,7 +115,7 @@ public struct Audit: Sendable {
         }
         findings.removeAll { excluded.contains($0.file) }
         var report = library.report(
-            AppFinding.merged(findings),
+            AppFinding.merged(findings), undecided: undecided,
             configurationCount: Set(facts.compactMap(\.configuration)).count)
         report.unjudged += recipients.unjudged + found.unjudged
         return report

@@ -70,7 +70,7 @@ struct AuditUnjudgedTests {
     @Test("a source file that a target names and that is not there is told")
     func missingSource() throws {
         let folder = try TestFolder()
-        try AuditScopeTests.write(folder, "App", settings: "")
+        try AuditScopeTests.write(folder, "App", settings: AuditScopeTests.mode)
         try FileManager.default.removeItem(atPath: folder.path + "/App/App.swift")
         let report = try Audit(paths: [folder.path]).report()
         let told = try #require(report.unjudged.first)

@@ -21,6 +21,46 @@ public enum AppRules {
         }
         return findings.found
     }
+
+    /// The rules that find no more than that nothing uses a mode of the app.
+    package static let ofModes: Set<RuleID> = ["CF002", "CF019", "CF030"]
+
+    /// The rules about modes that the sources that were not read decide, by the name of the app:
+    /// those that find more, besides what was found, if nothing else is in them.
+    package static func undecided(
+        in facts: AppFacts, besides found: [AppFinding]
+    ) -> [String: Set<RuleID>] {
+        var read = facts
+        for index in read.bundles.indices {
+            let known = read.bundles[index].observations
+            read.bundles[index].sources = AppFacts.Sources(known)
+        }
+        let told = Set(found.map(Mode.init))
+        let left = findings(in: read).filter {
+            ofModes.contains($0.diagnostic.rule) && !told.contains(Mode($0))
+        }
+        var undecided: [String: Set<RuleID>] = [:]
+        for app in facts.apps {
+            let rules = left.filter { $0.target == app.name }.map(\.diagnostic.rule)
+            undecided[app.name ?? "", default: []].formUnion(app.info == nil ? ofModes : Set(rules))
+        }
+        return undecided
+    }
+
+    /// A rule, and the place of a mode.
+    private struct Mode: Hashable {
+        let rule: RuleID
+        let target: String?
+        let place: Int
+        let pointer: String
+
+        init(_ finding: AppFinding) {
+            rule = finding.diagnostic.rule
+            target = finding.target
+            place = finding.diagnostic.offset
+            pointer = finding.diagnostic.pointer
+        }
+    }
 }
 
 extension Evidence {
