@@ -149,7 +149,7 @@ struct AuditScopeTests {
         try folder.write("target 'App' do\n  pod 'Push'\nend", to: "Podfile")
         let report = try Audit(paths: [folder.path]).report()
         #expect(!Self.rules(report).contains("CF002"))
-        #expect(report.unjudged.map(\.reason) == ["1 project (Pods) was not read"])
+        #expect(report.unjudged.map(\.reason) == ["1 pod (Push) was not read"])
     }
 
     @Test("calls are not taken for those of several apps that show no sign of them")
@@ -202,7 +202,9 @@ struct AuditScopeTests {
         let unjudged = try #require(report.unjudged.first)
         #expect(unjudged.targets == ["App"])
         #expect(unjudged.reason == "1 package (Kit) was not read")
-        #expect(unjudged.rules.contains("CF002") && unjudged.rules.contains("CF019"))
+        #expect(unjudged.rules.contains("CF002") && unjudged.rules.contains("CF008"))
+        // No mode of the app is for tasks.
+        #expect(!unjudged.rules.contains("CF019"))
     }
 
     @Test("a local package is read wherever its manifest puts the code")

@@ -45,6 +45,15 @@ struct SourceList {
         unread.modules[kind, default: []].insert(name)
     }
 
+    /// Records the pods that are not known, or that there are pods if nothing lists them.
+    mutating func addUnread(_ pods: Pods?) {
+        guard let pods else {
+            addUnread(.project, "Pods")
+            return
+        }
+        for name in pods.unknown { addUnread(.pod, name) }
+    }
+
     /// Adds to the number of files that belong to no known target.
     mutating func addStrays(_ count: Int) { unread.strays += count }
 
@@ -65,6 +74,7 @@ struct UnreadSources: Hashable, Sendable {
     enum Kind: String, Hashable, Sendable, Comparable, CaseIterable {
         case package
         case framework
+        case pod
         case project
 
         static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }

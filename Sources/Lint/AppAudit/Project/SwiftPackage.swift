@@ -8,8 +8,8 @@ struct SwiftPackage {
     let files: [String]
     /// The folders of local packages that it depends on.
     let localPackages: [String]
-    /// The names of remote packages that it depends on.
-    let remotePackages: [String]
+    /// The names of remote packages that it depends on and that are not known.
+    let unknownPackages: [String]
 
     /// Reads a package; `nil` if the folder contains none.
     init?(_ folder: String, tree: FileTree) {
@@ -38,7 +38,8 @@ struct SwiftPackage {
         }
         self.literals = literals
         localPackages = local
-        remotePackages = remote.map { Paths.stem(of: $0) }
+        unknownPackages = remote.filter { !KnownLibraries.holds(repository: $0) }
+            .map { Paths.stem(of: $0) }
         var targets = Self.targets(in: text, below: folder)
         if targets?.contains(where: { FileTree.kind(of: $0.folder) != .folder }) == true {
             targets = nil

@@ -316,7 +316,7 @@ extension XcodeGenProject: ProjectDescription {
             }
         }
         if FileTree.kind(of: Paths.join(folder, "Podfile")) == .file {
-            list.addUnread(.project, "Pods")
+            list.addUnread(Pods(besideProjectIn: folder))
         }
         list.sort()
         return list
@@ -346,16 +346,23 @@ extension XcodeGenProject: ProjectDescription {
             guard let path = packages[name]?["path"], let text = path.text,
                 let package = SwiftPackage(Paths.join(path.folder, text), tree: tree)
             else {
-                list.addUnread(.package, name)
+                if !isKnown(packages[name]) { list.addUnread(.package, name) }
                 return
             }
             list.add(package.files)
-            for name in package.remotePackages { list.addUnread(.package, name) }
+            for name in package.unknownPackages { list.addUnread(.package, name) }
         } else if let name = dependency["framework"]?.text ?? dependency["carthage"]?.text {
             list.addUnread(.framework, Paths.stem(of: name))
         } else if let name = dependency["target"]?.text, name.contains("/") {
             list.addUnread(.project, name)
         }
+    }
+
+    /// Whether a package from elsewhere is one of the known libraries.
+    private func isKnown(_ package: Specification?) -> Bool {
+        let address =
+            package?["url"]?.text ?? package?["github"]?.text.map { "https://github.com/" + $0 }
+        return address.map(KnownLibraries.holds(repository:)) ?? false
     }
 
     func changesEntitlements(of target: XcodeTarget) -> Bool {

@@ -95,12 +95,34 @@ extension XcodeProject {
                     tree == "SDKROOT" || tree == "DEVELOPER_DIR"
                     || path.hasPrefix("System/") || path.hasPrefix("usr/")
                     || path.hasSuffix(".tbd") || path.hasSuffix(".dylib")
-                if !isOfSystem, !path.isEmpty {
+                // The pods as one framework or library: Pods_App.framework, libPods-App.a.
+                let name = Paths.stem(of: path)
+                if name == "Pods" || ["Pods_", "Pods-", "libPods"].contains(where: name.hasPrefix) {
+                    list.addUnread(pods(of: target))
+                } else if !isOfSystem, !path.isEmpty, !isKnown(framework: path) {
                     list.addUnread(
                         reference["isa"]?.string == "PBXReferenceProxy" ? .project : .framework,
                         Paths.stem(of: path))
                 }
             }
+        }
+    }
+
+    /// Whether Carthage builds a framework from the repository of the known library of its name.
+    private func isKnown(framework path: String) -> Bool {
+        let name = Paths.stem(of: path)
+        guard path.contains("Carthage/"), KnownLibraries.holds(pod: name) else { return false }
+        let files = ["Cartfile.resolved", "Cartfile"].map { Paths.join(folder, $0) }
+        return files.contains { file in
+            guard let bytes = try? FileTree.read(file, limit: AuditLimits.settingsBytes) else {
+                return false
+            }
+            return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+                .contains { line in
+                    let parts = line.split(separator: "\"")
+                    return parts.count > 1 && parts[0].hasPrefix("github ")
+                        && KnownLibraries.holds(pod: name, from: "github.com/" + parts[1])
+                }
         }
     }
 
@@ -111,23 +133,48 @@ extension XcodeProject {
             $0["shellScript"]?.string?.contains("gradlew") == true
         }
         if buildsKotlin { list.addUnread(.project, "Gradle") }
-        if podfileNames(target) { list.addUnread(.project, "Pods") }
+        if podfileFolder(naming: target) != nil { list.addUnread(pods(of: target)) }
         for configuration in configurationObjects(of: target.object) {
             guard
                 let path = path(ofFile: configuration["baseConfigurationReference"]?.string)
             else { continue }
             let name = Paths.name(of: path)
             if name.hasPrefix("Pods-") || path.contains("/Pods/") || path.hasPrefix("Pods/") {
-                list.addUnread(.project, "Pods")
+                list.addUnread(pods(of: target))
             }
-            if path.hasSuffix("Flutter/\(name)") { list.addUnread(.project, "Flutter") }
+            // The plugins of Flutter are pods.
+            if path.hasSuffix("Flutter/\(name)"),
+                pods(of: target)?.names.contains("Flutter") != true
+            {
+                list.addUnread(.project, "Flutter")
+            }
         }
     }
 
-    /// Whether a Podfile in the project's folder or above contains a target's name: CocoaPods
-    /// changes the project only when pods are installed.
-    private func podfileNames(_ target: XcodeTarget) -> Bool {
-        [folder, Paths.folder(of: folder)].contains { folder in
+    /// The pods of a target; `nil` if they are not known.
+    private func pods(of target: XcodeTarget) -> Pods? {
+        let named = podfileFolder(naming: target)
+        let folder =
+            named
+            ?? podfileFolders.first { folder in
+                ["Podfile", "Podfile.lock"].contains {
+                    FileTree.kind(of: Paths.join(folder, $0)) != nil
+                }
+            }
+        guard let folder else { return nil }
+        if let known = memory.pods[folder] { return known }
+        let pods = Pods(besideProjectIn: folder)
+        memory.pods[folder] = .some(pods)
+        return pods
+    }
+
+    /// The project's folder and the one above.
+    private var podfileFolders: [String] { [folder, Paths.folder(of: folder)] }
+
+    /// The folder of the Podfile that contains a target's name: CocoaPods changes the project only
+    /// when pods are installed.
+    private func podfileFolder(naming target: XcodeTarget) -> String? {
+        podfileFolders.first { folder in
             let path = Paths.join(folder, "Podfile")
             guard let bytes = try? FileTree.read(path, limit: AuditLimits.settingsBytes) else {
                 return false
@@ -151,7 +198,7 @@ extension XcodeProject {
             }
             list.add(package.files)
             package.localPackages.forEach(add)
-            for name in package.remotePackages { list.addUnread(.package, name) }
+            for name in package.unknownPackages { list.addUnread(.package, name) }
         }
         let named = products.compactMap { $0["productName"]?.string }
         guard !named.isEmpty else {
@@ -166,9 +213,15 @@ extension XcodeProject {
         }
         for product in products {
             guard let name = product["productName"]?.string else { continue }
-            let reference = object(product["package"]?.string)
+            // Xcode finds a product without a package by its name.
+            let owner =
+                product["package"]
+                ?? products.first { $0["productName"]?.string == name && $0["package"] != nil }?[
+                    "package"]
+            let reference = object(owner?.string)
             if reference?["isa"]?.string == "XCRemoteSwiftPackageReference" {
-                list.addUnread(.package, name)
+                let address = reference?["repositoryURL"]?.string ?? ""
+                if !KnownLibraries.holds(repository: address) { list.addUnread(.package, name) }
                 continue
             }
             let folder =

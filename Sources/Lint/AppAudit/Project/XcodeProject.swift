@@ -32,6 +32,7 @@ struct XcodeProject {
         var paths: [String: String?] = [:]
         var packages: [String: SwiftPackage?] = [:]
         var strays: [String]?
+        var pods: [String: Pods?] = [:]
     }
 
     /// Creates a project from the contents of a file. `folder` contains the `.xcodeproj`.

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Widely used libraries whose source text was looked through, so that it counts as read.
+///
+/// None of them handles or asks for pushes or calls, registers or requests background tasks,
+/// fetches in the background, handles the events of background sessions, or exchanges methods of
+/// the app delegate; nor do the libraries that they bring along.
+enum KnownLibraries {
+    /// Whether a pod with this name is one of the libraries.
+    static func holds(pod name: String) -> Bool { repositories[name] != nil }
+
+    /// Whether a repository of GitHub, by its address, holds one of the libraries.
+    static func holds(repository address: String) -> Bool {
+        repository(address).map(known.contains) ?? false
+    }
+
+    /// Whether a pod is one of the libraries, and the repository at this address is its own.
+    static func holds(pod name: String, from address: String) -> Bool {
+        repositories[name] != nil && repositories[name] == repository(address)
+    }
+
+    /// The owner and the name in an address such as `https://github.com/owner/name.git`, in lower
+    /// case; `nil` for other hosts.
+    private static func repository(_ address: String) -> String? {
+        let text = address.lowercased().replacing(":", with: "/")
+        let parts = text.split(separator: "/")
+        guard let host = parts.lastIndex(where: { $0 == "github.com" || $0 == "git@github.com" }),
+            parts.count == host + 3
+        else { return nil }
+        let name = parts[host + 2]
+        return parts[host + 1] + "/" + (name.hasSuffix(".git") ? name.dropLast(4) : name)
+    }
+
+    private static let known = Set(repositories.values).union(packages)
+
+    /// The repositories, in lower case, by the names of their pods.
+    private static let repositories: [String: String] = {
+        var found: [String: String] = [:]
+        for line in rows {
+            for pod in line.dropFirst(2) { found[String(pod)] = line[0].lowercased() }
+        }
+        return found
+    }()
+
+    /// The repositories without pods, in lower case.
+    private static let packages = rows.filter { $0.count == 2 }.map { $0[0].lowercased() }
+
+    private static let rows = table.split(separator: "\n").map { $0.split(separator: " ") }
+
+    /// On each line a repository of GitHub, the version that was looked at, and the names of pods.
+    ///
+    /// The version is that of the repository on the day it was read, in August 2026: a tag, or a
+    /// commit where there is none.
+    private static let table = """
+        1024jp/GzipSwift 6.1.0 GzipSwift
+        AFNetworking/AFNetworking 4.0.1 AFNetworking
+        airbnb/lottie-ios 4.6.1 lottie-ios
+        Alamofire/Alamofire 5.12.0 Alamofire
+        AliSoftware/OHHTTPStubs 9.1.0 OHHTTPStubs
+        AliSoftware/Reusable 4.1.2 Reusable
+        apple/swift-algorithms 1.2.0
+        apple/swift-argument-parser 1.8.2
+        apple/swift-asn1 1.7.0
+        apple/swift-async-algorithms 1.1.5
+        apple/swift-atomics 1.3.1
+        apple/swift-collections 1.6.0
+        apple/swift-crypto 4.5.0
+        apple/swift-http-types 1.6.0
+        apple/swift-log 1.14.0
+        apple/swift-nio 2.101.3
+        apple/swift-numerics 0.1.0
+        apple/swift-protobuf 1.38.1 SwiftProtobuf
+        apple/swift-system 1.8.0
+        ashleymills/Reachability.swift 5.2.4 ReachabilitySwift
+        AssistoLab/DropDown 2.3.13 DropDown
+        auth0/JWTDecode.swift 4.0.0 JWTDecode
+        Baseflow/flutter-permission-handler adaa811 permission_handler_apple
+        cbpowell/MarqueeLabel 4.5.3 MarqueeLabel
+        ccgus/fmdb 2.7.12 FMDB
+        cezheng/Fuzi 3.1.3 Fuzi
+        ChartsOrg/Charts 5.1.0 Charts DGCharts
+        CocoaLumberjack/CocoaLumberjack 3.9.1 CocoaLumberjack
+        CoderMJLee/MJExtension 3.4.2 MJExtension
+        CoderMJLee/MJRefresh 3.7.9 MJRefresh
+        daltoniam/Starscream 4.0.8 Starscream
+        Daltron/NotificationBanner 4.0.0 NotificationBannerSwift
+        danielgindi/Charts 5.1.0
+        DaveWoodCom/XCGLogger 7.1.5 ObjcExceptionBridging XCGLogger
+        devicekit/DeviceKit 5.8.0 DeviceKit
+        drmohundro/SWXMLHash 8.1.1 SWXMLHash
+        dzenbot/DZNEmptyDataSet 1.8.1 DZNEmptyDataSet
+        erikdoe/ocmock 3.9.4 OCMock
+        evgenyneu/keychain-swift 24.0.0 KeychainSwift
+        facebookincubator/SocketRocket 0.7.1 SocketRocket
+        flutter/engine 0024430 Flutter FlutterMacOS
+        flutter/flutter cd19bc8 integration_test
+        flutter/packages 6bb3423 path_provider_foundation shared_preferences_foundation
+        flutter/packages 6bb3423 url_launcher_ios image_picker_ios webview_flutter_wkwebview
+        flutter/packages 6bb3423 file_selector_ios local_auth_darwin quick_actions_ios
+        flutter/packages 6bb3423 pointer_interceptor_ios
+        fluttercommunity/plus_plugins 13e1704 package_info_plus device_info_plus connectivity_plus
+        fluttercommunity/plus_plugins 13e1704 share_plus battery_plus sensors_plus
+        fluttercommunity/wakelock_plus 196dc93 wakelock_plus
+        gonzalezreal/NetworkImage 6.0.1
+        gonzalezreal/swift-markdown-ui 2.4.1
+        google/promises 2.4.1 PromisesObjC PromisesSwift
+        groue/GRDB.swift 7.8.0 GRDB.swift
+        hackiftekhar/IQKeyboardCore 1.0.8 IQKeyboardCore
+        hackiftekhar/IQKeyboardManager 8.0.2 IQKeyboardManager IQKeyboardManagerSwift
+        hackiftekhar/IQKeyboardNotification 1.0.7 IQKeyboardNotification
+        hackiftekhar/IQKeyboardReturnManager 1.0.6 IQKeyboardReturnManager
+        hackiftekhar/IQKeyboardToolbar 1.1.5 IQKeyboardToolbar
+        hackiftekhar/IQKeyboardToolbarManager 1.1.6 IQKeyboardToolbarManager
+        hackiftekhar/IQTextInputViewNotification 1.0.9 IQTextInputViewNotification
+        hackiftekhar/IQTextView 1.0.5 IQTextView
+        huri000/SwiftEntryKit 2.0.0 SwiftEntryKit
+        ibireme/YYModel 1.0.4 YYModel
+        iwasrobbed/Down 0.11.0 Down
+        jdg/MBProgressHUD 1.1.0 MBProgressHUD
+        JonasGessner/JGProgressHUD 2.2.0 JGProgressHUD
+        jonbhanson/flutter_native_splash 2.4.7 flutter_native_splash
+        jonkykong/SideMenu 6.5.0 SideMenu
+        jpsim/Yams 6.2.1 Yams
+        jrendel/SwiftKeychainWrapper 4.0.1 SwiftKeychainWrapper
+        juliansteenbakker/flutter_secure_storage 10.2.0 flutter_secure_storage
+        juliansteenbakker/flutter_secure_storage 10.2.0 flutter_secure_storage_darwin
+        kean/Nuke 13.2.0 Nuke
+        kirualex/SwiftyGif 5.4.5 SwiftyGif
+        kishikawakatsumi/KeychainAccess 4.2.2 KeychainAccess
+        krzyzanowskim/CryptoSwift 1.10.0 CryptoSwift
+        llfbandit/app_links 7.0.0 app_links
+        madebybowtie/FlagKit 2.4.0 FlagKit
+        MaikuB/flutter_local_notifications 46133c8 flutter_local_notifications
+        malcommac/SwiftDate 7.0.0 SwiftDate
+        markiv/SwiftUI-Shimmer 1.4.3 SwiftUI-Shimmer
+        marmelroy/Zip 2.1.2 Zip
+        MessageKit/MessageKit 5.0.0 MessageKit
+        miguelpruivo/flutter_file_picker 12.0.0 file_picker file_picker_darwin
+        Moya/Moya 15.0.3 Moya
+        mxcl/PromiseKit 8.2.0 PromiseKit
+        nathantannar4/InputBarAccessoryView 7.0.6 InputBarAccessoryView
+        nicklockwood/FXPageControl 1.6 FXPageControl
+        ninjaprox/NVActivityIndicatorView 5.2.0 NVActivityIndicatorView
+        onevcat/Kingfisher 8.11.0 Kingfisher
+        openid/AppAuth-iOS 2.1.0 AppAuth
+        pkluz/PKHUD 5.4.0 PKHUD
+        pointfreeco/combine-schedulers 1.2.0
+        pointfreeco/swift-case-paths 1.9.1
+        pointfreeco/swift-clocks 1.0.6
+        pointfreeco/swift-composable-architecture 1.25.5
+        pointfreeco/swift-concurrency-extras 1.4.0
+        pointfreeco/swift-custom-dump 1.6.0
+        pointfreeco/swift-dependencies 1.16.0
+        pointfreeco/swift-identified-collections 1.1.1
+        pointfreeco/swift-navigation 2.11.0
+        pointfreeco/swift-perception 2.0.9
+        pointfreeco/xctest-dynamic-overlay 1.2.2
+        ponnamkarthik/FlutterToast a7b5fdf fluttertoast
+        PureLayout/PureLayout 3.1.9 PureLayout
+        Quick/Nimble 14.0.0 Nimble
+        Quick/Quick 7.6.2 Quick
+        ra1028/DifferenceKit 1.3.0 DifferenceKit
+        raspu/Highlightr 2.3.0 Highlightr
+        ReactiveCocoa/ReactiveSwift 7.2.1 ReactiveSwift
+        ReactiveX/RxSwift 6.10.2 RxSwift RxCocoa RxRelay RxBlocking RxTest
+        realm/realm-swift 10.54.6 Realm RealmSwift
+        RNCryptor/RNCryptor 5.1.0 RNCryptor
+        robbiehanson/CocoaAsyncSocket 7.6.5 CocoaAsyncSocket
+        robbiehanson/KissXML 5.3.3 KissXML
+        RxSwiftCommunity/RxDataSources 5.0.2 Differentiator RxDataSources
+        scalessec/Toast-Swift 5.1.1 Toast-Swift
+        scenee/FloatingPanel 3.2.2 FloatingPanel
+        scinfu/SwiftSoup 2.13.6 SwiftSoup
+        SDWebImage/libwebp-Xcode 1.5.0 libwebp
+        SDWebImage/SDWebImage 5.21.5 SDWebImage
+        SDWebImage/SDWebImageSwiftUI 3.1.3 SDWebImageSwiftUI
+        SDWebImage/SDWebImageWebPCoder 0.15.0 SDWebImageWebPCoder
+        SFSafeSymbols/SFSafeSymbols 5.2.0 SFSafeSymbols
+        sindresorhus/Defaults 9.0.9
+        siteline/swiftui-introspect 9c0d0a2
+        Skyscanner/SkyFloatingLabelTextField 4.0.0 SkyFloatingLabelTextField
+        SnapKit/Masonry 1.1.0 Masonry
+        SnapKit/SnapKit 5.7.1 SnapKit
+        socketio/socket.io-client-swift 16.1.1 Socket.IO-Client-Swift
+        soffes/SAMKeychain 1.5.3 SAMKeychain
+        stephencelis/SQLite.swift 0.16.0 SQLite.swift
+        SVProgressHUD/SVProgressHUD 2.3.1 SVProgressHUD
+        SwiftKickMobile/SwiftMessages 10.0.2 SwiftMessages
+        SwiftyBeaver/SwiftyBeaver 2.1.1 SwiftyBeaver
+        SwiftyJSON/SwiftyJSON 5.0.2 SwiftyJSON
+        Swinject/Swinject 2.10.0 Swinject
+        SwipeCellKit/SwipeCellKit 2.7.0 SwipeCellKit
+        tekartik/sqflite 7d325da sqflite sqflite_darwin
+        TimOliver/TOCropViewController 3.2.0 CropViewController TOCropViewController
+        tristanhimmelman/ObjectMapper 4.4.3 ObjectMapper
+        twostraws/CodeScanner 2.5.2
+        vikmeup/SCLAlertView-Swift 0.8.2 SCLAlertView
+        weichsel/ZIPFoundation 0.9.19 ZIPFoundation
+        WenchaoD/FSCalendar 2.8.4 FSCalendar
+        xmartlabs/Eureka 5.5.0 Eureka
+        xmartlabs/XLPagerTabStrip 9.1.0 XLPagerTabStrip
+        yannickl/QRCodeReader.swift 10.1.1 QRCodeReader.swift
+        zhangao0086/DKCamera 1.6.7 DKCamera
+        zhangao0086/DKImagePickerController 4.3.6 DKImagePickerController
+        zhangao0086/DKPhotoGallery 0.0.16 DKPhotoGallery
+        ZipArchive/ZipArchive 2.6.0 SSZipArchive
+        """
+}

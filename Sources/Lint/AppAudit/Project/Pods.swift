@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The pods that a project is built with, by its Podfile and Podfile.lock.
+struct Pods {
+    /// The names of all pods, without those of subspecs.
+    private(set) var names: Set<String> = []
+    /// The names of those that are not known libraries.
+    private(set) var unknown: Set<String> = []
+
+    /// Reads the files in a folder. Returns `nil` if there are none, if the lock file has lines of
+    /// another form, or if there is none and the Podfile has other lines than such that name pods
+    /// one by one.
+    init?(besideProjectIn folder: String) {
+        let podfile = Self.lines(Paths.join(folder, "Podfile"))
+        let lock = Self.lines(Paths.join(folder, "Podfile.lock"))
+        guard podfile != nil || lock != nil else { return nil }
+        var isReadable = addNamed(in: Self.statements(podfile ?? []))
+        if let lock { isReadable = addLocked(in: lock) }
+        guard isReadable else { return nil }
+    }
+
+    private static func lines(_ path: String) -> [Substring]? {
+        guard let bytes = try? FileTree.read(path, limit: AuditLimits.settingsBytes) else {
+            return nil
+        }
+        return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+    }
+
+    /// Adds a pod. Its source is where it is taken from, if not by its name alone.
+    private mutating func add(_ name: Substring, source: Source?) {
+        let pod = String(name.prefix { $0 != "/" })
+        names.insert(pod)
+        let isKnown =
+            switch source {
+            case nil: KnownLibraries.holds(pod: pod)
+            case .git(let address): KnownLibraries.holds(pod: pod, from: address)
+            case .path(let path):
+                // Flutter puts its engine and its plugins there.
+                (path.hasPrefix("Flutter") || path.contains(".symlinks/plugins/"))
+                    && KnownLibraries.holds(pod: pod)
+            case .other: false
+            }
+        if !isKnown { unknown.insert(pod) }
+    }
+
+    /// The place that a pod is taken from.
+    private enum Source {
+        case git(String)
+        case path(String)
+        case other
+    }
+
+    // MARK: Podfile.lock
+
+    /// Adds the pods of a lock file. Returns whether all sections were understood; what a merge
+    /// leaves behind is none.
+    private mutating func addLocked(in lines: [Substring]) -> Bool {
+        var section = Substring()
+        var pods: [Substring] = []
+        var sources: [Substring: Source] = [:]
+        var owner = Substring()
+        for line in lines {
+            let text = line.drop { $0 == " " }
+            let indent = line.count - text.count
+            switch (section, indent) {
+            case (_, 0):
+                guard text.first?.isUppercase == true else { return false }
+                section = text
+            case ("PODS:", 2) where text.hasPrefix("- "):
+                pods.append(text.dropFirst(2).trimmed.prefix { $0 != " " && $0 != ":" })
+            case ("EXTERNAL SOURCES:", 2):
+                owner = text.trimmed.prefix { !":/\"".contains($0) }
+            case ("EXTERNAL SOURCES:", 4):
+                let value = text.dropFirst().drop { $0 != " " }.trimmed
+                if text.hasPrefix(":git:") {
+                    sources[owner] = .git(String(value))
+                } else if text.hasPrefix(":path:") {
+                    sources[owner] = .path(String(value))
+                } else if sources[owner] == nil {
+                    sources[owner] = .other
+                }
+            default: continue
+            }
+        }
+        for pod in pods { add(pod, source: sources[pod.prefix { $0 != "/" }]) }
+        return true
+    }
+
+    // MARK: Podfile
+
+    /// The lines without comments and empty ones; those that end with a comma go on.
+    private static func statements(_ lines: [Substring]) -> [Substring] {
+        var statements: [Substring] = []
+        var isOpen = false
+        for line in lines {
+            let code = line.prefix { $0 != "#" }
+            let text = code.drop(while: \.isWhitespace)
+            guard !text.isEmpty else { continue }
+            if isOpen, let last = statements.popLast() {
+                statements.append(last + " " + text)
+            } else {
+                statements.append(code)
+            }
+            isOpen = text.last { !$0.isWhitespace } == ","
+        }
+        return statements
+    }
+
+    /// The words at the start of lines that add no pods.
+    private static let idle: Set<Substring> = [
+        "platform", "use_frameworks!", "use_modular_headers!", "inhibit_all_warnings!", "target",
+        "abstract_target", "end", "source", "project", "xcodeproj", "workspace", "inherit!",
+        "install!", "supports_swift_versions", "link_with", "def",
+    ]
+
+    /// Adds the pods that a Podfile names. Returns whether all of its lines were understood.
+    private mutating func addNamed(in statements: [Substring]) -> Bool {
+        var isReadable = true
+        var functions: Set<Substring> = []
+        /// The indentation of a block of code that runs after the pods are chosen.
+        var hook: Int?
+        for statement in statements {
+            let text = statement.drop(while: \.isWhitespace)
+            let indent = statement.count - text.count
+            let word = text.prefix { !$0.isWhitespace && $0 != "(" }
+            if let start = hook {
+                if word == "end", indent <= start { hook = nil }
+                if word == "pod" { isReadable = false }
+                continue
+            }
+            switch word {
+            case "pod":
+                if let pod = Self.pod(text) {
+                    add(pod.name, source: pod.source)
+                } else {
+                    isReadable = false
+                }
+            case "post_install", "pre_install", "post_integrate": hook = indent
+            case "def": functions.insert(text.dropFirst(4).prefix { $0.isLetter || $0 == "_" })
+            default: if !Self.idle.contains(word), !functions.contains(word) { isReadable = false }
+            }
+        }
+        return isReadable
+    }
+
+    /// The pod that a line names, and its source; `nil` if it names it by more than a literal.
+    private static func pod(_ line: Substring) -> (name: Substring, source: Source?)? {
+        let parts = line.split(omittingEmptySubsequences: false) { $0 == "'" || $0 == "\"" }
+        guard parts.count >= 3, ["pod", "pod("].contains(parts[0].filter { $0 != " " }) else {
+            return nil
+        }
+        let options = parts.dropFirst(2)
+        for (option, value) in zip(options, options.dropFirst()) {
+            if option.contains("git") { return (parts[1], .git(String(value))) }
+        }
+        let isFromElsewhere = options.contains { option in
+            ["path", "podspec", "git", "http"].contains(where: option.contains)
+        }
+        return (parts[1], isFromElsewhere ? .other : nil)
+    }
+}
+
+extension Substring {
+    /// The text without spaces and quotation marks around it.
+    fileprivate var trimmed: Substring {
+        func isOutside(_ character: Character) -> Bool { " \"'".contains(character) }
+        let start = drop(while: isOutside)
+        guard let last = start.lastIndex(where: { !isOutside($0) }) else { return start }
+        return start[...last]
+    }
+}

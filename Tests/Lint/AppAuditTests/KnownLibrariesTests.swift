@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PayloadLint
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Libraries that count as read, though their source text is not in the tree.
+@Suite("Known libraries")
+struct KnownLibrariesTests {
+    private static let fetch = "INFOPLIST_KEY_UIBackgroundModes = \"fetch\";"
+
+    /// The rules about modes that find something, and the reasons of what was not judged.
+    private static func audit(_ folder: TestFolder) throws -> (rules: [String], left: [String]) {
+        let report = try Audit(paths: [folder.path]).report()
+        let rules = AuditScopeTests.rules(report).filter { ["CF002", "CF019"].contains($0) }
+        return (rules, report.unjudged.map(\.reason))
+    }
+
+    /// An app with silent pushes, a Podfile and a lock file.
+    private static func pods(
+        podfile: String = "target 'App' do\n  use_frameworks!\nend", lock: String?
+    ) throws -> (rules: [String], left: [String]) {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(folder, "App", settings: AuditScopeTests.mode)
+        try folder.write(podfile, to: "App/Podfile")
+        if let lock { try folder.write(lock, to: "App/Podfile.lock") }
+        return try audit(folder)
+    }
+
+    @Test("pods that are all known count as read")
+    func lock() throws {
+        let known = try Self.pods(
+            lock: """
+                PODS:
+                  - Alamofire (5.9.1)
+                  - "Moya/Core (15.0.0)":
+                    - Alamofire (~> 5.0)
+                  - SnapKit (5.7.1)
+
+                DEPENDENCIES:
+                  - Moya (~> 15.0)
+
+                COCOAPODS: 1.15.2
+                """)
+        #expect(known.rules == ["CF002"] && known.left == [])
+        let unknown = try Self.pods(
+            lock: """
+                PODS:
+                  - Alamofire (5.9.1)
+                  - PushClient/Core (1.0):
+                    - Alamofire
+
+                """)
+        #expect(unknown.rules == [] && unknown.left == ["1 pod (PushClient) was not read"])
+        let merged = try Self.pods(lock: "PODS:\n  - SnapKit (5.7.1)\n<<<<<<< HEAD\n  - Push (1)\n")
+        #expect(merged.rules == [] && merged.left == ["1 project (Pods) was not read"])
+    }
+
+    @Test("a pod from elsewhere is known only from its own repository")
+    func sources() throws {
+        func left(_ source: String) throws -> [String] {
+            try Self.pods(
+                lock: """
+                    PODS:
+                      - SnapKit (5.7.1)
+
+                    EXTERNAL SOURCES:
+                      SnapKit:
+                        :branch: main
+                        \(source)
+
+                    """
+            ).left
+        }
+        #expect(try left(":git: https://github.com/SnapKit/SnapKit.git") == [])
+        #expect(try left(":git: git@github.com:snapkit/snapkit.git") == [])
+        let unread = ["1 pod (SnapKit) was not read"]
+        #expect(try left(":git: https://github.com/someone/SnapKit.git") == unread)
+        #expect(try left(":git: https://example.com/SnapKit/SnapKit.git") == unread)
+        #expect(try left(":path: \"../SnapKit\"") == unread)
+        #expect(try left(":podspec: https://github.com/SnapKit/SnapKit") == unread)
+    }
+
+    @Test(
+        "without a lock file a Podfile has to name the pods one by one",
+        arguments: [
+            ("pod 'SnapKit', '~> 5.0' # layout", []), ("pod(\"Alamofire\")", []),
+            ("pod 'Alamofire',\n      '~> 5.0'", []),
+            ("pod 'Push'", ["1 pod (Push) was not read"]),
+            ("pod 'SnapKit', :git => 'https://github.com/SnapKit/SnapKit'", []),
+            (
+                "pod 'SnapKit', :git => 'https://github.com/me/SnapKit'",
+                ["1 pod (SnapKit) was not read"]
+            ),
+            ("pod 'SnapKit', path: '../SnapKit'", ["1 pod (SnapKit) was not read"]),
+            ("use_react_native!(:path => config)", ["1 project (Pods) was not read"]),
+            ("post_install { |i| x }\n  pod 'Push'", ["1 project (Pods) was not read"]),
+            ("pod name", ["1 project (Pods) was not read"]),
+            ("plugins.each { |x| pod x }", ["1 project (Pods) was not read"]),
+        ])
+    func podfile(line: String, left: [String]) throws {
+        let hook = "post_install do |installer|\n  installer.x.each do |t|\n    y\n  end\nend\n"
+        let found = try Self.pods(
+            podfile: "platform :ios, '15.0'\ntarget 'App' do\n  use_frameworks!\n  \(line)\nend\n"
+                + hook, lock: nil)
+        #expect(found.left == left)
+        #expect(found.rules == (left.isEmpty ? ["CF002"] : []))
+    }
+
+    @Test("a pod that the Podfile names and the lock file lacks is not read")
+    func staleLock() throws {
+        let found = try Self.pods(
+            podfile: "target 'App' do\n  pod 'Push'\nend", lock: "PODS:\n  - SnapKit (5.7.1)\n")
+        #expect(found.left == ["1 pod (Push) was not read"])
+    }
+
+    @Test("packages are known by the address of their repository")
+    func packages() throws {
+        func audit(_ address: String) throws -> (rules: [String], left: [String]) {
+            let folder = try TestFolder()
+            try AuditScopeTests.write(
+                folder, "App", settings: AuditScopeTests.mode,
+                objects: """
+                    PR = { isa = XCRemoteSwiftPackageReference; repositoryURL = "\(address)"; };
+                    D = { isa = XCSwiftPackageProductDependency; package = PR;
+                      productName = Alamofire; };
+                    E = { isa = XCSwiftPackageProductDependency; productName = Alamofire; };
+                    """, target: "packageProductDependencies = ( D, E );")
+            return try Self.audit(folder)
+        }
+        for name in ["Alamofire/Alamofire.git/", "ALAMOFIRE/alamofire"] {
+            let known = try audit("https://github.com/" + name)
+            #expect(known.rules == ["CF002"] && known.left == [])
+        }
+        for address in ["https://github.com/me/Alamofire", "https://a.b/Alamofire/Alamofire", ""] {
+            let unknown = try audit(address)
+            #expect(unknown.rules == [])
+            #expect(unknown.left == ["1 package (Alamofire) was not read"])
+        }
+    }
+
+    @Test("a framework of Carthage is known by the repository in the Cartfile")
+    func carthage() throws {
+        func left(_ path: String, _ cartfile: String) throws -> [String] {
+            let folder = try TestFolder()
+            try AuditScopeTests.write(
+                folder, "App", settings: AuditScopeTests.mode,
+                objects: """
+                    X = { isa = PBXFileReference; path = "\(path)"; sourceTree = "<group>"; };
+                    BX = { isa = PBXBuildFile; fileRef = X; };
+                    FX = { isa = PBXFrameworksBuildPhase; files = ( BX ); };
+                    """, target: "buildPhases = ( S, FX );")
+            try folder.write(cartfile, to: "App/Cartfile")
+            return try Self.audit(folder).left
+        }
+        let path = "Carthage/Build/iOS/CryptoSwift.framework"
+        let unread = ["1 framework (CryptoSwift) was not read"]
+        let own = "github \"krzyzanowskim/CryptoSwift\" ~> 1.0"
+        #expect(try left(path, own) == [])
+        #expect(try left(path, "github \"someone/CryptoSwift\"") == unread)
+        #expect(try left("Libs/CryptoSwift.framework", own) == unread)
+    }
+
+    @Test("the plugins of Flutter are pods, and its registrant only names them")
+    func flutter() throws {
+        func audit(_ plugin: String) throws -> (rules: [String], left: [String]) {
+            let folder = try TestFolder()
+            try AuditScopeTests.write(
+                folder, "Runner", settings: Self.fetch,
+                objects: """
+                    X = { isa = PBXFileReference; path = Flutter/Release.xcconfig;
+                      sourceTree = "<group>"; };
+                    R = { isa = PBXFileReference; path = GeneratedPluginRegistrant.m;
+                      sourceTree = "<group>"; };
+                    BR = { isa = PBXBuildFile; fileRef = R; };
+                    S2 = { isa = PBXSourcesBuildPhase; files = ( BR ); };
+                    """, target: "buildPhases = ( S, S2 );",
+                source: "@main class AppDelegate: FlutterAppDelegate {}")
+            let path = "Runner/Runner.xcodeproj/project.pbxproj"
+            let text = try String(contentsOfFile: folder.path + "/" + path, encoding: .utf8)
+            try folder.write(
+                text.replacing(
+                    "C1 = { isa", with: "C1 = { baseConfigurationReference = X; isa"), to: path)
+            try folder.write(
+                "target 'Runner' do\n  flutter_install_all_ios_pods x\nend", to: "Runner/Podfile")
+            try folder.write(
+                """
+                PODS:
+                  - Flutter (1.0.0)
+                  - \(plugin) (0.0.1):
+                    - Flutter
+
+                EXTERNAL SOURCES:
+                  Flutter:
+                    :path: Flutter/ephemeral
+                  \(plugin):
+                    :path: ".symlinks/plugins/\(plugin)/ios"
+
+                """, to: "Runner/Podfile.lock")
+            return try Self.audit(folder)
+        }
+        let known = try audit("share_plus")
+        #expect(known.rules == ["CF019"] && known.left == [])
+        let unknown = try audit("workmanager")
+        #expect(unknown.rules == [] && unknown.left == ["1 pod (workmanager) was not read"])
+    }
+
+    @Test("a rule about a mode is not judged only if what is unread decides it")
+    func undecided() throws {
+        func rules(_ modes: String, _ source: String) throws -> Set<String> {
+            let folder = try TestFolder()
+            try AuditScopeTests.write(
+                folder, "App", settings: "INFOPLIST_KEY_UIBackgroundModes = \"\(modes)\";",
+                source: source)
+            try folder.write("target 'App' do\n  pod 'Push'\nend", to: "App/Podfile")
+            let report = try Audit(paths: [folder.path]).report()
+            let left = try #require(report.unjudged.first).rules.map(\.rawValue)
+            return Set(left).intersection(["CF002", "CF008", "CF019", "CF030"])
+        }
+        let delegate = "class A: UIResponder, UIApplicationDelegate {}"
+        #expect(try rules("fetch", "let x = 1") == ["CF008", "CF019"])
+        #expect(try rules("fetch", delegate) == ["CF008"], "CF019 is found")
+        #expect(try rules("fetch", "let x: BGAppRefreshTask") == ["CF008"], "the mode is used")
+        #expect(try rules("fetch processing", delegate) == ["CF008"], "both are found")
+        #expect(try rules("remote-notification", delegate) == ["CF002", "CF008"])
+        #expect(try rules("remote-notification", AuditScopeTests.handler) == ["CF008"])
+        #expect(try rules("audio", delegate) == ["CF008", "CF030"])
+        #expect(try rules("", delegate) == ["CF008"])
+    }
+
+    @Test("the libraries that handle pushes are not among the known ones")
+    func others() {
+        for pod in ["Firebase", "FirebaseMessaging", "OneSignal", "GoogleUtilities"] {
+            #expect(!KnownLibraries.holds(pod: pod))
+        }
+        #expect(KnownLibraries.holds(repository: "ssh://git@github.com/apple/swift-log"))
+        #expect(!KnownLibraries.holds(repository: "https://github.com/apple"))
+    }
+}
