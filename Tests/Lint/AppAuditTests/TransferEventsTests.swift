@@ -48,6 +48,10 @@ struct TransferEventsTests: SourceFaultSuite {
         #expect(
             Self.subjects("func urlSessionDidFinishEvents(forBackgroundURLSession s: S) { }")
                 == [.endOfSessionEvents])
+        // AFNetworking is the delegate.
+        #expect(
+            Self.subjects("func f() { manager.setDidFinishEventsForBackgroundURLSessionBlock(b) }")
+                == [.endOfSessionEvents])
     }
 
     @Test("a session that is made to end earlier transfers needs no delegate")

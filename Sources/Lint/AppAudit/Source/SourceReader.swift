@@ -196,6 +196,9 @@ struct SourceReader {
             "pushToStartToken": .pushedLiveActivity,
             "urlSessionDidFinishEvents": .endOfSessionEvents,
             "URLSessionDidFinishEventsForBackgroundURLSession": .endOfSessionEvents,
+            // AFNetworking and Alamofire 4 wait for the end, and call what these get.
+            "setDidFinishEventsForBackgroundURLSessionBlock": .endOfSessionEvents,
+            "sessionDidFinishEventsForBackgroundURLSession": .endOfSessionEvents,
         ]
         for name in PluginManifests.pushPlugins { subjects[name] = .pushPlugin }
         for name in PluginManifests.hosts { subjects[name] = .pluginHost }
