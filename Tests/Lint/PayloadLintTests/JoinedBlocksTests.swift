@@ -46,6 +46,23 @@ struct JoinedBlocksTests {
                 == [])
     }
 
+    @Test("the data of a call without `aps` are joined with the headers of a VoIP push")
+    func calls() async throws {
+        let voip = "apns-push-type: voip\napns-topic: com.a.b.voip"
+        let ended = #"{"type":"call-ended","callId":"1"}"#
+        #expect(try await Self.findings(Self.page(voip, ended)) == ["warning VO007 13"])
+        for (headers, payload) in [
+            (voip, #"{"type":"call-started","callId":"1"}"#),
+            (voip.replacing("voip", with: "alert"), ended),
+            (voip, #"{"to":"t","data":{"type":"call-ended","callId":"1"}}"#),
+            (voip, #"{"status":"ok"}"#),
+        ] {
+            #expect(try await Self.findings(Self.page(headers, payload)) == [], "\(payload)")
+        }
+        #expect(
+            try await Self.findings(Self.page(voip, ended, between: "## Android")) == [])
+    }
+
     @Test("headers may be an object of JSON")
     func objects() async throws {
         let headers = #"{"apns-push-type":"background","apns-priority":"10"}"#

@@ -54,6 +54,26 @@ struct PublishCommandTests {
         #expect(try await FirebaseTests.findings(right, name: "a.sh") == [])
     }
 
+    @Test("attributes that begin as JSON are JSON")
+    func brokenAttributes() async throws {
+        let attribute = { (name: String) in
+            "\"AWS.SNS.MOBILE.APNS.\(name)\":{\"DataType\":\"String\",\"StringValue\":\"5\"}"
+        }
+        let message = Self.message(#"{"aps":{"content-available":1}}"#, part: "APNS_PLATFORM")
+        let command = Self.start + "--message '\(message)' --message-attributes "
+        let whole = "{\(attribute("PRIORITY"))}"
+        for (text, expected) in [
+            ("'\(whole.dropLast())'", ["error G001 "]),
+            ("'{ \\\n \(attribute("PRIORITY"))}', \(attribute("TTL"))", ["error G001 "]),
+            ("'\(whole)'", []), ("'\(whole.replacing("\"5\"", with: "'$P'"))'", []),
+            ("'{\"a\":1'", []),
+        ] {
+            #expect(
+                try await FirebaseTests.findings(command + text + "\n", name: "a.sh") == expected,
+                "\(text)")
+        }
+    }
+
     @Test("without its structure, all of a message is a text")
     func structure() async throws {
         let message = Self.message(#"{"aps":{"alert":"x"}}"#)

@@ -148,6 +148,43 @@ struct UnreadTextTests {
         #expect(try await FirebaseTests.findings(other).last == "warning G011 /aps/x")
     }
 
+    @Test("beside lines of dots, only the members that are there are judged")
+    func linesOfDots() async throws {
+        let cut = "{\n\"aps\": {\"content_available\": 1},\n\"key\": 1,\n...\n}"
+        let found = ["warning G012 /aps/content_available"]
+        for text in [cut, cut.replacing("1,\n...", with: "1\n  …,\n\"a\": 2")] {
+            let page = Self.page("A", "json", text)
+            #expect(try await FirebaseTests.findings(page, name: "a.md").count <= 1)
+        }
+        let page = Self.page("A", "json", cut)
+        #expect(try await FirebaseTests.findings(page, name: "a.md") == found)
+        #expect(try await Self.reasons(page, name: "a.md").count == 1)
+        let right = page.replacing("content_available", with: "content-available")
+        #expect(try await FirebaseTests.findings(right, name: "a.md") == [])
+        let inline = page.replacing("1,\n...\n", with: "1, ... ")
+        #expect(try await FirebaseTests.findings(inline, name: "a.md") == [])
+    }
+
+    @Test("an abridged document that is about pushes is named so")
+    func abridged() async throws {
+        let text = #"{"aps":{"content-available":"1"},"a":{...}}"#
+        let reasons = try await Self.reasons(text, name: "a.json")
+        #expect(reasons.count == 1 && reasons[0].contains("abridged"), "\(reasons)")
+        #expect(try await FirebaseTests.findings(text) == [])
+    }
+
+    @Test("a request with a comma before a bracket is judged as without it")
+    func commas() async throws {
+        let request = #"{"to":"t","priority":"high","content_available":true,"data":{"a":"1",}}"#
+        let found = try await FirebaseTests.findings(request.replacing(",}}", with: "}}"))
+        #expect(!found.isEmpty)
+        #expect(try await FirebaseTests.findings(request) == (["error G001 "] + found).sorted())
+        let page = Self.page("A", "json", request)
+        #expect(
+            try await FirebaseTests.findings(page, name: "a.md")
+                == (["error G001 "] + found).sorted())
+    }
+
     @Test("several objects with comments are judged each")
     func objects() async throws {
         let badge = #"{"aps":{"alert":"x","badge":"1"}}"#

@@ -23,6 +23,13 @@ extension DraftCase {
         DraftCase(
             "AL001", PushDraft(payload: Array(#"{"aps":{}}"#.utf8)), "nothing at all",
             .found(at: "/aps", .warning)),
+        DraftCase(
+            "AL001", PushDraft(payload: Array(#"{"aps":{"callerName":"A"}}"#.utf8)), "own data",
+            .found(at: "/aps", .note)),
+        DraftCase(
+            "AL001", PushDraft(payload: Array(#"{"aps":{"title":"A","b":1}}"#.utf8)), "a title",
+            .found(at: "/aps", .warning)),
+        .payload("AL001", .alert, #"{"aps":{"callerName":"A"}}"#, .found(at: "/aps", .error)),
         .payload("AL001", .alert, #"{"aps":{"alert":{"Body":"x"}}}"#, .clean),
         .payload(
             "AL001", .alert, #"{"aps":{"alert":{"vip":1},"content-available":1}}"#,

@@ -205,6 +205,8 @@ extension RuleCase {
         .call("VO007", #""cmd":"callUpdate""#, .found(at: "/cmd", .warning)),
         .call("VO007", #""isCancelled":true"#, .found(at: "/isCancelled", .warning)),
         .call("VO007", #""isCancelled":false"#, .clean),
+        .call("VO007", #""ended":"true""#, .found(at: "/ended", .warning)),
+        .call("VO007", #""ended":"false","muted":"true""#, .clean),
         RuleCase(
             "VO007", .voip, #"{"twi_call_sid":"CA1","twi_message_type":"twilio.voice.cancel"}"#,
             .found(at: "/twi_message_type", .warning)),

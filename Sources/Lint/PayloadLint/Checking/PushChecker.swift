@@ -60,6 +60,12 @@ struct PushChecker: Sendable {
         "BG001", "BG010", "G011", "G012", "G014", "LA001", "LA002", "WG001",
     ]
 
+    /// The rules about a member by itself, whatever is beside it.
+    private static let ofMembers: Set<RuleID> = ["G011", "G012", "G014"]
+
+    /// The rules by which a header is missing beside the push type.
+    private static let ofHeaders: Set<RuleID> = ["H006", "H019", "LO001"]
+
     /// The rules by which a provider token is missing, where a certificate would do otherwise.
     private static let ofTokens: Set<RuleID> = ["H019", "LO001"]
 
@@ -114,6 +120,7 @@ struct PushChecker: Sendable {
             (kind != .apns || $0.rule != "G016")
                 && (!item.isIllustration || $0.rule != "G006")
                 && (!item.isPartial || !Self.additions.contains($0.rule))
+                && (!item.isCut || Self.ofMembers.contains($0.rule))
                 && (!item.isOfOtherType || $0.rule != "AL001")
                 && (!Self.types.contains($0.rule) || !item.hasPlaceholder(at: $0.offset))
         }
@@ -156,14 +163,22 @@ struct PushChecker: Sendable {
         let general: [RuleID: Set<RuleID>] = [
             "AL001": ["BG013", "G010"], "BG001": ["BG010", "G010"], "BG012": ["BG001"],
             "BG014": ["H004"], "G014": ["BG017", "WG002"], "G017": ["AU010"], "VO003": ["VO008"],
-            "H007": ["BG009", "VO001"], "H019": ["LO001"],
+            "H007": ["BG009", "VO001"], "H019": ["LO001", "AU006"], "LO001": ["AU006"],
         ]
         // Firebase sends no VoIP pushes at all, whatever else they hold.
         let ofCalls: Set<RuleID> = ["VO001", "VO003", "VO005", "VO006", "VO008", "VO009"]
+        // Where a sketch of a request has no headers at all, one missing header stands for all.
+        let hasNoHeaders =
+            item.isAuthenticatedElsewhere
+            && item.draft.headers.allSatisfy { $0.name.hasPrefix(":") || $0.name == "host" }
+            && item.draft.opaqueHeaders.isSubset(of: ["authorization"])
         let others = Dictionary(grouping: diagnostics, by: \.rule)
         return diagnostics.filter { diagnostic in
             let isOfCall = ofCalls.contains(diagnostic.rule)
-            let particular = (general[diagnostic.rule] ?? []).union(isOfCall ? ["VO016"] : [])
+            var particular = (general[diagnostic.rule] ?? []).union(isOfCall ? ["VO016"] : [])
+            if hasNoHeaders, Self.ofHeaders.contains(diagnostic.rule) {
+                particular.insert("H004")
+            }
             return !particular.lazy.flatMap { others[$0] ?? [] }.contains { other in
                 (isOfCall && other.rule == "VO016"
                     || other.pointer == diagnostic.pointer

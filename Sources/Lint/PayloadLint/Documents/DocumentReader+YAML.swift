@@ -104,6 +104,11 @@ extension DocumentReader {
         guard forcedKind == .payload || (forcedKind == nil && mapping["aps"] != nil) else {
             return foreign("the document has no `headers` and `payload`", root)
         }
+        if let arrow = mapping["aps"]?.mapping?.first(where: { member in
+            member.key.scalar?.string.contains("=>") == true
+        }) {
+            throw YAMLFault("`=>` is no YAML", "Write a colon behind the key.", arrow.key.place)
+        }
         let body = try YAMLText.json(root)
         var places = PlaceMap()
         places.payload = .marks(body.marks)

@@ -83,6 +83,7 @@ struct DocumentReader: Sendable {
             result.hasComments = true
             return result
         }
+        if !isSource, let titled = readTitled(bytes) { return titled }
         if isYAML, !allowsComments {
             let document = readYAML(bytes)
             let isPush =
@@ -114,28 +115,52 @@ struct DocumentReader: Sendable {
 
     /// Whether a text begins and ends as an object of JSON does, or a list of objects. A brace by
     /// itself begins blocks of many languages.
-    private static func looksLikeJSON(_ bytes: [UInt8]) -> Bool {
+    static func looksLikeJSON(_ bytes: [UInt8]) -> Bool {
         // In UTF-16 and UTF-32, ASCII has zero bytes, and the mark of the byte order is before it.
         let isWide = InputSniffer.isWideText(bytes[...])
         let text = (isWide ? bytes.filter { $0 != 0 && $0 < 0xfe } : bytes).afterByteOrderMark
         var rest = text.drop { $0 <= 0x20 }
         if rest.first == UInt8(ascii: "[") { rest = rest.dropFirst().drop { $0 <= 0x20 } }
-        guard rest.first == UInt8(ascii: "{"),
-            rest.dropFirst().drop(while: { $0 <= 0x20 }).first == UInt8(ascii: "\"")
-        else { return false }
+        guard rest.first == UInt8(ascii: "{") else { return false }
+        rest = rest.dropFirst().drop { $0 <= 0x20 }
+        // Without its quotation marks beside keys that have them.
+        let isOwnKey = rest.starts(with: "aps:".utf8) && bytes.contains(text: "\":")
+        guard rest.first == UInt8(ascii: "\"") || isOwnKey else { return false }
         return text.last { $0 > 0x20 }.map("}]".utf8.contains) ?? false
     }
 
     /// A text that cannot be read; the rules find and report the fault.
-    private func broken(_ bytes: [UInt8], name: String) -> PushDocument {
+    func broken(_ bytes: [UInt8], name: String) -> PushDocument {
         if forcedKind == nil, !isNamedForPushes(name), Self.isTemplate(bytes) {
-            return PushDocument(kind: .payload, isForeign: true)
+            var document = PushDocument(kind: .payload, isForeign: true)
+            if Self.brokenTextMentionsPush(bytes) {
+                document.unread = [.init(start: 0, .incomplete)]
+            }
+            return document
         }
+        if forcedKind == nil, let request = brokenRequest(bytes) { return request }
         var document = bare(bytes, forcedKind == .request ? .request : .payload)
         document.hasComments = IllustratedJSON(bytes).hasComments
         document.isForeign =
             forcedKind == nil && !isNamedForPushes(name) && !Self.brokenTextMentionsPush(bytes)
         return document
+    }
+
+    /// Reads a request to a service that is JSON but for commas before closing brackets, which stay
+    /// faults. Returns `nil` for any other text.
+    func brokenRequest(_ bytes: [UInt8]) -> PushDocument? {
+        let text = IllustratedJSON(bytes)
+        guard text.bracketBehindComma != nil, !text.isAbridged, !text.hasComments,
+            let document = try? JSONScanner.scan(text.bytes), document.kind(0) == .object,
+            document.last("aps", of: 0) == nil,
+            var result = wrapped(document, EmbeddedText(file: text.bytes)),
+            !result.items.isEmpty || !result.faults.isEmpty
+        else { return nil }
+        for index in result.items.indices { result.items[index].places.isEditable = false }
+        var item = PushItem(draft: assumptions.draft(payload: bytes), places: PlaceMap())
+        item.isTextOnly = true
+        result.items.append(item)
+        return result
     }
 
     /// Whether a text is no JSON because something is put in later, or was left out for brevity.

@@ -15,8 +15,10 @@ struct PushItem: Sendable {
     var hasServiceID = false
     /// Whether comments explain it to people: they may say what else is sent, or instead.
     var isIllustration = false
+    /// Whether some of its members were left out, so that only those that are here are judged.
+    var isCut = false
     /// Whether other keys than those that are here may be sent.
-    var isPartial: Bool { isPart || isIllustration }
+    var isPartial: Bool { isPart || isIllustration || isCut }
     /// Whether it is in a script, which may compute parts of it.
     var isInScript = false
     /// Whether the program that sends it may authenticate it by settings of its own, as editors

@@ -38,6 +38,8 @@ struct CurlCommand {
     let isClosed: Bool
     /// Whether all of the command was understood, so that what is not in it is missing.
     private(set) var isWhole: Bool
+    /// Whether a file is named that may hold a certificate: a signing key of Apple's holds none.
+    private(set) var mayHaveCertificate = false
 
     private static let short = "HdXEowmuAebFxTKCDPQYyzcrtU"
     private static let valued: Set = [
@@ -128,6 +130,8 @@ struct CurlCommand {
                 Header(
                     name: "authorization", value: "bearer " + value.string, offset: value.start))
         case "-K", "--config": isWhole = false
+        case "-E", "--cert", "--key":
+            mayHaveCertificate = mayHaveCertificate || !value.string.lowercased().hasSuffix(".p8")
         case "-T", "--upload-file", "-F", "--form", "--form-string", "--data-urlencode":
             hasBody = true
         case _ where Self.bodies.contains(option):
@@ -266,6 +270,12 @@ struct CurlCommand {
         guard hosts.contains(where: { url.text.contains($0) }) else { return false }
         guard let path, path != "/" else { return hasBody }
         return path.hasPrefix("/3") || path.hasPrefix("/4") || hasBody && !path.hasPrefix("/1/")
+    }
+
+    /// Whether the command sends to Apple with neither a provider token nor a certificate.
+    var lacksSignIn: Bool {
+        isWhole && !mayHaveCertificate && namesAPNs && url.map { Self.namesApple($0.text) } == true
+            && !headers.contains { $0.name == "authorization" }
     }
 
     /// Whether the command sends to Azure Notification Hubs, in Apple's format.

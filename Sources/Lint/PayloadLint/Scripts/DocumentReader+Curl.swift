@@ -354,6 +354,7 @@ extension DocumentReader {
         var draft = assumptions.draft(payload: body.bytes, headers: headers)
         draft.opaqueHeaders = opaque
         draft.headersAreComplete = curl.isWhole
+        draft.lacksCertificate = curl.lacksSignIn
         return PushItem(
             draft: draft, places: places, isInScript: true, losesQuotes: curl.bodyLosesQuotes)
     }
@@ -420,6 +421,16 @@ extension DocumentReader {
             options[option].flatMap {
                 Self.text(of: $0, fileMark: "file://", command, besideScript: name)
             }
+        }
+        if let attributes = text("--message-attributes").flatMap(CurlCommand.filled),
+            Self.isBroken(attributes),
+            attributes.bytes.contains(text: "AWS.SNS.MOBILE.APNS."),
+            let word = options["--message-attributes"]
+        {
+            let fault = PushDocument.Fault(
+                message: "the attributes of the message are not valid JSON",
+                fix: "Write all of them as one object.", place: .offset(word.start), pointer: "")
+            return PushDocument(kind: .request, faults: [fault])
         }
         guard let given = text("--message") else { return nil }
         let unknown = ShellText.unknown

@@ -6,7 +6,7 @@ import StrictJSON
 /// Reads pushes from pages in Markdown, reStructuredText and AsciiDoc.
 extension DocumentReader {
     /// What a block of a page is.
-    private enum Reading {
+    enum Reading {
         case pushes(PushDocument)
         /// Headers, whose payload is elsewhere.
         case headers(PushItem)
@@ -35,6 +35,7 @@ extension DocumentReader {
             moved(read(block.text(in: bytes), block.language, besideFile: name), of: block)
         }
         Self.join(&readings, of: blocks, in: sections)
+        joinCalls(&readings, of: blocks, in: sections, bytes)
         var hasOwn = commands != nil
         for (index, (block, reading)) in zip(blocks, readings).enumerated() {
             switch reading {
@@ -73,6 +74,9 @@ extension DocumentReader {
                             sections.namesOtherType(around: block.whole)
                     }
                 }
+                result.unread += document.unread.map { unread in
+                    .init(start: block.whole.lowerBound, unread.reason)
+                }
                 result.items += document.items
                 result.faults += document.faults
                 hasOwn = hasOwn || !document.isForeign
@@ -84,7 +88,7 @@ extension DocumentReader {
     }
 
     /// A reading with the places in the page.
-    private func moved(_ reading: Reading, of block: PageBlock) -> Reading {
+    func moved(_ reading: Reading, of block: PageBlock) -> Reading {
         let start = block.content.lowerBound
         switch reading {
         case .other, .unread: return reading
@@ -101,45 +105,6 @@ extension DocumentReader {
             }
             return .pushes(document)
         }
-    }
-
-    /// Joins blocks of headers with the payloads in the blocks beside them, if only prose of one
-    /// section is between them, and each has its partner: where headers and payloads take turns.
-    private static func join(
-        _ readings: inout [Reading], of blocks: [PageBlock], in sections: PageSections
-    ) {
-        var start = 0
-        while start < readings.count {
-            var end = start + 1
-            while end < readings.count, readings[end - 1].isPart, readings[end].isPart {
-                let first = blocks[end - 1].whole.upperBound
-                let second = blocks[end].whole.lowerBound
-                guard
-                    sections.areTogether(first, second)
-                        || sections.areHeadersAndPayload(first, second)
-                else { break }
-                end += 1
-            }
-            let takeTurns = (start + 1..<end).allSatisfy {
-                readings[$0 - 1].isHeaders != readings[$0].isHeaders
-            }
-            if takeTurns, (end - start).isMultiple(of: 2) {
-                for index in stride(from: start, to: end, by: 2) { join(&readings, index) }
-            }
-            start = end
-        }
-    }
-
-    /// Joins a block with the next one: headers and a payload, in either order.
-    private static func join(_ readings: inout [Reading], _ index: Int) {
-        let order = readings[index].isHeaders ? (index, index + 1) : (index + 1, index)
-        guard case .headers(let headers) = readings[order.0],
-            case .pushes(var document) = readings[order.1], let payload = document.barePayload
-        else { return }
-        document.items = [headers.joined(with: payload)]
-        document.items[0].isJoined = true
-        readings[order.1] = .pushes(document)
-        readings[order.0] = .other
     }
 
     private func read(
@@ -223,7 +188,7 @@ extension DocumentReader {
     }
 
     /// How many objects of a block are read.
-    private static let mostObjects = 20
+    static let mostObjects = 20
 
     /// Whether a block may be a request to a service without `aps`: a recipient, and something for
     /// it. What it is, its members tell.
@@ -387,6 +352,17 @@ extension DocumentReader {
                 result.items[index].isIllustration = true
                 result.items[index].draft.headersAreComplete = false
             }
+            return .pushes(result)
+        }
+        if text.hasOthers, let document = try? JSONScanner.scan(text.bytes),
+            var result = readValue(document), result.barePayload != nil
+        {
+            result.items[0].isCut = true
+            result.items[0].places.isEditable = false
+            result.unread = [.init(start: 0, .incomplete)]
+            return .pushes(result)
+        }
+        if ["", "json"].contains(language), let result = brokenRequest(block) {
             return .pushes(result)
         }
         if ["", "json"].contains(language), !hasComments, !text.isAbridged, !Self.isTemplate(block),

@@ -11,6 +11,9 @@ struct IllustratedJSON {
     private(set) var hasComments = false
     /// Whether something was left out.
     private(set) var isAbridged = false
+    /// Whether all that was left out are members or elements in place of which a line has dots, so
+    /// that the others can be read.
+    private(set) var hasOthers = false
     /// The offset of the first closing bracket with a comma before it, and no comment between them
     /// that might stand for what follows the comma.
     private(set) var bracketBehindComma: Int?
@@ -25,6 +28,7 @@ struct IllustratedJSON {
         var isInString = false
         var comma: Int?
         var isCommentBehindComma = false
+        var isCut = false
         var index = 0
         while index < text.count {
             let byte = text[index]
@@ -39,6 +43,12 @@ struct IllustratedJSON {
                 isCommentBehindComma = true
                 continue
             } else if rest.starts(with: "...".utf8) || rest.starts(with: "…".utf8) {
+                if let line = Self.lineOfDots(at: index, in: text) {
+                    for place in line { bytes[place] = 0x20 }
+                    isCut = true
+                    index = line.upperBound
+                    continue
+                }
                 isAbridged = true
             } else if let last = comma, byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") {
                 bytes[last] = 0x20
@@ -58,6 +68,17 @@ struct IllustratedJSON {
                 bytes[index] == UInt8(ascii: "\"")
                     && dots.contains { bytes[index...].starts(with: $0) }
             }
+        hasOthers = isCut && !isAbridged
+        isAbridged = isAbridged || isCut
+    }
+
+    /// The dots at an offset, and a comma behind them, if nothing else is in their line.
+    private static func lineOfDots(at start: Int, in text: [UInt8]) -> Range<Int>? {
+        let before = text[..<start].reversed().first { $0 > 0x20 || $0 == 0x0a }
+        let end = text[start...].firstIndex(of: 0x0a) ?? text.count
+        let line = String(decoding: text[start..<end].filter { $0 > 0x20 }, as: UTF8.self)
+        guard before == 0x0a, ["...", "...,", "…", "…,"].contains(line) else { return nil }
+        return start..<end
     }
 
     /// Whether a text is the dots that stand for what was left out.

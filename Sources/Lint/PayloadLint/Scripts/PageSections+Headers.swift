@@ -39,7 +39,8 @@ extension PageSections {
         let types = PushType.all.map(\.rawValue)
         guard let type = stated("apns-push-type", in: parts, as: types.contains),
             fits(type.header.value, payload),
-            type.header.value != "voip" || !namesVisiblePush(in: parts[0])
+            // `aps` is for no service of other platforms, whatever the text says of them.
+            type.header.value != "voip" || !namesVisiblePush(in: parts[0], except: Self.services)
         else { return [] }
         let priority = stated("apns-priority", in: parts, as: ["1", "5", "10"].contains)
         return [type] + [priority].compactMap(\.self)
@@ -83,6 +84,8 @@ extension PageSections {
         guard let first = found.first, Set(found.map(\.header.value)).count == 1 else { return nil }
         return first
     }
+
+    private static let services: Set<String> = ["fcm", "firebase", "android"]
 
     private static let conditions: Set<String> = [
         "if", "when", "unless", "not", "never", "no", "without", "instead", "don't", "doesn't",

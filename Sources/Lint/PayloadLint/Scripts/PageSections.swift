@@ -156,9 +156,10 @@ struct PageSections {
     }
 
     /// Whether a part of the text has a word for a push that is not for PushKit.
-    func namesVisiblePush(in part: Range<Int>) -> Bool {
-        String(decoding: bytes[part], as: UTF8.self).lowercased().split { !$0.isLetter }
-            .contains { Self.visiblePushes.contains(String($0)) }
+    func namesVisiblePush(in part: Range<Int>, except others: Set<String> = []) -> Bool {
+        let words = Self.visiblePushes.subtracting(others)
+        return String(decoding: bytes[part], as: UTF8.self).lowercased().split { !$0.isLetter }
+            .contains { words.contains(String($0)) }
     }
 
     /// Words before a block for a push that is not for PushKit.

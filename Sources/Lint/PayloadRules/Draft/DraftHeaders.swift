@@ -13,6 +13,7 @@ struct DraftHeaders: Sendable {
     let opaque: Set<String>
     let target: PushDraft.Target
     let isForFirebase: Bool
+    let lacksCertificate: Bool
     let now: WallInstant?
     /// The value of `apns-push-type`; `nil` if absent or empty.
     let pushType: String?
@@ -28,6 +29,7 @@ struct DraftHeaders: Sendable {
         opaque = draft.opaqueHeaders
         target = draft.target
         isForFirebase = draft.isForFirebase
+        lacksCertificate = draft.lacksCertificate
         now = draft.now
         let find = { [names, fields] (name: String) in
             names.firstIndex(of: name).map { Self.trimmed(fields[$0].value) }

@@ -35,6 +35,9 @@ public struct PushDraft: Sendable {
     /// The lower-case names of headers that are sent with unknown values, such as a variable of a
     /// script; rules about them are skipped.
     public var opaqueHeaders: Set<String> = []
+    /// Whether the sender certainly has no certificate for the connection, so that it needs a
+    /// provider token.
+    public var lacksCertificate = false
     /// The JSON body, byte for byte.
     public var payload: [UInt8]
     /// The platform.

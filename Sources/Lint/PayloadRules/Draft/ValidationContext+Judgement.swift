@@ -133,6 +133,16 @@ extension ValidationContext {
         return document.childCount(of: apsObject) == 0 && document.childCount(of: 0) > 1
     }
 
+    /// Whether `aps` has members and none of Apple's keys, nor what an alert is made of.
+    var hasOwnDataInAPS: Bool {
+        guard let document, let apsObject, apsKeys.isEmpty else { return false }
+        let members = document.members(of: apsObject)
+        return members.contains { _ in true }
+            && !members.contains { member in
+                ["title", "subtitle", "body", "message", "text"].contains(letters(member.key))
+            }
+    }
+
     /// The member of the root object with this key; the last one, as for most parsers.
     func rootMember(_ key: StaticString) -> (key: Int, value: Int)? {
         hasRootObject ? document?.member(key, of: 0) : nil

@@ -203,6 +203,10 @@ struct PayloadFastPath {
             return isHarmless(key.start..<key.start + key.count, without: .laterCallEvent)
         case UInt8(ascii: "\""):
             if position - start > 2 { noteIdentifier(key, start + 1..<position - 1) }
+            // It may be `"true"`.
+            if position - start == 6, text[start + 1] == UInt8(ascii: "t") {
+                return isHarmless(key.start..<key.start + key.count, without: .laterCallEvent)
+            }
         case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "f"): break
         default: noteIdentifier(key, start..<position)
         }

@@ -17,9 +17,11 @@ extension Rules {
                 guard ![.alert, .badge, .sound].contains(where: { isMisspelt($0, in: push) }) else {
                     return
                 }
-                // It may be of another type: servers of calls send an empty `aps` beside data.
+                // It may be of another type: servers of calls send an empty `aps` beside data, or
+                // have their own data in it, which rule G011 reports.
+                let isOther = push.hasEmptyAPSBesideData || push.hasOwnDataInAPS
                 let severity: Severity? =
-                    !push.typeIsGuess ? nil : push.hasEmptyAPSBesideData ? .note : .warning
+                    !push.typeIsGuess ? nil : isOther ? .note : .warning
                 findings.report(push.aps.map { .node($0.value) } ?? .whole, severity: severity)
                 return
             }

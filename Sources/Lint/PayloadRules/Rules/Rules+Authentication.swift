@@ -42,7 +42,15 @@ extension Rules {
             why: "APNs answers MissingProviderToken or InvalidProviderToken.", from: [.sending],
             fix: "Write `bearer`, a space, and the token.", in: .draft
         ) { push, findings in
-            guard let value = push.draft?[authorizationHeader] else { return }
+            guard let draft = push.draft else { return }
+            guard let value = draft[authorizationHeader] else {
+                if draft.lacksCertificate, draft.lacks(authorizationHeader) {
+                    findings.report(
+                        .header(authorizationHeader), "neither authorization nor a certificate",
+                        fix: "Send a provider token in authorization.")
+                }
+                return
+            }
             guard let bearer = bearer(of: value) else {
                 findings.report(
                     .header(authorizationHeader), "the scheme of authorization is not `bearer`")

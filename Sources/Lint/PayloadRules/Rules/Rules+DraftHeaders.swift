@@ -389,7 +389,9 @@ extension Rules {
 
     private static func unknownHeaders(_ push: ValidationContext, _ findings: inout Findings) {
         headersInPayload(push, &findings)
-        for name in push.draft?.names ?? [] {
+        guard let draft = push.draft else { return }
+        // A name is wrong whatever its value is.
+        for name in draft.names + draft.opaque.subtracting(draft.names).sorted() {
             if keysOfPayload.contains(name) {
                 findings.report(
                     .header(name), "\(shown(name)) is a key of the payload and no header",
@@ -429,7 +431,7 @@ extension Rules {
 
     /// Whether a header is there by a wrong name, of which rule H017 speaks.
     static func isMisspelt(_ header: String, in push: ValidationContext) -> Bool {
-        push.draft?.names.contains { name in
+        push.draft.map { $0.names + $0.opaque }?.contains { name in
             name.hasPrefix("apns") && !knownHeaders.contains(name)
                 && self.header(near: name) == header
                 || header == "apns-" + name && lacksPrefix(name, push)

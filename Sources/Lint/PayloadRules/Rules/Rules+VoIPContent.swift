@@ -74,6 +74,11 @@ extension Rules {
                     !words.contains(.call) || document.hasSeveralWords(value)
                 {
                     body(value, .warning)
+                } else if document.hasText(value, "true"),
+                    document.wordRoles(key).contains(.laterCallEvent)
+                {
+                    // All data of some services are texts.
+                    body(key, .warning)
                 }
             case .trueLiteral where document.wordRoles(key).contains(.laterCallEvent):
                 body(key, .warning)
