@@ -17,7 +17,7 @@ extension DocumentReader {
             for index in bytes.indices where !object.contains(index) && bytes[index] != 0x0a {
                 text[index] = 0x20
             }
-            var inner: PushDocument
+            let inner: PushDocument
             do throws(JSONSyntaxError) {
                 inner = read(try JSONScanner.scan(text))
             } catch {

@@ -75,7 +75,7 @@ extension DocumentReader {
                     }
                 }
                 result.unread += document.unread.map { unread in
-                    .init(start: block.whole.lowerBound, unread.reason)
+                    PushDocument.Unread(start: block.whole.lowerBound, unread.reason)
                 }
                 result.items += document.items
                 result.faults += document.faults

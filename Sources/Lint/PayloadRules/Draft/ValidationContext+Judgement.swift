@@ -136,10 +136,10 @@ extension ValidationContext {
     /// Whether `aps` has members and none of Apple's keys, nor what an alert is made of.
     var hasOwnDataInAPS: Bool {
         guard let document, let apsObject, apsKeys.isEmpty else { return false }
-        let members = document.members(of: apsObject)
-        return members.contains { _ in true }
-            && !members.contains { member in
-                ["title", "subtitle", "body", "message", "text"].contains(letters(member.key))
+        let ofAlerts: [StaticString] = ["title", "subtitle", "body", "message", "text"]
+        return document.childCount(of: apsObject) > 0
+            && !document.members(of: apsObject).contains { member in
+                ofAlerts.contains { document.hasText(member.key, $0) }
             }
     }
 
