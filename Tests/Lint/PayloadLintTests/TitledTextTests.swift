@@ -31,7 +31,8 @@ struct TitledTextTests {
         arguments: [
             "Some words.\n\(Self.badge)\n", "Example:\n\(Self.badge)\nSome words.\n",
             "Example:\n{ aps: { alert: 'x' } }\n", "Example:\n{\"aps\":{\"alert\":\"x\"}, ...}\n",
-            "Example:\n{\"aps\": // a\n {\"badge\":\"1\"}}\n", "Example:\n\(Self.badge.dropLast())\n",
+            "Example:\n{\"aps\": // a\n {\"badge\":\"1\"}}\n",
+            "Example:\n\(Self.badge.dropLast())\n",
             "{ aps: { alert: 'x' } }\n", "Example:\n{\"a\":1}\n", "case x:\n{ return {aps: 1}; }\n",
         ])
     func others(text: String) async throws {
