@@ -300,12 +300,6 @@ extension SourceReader {
         return gaps.isEmpty ? nil : first
     }
 
-    /// Whether a parameter is a push, or its payload.
-    private static func takesPush(_ parameter: SourceScope.FunctionHead.Parameter) -> Bool {
-        parameter.types == ["PKPushPayload"] || parameter.types == ["NSDictionary"]
-            || parameter.types.contains("AnyHashable")
-    }
-
     /// The words of a camel-case name in lower case: `DDLogError` has `dd`, `log`, `error`.
     static func nameParts(_ name: String) -> [String] {
         var words: [String] = []
@@ -422,15 +416,6 @@ extension SourceReader {
         else { return false }
         // A module may have such a name too.
         return !imports.contains(owner.text)
-    }
-
-    /// The start of the Objective-C message that contains a token: each part of a selector
-    /// resembles a call.
-    func message(around index: Int) -> Int? {
-        guard text.isObjectiveC else { return nil }
-        return text.tokens.indices[..<index].suffix(AuditLimits.headWords).last {
-            text.tokens[$0].isMark("[") && text.partners[$0] > index
-        }
     }
 
     /// Whether a call reports the end or an update of an existing call to CallKit, not a new one:

@@ -201,6 +201,15 @@ extension SourceReader {
         }
     }
 
+    /// The start of the Objective-C message that contains a token: each part of a selector
+    /// resembles a call.
+    func message(around index: Int) -> Int? {
+        guard text.isObjectiveC else { return nil }
+        return text.tokens.indices[..<index].suffix(AuditLimits.headWords).last {
+            text.tokens[$0].isMark("[") && text.partners[$0] > index
+        }
+    }
+
     /// The tokens between the brackets of a call or a message.
     private func arguments(ofCall index: Int) -> Range<Int> {
         if let open = message(around: index) { return text.content(ofBracket: open) }
@@ -280,6 +289,12 @@ extension SourceReader {
         "layoutIfNeeded", "instantiateViewController", "addSubview", "beginUpdates", "endUpdates",
         "endRefreshing", "stopAnimating", "startAnimating",
     ]
+
+    /// Whether a parameter is a push, or its payload.
+    static func takesPush(_ parameter: SourceScope.FunctionHead.Parameter) -> Bool {
+        parameter.types == ["PKPushPayload"] || parameter.types == ["NSDictionary"]
+            || parameter.types.contains("AnyHashable")
+    }
 
     /// Whether a call shows an alert, or adds a button to one: `present(alert, animated: true)`.
     private func showsAlert(_ index: Int) -> Bool {

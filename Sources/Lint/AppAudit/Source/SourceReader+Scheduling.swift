@@ -127,6 +127,15 @@ extension SourceReader {
         }
     }
 
+    /// Reads `task as! BGAppRefreshTask`.
+    mutating func readCast(_ index: Int) {
+        if text.sees("!", at: index + 1), let type = text[index + 2],
+            Self.taskTypes.contains(type.text)
+        {
+            see(.fault(.forcedTaskCast), at: index)
+        }
+    }
+
     /// Reads `registry.desiredPushTypes = [.voIP]`.
     mutating func readPushTypes(_ index: Int) {
         guard text.sees("=", at: index + 1) else { return }

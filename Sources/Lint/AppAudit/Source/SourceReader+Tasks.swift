@@ -491,13 +491,4 @@ extension SourceReader {
         }
         see(.fault(.taskHandlerKeepsSelf), at: word)
     }
-
-    /// Reads `task as! BGAppRefreshTask`.
-    mutating func readCast(_ index: Int) {
-        if text.sees("!", at: index + 1), let type = text[index + 2],
-            Self.taskTypes.contains(type.text)
-        {
-            see(.fault(.forcedTaskCast), at: index)
-        }
-    }
 }
