@@ -284,8 +284,7 @@ extension SourceReader {
             // What gets the push alone has to hand it on.
             guard !text.content(ofBracket: helper.open).contains(index),
                 holdsReport(helper)
-                    || reports.count == 1 && head.parameters.count == 1
-                        && Self.takesPush(head.parameters[0])
+                    || reports.count == 1 && Self.takesPushAlone(head)
             else { continue }
             guard let gap = reportGap(behind: helper, head, strictness, depth: depth) else {
                 continue
@@ -420,7 +419,7 @@ extension SourceReader {
 
     /// Whether a call reports the end or an update of an existing call to CallKit, not a new one:
     /// `reportCall(with:endedAt:reason:)`, `reportCall(with:updated:)`.
-    private func speaksOfKnownCall(_ index: Int) -> Bool {
+    func speaksOfKnownCall(_ index: Int) -> Bool {
         // A wrapper in another file.
         let name = text.tokens[index].text
         if name.hasPrefix("reportCallEnded"), functions[name] == nil { return true }

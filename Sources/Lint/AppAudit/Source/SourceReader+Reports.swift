@@ -221,7 +221,7 @@ extension SourceReader {
         let name = text.tokens[index].text
         if Self.reports.contains(name) { return true }
         guard isCall(index) else { return false }
-        return Self.speaksOfReport(name)
+        return Self.speaksOfReport(name) && !speaksOfKnownCall(index)
             || functions[name].map(holdsReport) == true
     }
 
@@ -243,6 +243,7 @@ extension SourceReader {
         words.contains {
             Self.reports.contains(text.tokens[$0].text)
                 || isCall($0) && Self.speaksOfReport(text.tokens[$0].text)
+                    && !speaksOfKnownCall($0)
         }
     }
 
@@ -258,15 +259,19 @@ extension SourceReader {
             && words.contains { ["display", "show", "present"].contains($0) }
     }
 
-    /// Whether a call is of a function of this file that only logs, calls a script or completes.
-    private func reportsNothing(_ index: Int) -> Bool {
+    /// Whether a call is of a function of this file that, with those that it calls, only logs,
+    /// calls a script or completes.
+    private func reportsNothing(_ index: Int, depth: Int = 0) -> Bool {
         let name = text.tokens[index].text
         let isPlain = text[index - 1]?.isMark(".") != true || text.sees("self", ".", at: index - 2)
         // `Script.shared.report(push)`: the type may be in this file too.
-        guard let function = isPlain ? onlyFunction(name) : calledFunction(index),
+        guard depth < Self.handovers,
+            let function = isPlain ? onlyFunction(name) : calledFunction(index),
             case .function(let head) = function.kind
         else { return false }
         if let known = notes.reportsNothing[function.open] { return known }
+        // What calls itself is asked once.
+        notes.reportsNothing[function.open] = false
         let body = text.content(ofBracket: function.open)
         let closures = Set(head.parameters.map(\.name).filter { !Self.speaksOfHandling($0) })
         let calls = body.filter(isCall)
@@ -276,6 +281,7 @@ extension SourceReader {
                 isIdleCall($0) || callsScript($0) || showsAlert($0)
                     || closures.contains(text.tokens[$0].text)
                     || Self.screenFunctions.contains(text.tokens[$0].text)
+                    || reportsNothing($0, depth: depth + 1)
             }
             && !setsForeignValue(in: body)
         notes.reportsNothing[function.open] = isSilent
@@ -290,8 +296,17 @@ extension SourceReader {
         "endRefreshing", "stopAnimating", "startAnimating",
     ]
 
+    /// Whether a function gets a push, and nothing else but what completes.
+    static func takesPushAlone(_ head: SourceScope.FunctionHead) -> Bool {
+        let others = head.parameters.filter { !takesPush($0) }
+        return head.parameters.count == others.count + 1
+            && others.allSatisfy {
+                !$0.types.filter(["escaping", "Void", "void"].contains).isEmpty
+            }
+    }
+
     /// Whether a parameter is a push, or its payload.
-    static func takesPush(_ parameter: SourceScope.FunctionHead.Parameter) -> Bool {
+    private static func takesPush(_ parameter: SourceScope.FunctionHead.Parameter) -> Bool {
         parameter.types == ["PKPushPayload"] || parameter.types == ["NSDictionary"]
             || parameter.types.contains("AnyHashable")
     }

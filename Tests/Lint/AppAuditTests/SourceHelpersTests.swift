@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// What helpers of handlers do, and what only looks as if it did something.
+@Suite("Helpers of handlers")
+struct SourceHelpersTests: SourceFaultSuite {
+    private static let end = "task.setTaskCompleted(success: true)"
+    private static let report = "provider.reportNewIncomingCall(with: id, update: u) { _ in }"
+
+    private static func subjects(
+        _ source: String, _ path: String = "a.swift"
+    ) -> [SourceObservation.Subject] {
+        SourceReader.observations(
+            in: SourceText(Array(source.utf8), path: path), SourceConstants()
+        ).map(\.subject)
+    }
+
+    /// A handler of VoIP pushes with this body, and other functions.
+    private static func voip(_ body: String, _ others: String) -> String {
+        "class Calls {\nfunc pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith p: "
+            + "PKPushPayload, for t: PKPushType, completion: @escaping () -> Void) {\n\(body)\n}\n"
+            + "\(others)\n}\n"
+    }
+
+    @Test("the end of a call is no report, in a function that gets the push too")
+    func endOfCall() {
+        for change in ["endedAt: nil, reason: .unanswered", "updated: u"] {
+            let source = Self.voip(
+                "ring(p)\nupdate(p)\ncompletion()",
+                "func ring(_ p: PKPushPayload) { \(Self.report) }\n"
+                    + "func update(_ p: PKPushPayload) { provider.reportCall(with: id, \(change)) }"
+            )
+            #expect(!Self.subjects(source).contains(.voipHandlerWithoutReport))
+        }
+        let ended = Self.voip(
+            "update(p)\ncompletion()",
+            "func update(_ p: PKPushPayload) { provider.reportCall(with: id, endedAt: nil) }\n"
+                + "func other() { \(Self.report) }")
+        #expect(Self.subjects(ended).contains(.voipHandlerWithoutReport))
+    }
+
+    @Test("a function that only logs through others reports nothing")
+    func logs() {
+        let other = "func other() { \(Self.report) }\n"
+        for helpers in [
+            "func take(_ p: P) { note(p) }\nfunc note(_ p: P) { print(p) }",
+            "func take(_ p: P) { note(p) }\nfunc note(_ p: P) { log(p)\nkeep(p) }\n"
+                + "func keep(_ p: P) { UserDefaults.standard.set(p, forKey: \"p\") }",
+        ] {
+            let source = Self.voip("take(p)\ncompletion()", helpers + "\n" + other)
+            #expect(Self.subjects(source).contains(.voipHandlerWithoutReport), "\(helpers)")
+        }
+        for helpers in [
+            "func take(_ p: P) { note(p) }\nfunc note(_ p: P) { delegate.take(p) }",
+            "func take(_ p: P) { note(p) }\nfunc note(_ p: P) { pending = p\nprint(p) }",
+            "func take(_ p: P) { note(p) }\nfunc note(_ p: P) { take(p) }",
+            "func take(_ p: P) { note(p) }\nfunc note(_ p: P) { \(Self.report) }",
+        ] {
+            let source = Self.voip("take(p)\ncompletion()", helpers + "\n" + other)
+            #expect(!Self.subjects(source).contains(.voipHandlerWithoutReport), "\(helpers)")
+        }
+    }
+
+    @Test("a function that gets the push and what completes has to hand it on")
+    func handedOn() {
+        func has(_ body: String, _ parameters: String = "completion: @escaping () -> Void") -> Bool
+        {
+            let source = Self.voip(
+                "process(p.dictionaryPayload, completion: completion)",
+                "func process(_ d: [AnyHashable: Any], \(parameters)) {\n\(body)\n}\n"
+                    + "func other() { \(Self.report) }")
+            return Self.subjects(source).contains(.fault(.voipPathWithoutReport))
+        }
+        let on = "delegate.process(d, completion: completion)"
+        #expect(has("guard let delegate = delegate else { return }\n" + on))
+        #expect(!has("delegate?.process(d, completion: completion)"))
+        #expect(!has("guard let delegate = delegate else { return report(d, completion) }\n" + on))
+        // Another value may say that nothing is to be done.
+        #expect(!has("guard completion else { return }\ndelegate.process(d)", "completion: Bool"))
+    }
+}
