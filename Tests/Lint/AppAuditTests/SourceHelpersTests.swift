@@ -82,4 +82,19 @@ struct SourceHelpersTests: SourceFaultSuite {
         // Another value may say that nothing is to be done.
         #expect(!has("guard completion else { return }\ndelegate.process(d)", "completion: Bool"))
     }
+
+    @Test("cancelling requests stops no work")
+    func cancelledRequests() {
+        func isIdle(_ body: String) -> Bool {
+            Self.faults(
+                "func handle(task: BGProcessingTask) {\ntask.expirationHandler = { \(body) }\n"
+                    + "job.onReady { \(Self.end) }\n}"
+            ).contains(.idleExpiration)
+        }
+        #expect(isIdle("BGTaskScheduler.shared.cancelAllTaskRequests()"))
+        #expect(isIdle("BGTaskScheduler.shared.cancel(taskRequestWithIdentifier: \"a\")"))
+        #expect(!isIdle("BGTaskScheduler.shared.cancelAllTaskRequests()\njob.cancel()"))
+        #expect(!isIdle("job.cancel()"))
+        #expect(!isIdle("cancelAllTasks()"))
+    }
 }

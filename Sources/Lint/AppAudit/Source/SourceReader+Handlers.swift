@@ -353,7 +353,7 @@ extension SourceReader {
     /// `FileLog.shared.add(…)`.
     func isIdleCall(_ index: Int) -> Bool {
         if Self.isIdle(text.tokens[index].text), !isMethod(index) { return true }
-        if speaksOfKnownCall(index) { return true }
+        if speaksOfKnownCall(index) || cancelsRequest(index) { return true }
         // `condition: .onQueue(main)` creates a value of an omitted type.
         if text.sees(".", at: index - 1), let before = text[index - 2],
             ["(", ",", ":", "=", "["].contains(where: before.isMark)

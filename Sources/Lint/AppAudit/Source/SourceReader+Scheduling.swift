@@ -226,6 +226,13 @@ extension SourceReader {
         }
     }
 
+    /// Whether a call cancels requests for later tasks, and no work.
+    func cancelsRequest(_ index: Int) -> Bool {
+        let name = text.tokens[index].text
+        return name == "cancelAllTaskRequests" || name == "cancelTaskRequestWithIdentifier"
+            || name == "cancel" && text.sees("(", "taskRequestWithIdentifier", at: index + 1)
+    }
+
     private func looksAtPending(_ words: Range<Int>) -> Bool {
         words.contains {
             let name = text.tokens[$0].text.lowercased()
