@@ -35,6 +35,42 @@ struct KeptTaskTests {
             Self.faults(Self.kept("", "task = nil\n").replacing("private var", with: "var")) == [])
     }
 
+    @Test("a task that a property keeps may be ended through it, once something was called")
+    func throughProperty() {
+        func source(
+            _ body: String, ends: String = "task?.setTaskCompleted(success: true)"
+        )
+            -> String
+        {
+            "class Sync {\nvar task: BGProcessingTask?\nfunc begin(_ new: BGProcessingTask) {\n"
+                + "task = new\nrun(new)\n}\nfunc run(_ new: BGProcessingTask) {\n"
+                + "new.expirationHandler = { self.stop() }\n\(body)\n}\n"
+                + "func finish() {\n\(ends)\n} }\n"
+        }
+        let end = "new.setTaskCompleted(success: false)"
+        let guarded = "guard isReady else {\n\(end)\nreturn\n}\n"
+        for body in [
+            guarded + "finish()", guarded + "location.request()",
+            guarded + "load { if $0 { self.finish() } }",
+            guarded + "task?.setTaskCompleted(success: true)",
+        ] {
+            #expect(Self.faults(source(body)) == [])
+            for ends in [
+                "if let kept = self.task { kept.setTaskCompleted(success: true) }",
+                "self.task!.setTaskCompleted(success: true)",
+            ] {
+                #expect(Self.faults(source(body, ends: ends)) == [])
+            }
+        }
+        // At once, and where nothing ends what the property has.
+        for body in ["guard isReady else { return }\nfinish()\n\(end)", guarded + "print(1)"] {
+            #expect(Self.faults(source(body)).contains("taskPathWithoutEnd"))
+        }
+        #expect(
+            Self.faults(source(guarded + "location.request()", ends: "task = nil"))
+                .contains("taskPathWithoutEnd"))
+    }
+
     @Test("a function of the file may set the expiration handler, too late after a wait")
     func helper() {
         func source(_ body: String) -> String {

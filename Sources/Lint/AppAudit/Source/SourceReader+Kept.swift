@@ -123,6 +123,60 @@ extension SourceReader {
         if !isUsed, isPrivate { see(.fault(.taskPathWithoutEnd), at: scope.head) }
     }
 
+    /// What settles a path in a function that gets a task: its ends, and if a property keeps the
+    /// task each call, for other functions may end it then.
+    func settling(
+        _ ends: Set<Int>, in scope: SourceScope, _ strictness: inout CompletionPaths.Strictness
+    ) -> Set<Int> {
+        guard isEndedThroughProperty(in: scope) else { return ends }
+        strictness.entersClosures = false
+        let body = text.content(ofBracket: scope.open)
+        let expiration = body.first { text.sees("expirationHandler", "=", at: $0) }
+            .flatMap(expirationClosure)
+        return ends.union(
+            body.filter {
+                isCall($0) && !isIdleCall($0) && expiration?.contains($0) != true
+            })
+    }
+
+    /// Whether this file keeps tasks of the type that a function gets in a property, and ends what
+    /// the property has: `self.task = task`, and elsewhere `self.task?.setTaskCompleted(…)`.
+    private func isEndedThroughProperty(in scope: SourceScope) -> Bool {
+        guard case .function(let head) = scope.kind, !text.isObjectiveC else { return false }
+        let types = Set(head.parameters.flatMap(\.types)).intersection(Self.taskTypes)
+        return (types.isEmpty ? [] : types.union(["BGTask"])).contains { type in
+            text.places(of: type).contains { place in
+                guard text.sees(":", at: place - 1), text.sees("var", at: place - 3),
+                    let name = text[place - 2]?.text
+                else { return false }
+                let uses = text.places(of: name)
+                let isKept = uses.contains {
+                    text.sees("=", at: $0 + 1) && text[$0 + 2]?.isName == true
+                        && !text.sees("nil", at: $0 + 2) && !text.sees("let", at: $0 - 1)
+                }
+                return isKept && uses.contains(where: endsProperty)
+            }
+        }
+    }
+
+    /// Whether a name of a property is the start of what ends the task there:
+    /// `task?.setTaskCompleted(…)`, `if let kept = task { kept.setTaskCompleted(…)`.
+    private func endsProperty(_ index: Int) -> Bool {
+        let isOptional = text.sees("?", at: index + 1) || text.sees("!", at: index + 1)
+        if isOptional || text.sees("self", ".", at: index - 2),
+            text.sees(".", "setTaskCompleted", at: index + (isOptional ? 2 : 1))
+        {
+            return true
+        }
+        let start = text.sees("self", ".", at: index - 2) ? index - 2 : index
+        guard text.sees("=", at: start - 1), text.sees("let", at: start - 3),
+            let name = text[start - 2]?.text, let (_, body) = function(around: index)
+        else { return false }
+        return (index..<max(index, body.upperBound)).contains {
+            text.sees(name, ".", "setTaskCompleted", at: $0)
+        }
+    }
+
     /// Reads the functions that a handler hands its task to: those of this file may set its
     /// expiration handler.
     mutating func readHandedOn(_ uses: [Int], in scope: SourceScope) {

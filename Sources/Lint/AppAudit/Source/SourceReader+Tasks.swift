@@ -160,7 +160,8 @@ extension SourceReader {
             if ends.contains(where: closure.contains) { strictness.doneFlags = flags(in: closure) }
             ends = ends.filter { !closure.contains($0) }
         }
-        let gaps = CompletionPaths(text, body: scope, strictness, settles: ends.contains).gaps
+        let settling = settling(ends, in: scope, &strictness)
+        let gaps = CompletionPaths(text, body: scope, strictness, settles: settling.contains).gaps
         if let gap = gaps.min() ?? gapBehind(ends, handedOn, in: scope, strictness) {
             see(.fault(.taskPathWithoutEnd), at: gap)
         }
@@ -219,6 +220,7 @@ extension SourceReader {
         _ ends: Set<Int>, _ handedOn: [Int], in scope: SourceScope,
         _ strictness: CompletionPaths.Strictness
     ) -> Int? {
+        guard strictness.entersClosures else { return nil }
         let fault = SourceObservation.Subject.fault(.taskPathWithoutEnd)
         let closures = ends.subtracting(handedOn).sorted()
         return gap(behind: closures, in: scope, fault, strictness, settles: ends.contains)
