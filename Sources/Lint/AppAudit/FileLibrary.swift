@@ -395,7 +395,13 @@ extension FileLibrary {
             if !mayMatter {
                 digest = SourceDigest()
             } else if let text = text(path) {
-                digest = SourceReader.digest(of: text)
+                var read = SourceReader.digest(of: text)
+                if let delegate = read.delegateClass, isPlain(delegate.name, in: path, text) {
+                    var entry = SourceDigest.Entry(observation: delegate.observation)
+                    entry.delegate = delegate.name
+                    read.entries.append(entry)
+                }
+                digest = read
             } else {
                 oversized.insert(path)
             }
@@ -405,6 +411,17 @@ extension FileLibrary {
         digests[path] = .some(digest)
         if digests.count.isMultiple(of: 64) { progress?(digests.count, expectedCount) }
         return digest
+    }
+
+    /// Whether the base class of an app delegate in Objective-C is the system's, as the file or the
+    /// header beside it says.
+    private func isPlain(_ delegate: String, in path: String, _ text: SourceText) -> Bool {
+        if SourceReader.declaresPlainDelegate(delegate, in: text) { return true }
+        let header = Paths.join(Paths.folder(of: path), delegate + ".h")
+        guard let bytes = try? tree.index.text(of: header), bytes.count <= AuditLimits.sourceBytes
+        else { return false }
+        return SourceReader.declaresPlainDelegate(
+            delegate, in: SourceText(bytes, path: path))
     }
 
     /// The constants with these names in some files.

@@ -15,9 +15,8 @@ struct PluginManifests {
     /// loads further code.
     static let hosts = [
         "FlutterAppDelegate", "FlutterViewController", "FlutterEngine", "RCTAppDelegate",
-        "RCTBridge", "RCTRootView", "RCTReactNativeFactory", "ExpoAppDelegate",
-        "ExpoModulesCore", "CDVAppDelegate", "CDVViewController", "ApplicationDelegateProxy",
-        "CAPBridgeViewController", "dlopen",
+        "RCTReactNativeFactory", "ExpoAppDelegate", "ExpoModulesCore", "CDVAppDelegate",
+        "CDVViewController", "dlopen",
     ]
 
     /// The same libraries, as manifests name them.

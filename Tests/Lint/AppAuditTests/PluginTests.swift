@@ -104,6 +104,53 @@ struct PluginTests {
         }
     }
 
+    @Test("an app delegate of Objective-C, whose base class stands in its header")
+    func delegateInHeader() throws {
+        let implementation =
+            "@implementation AppDelegate\n- (BOOL)application:(UIApplication *)application "
+            + "didFinishLaunchingWithOptions:(NSDictionary *)options {\nreturn YES;\n}\n"
+        func rules(_ header: String, _ methods: String = "") throws -> [String] {
+            let folder = try TestFolder()
+            try folder.write(
+                XML.dictionary([("UIBackgroundModes", XML.array("fetch"))]), to: "App/Info.plist")
+            try folder.write(header, to: "App/AppDelegate.h")
+            try folder.write("import Kit\nlet kit = Kit()", to: "App/Kit.swift")
+            try folder.write(implementation + methods + "@end\n", to: "App/AppDelegate.m")
+            return try Audit(paths: [folder.path]).report().findings
+                .map { $0.diagnostic.rule.rawValue }
+        }
+        #expect(Self.isPlain("UIResponder <UIApplicationDelegate>", implementation))
+        #expect(Self.isPlain("NSObject <Other, UIApplicationDelegate>", implementation))
+        #expect(!Self.isPlain("FlutterAppDelegate", implementation))
+        #expect(!Self.isPlain("UIResponder <Other>", implementation))
+        #expect(!Self.isPlain("Base <UIApplicationDelegate>", implementation))
+        let header = "@interface AppDelegate : UIResponder <UIApplicationDelegate>\n@end\n"
+        #expect(try rules(header).contains("CF019"))
+        let fetch =
+            "- (void)application:(UIApplication *)application performFetchWithCompletionHandler:"
+            + "(void (^)(UIBackgroundFetchResult))done {\ndone(1);\n}\n"
+        #expect(try !rules(header, fetch).contains("CF019"))
+    }
+
+    private static func isPlain(_ base: String, _ implementation: String) -> Bool {
+        let header = "@interface AppDelegate : \(base)\n@end\n"
+        return SourceReader.declaresPlainDelegate(
+            "AppDelegate", in: SourceText(Array(header.utf8), path: "AppDelegate.m"))
+    }
+
+    @Test(
+        "what hands on the older fetch to plugins",
+        arguments: [
+            ("window.rootViewController = FlutterViewController()", true),
+            ("let bridge = RCTBridge(delegate: self)", false),
+            ("let view = RCTRootView(bridge: bridge)", false),
+            ("return ApplicationDelegateProxy.shared.application(app, open: url)", false),
+            ("class Main: CAPBridgeViewController {}", false),
+        ])
+    func hosts(source: String, isHost: Bool) {
+        #expect(Self.subjects(source).contains(.pluginHost) == isHost)
+    }
+
     @Test("the older handler of pushes does not wake the app")
     func olderHandler() {
         let head = "func application(_ a: UIApplication, didReceiveRemoteNotification u: [A: B]"

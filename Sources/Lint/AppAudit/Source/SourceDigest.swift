@@ -31,6 +31,9 @@ struct SourceDigest: Sendable {
     var entries: [Entry] = []
     /// The calls that hand a completion handler on to other files.
     var handovers: [Handover] = []
+    /// The app delegate in Objective-C that the file implements, whose base class may stand in a
+    /// header.
+    var delegateClass: (name: String, observation: SourceObservation)?
     /// The functions that get a task whose expiration handler is set.
     var guarded: Set<String> = []
     /// The functions that get a task from one that requests the next.

@@ -127,7 +127,34 @@ struct SourceReader {
         readVoIPHandler(head, scope)
         readTaskFunction(head, scope)
         readFetchHandler(head, scope)
+        readDelegateClass(head, scope)
         readTransferEvents(head, scope)
+    }
+
+    /// Reads the class that an app delegate of Objective-C is implemented in.
+    private mutating func readDelegateClass(
+        _ head: SourceScope.FunctionHead, _ scope: SourceScope
+    ) {
+        guard text.isObjectiveC, head.has("didFinishLaunchingWithOptions"),
+            let type = owner(around: scope.head)
+        else { return }
+        digest.delegateClass = (
+            type.name, SourceObservation(.plainDelegate, at: text.place(of: scope.head))
+        )
+    }
+
+    /// Whether a text in Objective-C declares a class as a delegate of the app whose base class is
+    /// the system's: `@interface AppDelegate : UIResponder <UIApplicationDelegate>`.
+    static func declaresPlainDelegate(_ name: String, in text: SourceText) -> Bool {
+        text.places(of: "interface").contains { word in
+            guard text.sees("@", "interface", name, ":", at: word - 1),
+                let base = text[word + 3], base.isName("UIResponder") || base.isName("NSObject"),
+                text.sees("<", at: word + 4)
+            else { return false }
+            return text.tokens[(word + 5)...].prefix(AuditLimits.headWords)
+                .prefix { !$0.isMark(">") && !$0.isMark("@") }
+                .contains { $0.isName("UIApplicationDelegate") }
+        }
     }
 
     private mutating func readName(_ index: Int) {
@@ -221,7 +248,10 @@ struct SourceReader {
         "UNNotificationServiceExtension", "WidgetPushHandler", "didReceiveRemoteNotification",
         "performFetchWithCompletionHandler", "handleEventsForBackgroundURLSession",
         "pushRegistry", "didRegisterForRemoteNotificationsWithDeviceToken", "CHN",
-        "didEnterBackgroundNotification", "scenePhase", "UIApplicationDelegate", "WindowGroup",
+        "didEnterBackgroundNotification", "UIApplicationDidEnterBackgroundNotification",
+        "willResignActiveNotification", "UIApplicationWillResignActiveNotification", "scenePhase",
+        "UIApplicationDelegate", "WindowGroup",
+        "didFinishLaunchingWithOptions",
     ])
 
     private mutating func readLiteral(_ index: Int) {
