@@ -129,4 +129,26 @@ struct SourceHelpersTests: SourceFaultSuite {
             !Self.faults(objectiveC.replacing("DidEnterBackground", with: "DidBecomeActive"), "a.m")
                 .contains(.timerInBackground))
     }
+
+    @Test("a background session uploads files only")
+    func uploads() {
+        func faults(_ call: String) -> Set<Fault> {
+            Self.faults(
+                "class A { lazy var s = URLSession(configuration: .background(withIdentifier: "
+                    + "\"a\"), delegate: self, delegateQueue: nil)\nfunc f() { \(call) } }")
+        }
+        #expect(faults("s.uploadTask(with: r, from: data).resume()") == [.dataInBackgroundSession])
+        #expect(
+            faults("self.s.uploadTask(with: r, from: try encode()).resume()")
+                == [.dataInBackgroundSession])
+        for call in [
+            "s.uploadTask(with: r, fromFile: file).resume()",
+            "s.uploadTask(with: r, from: nil).resume()",
+            "other.uploadTask(with: r, from: data).resume()",
+            "s.uploadTask(with: make(from: data), fromFile: file).resume()",
+            "s.downloadTask(with: r).resume()",
+        ] {
+            #expect(faults(call) == [], "\(call)")
+        }
+    }
 }

@@ -467,7 +467,16 @@ extension SourceReader {
                     || text.content(ofBracket: index + 3).contains {
                         text.tokens[$0].isName("completionHandler") && text.isLabel($0)
                     })
-            if hasClosure { see(.fault(.closureInBackgroundSession), at: index + 2) }
+            if hasClosure {
+                see(.fault(.closureInBackgroundSession), at: index + 2)
+            } else if close > index, call.text == "uploadTask",
+                text.call(at: index + 2)?.arguments.contains(where: { argument in
+                    argument.label == "from"
+                        && !text.sees("nil", at: argument.range.lowerBound + 2)
+                }) == true
+            {
+                see(.fault(.dataInBackgroundSession), at: index + 2)
+            }
         }
     }
 }

@@ -192,6 +192,10 @@ extension AppRules {
                 facts, &findings, .closureInBackgroundSession,
                 "a task of a background URLSession has a completion handler")
             faults(
+                facts, &findings, .dataInBackgroundSession,
+                "a background URLSession uploads data, which raises an exception",
+                fix: "Write the data to a file, and start uploadTask(with:fromFile:).")
+            faults(
                 facts, &findings, .transferEventsWithoutCompletion,
                 "the handler of a background URLSession's events drops its completion handler")
             transferEvents(facts, &findings)
@@ -227,13 +231,14 @@ extension AppRules {
 
     private static func faults(
         _ facts: AppFacts, _ findings: inout AppFindings, _ fault: SourceObservation.Fault,
-        _ message: String? = nil, severity: Severity? = nil,
+        _ message: String? = nil, severity: Severity? = nil, fix: String? = nil,
         isSaidBy: (AppFacts.Bundle) -> RuleID? = { _ in nil }
     ) {
         eachObservation(in: facts) { bundle, seen in
             guard seen.subject == .fault(fault), bundle.platform != .macOS else { return }
             findings.report(
-                bundle, at: seen.place, message, severity: severity, isSaidBy: isSaidBy(bundle))
+                bundle, at: seen.place, message, fix: fix, severity: severity,
+                isSaidBy: isSaidBy(bundle))
         }
     }
 

@@ -198,6 +198,8 @@ public struct SourceObservation: Hashable, Sendable {
         case sessionWithoutDelegate
         /// A transfer with a completion closure in a background session.
         case closureInBackgroundSession
+        /// An upload of data, and not of a file, in a background session.
+        case dataInBackgroundSession
         /// A handler of a background session's events that drops its completion handler.
         case transferEventsWithoutCompletion
         /// A handler of a background session's events that completes before they are delivered.

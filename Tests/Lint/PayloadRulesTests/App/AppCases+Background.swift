@@ -41,6 +41,7 @@ extension AppCase {
         + fault("CF045", .assertionEndedInvalid, .warning)
         + fault("CF046", .sessionWithoutDelegate, .warning)
         + fault("CF046", .closureInBackgroundSession, .warning)
+        + fault("CF046", .dataInBackgroundSession, .warning)
         + fault("CF046", .transferEventsWithoutCompletion, .warning)
         + fault("CF047", .timerInBackground, .warning)
         + [
