@@ -83,6 +83,61 @@ struct SourceHelpersTests: SourceFaultSuite {
         #expect(!has("guard completion else { return }\ndelegate.process(d)", "completion: Bool"))
     }
 
+    @Test("a closure that runs at once leaves no path open")
+    func pools() {
+        func faults(_ body: String) -> Set<Fault> {
+            Self.faults("func run(task: BGProcessingTask) {\n\(body)\n}")
+                .intersection([.taskPathWithoutEnd])
+        }
+        let pool = "autoreleasepool { guard use(b) else {\n\(Self.end)\nreturn } }\n"
+        #expect(faults("for b in all {\ntry? \(pool)}\n\(Self.end)") == [])
+        #expect(faults("\(pool)\(Self.end)") == [])
+        #expect(faults("autoreleasepool {\nuse(b)\n\(Self.end)\n}") == [])
+        let asked = "let isDone = " + pool.replacing("return", with: "return false")
+        #expect(faults("\(asked)guard isDone else { return }\n\(Self.end)") == [])
+        #expect(faults(pool) == [.taskPathWithoutEnd])
+        #expect(faults("autoreleasepool { use(b) }") == [.taskPathWithoutEnd])
+    }
+
+    @Test("a queue may have done all of its work")
+    func doneWork() {
+        func isOpen(_ body: String) -> Bool {
+            Self.faults(
+                "func run(task: BGProcessingTask) {\nqueue.addOperation(work)\n\(body)"
+                    + ".completionBlock = { \(Self.end) }\n}"
+            ).contains(.taskPathWithoutEnd)
+        }
+        #expect(isOpen("queue.operations.last?"))
+        #expect(isOpen("let last = queue.operations.last\nlast?"))
+        #expect(!isOpen("let last = queue.operations.last!\nlast"))
+        #expect(!isOpen("guard let last = queue.operations.last else { return \(Self.end) }\nlast"))
+        #expect(!isOpen("let last = work.last\nlast?"))
+        #expect(!isOpen("work?"))
+    }
+
+    @Test("one block of a call may complete for the others in the end")
+    func ends() {
+        func isOpen(_ blocks: String) -> Bool {
+            let source =
+                "func application(_ a: A, didReceiveRemoteNotification u: U, "
+                + "fetchCompletionHandler done: @escaping (R) -> Void) {\nSDK.take(u, \(blocks))\n}"
+            return Self.subjects(source).contains(.pathWithoutCompletion)
+        }
+        let some = "found: { c in if c == nil { done(.failed) } }"
+        #expect(!isOpen("\(some), end: { done(.noData) }"))
+        #expect(!isOpen("\(some), finally: { done(.noData) }"))
+        #expect(isOpen(some))
+        #expect(isOpen("\(some), end: { print(1) }"))
+        #expect(isOpen("\(some), failure: { _ in done(.noData) }"))
+        #expect(isOpen("\(some), end: { if x { done(.noData) } }"))
+        let blocks =
+            "- (void)application:(UIApplication *)a didReceiveRemoteNotification:(NSDictionary *)u "
+            + "fetchCompletionHandler:(void (^)(UIBackgroundFetchResult))done {\n"
+            + "[sdk take:u found:^(id c) { if (!c) { done(1); } } "
+            + "terminateHandler:^{ done(2); }];\n}\n"
+        #expect(!Self.subjects(blocks, "a.m").contains(.pathWithoutCompletion))
+    }
+
     @Test("cancelling requests stops no work")
     func cancelledRequests() {
         func isIdle(_ body: String) -> Bool {

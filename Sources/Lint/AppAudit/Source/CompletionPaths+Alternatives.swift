@@ -41,6 +41,46 @@ extension CompletionPaths {
         return silent
     }
 
+    /// Whether a closure is set on an operation that a queue may not have any more:
+    /// `queue.operations.last?.completionBlock = {`, or a constant for it.
+    func isSetOnWaitingWork(_ open: Int) -> Bool {
+        func isOfQueue(_ word: Int) -> Bool {
+            ["last", "first"].contains { text.sees(".", "operations", ".", $0, at: word - 3) }
+        }
+        guard text.sees("?", ".", at: open - 4), text.sees("=", at: open - 1),
+            let owner = text[open - 5], owner.isName
+        else { return false }
+        return isOfQueue(open - 5)
+            || text.places(of: owner.text).contains { word in
+                guard text.sees("let", at: word - 1), text.sees("=", at: word + 1) else {
+                    return false
+                }
+                let end = text.statementEnd(word, word..<text.tokens.count)
+                return end < open && isOfQueue(end - 1)
+            }
+    }
+
+    /// Another closure of the same call that runs in the end, by its label: `end: {`.
+    func endingClosure(beside open: Int) -> Int? {
+        guard
+            let bracket = (max(0, open - AuditLimits.headWords)..<open).last(where: {
+                text.partners[$0] > open
+            }), !text.tokens[bracket].isMark("{")
+        else { return nil }
+        let arguments = text.content(ofBracket: bracket)
+        let words: Set = ["end", "ended", "finally", "always", "terminate", "terminated"]
+        var index = arguments.lowerBound
+        while index < arguments.upperBound {
+            if index != open, text.tokens[index].isMark("{"), let label = label(ofClosure: index),
+                SourceReader.nameParts(label).contains(where: words.contains)
+            {
+                return index
+            }
+            index = text.skipBracket(index, arguments)
+        }
+        return nil
+    }
+
     /// The two closures of Combine's `sink`, if a closure is one of them:
     /// `sink(receiveCompletion: { … }, receiveValue: { … })`, also with closures after the call.
     func sinkClosures(around open: Int) -> (end: Int, value: Int)? {

@@ -200,7 +200,9 @@ struct CompletionPaths {
     private mutating func closure(at open: Int, _ isSettled: inout Bool, _ depth: Int) -> Int {
         let body = text.content(ofBracket: open)
         guard !body.isEmpty else { return open + 1 }
-        if mentions(body) {
+        if let isAtOnce = settlesAtOnce(open, body, isSettled, depth) {
+            isSettled = isAtOnce
+        } else if mentions(body) {
             // Of several closures of one call one may run.
             var before = isSettled
             if let bracket = (max(0, open - AuditLimits.headWords)..<open).last(where: {
@@ -218,20 +220,35 @@ struct CompletionPaths {
             if strictness.entersClosures, !before, let other = silentAlternative(to: open) {
                 gaps.append(other)
             }
-            if !definitions.opens.contains(open) { isSettled = true }
+            if !definitions.opens.contains(open), !isSetOnWaitingWork(open) { isSettled = true }
         }
         return body.upperBound + 1
     }
 
-    /// Whether the other closure of a `sink` makes the call if this one does not: the one for its
-    /// end runs after the one for its values.
+    /// Whether another closure of a call makes the call if this one does not: the one for the end
+    /// of a `sink`, or of other work, runs after the one for its values.
     private func isMadeUpFor(_ open: Int, _ depth: Int) -> Bool {
-        guard let sink = sinkClosures(around: open) else { return false }
-        if sink.end == open { return mentions(text.content(ofBracket: sink.value)) }
+        let sink = sinkClosures(around: open)
+        if let sink, sink.end == open { return mentions(text.content(ofBracket: sink.value)) }
+        guard let end = sink?.end ?? endingClosure(beside: open) else { return false }
         var other = self
         let isSettled = other.walk(
-            text.content(ofBracket: sink.end), isSettled: false, depth: depth + 1)
+            text.content(ofBracket: end), isSettled: false, depth: depth + 1)
         return isSettled && other.gaps.count == gaps.count
+    }
+
+    /// Whether the call was made behind a closure that runs where it stands, `autoreleasepool {`;
+    /// `nil` for others. It leaves no path open by itself, and its value may tell of the call.
+    private func settlesAtOnce(
+        _ open: Int, _ body: Range<Int>, _ isSettled: Bool, _ depth: Int
+    ) -> Bool? {
+        guard !text.isObjectiveC, let callee = text[open - 1], callee.isName("autoreleasepool"),
+            let site = text.call(at: open - 1)
+        else { return nil }
+        if isSettled || text.usesValue(of: site) { return isSettled || mentions(body) }
+        var other = self
+        return other.walk(body, isSettled: false, depth: depth + 1)
+            && other.gaps.count == gaps.count
     }
 
     /// Whether a closure runs once per element of a sequence.
