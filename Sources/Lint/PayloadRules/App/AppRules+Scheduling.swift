@@ -69,10 +69,17 @@ extension AppRules {
         for app in facts.apps where app.platform == .iOS || app.platform == nil {
             // What generates the file may add modes.
             guard !app.mayBeIncomplete, let info = app.info else { continue }
+            let permitted = Set(app.permittedIdentifiers.map(\.value))
             for (work, mode) in modes where app.mode(mode) == nil {
                 let request = app.observations.first { seen in
-                    guard case .requestedTask(_, work) = seen.subject else { return false }
-                    return !seen.isShared && app.builds(seen)
+                    guard case .requestedTask(let identifier, work) = seen.subject else {
+                        return false
+                    }
+                    // A package's task may be another app's, unless this one permits it.
+                    let isOwn =
+                        !seen.isShared
+                        || !seen.isUncalled && identifier.map(permitted.contains) == true
+                    return isOwn && app.builds(seen)
                 }
                 guard let request else { continue }
                 findings.suspect(

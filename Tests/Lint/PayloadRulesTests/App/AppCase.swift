@@ -40,6 +40,18 @@ extension AppFacts {
         return facts
     }
 
+    /// The same, where all source text is part of other targets too.
+    static func shared(_ facts: AppFacts) -> AppFacts {
+        var facts = facts
+        for bundle in facts.bundles.indices {
+            guard let sources = facts.bundles[bundle].sources else { continue }
+            for index in sources.observations.indices {
+                facts.bundles[bundle].sources?.observations[index].isShared = true
+            }
+        }
+        return facts
+    }
+
     /// The same, where all source text stands in `#if`, and the condition is one for iOS.
     static func conditional(_ facts: AppFacts, isBuiltForIOS: Bool = false) -> AppFacts {
         var facts = facts

@@ -232,6 +232,16 @@ extension AppCase {
             info: Plist.modes("fetch", "processing"), nil),
         source("CF049", "continued", [.requestedTask("a", .continued)], info: [:], nil),
         AppCase(
+            "CF049", "a package's task that the app permits",
+            .shared(.app(info: permitting("a"), seen: [.requestedTask("a", .appRefresh)])),
+            .warning),
+        AppCase(
+            "CF049", "another app's task in a package",
+            .shared(.app(info: permitting("b"), seen: [.requestedTask("a", .appRefresh)])), nil),
+        AppCase(
+            "CF049", "a package's task of any name",
+            .shared(.app(info: permitting("a"), seen: [.requestedTask(nil, .appRefresh)])), nil),
+        AppCase(
             "CF049", "may not be built",
             .conditional(.app(info: [:], seen: [.requestedTask("a", .appRefresh)])), nil),
         AppCase(
