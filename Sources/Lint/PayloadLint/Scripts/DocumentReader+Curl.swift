@@ -145,6 +145,7 @@ extension DocumentReader {
         var result = read(HTTPRequests(bytes, name: name).commands, besideFile: name)
         for index in result?.items.indices ?? 0..<0 {
             result?.items[index].isAuthenticatedElsewhere = true
+            result?.items[index].draft.lacksCertificate = false
         }
         return result
     }
