@@ -50,7 +50,7 @@ struct JoinedBlocksTests {
     func calls() async throws {
         let voip = "apns-push-type: voip\napns-topic: com.a.b.voip"
         let ended = #"{"type":"call-ended","callId":"1"}"#
-        #expect(try await Self.findings(Self.page(voip, ended)) == ["warning VO007 13"])
+        #expect(try await Self.findings(Self.page(voip, ended)) == ["warning VO007 11"])
         for (headers, payload) in [
             (voip, #"{"type":"call-started","callId":"1"}"#),
             (voip.replacing("voip", with: "alert"), ended),

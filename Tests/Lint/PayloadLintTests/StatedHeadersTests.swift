@@ -38,7 +38,7 @@ struct StatedHeadersTests {
                 #"{"aps":{"content-available":1,"badge":0},"v":1}"#, ["warning BG004 /aps/badge"]
             ),
             (
-                "Sent to APNs, not via FCM: `apns-push-type: voip`.",
+                "Sent to APNs beside FCM: `apns-push-type: voip`.",
                 #"{"aps":{"content-available":1},"callId":"c"}"#,
                 ["warning VO009 /aps/content-available"]
             ),

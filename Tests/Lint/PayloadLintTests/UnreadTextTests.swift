@@ -165,14 +165,6 @@ struct UnreadTextTests {
         #expect(try await FirebaseTests.findings(inline, name: "a.md") == [])
     }
 
-    @Test("an abridged document that is about pushes is named so")
-    func abridged() async throws {
-        let text = #"{"aps":{"content-available":"1"},"a":{...}}"#
-        let reasons = try await Self.reasons(text, name: "a.json")
-        #expect(reasons.count == 1 && reasons[0].contains("abridged"), "\(reasons)")
-        #expect(try await FirebaseTests.findings(text) == [])
-    }
-
     @Test("a request with a comma before a bracket is judged as without it")
     func commas() async throws {
         let request = #"{"to":"t","priority":"high","content_available":true,"data":{"a":"1",}}"#

@@ -132,11 +132,7 @@ struct DocumentReader: Sendable {
     /// A text that cannot be read; the rules find and report the fault.
     func broken(_ bytes: [UInt8], name: String) -> PushDocument {
         if forcedKind == nil, !isNamedForPushes(name), Self.isTemplate(bytes) {
-            var document = PushDocument(kind: .payload, isForeign: true)
-            if Self.brokenTextMentionsPush(bytes) {
-                document.unread = [.init(start: 0, .incomplete)]
-            }
-            return document
+            return PushDocument(kind: .payload, isForeign: true)
         }
         if forcedKind == nil, let request = brokenRequest(bytes) { return request }
         var document = bare(bytes, forcedKind == .request ? .request : .payload)
