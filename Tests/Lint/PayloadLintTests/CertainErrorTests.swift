@@ -107,7 +107,7 @@ struct CertainErrorTests {
 
     @Test("a key that a variable names is not known")
     func namedKeys() async throws {
-        let end = "--http2 https://api.push.apple.com/3/device/$TOKEN\n"
+        let end = "--http2 --cert c.pem https://api.push.apple.com/3/device/$TOKEN\n"
         let start = "curl -H 'apns-topic: a.b' -H 'apns-push-type: alert' -d "
         let body = #""{\"aps\":{\"alert\":\"x\",\"$KEY\":\"v\"}}" "#
         #expect(try await Self.findings(start + body + end, name: "a.sh") == [])
@@ -123,7 +123,7 @@ struct CertainErrorTests {
         ])
     func conditions(line: String) async throws {
         let command =
-            "curl --http2 -H 'apns-topic: a.b' -H 'apns-push-type: background' "
+            "curl --http2 --cert c.pem -H 'apns-topic: a.b' -H 'apns-push-type: background' "
             + "-H \"apns-priority: $P\" -d '{\"aps\":{\"content-available\":1}}' "
             + "https://api.push.apple.com/3/device/$TOKEN\n"
         #expect(
