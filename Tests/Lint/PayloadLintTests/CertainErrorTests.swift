@@ -41,7 +41,7 @@ struct CertainErrorTests {
             let options = fields.split(separator: "\n").map { "-H '\($0)'" }
                 .joined(separator: " ")
             let command =
-                "curl --http2 \(options) -d '\(payload)' "
+                "curl --http2 --cert c.pem \(options) -d '\(payload)' "
                 + "https://api.push.apple.com/3/device/\(Self.token)\n"
             #expect(try await Self.findings(command, name: "a.sh") == ["error \(rule) 1"])
         }

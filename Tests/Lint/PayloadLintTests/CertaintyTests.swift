@@ -201,7 +201,7 @@ struct CertaintyTests {
         arguments: [
             (#"{"aps":{"alert":"x","badge":"1",},}"#, ["E G014", "E G001"]),
             ("{\"aps\":{\"badge\":\"1\" // count\n}}", ["E G014", "E G001"]),
-            (#"{"message":{"apns":{"payload":{"aps":{"badge":"1",}}}}}"#, ["E G001"]),
+            (#"{"message":{"apns":{"payload":{"aps":{"badge":"1",}}}}}"#, ["E G014", "E G001"]),
             (#"{"aps":{"alert":"x" "badge":"1",},}"#, ["E G001"]),
         ])
     func commas(text: String, expected: [String]) async throws {
