@@ -53,7 +53,7 @@ struct FirebasePageTests {
         #expect(try await FirebaseTests.findings(page, name: "a.md") == ["error BG006 /priority"])
         #expect(
             try await FirebaseTests.findings(page.replacing("}}", with: "},}"), name: "a.md")
-                == ["error G001 "])
+                == ["error BG006 /priority", "error G001 "])
         let folder = try TestFolder()
         let bold = page.replacing(#""content_available":true"#, with: #"**"content_available":1**"#)
         let path = try folder.write(bold, to: "b.md")

@@ -150,7 +150,7 @@ struct UnreadTextTests {
 
     @Test("beside lines of dots, only the members that are there are judged")
     func linesOfDots() async throws {
-        let cut = "{\n\"aps\": {\"content_available\": 1},\n\"key\": 1,\n...\n}"
+        let cut = "{\n\"aps\": {\"alert\": \"x\", \"content_available\": 1},\n\"key\": 1,\n...\n}"
         let found = ["warning G012 /aps/content_available"]
         for text in [cut, cut.replacing("1,\n...", with: "1\n  …,\n\"a\": 2")] {
             let page = Self.page("A", "json", text)
@@ -170,11 +170,11 @@ struct UnreadTextTests {
         let request = #"{"to":"t","priority":"high","content_available":true,"data":{"a":"1",}}"#
         let found = try await FirebaseTests.findings(request.replacing(",}}", with: "}}"))
         #expect(!found.isEmpty)
-        #expect(try await FirebaseTests.findings(request) == (["error G001 "] + found).sorted())
+        #expect(try await FirebaseTests.findings(request) == (["error G001 /data"] + found).sorted())
         let page = Self.page("A", "json", request)
         #expect(
             try await FirebaseTests.findings(page, name: "a.md")
-                == (["error G001 "] + found).sorted())
+                == (["error G001 /data"] + found).sorted())
     }
 
     @Test("several objects with comments are judged each")
