@@ -19,7 +19,8 @@ struct TitledTextTests {
         }
         let broken = one.replacing("\"x\"", with: "“x”") + "silent one:\n{\"aps\":{}}\n"
         #expect(
-            try await FirebaseTests.findings(broken, name: "a.txt").contains("error G001 /aps/alert"))
+            try await FirebaseTests.findings(broken, name: "a.txt")
+                .contains("error G001 /aps/alert"))
         let unquoted = "Example:\n{\n  aps: {\"alert\": \"x\"}\n  \"a\": \"b\"\n}\n"
         for text in [unquoted, String(unquoted.dropFirst(9))] {
             #expect(try await FirebaseTests.findings(text, name: "a.txt") == ["error G001 "])

@@ -170,7 +170,8 @@ struct UnreadTextTests {
         let request = #"{"to":"t","priority":"high","content_available":true,"data":{"a":"1",}}"#
         let found = try await FirebaseTests.findings(request.replacing(",}}", with: "}}"))
         #expect(!found.isEmpty)
-        #expect(try await FirebaseTests.findings(request) == (["error G001 /data"] + found).sorted())
+        #expect(
+            try await FirebaseTests.findings(request) == (["error G001 /data"] + found).sorted())
         let page = Self.page("A", "json", request)
         #expect(
             try await FirebaseTests.findings(page, name: "a.md")
