@@ -46,10 +46,10 @@ struct ProjectReader {
         }
     }
 
-    /// The property lists of the project's frameworks and libraries.
+    /// The property lists of the project's frameworks and libraries, and of the hosts of its tests.
     var libraryInfoPlists: Set<String> {
         var paths: Set<String> = []
-        for target in project.targets.filter(\.isLibrary) {
+        for target in project.targets where target.isLibrary || target.isTestHost {
             for configuration in project.configurations(of: target) {
                 let settings = project.settings(
                     of: target, in: configuration, files: library.settingsFiles)
@@ -74,9 +74,11 @@ struct ProjectReader {
         return names
     }
 
-    /// The facts in each configuration. Empty sets select all.
+    /// The facts in each configuration. Empty sets select all, but for the hosts of tests.
     func facts(targets wanted: Set<String>, configurations: Set<String>) -> [AppFacts] {
-        let chosen = targets.filter { wanted.isEmpty || wanted.contains($0.name) }
+        let chosen = targets.filter {
+            wanted.isEmpty ? !$0.isTestHost : wanted.contains($0.name)
+        }
         var sources: [String: AppFacts.Sources] = [:]
         for target in chosen {
             let list = project.sources(of: target, tree: library.tree)

@@ -235,16 +235,23 @@ struct AuditTests {
         #expect(!with.findings.contains { $0.diagnostic.rule == "CF002" })
     }
 
-    @Test("an app in which only tests run is no app of the project")
+    @Test("an app in which only tests run is judged only when it is chosen")
     func testHost() throws {
         let folder = try TestFolder()
-        let text = SampleProject.text(app: "GENERATE_INFOPLIST_FILE = YES;")
+        try folder.write(
+            XML.dictionary([
+                ("CFBundlePackageType", "<string>APPL</string>"),
+                ("UIBackgroundModes", XML.array("remote-notifications")),
+            ]), to: "Host/Info.plist")
+        let text = SampleProject.text(app: "INFOPLIST_FILE = Host/Info.plist;")
         for (name, isApp) in [("Sync Test Host", false), ("SyncTestHost", false), ("Host", true)] {
             try folder.write(
                 text.replacing("name = App;", with: "name = \"\(name)\";"),
                 to: "App.xcodeproj/project.pbxproj")
-            let report = try Audit(paths: [folder.path], sends: [.background]).report()
-            #expect(report.findings.contains { $0.target == name } == isApp)
+            let report = try Audit(paths: [folder.path]).report()
+            #expect(report.findings.isEmpty == !isApp)
+            let chosen = try Audit(paths: [folder.path], targets: [name]).report()
+            #expect(!chosen.findings.isEmpty)
         }
     }
 

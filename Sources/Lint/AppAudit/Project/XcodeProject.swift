@@ -224,11 +224,15 @@ struct XcodeTarget {
 
     private var productType: String { object["productType"]?.string ?? "" }
 
-    /// Whether it is a test target, or an app that nobody gets, in which tests run: `Sync Test
-    /// Host`.
+    /// Whether it is a test target.
     var isTest: Bool {
         productType.hasSuffix(".unit-test") || productType.hasSuffix("ui-testing")
-            || name.filter { $0 != " " && $0 != "-" && $0 != "_" }.lowercased()
+    }
+
+    /// Whether it is an app that nobody gets, in which tests run: `Sync Test Host`.
+    var isTestHost: Bool {
+        role == .app
+            && name.filter { $0 != " " && $0 != "-" && $0 != "_" }.lowercased()
                 .hasSuffix("testhost")
     }
 
