@@ -55,6 +55,24 @@ struct KnownLibrariesTests {
 
                 """)
         #expect(unknown.rules == [] && unknown.left == ["1 pod (PushClient) was not read"])
+        let own = try Self.pods(
+            lock: """
+                PODS:
+                  - Alamofire (5.9.1)
+
+                SPEC REPOS:
+                  "https://example.com/specs.git":
+                    - Alamofire
+
+                """)
+        #expect(own.rules == [] && own.left == ["1 pod (Alamofire) was not read"])
+        let trunk = try Self.pods(
+            lock: "PODS:\n  - Alamofire (5.9.1)\n\nSPEC REPOS:\n  trunk:\n    - Alamofire\n")
+        #expect(trunk.rules == ["CF002"] && trunk.left == [])
+        for line in ["pod 'Alamofire'; pod 'Push'", "source 'https://example.com/specs.git'"] {
+            let podfile = "target 'App' do\n  pod 'SnapKit'\n  \(line)\nend"
+            #expect(try Self.pods(podfile: podfile, lock: nil).rules == [], "\(line)")
+        }
         let merged = try Self.pods(lock: "PODS:\n  - SnapKit (5.7.1)\n<<<<<<< HEAD\n  - Push (1)\n")
         #expect(merged.rules == [] && merged.left == ["1 project (Pods) was not read"])
     }

@@ -3,8 +3,8 @@
 /// Widely used libraries whose source text was looked through, so that it counts as read.
 ///
 /// None of them handles or asks for pushes or calls, registers or requests background tasks,
-/// fetches in the background, handles the events of background sessions, or exchanges methods of
-/// the app delegate; nor do the libraries that they bring along.
+/// fetches in the background, has the app delegate's function for events of background sessions, or
+/// exchanges methods of the app delegate; nor do the libraries that they bring along.
 enum KnownLibraries {
     /// Whether a pod with this name is one of the libraries.
     static func holds(pod name: String) -> Bool { repositories[name] != nil }
@@ -24,8 +24,8 @@ enum KnownLibraries {
     private static func repository(_ address: String) -> String? {
         let text = address.lowercased().replacing(":", with: "/")
         let parts = text.split(separator: "/")
-        guard let host = parts.lastIndex(where: { $0 == "github.com" || $0 == "git@github.com" }),
-            parts.count == host + 3
+        guard let host = parts.firstIndex(where: { $0 == "github.com" || $0 == "git@github.com" }),
+            host < 2, parts.count == host + 3
         else { return nil }
         let name = parts[host + 2]
         return parts[host + 1] + "/" + (name.hasSuffix(".git") ? name.dropLast(4) : name)

@@ -59,6 +59,7 @@ struct Pods {
         var pods: [Substring] = []
         var sources: [Substring: Source] = [:]
         var owner = Substring()
+        var isPublic = true
         for line in lines {
             let text = line.drop { $0 == " " }
             let indent = line.count - text.count
@@ -68,6 +69,9 @@ struct Pods {
                 section = text
             case ("PODS:", 2) where text.hasPrefix("- "):
                 pods.append(text.dropFirst(2).trimmed.prefix { $0 != " " && $0 != ":" })
+            case ("SPEC REPOS:", 2): isPublic = Self.isPublic(text)
+            case ("SPEC REPOS:", 4) where text.hasPrefix("- ") && !isPublic:
+                sources[text.dropFirst(2).trimmed] = .other
             case ("EXTERNAL SOURCES:", 2):
                 owner = text.trimmed.prefix { !":/\"".contains($0) }
             case ("EXTERNAL SOURCES:", 4):
@@ -87,6 +91,12 @@ struct Pods {
     }
 
     // MARK: Podfile
+
+    /// Whether a line names the public list of pods.
+    private static func isPublic(_ line: Substring) -> Bool {
+        ["trunk", "cdn.cocoapods.org", "github.com/CocoaPods/Specs", "github.com/cocoapods/specs"]
+            .contains(where: line.contains)
+    }
 
     /// The lines without comments and empty ones; those that end with a comma go on.
     private static func statements(_ lines: [Substring]) -> [Substring] {
@@ -129,6 +139,9 @@ struct Pods {
                 continue
             }
             switch word {
+            // A second statement may name another pod.
+            case _ where text.contains(";"): isReadable = false
+            case "source" where !Self.isPublic(text): isReadable = false
             case "pod":
                 if let pod = Self.pod(text) {
                     add(pod.name, source: pod.source)
