@@ -74,11 +74,11 @@ struct IllustratedJSON {
 
     /// The dots at an offset, and a comma behind them, if nothing else is in their line.
     private static func lineOfDots(at start: Int, in text: [UInt8]) -> Range<Int>? {
-        let before = text[..<start].reversed().first { $0 > 0x20 || $0 == 0x0a }
+        let before = text[..<start].last { $0 > 0x20 || $0 == 0x0a }
+        guard before == 0x0a else { return nil }
         let end = text[start...].firstIndex(of: 0x0a) ?? text.count
         let line = String(decoding: text[start..<end].filter { $0 > 0x20 }, as: UTF8.self)
-        guard before == 0x0a, ["...", "...,", "…", "…,"].contains(line) else { return nil }
-        return start..<end
+        return ["...", "...,", "…", "…,"].contains(line) ? start..<end : nil
     }
 
     /// Whether a text is the dots that stand for what was left out.
