@@ -102,7 +102,17 @@ struct ServiceValueTests {
     @Test(
         "a payload of a call says that it is for PushKit",
         arguments: [
-            (#"{"aps":{"alert":"x"},"voip":true,"call_id":"c"}"#, ["warning VO009 /aps/alert"]),
+            (
+                #"{"aps":{"sound":"x"},"voip":true,"call_id":"c"}"#, ["warning VO009 /aps/sound"]
+            ),
+            (
+                #"{"aps":{"alert":"x"},"push_type":"voip","call_id":"c"}"#,
+                ["warning VO009 /aps/alert"]
+            ),
+            (#"{"aps":{"alert":"x"},"voip":true,"call_id":"c"}"#, []),
+            (
+                #"{"aps":{"alert":"Rate your call","category":"R"},"voip":true,"call_id":"c"}"#, []
+            ),
             (
                 #"{"aps":{"content-available":1},"call":{"call_id":"c"},"#
                     + #""voip":{"push_type":"voip"}}"#, ["warning VO009 /aps/content-available"]

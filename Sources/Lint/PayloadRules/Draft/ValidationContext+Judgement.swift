@@ -103,8 +103,8 @@ extension ValidationContext {
         }
     }
 
-    /// Whether a payload that names a call says that it is for PushKit: `"voip": true`, or VoIP as
-    /// its push type.
+    /// Whether a payload that names a call says that it is for PushKit: VoIP as its push type, or
+    /// `"voip": true`, which beside an alert rather says how a call was made.
     private func saysVoIP(_ document: JSONDocument) -> Bool {
         guard draft?.isForFirebase != true, tellsCallsApart, !Rules.saysLaterCallEvent(self) else {
             return false
@@ -112,10 +112,13 @@ extension ValidationContext {
         let letters = { (key: Int) in
             String(decoding: NearMiss.letters(document.text(key)), as: UTF8.self)
         }
-        let hasFlag = document.members(of: 0).contains { member in
-            (document.kind(member.value) == .trueLiteral || document.isNumber(member.value, "1"))
-                && ["voip", "isvoip", "iosvoip"].contains(letters(member.key))
-        }
+        let hasFlag =
+            !apsKeys.contains(.alert)
+            && document.members(of: 0).contains { member in
+                (document.kind(member.value) == .trueLiteral
+                    || document.isNumber(member.value, "1"))
+                    && ["voip", "isvoip", "iosvoip"].contains(letters(member.key))
+            }
         guard !hasFlag else { return true }
         var isType = false
         forEachCustomMember { key, value in
