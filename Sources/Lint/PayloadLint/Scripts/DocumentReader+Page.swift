@@ -57,8 +57,7 @@ extension DocumentReader {
                         ? []
                         : sections.headers(
                             statedFor: block.whole,
-                            between: index > 0 ? blocks[index - 1].whole.upperBound : 0,
-                            and: blocks.dropFirst(index + 1).first?.whole.lowerBound ?? .max,
+                            after: index > 0 ? blocks[index - 1].whole.upperBound : 0,
                             payload)
                     if !stated.isEmpty {
                         document.items[0].take(stated)

@@ -25,70 +25,130 @@ extension PageSections {
         let offset: Int
     }
 
-    /// The push type that the text of a block's section gives for it, and the priority with it:
-    /// `apns-push-type: voip`. Empty if the text names none or several, or does not fit a payload.
+    /// The push type that the paragraph before a block gives for it, and the priority with it, each
+    /// alone on its line of a list, a table or headers: `apns-push-type: voip`. Empty if anything
+    /// else is in that paragraph, if the text before it is about other pushes too, or if the type
+    /// does not fit the payload.
     func headers(
-        statedFor block: Range<Int>, between previous: Int, and next: Int, _ payload: [UInt8]
+        statedFor block: Range<Int>, after previous: Int, _ payload: [UInt8]
     ) -> [Statement] {
         let section = section(of: block)
-        let start = max(startOfPush(at: block), previous, block.lowerBound - Self.reach)
-        // The text behind a block may be about the next one.
-        let isLast = next >= section.upperBound
-        let end = min(section.upperBound, block.upperBound + Self.reach / 2)
-        let parts = [start..<block.lowerBound] + (isLast ? [block.upperBound..<end] : [])
-        let types = PushType.all.map(\.rawValue)
-        guard let type = stated("apns-push-type", in: parts, as: types.contains),
-            fits(type.header.value, payload),
-            // `aps` is for no service of other platforms, whatever the text says of them.
-            type.header.value != "voip" || !namesVisiblePush(in: parts[0], except: Self.services)
+        // The text behind another block may be about that one.
+        guard previous <= section.lowerBound else { return [] }
+        let start = max(section.lowerBound, block.lowerBound - Self.reach)
+        guard
+            let fields = fields(
+                in: start..<block.lowerBound, isCut: start > section.lowerBound,
+                hasTitle: !areTogether(0, block.lowerBound)),
+            let type = fields.only("apns-push-type"), fits(type.header.value, payload),
+            !namesOthers(in: start..<type.offset),
+            type.header.value != "voip" || !namesVisiblePush(in: start..<block.lowerBound)
         else { return [] }
-        let priority = stated("apns-priority", in: parts, as: ["1", "5", "10"].contains)
+        let others = Set(PushType.all.map(\.rawValue)).subtracting([type.header.value])
+        guard
+            !fields.contains(where: { field in
+                field.header.value.split { !$0.isLetter }.contains { others.contains(String($0)) }
+            })
+        else { return [] }
+        let priority = fields.only("apns-priority")
+            .flatMap { ["1", "5", "10"].contains($0.header.value) ? $0 : nil }
         return [type] + [priority].compactMap(\.self)
     }
 
-    /// Whether a payload can be one of the push type that the text names.
+    /// Whether a payload can be one of the push type that the text names. Where its form is that of
+    /// another type, the text is rather about another push.
     private func fits(_ type: String, _ payload: [UInt8]) -> Bool {
         switch type {
         case "voip": Self.speaksOfCall(payload)
-        case "alert", "background": payload.contains(text: "\"content-available\"")
+        case "background":
+            payload.contains(text: "\"content-available\"") && !payload.contains(text: "\"alert\"")
         default: false
         }
     }
 
-    /// The header of this name whose value is in the same line of text; `nil` if no line has one,
-    /// or if there are several.
-    private func stated(
-        _ name: String, in parts: [Range<Int>], as isValue: (String) -> Bool
-    ) -> Statement? {
-        var found: [Statement] = []
-        for part in parts where !part.isEmpty {
-            var start = part.lowerBound
-            while start < part.upperBound {
-                let end = bytes[start..<part.upperBound].firstIndex(of: 0x0a) ?? part.upperBound
-                defer { start = end + 1 }
-                guard let place = bytes[start..<end].firstRange(of: name.utf8) else { continue }
-                let line = String(decoding: bytes[start..<end], as: UTF8.self).lowercased()
-                let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "'" }
-                // A condition, or what is not to be done.
-                guard !words.contains(where: { Self.conditions.contains(String($0)) }) else {
-                    return nil
-                }
-                let rest = String(decoding: bytes[place.upperBound..<end], as: UTF8.self)
-                let values = rest.split { !$0.isLetter && !$0.isNumber }.map(String.init)
-                    .filter(isValue)
-                found += values.map {
-                    Statement(header: PushDraft.Header(name, $0), offset: place.lowerBound)
-                }
-            }
+    /// The headers in the last paragraph of a text; `nil` if it has any other line.
+    private func fields(in text: Range<Int>, isCut: Bool, hasTitle: Bool) -> [Statement]? {
+        let isBlank = { (line: ArraySlice<UInt8>) in
+            line.allSatisfy { $0 <= 0x20 || $0 == UInt8(ascii: ">") }
         }
-        guard let first = found.first, Set(found.map(\.header.value)).count == 1 else { return nil }
-        return first
+        let lines = bytes[text].split(separator: 0x0a, omittingEmptySubsequences: false)
+            .reversed().drop(while: isBlank)
+        var paragraph = lines.prefix { !isBlank($0) }
+        if paragraph.count == lines.count {
+            guard !isCut else { return nil }
+            if hasTitle { paragraph = paragraph.dropLast() }
+        }
+        var found: [Statement] = []
+        for line in paragraph where !Self.isFrame(line) {
+            guard let field = Self.field(line) else { return nil }
+            found.append(field)
+        }
+        return found
     }
 
-    private static let services: Set<String> = ["fcm", "firebase", "android"]
+    /// The header that is alone on a line: a name, a separator and a value.
+    private static func field(_ line: ArraySlice<UInt8>) -> Statement? {
+        guard line.contains(where: { ":=|".utf8.contains($0) }) else { return nil }
+        var words = line.split { $0 <= 0x20 || "`*|\"':=>,;".utf8.contains($0) }[...]
+        let isMark =
+            words.first.map { word in
+                word.elementsEqual("-".utf8) || word.elementsEqual("+".utf8)
+                    || word.count > 1 && ".)".utf8.contains(word[word.endIndex - 1])
+                        && word.dropLast().allSatisfy { 0x30...0x39 ~= $0 }
+            } == true
+        if isMark { words.removeFirst() }
+        guard let first = words.first else { return nil }
+        let name = String(decoding: first, as: UTF8.self).lowercased()
+        let isAlone = words.count == 2
+        switch name {
+        case "apns-push-type", "apns-priority":
+            guard isAlone else { return nil }
+        default:
+            // A kind of authorization has a word of its own.
+            guard isAlone || words.count == 3,
+                name.hasPrefix("apns-") || Self.fieldNames.contains(name)
+            else { return nil }
+        }
+        let value = words.dropFirst().map { String(decoding: $0, as: UTF8.self) }
+        return Statement(
+            header: PushDraft.Header(name, value.joined(separator: " ")), offset: first.startIndex)
+    }
+
+    /// Whether a line is the rule of a table, or says no more than that headers follow.
+    private static func isFrame(_ line: ArraySlice<UInt8>) -> Bool {
+        if line.allSatisfy({ $0 <= 0x20 || "-|:+=>".utf8.contains($0) }) { return true }
+        return String(decoding: line, as: UTF8.self).lowercased()
+            .split { !$0.isLetter && !$0.isNumber }
+            .allSatisfy { frameWords.contains(String($0)) }
+    }
+
+    /// Whether a text names the header itself, or has words for what is not the push that follows.
+    private func namesOthers(in text: Range<Int>) -> Bool {
+        let text = String(decoding: bytes[text], as: UTF8.self).lowercased()
+        return text.contains("push-type")
+            || text.split { !$0.isLetter && $0 != "'" }
+                .contains { Self.conditions.contains(String($0)) }
+    }
+
+    private static let fieldNames: Set<String> = [
+        "authorization", "content-type", "method", "scheme", "path", "host",
+    ]
+
+    private static let frameWords: Set<String> = [
+        "header", "headers", "http", "request", "apns", "name", "key", "field", "value",
+    ]
 
     private static let conditions: Set<String> = [
         "if", "when", "unless", "not", "never", "no", "without", "instead", "don't", "doesn't",
         "isn't", "mustn't", "wrong", "unlike", "before", "was", "than", "otherwise", "missing",
+        "legacy", "old", "bad", "avoid", "rejects", "rejected", "others", "also",
     ]
+}
+
+extension [PageSections.Statement] {
+    /// The statement of this name, if there is one only.
+    fileprivate func only(_ name: String) -> PageSections.Statement? {
+        let found = filter { $0.header.name == name }
+        return found.count == 1 ? found[0] : nil
+    }
 }

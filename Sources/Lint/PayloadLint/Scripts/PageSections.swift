@@ -100,15 +100,6 @@ struct PageSections {
         return (own > 0 ? headings[own - 1] : 0)..<max(block.upperBound, next)
     }
 
-    /// The start of a block's section, or of the one before it if the title says no more than that
-    /// the payload follows.
-    func startOfPush(at block: Range<Int>) -> Int {
-        let own = place(ofHeadingFrom: block.lowerBound)
-        guard own > 1 else { return own > 0 ? headings[0] : 0 }
-        let title = bytes[headings[own - 1]...].prefix { $0 != 0x0a }
-        return headings[own - (Self.kind(ofTitle: title) == "payload" ? 2 : 1)]
-    }
-
     /// Whether the text around a block, in its section, speaks of a push that is not visible.
     func namesOtherType(around block: Range<Int>) -> Bool {
         let section = section(of: block)
@@ -156,10 +147,9 @@ struct PageSections {
     }
 
     /// Whether a part of the text has a word for a push that is not for PushKit.
-    func namesVisiblePush(in part: Range<Int>, except others: Set<String> = []) -> Bool {
-        let words = Self.visiblePushes.subtracting(others)
-        return String(decoding: bytes[part], as: UTF8.self).lowercased().split { !$0.isLetter }
-            .contains { words.contains(String($0)) }
+    func namesVisiblePush(in part: Range<Int>) -> Bool {
+        String(decoding: bytes[part], as: UTF8.self).lowercased().split { !$0.isLetter }
+            .contains { Self.visiblePushes.contains(String($0)) }
     }
 
     /// Words before a block for a push that is not for PushKit.
