@@ -167,10 +167,6 @@ struct SourceHelpersTests: SourceFaultSuite {
         #expect(isTold("UIApplication.didEnterBackgroundNotification"))
         #expect(isTold("UIApplication.willResignActiveNotification"))
         #expect(!isTold("UIApplication.didBecomeActiveNotification"))
-        #expect(
-            !isTold(
-                "UIApplication.didEnterBackgroundNotification",
-                "func stay() { id = app.beginBackgroundTask { self.end() } }\n"))
         #expect(!isTold("NSApplication.willResignActiveNotification"))
         #expect(
             !isTold(

@@ -218,9 +218,8 @@ extension SourceReader {
     /// selector of an observer of that notification.
     private func runsOnLeaving(_ name: String) -> Bool {
         if Self.leavingFunctions.contains(name) { return true }
-        // Another function may have asked for time.
-        guard !asksForTime(text.tokens.indices), let function = onlyFunction(name),
-            case .function(let head) = function.kind, head.parameters.count < 2
+        guard let function = onlyFunction(name), case .function(let head) = function.kind,
+            head.parameters.count < 2
         else { return false }
         return text.places(of: name).contains { word in
             guard
