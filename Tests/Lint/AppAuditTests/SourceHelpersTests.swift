@@ -153,38 +153,6 @@ struct SourceHelpersTests: SourceFaultSuite {
         #expect(!isIdle("cancelAllTasks()"))
     }
 
-    @Test("a timer that an observer of the notification starts")
-    func observers() {
-        func isTold(_ name: String, _ more: String = "") -> Bool {
-            Self.faults(
-                "class A {\nfunc f() { NotificationCenter.default.addObserver(self, selector: "
-                    + "#selector(moved), name: \(name), object: nil) }\n"
-                    + "@objc func moved() { start() }\nfunc start() { t = Timer.scheduledTimer("
-                    + "timeInterval: 2, target: self, selector: #selector(tick), userInfo: nil, "
-                    + "repeats: true) }\n\(more)}"
-            ).contains(.timerInBackground)
-        }
-        #expect(isTold("UIApplication.didEnterBackgroundNotification"))
-        #expect(isTold("UIApplication.willResignActiveNotification"))
-        #expect(!isTold("UIApplication.didBecomeActiveNotification"))
-        #expect(!isTold("NSApplication.willResignActiveNotification"))
-        #expect(
-            !isTold(
-                "UIApplication.willResignActiveNotification",
-                "func applicationDidEnterBackground(_ a: A) { t?.invalidate() }\n"))
-        let objectiveC =
-            "@implementation A\n- (void)f {\n"
-            + "[[NSNotificationCenter defaultCenter] addObserver:self "
-            + "selector:@selector(moved:) name:UIApplicationDidEnterBackgroundNotification "
-            + "object:nil];\n}\n- (void)moved:(NSNotification *)n {\n"
-            + "self.t = [NSTimer scheduledTimerWithTimeInterval:2 target:self "
-            + "selector:@selector(tick) userInfo:nil repeats:YES];\n}\n@end\n"
-        #expect(Self.faults(objectiveC, "a.m").contains(.timerInBackground))
-        #expect(
-            !Self.faults(objectiveC.replacing("DidEnterBackground", with: "DidBecomeActive"), "a.m")
-                .contains(.timerInBackground))
-    }
-
     @Test("a background session uploads files only")
     func uploads() {
         func faults(_ call: String) -> Set<Fault> {

@@ -12,8 +12,8 @@ struct SignInTests {
     private static let url = "https://api.push.apple.com/3/device/$T"
 
     @Test(
-        "a whole command has a provider token or a certificate",
-        arguments: ["", "--cert AuthKey_ABC.p8 ", "-E key.p8 --cert-type PEM ", "-v --http2 "])
+        "a signing key is no certificate",
+        arguments: ["--cert AuthKey_ABC.p8 ", "-E key.p8 --cert-type PEM "])
     func missing(options: String) async throws {
         let command = Self.start + options + Self.url + "\n"
         #expect(try await FirebaseTests.findings(command, name: "a.sh") == ["error AU006 "])
@@ -24,7 +24,7 @@ struct SignInTests {
     @Test(
         "what may hold one of them is enough",
         arguments: [
-            "--cert c.pem ", "--cert \"$CERT\" ", "-E c.p12:pass ", "--key k.pem ", "$OPTIONS ",
+            "", "-v --http2 ", "--cert c.pem ", "--cert \"$CERT\" ", "-E c.p12:pass ", "--key k.pem ", "$OPTIONS ",
             "\"${ARGS[@]}\" ", "-H \"$AUTH\" ", "-H @headers ", "-K curl.conf ", "--cert=c.pem ",
             "-H 'authorization: bearer '$JWT ", "-H \"Authorization: $JWT\" ", "... ", "[options] ",
         ])
@@ -48,10 +48,10 @@ struct SignInTests {
     @Test("a type that needs a provider token is told once")
     func types() async throws {
         let command =
-            "curl -H 'apns-topic: com.a.b.location-query' -H 'apns-push-type: location' "
-            + "-d '{\"aps\":{}}' \(Self.url)\n"
+            "curl --cert c.p8 -H 'apns-topic: com.a.b.location-query' "
+            + "-H 'apns-push-type: location' -d '{\"aps\":{}}' \(Self.url)\n"
         #expect(try await FirebaseTests.findings(command, name: "a.sh") == ["error AU006 "])
-        let certified = command.replacing("curl", with: "curl --cert c.pem")
+        let certified = command.replacing("c.p8", with: "c.pem")
         #expect(try await FirebaseTests.findings(certified, name: "a.sh") == ["error LO001 "])
     }
 

@@ -206,7 +206,7 @@ struct RepeatedCalls {
     private func isAlternative(_ index: Int) -> Bool {
         var start = index
         while text.sees(".", at: start - 1), text[start - 2]?.isName == true { start -= 2 }
-        guard text.sees(")", ":", at: start - 2) else { return false }
+        guard text.sees(")", ":", at: start - 2), text.partners[start - 2] > 0 else { return false }
         return isCall(text.partners[start - 2] - 1)
     }
 

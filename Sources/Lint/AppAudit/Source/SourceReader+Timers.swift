@@ -131,6 +131,7 @@ extension SourceReader {
 
     /// Whether a delayed closure calls the function that it is in: `asyncAfter(…) { self.poll() }`.
     private func callsItself(after index: Int) -> Bool {
+        guard text.sees("(", at: index + 1) else { return false }
         let close = text.partners[index + 1]
         guard close > index, text.sees("{", at: close + 1),
             let (head, body) = function(around: index)
@@ -173,7 +174,7 @@ extension SourceReader {
                 !text.isObjectiveC || text.sees("[", "self", at: word - 2),
                 let caller = functionInCourse(of: word), case .function(let own) = caller.kind
             else { return false }
-            return runsOnLeaving(own.name)
+            return Self.leavingFunctions.contains(own.name)
                 && !asksForTime(text.content(ofBracket: caller.open))
         }
         return isCalled ? body : nil
@@ -197,7 +198,7 @@ extension SourceReader {
         for scope in text.scopes(around: index) {
             let body = text.content(ofBracket: scope.open)
             switch scope.kind {
-            case .function(let head): return runsOnLeaving(head.name) ? body : nil
+            case .function(let head): return Self.leavingFunctions.contains(head.name) ? body : nil
             // `addObserver(forName: UIApplication.didEnterBackgroundNotification, …) { _ in`
             case .closure("addObserver"), .closure("onReceive"), .closure("sink"):
                 let before = (0..<scope.open).suffix(40)
@@ -205,56 +206,17 @@ extension SourceReader {
                     text.tokens[$0].isMark("{") || text.tokens[$0].isMark("}")
                 }
                 let head = (start ?? before.lowerBound)..<scope.open
-                if head.contains(where: namesLeaving) { return body }
+                if head.contains(where: {
+                    text.tokens[$0].isName("didEnterBackgroundNotification")
+                }) {
+                    return body
+                }
             case .control:
                 if scenePhase(in: scope, around: index) == "background" { return body }
             default: continue
             }
         }
         return nil
-    }
-
-    /// Whether a function runs when the app leaves the foreground: one of its delegates, or the
-    /// selector of an observer of that notification.
-    private func runsOnLeaving(_ name: String) -> Bool {
-        if Self.leavingFunctions.contains(name) { return true }
-        guard let function = onlyFunction(name), case .function(let head) = function.kind,
-            head.parameters.count < 2
-        else { return false }
-        return text.places(of: name).contains { word in
-            guard
-                let open = (max(0, word - AuditLimits.headWords)..<word).last(where: {
-                    text.tokens[$0].text == "selector" && text.partners[$0 + 1] > word
-                })
-            else { return false }
-            let call = (max(0, open - AuditLimits.headWords)..<open).last {
-                text.partners[$0] > open
-            }
-            guard let call else { return false }
-            let arguments = text.content(ofBracket: call)
-            let observes =
-                text.sees("addObserver", at: call - 1)
-                || arguments.contains { text.tokens[$0].isName("addObserver") }
-            return observes && arguments.contains(where: namesLeaving)
-        }
-    }
-
-    /// Whether a token is the name of the notification that the app has left the foreground, or is
-    /// about to, if this file does nothing when it has.
-    private func namesLeaving(_ index: Int) -> Bool {
-        switch text.tokens[index].text {
-        case "didEnterBackgroundNotification", "UIApplicationDidEnterBackgroundNotification":
-            return true
-        case "willResignActiveNotification", "UIApplicationWillResignActiveNotification":
-            // The Mac has one of this name too.
-            guard text.isObjectiveC || text.sees("UIApplication", ".", at: index - 2) else {
-                return false
-            }
-            return !text.tokens.contains {
-                $0.isName && $0.text.lowercased().contains("didenterbackground")
-            }
-        default: return false
-        }
     }
 
     /// The phase of a SwiftUI scene in a condition around a token: `if phase == .background {`, or

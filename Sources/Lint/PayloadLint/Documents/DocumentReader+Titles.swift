@@ -21,10 +21,11 @@ extension DocumentReader {
             do throws(JSONSyntaxError) {
                 inner = read(try JSONScanner.scan(text))
             } catch {
+                // Another title may stand for another language, or for what is wrong.
                 let readable = IllustratedJSON(text)
-                guard Self.looksLikeJSON(text), !readable.hasComments, !readable.isAbridged else {
-                    return nil
-                }
+                guard Self.looksLikeJSON(text), !readable.hasComments, !readable.isAbridged,
+                    objects.count == 1, Self.titleNamesPayload(bytes[..<object.lowerBound])
+                else { return nil }
                 inner = broken(text, name: "")
             }
             guard !inner.isForeign else { continue }
@@ -65,6 +66,14 @@ extension DocumentReader {
         if let object { objects.append(object) }
         let areWhole = objects.allSatisfy { bytes[$0.upperBound - 1] == UInt8(ascii: "}") }
         return areWhole && 1...mostObjects ~= objects.count ? objects : nil
+    }
+
+    /// Whether the last line of a text says that a payload follows.
+    private static func titleNamesPayload(_ text: ArraySlice<UInt8>) -> Bool {
+        guard let line = text.split(separator: 0x0a).last(where: { $0.contains { $0 > 0x20 } })
+        else { return false }
+        let title = String(decoding: line, as: UTF8.self).lowercased()
+        return ["json", "payload", "notification", "push"].contains { title.contains($0) }
     }
 
     /// Whether a line begins as a word does, and ends with a colon.

@@ -38,8 +38,8 @@ struct CurlCommand {
     let isClosed: Bool
     /// Whether all of the command was understood, so that what is not in it is missing.
     private(set) var isWhole: Bool
-    /// Whether a file is named that may hold a certificate: a signing key of Apple's holds none.
-    private(set) var mayHaveCertificate = false
+    /// Whether a signing key of Apple's is given for a certificate, which it does not hold.
+    private var givesKeyAsCertificate = false
 
     private static let short = "HdXEowmuAebFxTKCDPQYyzcrtU"
     private static let valued: Set = [
@@ -130,8 +130,7 @@ struct CurlCommand {
                 Header(
                     name: "authorization", value: "bearer " + value.string, offset: value.start))
         case "-K", "--config": isWhole = false
-        case "-E", "--cert", "--key":
-            mayHaveCertificate = mayHaveCertificate || !value.string.lowercased().hasSuffix(".p8")
+        case "-E", "--cert": givesKeyAsCertificate = value.string.lowercased().hasSuffix(".p8")
         case "-T", "--upload-file", "-F", "--form", "--form-string", "--data-urlencode":
             hasBody = true
         case _ where Self.bodies.contains(option):
@@ -272,9 +271,11 @@ struct CurlCommand {
         return path.hasPrefix("/3") || path.hasPrefix("/4") || hasBody && !path.hasPrefix("/1/")
     }
 
-    /// Whether the command sends to Apple with neither a provider token nor a certificate.
+    /// Whether the command sends to Apple with a signing key for a certificate, and without a
+    /// provider token. Without either, a file of settings, an alias or a proxy may sign in.
     var lacksSignIn: Bool {
-        isWhole && !mayHaveCertificate && namesAPNs && url.map { Self.namesApple($0.text) } == true
+        isWhole && givesKeyAsCertificate && namesAPNs
+            && url.map { Self.namesApple($0.text) } == true
             && !headers.contains { $0.name == "authorization" }
     }
 
