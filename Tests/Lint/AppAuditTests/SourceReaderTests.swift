@@ -450,6 +450,10 @@ struct SourceReaderTests {
         ("let a = AVAudioSession.sharedInstance()", .feature(.audio)),
         ("if await Storefront.current?.countryCode == \"CHN\" { }", .regionSwitch),
         (
+            "func f() { d.application(a, performFetchWithCompletionHandler: done) }",
+            .legacyFetchCall
+        ),
+        (
             "func application(_ a: A, performFetchWithCompletionHandler c: @escaping C) {}",
             .legacyFetch
         ),

@@ -303,7 +303,7 @@ extension SourceReader {
                     && (text.sees("(", at: word + 1) || text.sees("?", "(", at: word + 1)
                         || text.sees("!", "(", at: word + 1))
             }
-            see(.keptTransferCompletion(isCalledHere: isCalledHere), at: use)
+            if isCalledHere { see(.keptTransferCompletion, at: use) }
         }
     }
 

@@ -185,6 +185,8 @@ struct SourceReader {
         case "background", "backgroundSessionConfigurationWithIdentifier":
             readBackgroundSession(index)
         case "desiredPushTypes": readPushTypes(index)
+        case "performFetchWithCompletionHandler" where function(around: index) != nil:
+            see(.legacyFetchCall, at: index)
         case "allowsBackgroundLocationUpdates"
         where (text.sees("=", "true", at: index + 1) || text.sees("=", "YES", at: index + 1))
             && !asksForModes(before: index):

@@ -314,13 +314,8 @@ extension AppRules {
                         """)
             }
             guard let sources = app.sources, !app.shows({ $0 == .endOfSessionEvents }),
-                let kept = app.observations.first(where: { seen in
-                    // What calls it elsewhere may be the delegate of a library.
-                    guard case .keptTransferCompletion(let isCalledHere) = seen.subject else {
-                        return false
-                    }
-                    return sources.isComplete || isCalledHere && sources.isOwnComplete
-                })
+                sources.isOwnComplete,
+                let kept = app.observations.first(where: { $0.subject == .keptTransferCompletion })
             else { continue }
             findings.suspect(
                 app, at: kept.place,

@@ -34,7 +34,7 @@ extension AppRules {
             fix: "Add `fetch` for refresh tasks, `processing` for processing tasks.",
             check: tasksWithoutMode),
         AppRule(
-            "CF051", .warning, "the handler of background fetch is never called",
+            "CF051", .warning, "iOS does not call the handler of background fetch",
             why: """
                 BGTaskSchedulerPermittedIdentifiers in Info.plist ends the older background fetch: \
                 from iOS 13 on its handler and its interval have no effect.
@@ -51,6 +51,8 @@ extension AppRules {
         for app in facts.apps where app.platform == .iOS {
             guard !app.mayBeIncomplete, app.info?["BGTaskSchedulerPermittedIdentifiers"] != nil,
                 let target = app.deploymentTarget, target.value >= SystemVersion(13),
+                // The handler of a task may do its work by it.
+                !app.shows({ $0 == .legacyFetchCall }),
                 let handler = app.observations.first(where: {
                     $0.subject == .legacyFetch && !$0.isShared && !$0.isUncalled && app.builds($0)
                 })

@@ -97,6 +97,8 @@ public struct SourceObservation: Hashable, Sendable {
         case backgroundWork(BackgroundWork)
         /// Background fetch before `BGTaskScheduler`.
         case legacyFetch
+        /// A call of that handler, as of a function.
+        case legacyFetchCall
         /// An app delegate whose base classes are the system's.
         case plainDelegate
         /// A framework that hands what the app delegate gets on to plugins.
@@ -129,9 +131,8 @@ public struct SourceObservation: Hashable, Sendable {
         case backgroundSession
         /// The app delegate's function for events of background sessions.
         case backgroundSessionEvents
-        /// A completion handler of such events that is kept for later, and whether the same file
-        /// calls it.
-        case keptTransferCompletion(isCalledHere: Bool)
+        /// A completion handler of such events that is kept for later, and called in the same file.
+        case keptTransferCompletion
         /// A background session with a delegate of this file.
         case delegatedSession
         /// The function of a session's delegate that gets the end of its events.

@@ -46,7 +46,8 @@ extension Rules {
             guard let value = draft[authorizationHeader] else {
                 if draft.lacksCertificate, draft.lacks(authorizationHeader) {
                     findings.report(
-                        .header(authorizationHeader), "a signing key is no certificate, and authorization is missing",
+                        .header(authorizationHeader),
+                        "a signing key is no certificate, and authorization is missing",
                         fix: "Send a provider token in authorization.")
                 }
                 return

@@ -81,27 +81,14 @@ extension AppCase {
                 "CF046", "the end of events",
                 [
                     .delegatedSession, .backgroundSessionEvents,
-                    .keptTransferCompletion(isCalledHere: false), .endOfSessionEvents,
+                    .keptTransferCompletion, .endOfSessionEvents,
                 ], nil),
             AppCase(
                 "CF046", "nothing waits for the end of events",
                 .ownText(
                     .app(seen: [
                         .delegatedSession, .backgroundSessionEvents,
-                        .keptTransferCompletion(isCalledHere: true),
+                        .keptTransferCompletion,
                     ])), .warning),
-            AppCase(
-                "CF046", "a library may wait for the end of events",
-                .ownText(
-                    .app(seen: [
-                        .delegatedSession, .backgroundSessionEvents,
-                        .keptTransferCompletion(isCalledHere: false),
-                    ])), nil),
-            source(
-                "CF046", "nothing of all waits for the end of events",
-                [
-                    .delegatedSession, .backgroundSessionEvents,
-                    .keptTransferCompletion(isCalledHere: false),
-                ], .warning),
         ]
 }

@@ -257,6 +257,11 @@ extension AppCase {
             "CF051", "for older systems too",
             .app(info: permitting("a"), seen: [.legacyFetch], deploymentTarget: "12.4"), nil),
         AppCase(
+            "CF051", "the handler of a task calls it",
+            .app(
+                info: permitting("a"), seen: [.legacyFetch, .legacyFetchCall],
+                deploymentTarget: "17.0"), nil),
+        AppCase(
             "CF051", "no permitted tasks",
             .app(info: [:], seen: [.legacyFetch], deploymentTarget: "17.0"), nil),
 
