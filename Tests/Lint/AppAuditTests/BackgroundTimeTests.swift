@@ -23,6 +23,11 @@ struct BackgroundTimeTests: SourceFaultSuite {
         #expect(faults("self.note()", "func note() { \(end) }") == [])
         #expect(faults("self.note()", "func note() { manager.stop() }") == [])
         #expect(faults("self.session.invalidate()") == [])
+        #expect(faults("self.timer?.invalidate()", "var timer: BackgroundTimer?") == [])
+        #expect(faults("self.timer?.invalidate()", "var timer: Timer?") == fault)
+        for body in ["(onExpire)()", "subject <~ 1", "count += 1"] {
+            #expect(faults(body) == [], "\(body)")
+        }
         let observed = "var id = none { willSet { \(end) } }\nfunc stop() { id = none }"
         #expect(faults("self.stop()", observed) == [])
         #expect(
@@ -49,6 +54,8 @@ struct BackgroundTimeTests: SourceFaultSuite {
             "id = " + call, "id =\n" + call, "keep(\n" + call + "\n)", "ids.append(" + call + ")",
             "queue.sync {\n" + call + "\n}", "id = x\n? .invalid\n: " + call,
             "id = if x {\n" + call + "\n} else { .invalid }",
+            "id = if x {\n.invalid\n} else if y {\n.invalid\n} else {\n" + call + "\n}",
+            "id = run.async {\n" + call + "\n}",
         ] {
             #expect(!faults(body).contains(.assertionThrownAway), "\(body)")
         }

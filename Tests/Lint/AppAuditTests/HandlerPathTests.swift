@@ -116,14 +116,24 @@ struct HandlerPathTests: SourceFaultSuite {
         #expect(
             Self.faults(Self.task(log + "save { \(Self.end) }")).contains(.idleExpiration))
         #expect(Self.faults(Self.task(log + "work.run(task)")).contains(.idleExpiration))
-        func faults(_ note: String) -> Set<Fault> {
+        func faults(
+            _ note: String, in type: String = "final class A", _ head: String = "func note()"
+        ) -> Set<Fault> {
             Self.faults(
-                "class A {\n"
+                "\(type) {\n"
                     + Self.task("task.expirationHandler = { self.note() }\nsave { \(Self.end) }")
-                    + "\nfunc note() {\n\(note)\n}\n}")
+                    + "\n\(head) {\n\(note)\n}\n}")
         }
         #expect(faults("print(1)").contains(.idleExpiration))
-        for note in ["print(1)\nwork.cancel()", "isCancelled = true", "stop?()", "note()"] {
+        #expect(faults("", in: "struct A").contains(.idleExpiration))
+        #expect(faults("", in: "class A", "private func note()").contains(.idleExpiration))
+        // A subclass may stop the work.
+        #expect(!faults("", in: "class A").contains(.idleExpiration))
+        #expect(!faults("", in: "extension A").contains(.idleExpiration))
+        for note in [
+            "print(1)\nwork.cancel()", "isCancelled = true", "stop?()", "note()", "stops += 1",
+            "(onStop)()", "handlers[1]?()", "log.close()",
+        ] {
             #expect(!faults(note).contains(.idleExpiration), "\(note)")
         }
         // It takes the place of a handler that ended the task.
@@ -200,8 +210,10 @@ struct HandlerPathTests: SourceFaultSuite {
         func faults(_ call: String, _ guarded: String, before: String = "") -> Set<Fault> {
             Self.faults(
                 "class P {\n" + Self.voip("\(before)\n\(call) in\n\(guarded)\n\(report)\n}")
-                    + "func parse(_ p: P, then: (C?) -> Void) { then(C(p)) }\n"
-                    + "func ring(_ p: P, then: (C?) -> Void) {\n\(report)\nthen(nil)\n}\n}")
+                    + "func parse(_ p: P, then: (C?) -> Void) { then(p.call) }\n"
+                    + "func ring(_ p: P, then: (C?) -> Void) {\n\(report)\nthen(nil)\n}\n"
+                    + "func mayRing(_ p: P) -> Bool {\nif x { return true }\n\(report)\n"
+                    + "return false\n}\n}")
         }
         let fault: Set<Fault> = [.voipPathWithoutReport]
         let parse = "parse(payload) { c"
@@ -211,10 +223,14 @@ struct HandlerPathTests: SourceFaultSuite {
         #expect(faults(main, "if isBusy { return completion() }") == fault)
         #expect(faults(main, "guard let self else { return completion() }") == [])
         // It is reported there, or before, or may be.
-        for other in ["self.reportIncomingCall()", "self.center.fail(payload)"] {
+        for other in [
+            "self.reportIncomingCall()", "self.center.fail(payload)", "self.mock.push = payload",
+            "(self.onMock)(payload)", "self.pushes += [payload]",
+        ] {
             #expect(faults(parse, "guard let c else { \(other); completion(); return }") == [])
         }
         #expect(faults("ring(payload) { c", refuse) == [])
+        #expect(faults(main, "guard self.mayRing(payload) else { completion(); return }") == [])
         #expect(faults("calls.prepare(payload) { c", refuse) == [])
         #expect(faults(parse, refuse, before: "calls.add(payload)") == [])
         // Nothing is completed there, so that another closure may do it.
@@ -281,7 +297,7 @@ struct HandlerPathTests: SourceFaultSuite {
     func answerForNothing() {
         for body in [
             "print(u)\ndone(.newData)", "done(.newData)",
-            "if let id = u[key] as? String { print(String(id)) }\nlogger.info(\"a\")\n"
+            "if let id = u[key] as? String { print(String(id)) }\nos_log(\"a\")\n"
                 + "Logger.push.debug(u)\ndone(.newData)",
         ] {
             #expect(Self.faults(Self.push(body)) == [.answerForNothing], "\(body)")
@@ -290,6 +306,11 @@ struct HandlerPathTests: SourceFaultSuite {
             "store(u)\ndone(.newData)", "self.last = u\nprint(u)\ndone(.newData)",
             "center.post(name: n, object: u)\ndone(.newData)", "u.apply?(1)\ndone(.newData)",
             "Sync(u)\ndone(.newData)", "catalogue.add(u)\ndone(.newData)",
+            "foodLog.reload()\ndone(.newData)", "log.merge(u)\ndone(.newData)",
+            "logger.info(u)\ndone(.newData)", "count += 1\ndone(.newData)",
+            "subject <~ u\ndone(.newData)", "(self.onPush)(u)\ndone(.newData)",
+            "handlers[1]?(u)\ndone(.newData)", "if let s = u[1] { state = s }\ndone(.newData)",
+            "Analytics.shared.flush()\ndone(.newData)",
         ] {
             #expect(Self.faults(Self.push(body)) == [.alwaysNewData], "\(body)")
         }

@@ -100,57 +100,58 @@ struct LateReportsTests {
             ]).contains(.lateReport))
     }
 
-    @Test("a function of another file that a handler calls at once may report the call too late")
+    @Test("what a function of another file does before a late report is not known")
     func otherFiles() throws {
-        func isLate(
-            _ body: String, handler: String = "center.take(payload.dictionaryPayload)"
-        )
-            throws -> Bool
-        {
-            try OccasionTests.subjects([
-                "A.swift": Self.handler(handler + "\ncompletion()").replacing(
-                    "class Pushes: NSObject {",
-                    with: "class Pushes: NSObject {\nlet center = Center()"
-                ),
-                "B.swift": "class Center {\nfunc take(_ info: [AnyHashable: Any]) {\n\(body)\n}\n"
-                    + "func ring() { \(Self.report) }\n}",
-            ]).contains(.lateReport)
+        let wait = "DispatchQueue.main.asyncAfter(deadline: .now() + 1) { \(Self.report) }"
+        for body in [
+            wait, "Store.shared.push = info\n" + wait, "log.incoming(info)\n" + wait,
+            "UIState.ring(info)\n" + wait, "_ = CallStore(info)\n" + wait,
+        ] {
+            let subjects = try OccasionTests.subjects([
+                "A.swift": Self.handler("center.take(payload.dictionaryPayload)\ncompletion()")
+                    .replacing(
+                        "class Pushes: NSObject {",
+                        with: "class Pushes: NSObject {\nlet center = Center()"),
+                "B.swift": "class Center {\nfunc take(_ info: [AnyHashable: Any]) {\n\(body)\n}\n}",
+            ])
+            #expect(!subjects.contains(.lateReport), "\(body)")
+        }
+    }
+
+    @Test("a function of the file that a handler calls at once may report the call too late")
+    func sameFile() throws {
+        func isLate(_ body: String, _ rest: String = "") throws -> Bool {
+            let source = Self.handler("take(payload.dictionaryPayload)\ncompletion()")
+            let helper =
+                "extension Pushes {\nfunc take(_ info: [AnyHashable: Any]) {\n\(body)\n}\n"
+                + "func ring() { \(Self.report) }\n\(rest)\n}"
+            return try OccasionTests.subjects(["A.swift": source + helper]).contains(.lateReport)
         }
         let wait = "DispatchQueue.main.asyncAfter(deadline: .now() + 1) { \(Self.report) }"
         #expect(try isLate(wait))
+        for start in [
+            "print(info)", "AVAudioSession.sharedInstance().setActive(true)",
+            "let update = CXCallUpdate()\nupdate.hasVideo = true", "last = info\n",
+        ] {
+            #expect(try isLate(start + "\n" + wait, "var last: Any?"), "\(start)")
+        }
         #expect(try isLate("Task { let user = await load(info)\n\(Self.report) }"))
         #expect(try isLate("session.dataTask(with: u) { _, _, _ in self.ring() }.resume()"))
-        #expect(try !isLate(Self.report))
-        #expect(try !isLate("ring()\n" + wait))
-        #expect(try !isLate("calls.show(info)\n" + wait))
-        #expect(try !isLate("rings.begin()\n" + wait))
-        #expect(try isLate("AVAudioSession.sharedInstance().setActive(true)\n" + wait))
-        #expect(try !isLate("if isNew { \(Self.report) } else { \(wait) }"))
-        // Something else may report it before.
         #expect(
-            try !isLate(
-                wait, handler: "calls.handle(payload)\ncenter.take(payload.dictionaryPayload)"))
-    }
-
-    @Test("a helper that reports the call in a closure which another file runs later")
-    func helperInClosure() throws {
-        let request = "URLSession.shared.dataTask(with: u) { d, _, _ in done(d) }.resume()"
-        func isLate(_ fetch: String, _ body: String) throws -> Bool {
-            try OccasionTests.subjects([
-                "A.swift": Self.handler(body + "\ncompletion()").replacing(
-                    "class Pushes: NSObject {",
-                    with: "class Pushes: NSObject {\nlet api = Api()\n"
-                        + "func show(_ n: String) { \(Self.report) }"),
-                "C.swift": "class Api { func fetch(_ p: P, done: @escaping (String) -> Void) {\n"
-                    + "\(fetch)\n} }",
-            ]).contains(.lateReport)
+            try isLate(
+                "let t = session.dataTask(with: u) { _, _, _ in self.ring() }\nt.resume()"))
+        for start in [
+            Self.report, "ring()", "calls.show(info)", "rings.begin()", "store.push = info",
+            "last = info", "rows += [info]", "subject <~ info", "(self.onPush)(info)",
+            "handlers[1]?(info)", "_ = ringer", "AVCalls.shared.present(info)",
+            "UIState.ring(info)", "queue.resume()", "gate.wait()", "bus.notify(info)",
+            "calls.async(info)", "log.incoming(info)", "_ = CallStore(info)",
+            "let store = CallStore(info)",
+        ] {
+            #expect(
+                try !isLate(start + "\n" + wait, "@Published var last: Any?"), "\(start)")
         }
-        let body = "api.fetch(payload) { n in self.show(n) }"
-        #expect(try isLate(request, body))
-        #expect(try !isLate("done(cache[p])", body))
-        #expect(try !isLate("calls.reportIncomingCall(p)\n" + request, body))
-        #expect(try !isLate(request, "show(name)\n" + body))
-        #expect(try !isLate(request, "calls.handle(payload)\n" + body))
+        #expect(try !isLate("if isNew { \(Self.report) } else { \(wait) }"))
     }
 
     @Test("a screen may be gone when the call is reported, and other objects that stay")

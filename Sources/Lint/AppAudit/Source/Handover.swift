@@ -10,11 +10,8 @@ struct Handover: Hashable, Sendable {
         case completion
         /// A task, which the function ends.
         case task
-        /// A VoIP push, whose call the function reports, and whether nothing else may.
-        case push(isOnly: Bool)
-        /// Nothing: an expiration handler, at this place, calls the function, which may end the
-        /// time in the background.
-        case expiration(AppPlace)
+        /// A VoIP push, whose call the function reports.
+        case push
         /// A closure that reports a call here, which the function may run too late.
         case report(AppPlace)
     }
@@ -61,9 +58,6 @@ struct Handover: Hashable, Sendable {
         }
         return names.contains("_") ? nil : names
     }
-
-    /// Whether only what the function does matters, and not what it gets.
-    var handsNothingOn: Bool { if case .expiration = kind { true } else { false } }
 
     private func fits(
         _ argument: Argument, _ parameter: SourceScope.FunctionHead.Parameter
@@ -215,8 +209,7 @@ extension SourceReader {
                 text.tokens[$0].isName && strictness.inputNames.contains(text.tokens[$0].text)
             }
             guard !inputs.isEmpty else { continue }
-            let handover = handover(
-                site, inputs, .fault(.voipPathWithoutReport), .push(isOnly: reports.count == 1))
+            let handover = handover(site, inputs, .fault(.voipPathWithoutReport), .push)
             if reporting[handover] == nil { handovers.append(handover) }
             reporting[handover, default: []].insert(index)
         }
@@ -281,9 +274,7 @@ extension SourceReader {
         for scope in text.scopes {
             switch scope.kind {
             case .function(let head) where head.name == handover.function:
-                guard let names = handover.parameters(of: head),
-                    !names.isEmpty || handover.handsNothingOn
-                else { continue }
+                guard let names = handover.parameters(of: head), !names.isEmpty else { continue }
                 let type = owner(around: scope.head)
                 if handover.calls(type, inSameFile: inSameFile) {
                     first = first ?? (scope, names)
@@ -322,20 +313,13 @@ extension SourceReader {
                 reader.seeLateReport(place, behind: names, in: helper, depth: 1)
                 return Following(count: 1, digest: reader.digest)
             }
-            if case .expiration(let place) = handover.kind {
-                reader.seeIdleExpiration(place, calling: helper)
-                return Following(count: 1, digest: reader.digest)
+            let gap =
+                handover.kind == .push
+                ? reader.reportGap(in: helper, names)
+                : reader.gap(in: helper, names, handover, depth: 1)
+            if let gap {
+                reader.see(handover.subject, at: gap)
             }
-            let gap: Int?
-            if case .push(let isOnly) = handover.kind {
-                gap = reader.reportGap(in: helper, names)
-                if gap == nil, isOnly, let late = reader.lateReport(in: helper) {
-                    reader.see(.lateReport, at: late)
-                }
-            } else {
-                gap = reader.gap(in: helper, names, handover, depth: 1)
-            }
-            if let gap { reader.see(handover.subject, at: gap) }
         }
         return Following(count: found.count, digest: reader.digest)
     }

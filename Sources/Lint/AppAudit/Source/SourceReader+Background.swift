@@ -97,18 +97,10 @@ extension SourceReader {
             see(.fault(.assertionThrownAway), at: index)
         } else if lacksExpiration(index) {
             if !isEndedNext(index) { see(.fault(.assertionWithoutExpiration), at: index) }
-        } else if let handler = assertionExpiration(index) {
-            let ends = handler.filter { mayEndTime(at: $0) }
-            if ends.isEmpty {
-                see(.fault(.assertionExpirationWithoutEnd), at: index)
-            } else if ends.count == 1, functions[text.tokens[ends[0]].text] == nil,
-                let site = text.call(at: ends[0])
-            {
-                noteHandover(
-                    handover(
-                        site, [], .fault(.assertionExpirationWithoutEnd),
-                        .expiration(text.place(of: index))))
-            }
+        } else if let handler = assertionExpiration(index),
+            !handler.contains(where: { mayEndTime(at: $0) })
+        {
+            see(.fault(.assertionExpirationWithoutEnd), at: index)
         }
         see(.backgroundAssertion, at: index)
         guard let (name, isLocal) = assertionVariable(index) else { return }

@@ -19,7 +19,12 @@ extension SourceReader {
         let around = Set(text.calls(around: first, in: body).map(\.name))
         guard certain.allSatisfy(inside.contains),
             reports.allSatisfy({ inside.contains($0) || around.contains($0) }),
-            around.allSatisfy(onlyRunsClosure)
+            around.allSatisfy(onlyRunsClosure),
+            // What is asked may report the call itself: `guard shouldRing(push) else {`.
+            !inside.contains(where: { word in
+                !reports.contains(word) && isCall(word)
+                    && calledFunction(word).map(holdsReport) == true
+            })
         else { return nil }
         var strictness = strictness
         strictness.countsEnd = false
@@ -31,9 +36,9 @@ extension SourceReader {
                     text.sees("let", "self", at: $0) || text.sees("=", "self", at: $0)
                 })
             else { return false }
-            return text.content(ofBracket: block.open).contains {
-                text.tokens[$0].isName(completion) && isCall($0)
-            }
+            let words = text.content(ofBracket: block.open)
+            return !words.contains { runsUnseen($0, in: body) }
+                && words.contains { text.tokens[$0].isName(completion) && isCall($0) }
         }
     }
 

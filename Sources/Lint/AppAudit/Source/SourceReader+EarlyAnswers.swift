@@ -37,32 +37,6 @@ extension SourceReader {
         }
     }
 
-    /// Whether a handler only logs the push before its answer.
-    func onlyLogs(_ body: Range<Int>, _ completion: String?) -> Bool {
-        !setsForeignValue(in: body)
-            && body.allSatisfy { index in
-                let name = text.tokens[index].text
-                if name == "await" || name == "try" { return false }
-                return !isCall(index) || name == completion || Self.plainCalls.contains(name)
-                    || isLogCall(index)
-            }
-    }
-
-    /// Whether it is a call of a logger: `Logger.push.info(…)`, `os_log(…)`.
-    private func isLogCall(_ index: Int) -> Bool {
-        var word = index
-        while Self.logWords.isDisjoint(with: Self.nameParts(text.tokens[word].text)) {
-            guard text.sees(".", at: word - 1), text[word - 2]?.isName == true else { return false }
-            word -= 2
-        }
-        return true
-    }
-
-    /// Functions that only log, and conversions.
-    private static let plainCalls: Set = [
-        "print", "debugPrint", "dump", "NSLog", "os_log", "String", "Int", "stringWithFormat",
-    ]
-
     /// Whether a token of a function is in no closure there.
     private func isOnPath(_ index: Int, of function: SourceScope) -> Bool {
         for scope in text.scopes(around: index) {

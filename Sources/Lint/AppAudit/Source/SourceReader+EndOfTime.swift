@@ -8,7 +8,7 @@ extension SourceReader {
     /// `BGTaskScheduler` is another one.
     func mayEndTime(at index: Int, depth: Int = 0) -> Bool {
         guard !text.tokens[index].text.hasPrefix("setTaskCompleted") else { return false }
-        if text.sees("?", "(", at: index + 1) { return true }
+        if text.sees("?", "(", at: index + 1) || hidesCall(index) { return true }
         // An observer of the property may do it.
         if text.sees("=", at: index + 1),
             ["willSet", "didSet"].contains(where: { !text.places(of: $0).isEmpty })
@@ -51,30 +51,32 @@ extension SourceReader {
         for scope in text.scopes(around: index) {
             switch scope.kind {
             case .control:
-                // The value of `let id = if isLong { … }`.
-                if text.sees("=", at: scope.head - 1) || text.sees("return", at: scope.head - 1) {
+                // The value of `let id = if isLong { … } else { … }`.
+                var head = scope.head
+                if text.sees("else", at: head - 1) { head -= 1 }
+                while text.sees("}", at: head - 1), text.sees("else", at: head),
+                    let last = text.scope(openedAt: text.partners[head - 1]),
+                    case .control = last.kind
+                {
+                    head = last.head
+                    if text.sees("else", at: head - 1) { head -= 1 }
+                }
+                if text.sees("=", at: head - 1) || text.sees("return", at: head - 1) {
                     return false
                 }
             case .function:
                 return text.isObjectiveC
                     || !(scope.head..<scope.open).contains { text.sees("->", at: $0) }
-            case .closure(let callee): return ["async", "asyncAfter"].contains(callee)
+            case .closure(let callee):
+                guard let callee, ["async", "asyncAfter"].contains(callee) else { return false }
+                let call = (0..<scope.open).suffix(AuditLimits.headWords).last {
+                    text.tokens[$0].isName(callee)
+                }
+                return call.flatMap { text.call(at: $0) }.map(text.usesValue) == false
             case .type: return false
             }
         }
         return false
-    }
-
-    /// Sees an expiration handler that calls only a function that ends no time.
-    mutating func seeIdleExpiration(_ place: AppPlace, calling helper: SourceScope) {
-        let body = text.content(ofBracket: helper.open)
-        guard !setsForeignValue(in: body), !body.contains(where: { mayEndTime(at: $0) }) else {
-            return
-        }
-        digest.entries.append(
-            SourceDigest.Entry(
-                observation: SourceObservation(
-                    .fault(.assertionExpirationWithoutEnd), at: place)))
     }
 
     /// Whether a call only stops a timer: `self.timer?.invalidate()`.
@@ -82,8 +84,14 @@ extension SourceReader {
         guard text.tokens[index].isName("invalidate") else { return false }
         var owner = text.isObjectiveC ? index - 1 : index - 2
         if text.sees("?", at: owner) || text.sees("!", at: owner) { owner -= 1 }
-        guard let name = text[owner], name.isName else { return false }
-        return Self.nameParts(name.text).contains("timer")
+        guard let name = text[owner], name.isName,
+            Self.nameParts(name.text).contains("timer")
+        else { return false }
+        // `var timer: BackgroundTimer?` may be of the app's.
+        return text.places(of: name.text).allSatisfy { place in
+            !text.sees("var", at: place - 1) || !text.sees(":", at: place + 1)
+                || ["Timer", "NSTimer", "DispatchSourceTimer"].contains(text[place + 2]?.text)
+        }
     }
 
     /// Whether a function ends time in the background.
@@ -124,25 +132,29 @@ extension SourceReader {
             ["private", "fileprivate"].contains(text[declaration - 1]?.text)
         }
         guard !text.isObjectiveC, let (_, body) = function(around: begin),
-            text.tokens.indices.contains(where: { text.sees("var", name, at: $0) && isPrivate($0) })
-        else { return false }
-        var helpers: [SourceScope] = []
-        for function in text.functions.values.joined() where endsTime(function) {
-            let own = text.content(ofBracket: function.open)
-            if !own.contains(begin) { helpers.append(function) }
-        }
-        guard helpers.allSatisfy({ isPrivate($0.head) }) else { return false }
-        let names = Set(
-            helpers.compactMap { helper in
-                if case .function(let head) = helper.kind { head.name } else { nil }
+            text.places(of: name).contains(where: {
+                text.sees("var", at: $0 - 1) && isPrivate($0 - 1)
             })
-        return text.tokens.indices.allSatisfy { word in
-            let token = text.tokens[word]
-            guard token.isName, token.text == "endBackgroundTask" || names.contains(token.text),
-                text[word - 1]?.isName("func") != true
-            else { return true }
-            return word > begin && runsOnce(word, in: body)
-                || helpers.contains { $0.open < word && word < $0.close }
+        else { return false }
+        let ends = text.places(of: "endBackgroundTask")
+        // Many are of many tasks.
+        guard ends.count <= 32 else { return false }
+        var names: Set<String> = []
+        var helpers: [Range<Int>] = []
+        for end in ends where !body.contains(end) {
+            let function = text.scopes(around: end).first {
+                if case .function = $0.kind { true } else { false }
+            }
+            guard let function, isPrivate(function.head), case .function(let head) = function.kind
+            else { return false }
+            names.insert(head.name)
+            helpers.append(text.content(ofBracket: function.open))
+        }
+        let calls = names.flatMap { text.places(of: $0) }.filter {
+            text[$0 - 1]?.isName("func") != true
+        }
+        return (ends + calls).allSatisfy { word in
+            word > begin && runsOnce(word, in: body) || helpers.contains { $0.contains(word) }
         }
     }
 }

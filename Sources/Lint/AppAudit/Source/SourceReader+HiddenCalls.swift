@@ -6,7 +6,10 @@ extension SourceReader {
     /// observers or of another object, or a closure in a collection.
     func mayReportUnseen(in body: Range<Int>, _ inputs: Set<String>) -> Bool {
         body.contains { index in
-            if text.tokens[index].isMark("=") { return setsObserved(index, in: body, inputs) }
+            if text.tokens[index].isMark("=") {
+                let value = index + 1..<max(index + 1, text.expressionEnd(index + 1))
+                return setsObserved(index, in: body) && uses(inputs, in: value)
+            }
             // `handlers["call"]?(push)`
             guard text.sees("]", at: index) else { return false }
             let isOptional = text.sees("?", at: index + 1) || text.sees("!", at: index + 1)
@@ -15,23 +18,60 @@ extension SourceReader {
         }
     }
 
+    /// Whether a token may run other code without a name: an operator that is not the language's,
+    /// an assignment that computes, as `rows += [push]`, or the call of what an expression returns,
+    /// as `(self.onPush)(push)`, `handlers["call"]?(push)`.
+    func hidesCall(_ index: Int) -> Bool {
+        let token = text.tokens[index]
+        guard token.kind == .mark else { return false }
+        if token.text == "(" {
+            var last = index - 1
+            if text.sees("?", at: last) || text.sees("!", at: last) { last -= 1 }
+            guard text.sees(")", at: last) || text.sees("]", at: last) else { return false }
+            // `{ [weak self] (task) in`
+            return text.sees(")", at: last)
+                || !(text.partners[last] > 0 && text.sees("{", at: text.partners[last] - 1))
+        }
+        guard let first = token.text.utf8.first, "=-+!*%<>&|^~?/".utf8.contains(first) else {
+            return false
+        }
+        // `[Set<String?>]?`
+        return !Self.operators.contains(token.text) && !token.text.allSatisfy { ">?!".contains($0) }
+    }
+
+    private static let operators: Set = [
+        "=", "==", "!=", "===", "!==", "<", ">", "<=", ">=", "&&", "||", "!", "?", "??", "+", "-",
+        "*", "/", "%", "->", "&", "|", "^", "~", "<<", ">>", "**",
+    ]
+
+    /// Whether a token may run code that reports a call, and is no call by a name.
+    func runsUnseen(_ index: Int, in body: Range<Int>) -> Bool {
+        hidesCall(index) || text.tokens[index].isMark("=") && setsObserved(index, in: body)
+    }
+
     private func uses(_ names: Set<String>, in words: Range<Int>) -> Bool {
         words.contains { text.tokens[$0].isName && names.contains(text.tokens[$0].text) }
     }
 
-    /// Whether an equals sign gives the push to a property whose setter may do more.
-    private func setsObserved(_ equals: Int, in body: Range<Int>, _ inputs: Set<String>) -> Bool {
-        guard let name = text[equals - 1], name.isName, !declares(equals),
-            uses(inputs, in: equals + 1..<max(equals + 1, text.expressionEnd(equals + 1)))
-        else { return false }
+    /// Whether an equals sign sets a property whose setter may do more.
+    private func setsObserved(_ equals: Int, in body: Range<Int>) -> Bool {
+        guard !declares(equals) else { return false }
         var owner = equals - 1
+        // `pending[id] = push`
+        while text.sees("]", at: owner), text.partners[owner] > 0 {
+            owner = text.partners[owner] - 1
+        }
+        guard let name = text[owner], name.isName else { return true }
         while text.sees(".", at: owner - 1) { owner -= 2 }
         let declared = text.places(of: name.text).filter { text.sees("var", at: $0 - 1) }
         guard declared.isEmpty else { return declared.contains(where: isObserved) }
         // A new object is only prepared, as a notification is, and the badge is only seen.
-        guard let first = text[owner], first.isName, !text.isObjectiveC,
-            name.text != "applicationIconBadgeNumber"
+        guard let first = text[owner], first.isName, name.text != "applicationIconBadgeNumber"
         else { return false }
+        if text.isObjectiveC {
+            return owner < equals - 1 && first.text != "self"
+                && !body.contains { text.sees("*", first.text, at: $0) }
+        }
         return !body.contains {
             text.sees("let", first.text, at: $0) || text.sees("var", first.text, at: $0)
         }
@@ -49,7 +89,8 @@ extension SourceReader {
         }
         return isSet == true
             || modifiers(before: name - 1).contains { word in
-                word.first?.isUppercase == true && word != "MainActor" && word != "IBOutlet"
+                word == "dynamic"
+                    || word.first?.isUppercase == true && word != "MainActor" && word != "IBOutlet"
             }
     }
 }

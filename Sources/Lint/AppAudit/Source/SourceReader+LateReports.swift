@@ -25,25 +25,12 @@ extension SourceReader {
             see(.lateReport, at: first)
         } else if let report = lateReport(in: scope) {
             see(.lateReport, at: report)
-        } else if let helper = helpers.first, helpers.count == 1, isOnly(helper, in: scope, body) {
-            followReport(helper, body)
         }
-    }
-
-    /// Whether nothing else in a handler may report the call, apart from what gets the closure
-    /// around a report.
-    private func isOnly(_ report: Int, in handler: SourceScope, _ body: Range<Int>) -> Bool {
-        guard case .function(let head) = handler.kind else { return false }
-        let around = Set(text.calls(around: report, in: body).map(\.name))
-        return !around.isEmpty
-            && possibleReports(in: body, inputNames(head, body), head).allSatisfy {
-                $0 == report || around.contains($0)
-            }
     }
 
     /// The first report in a function, or in those of this file that it calls at once, if the call
     /// is reported only later; `nil` if anything else may report it before.
-    func lateReport(in function: SourceScope) -> Int? {
+    private func lateReport(in function: SourceScope) -> Int? {
         // What sets a property may report a call too.
         let isObserved = text.tokens.contains { $0.isName("didSet") || $0.isName("willSet") }
         return isObserved ? nil : lateReports(in: function, depth: 0)?.first
@@ -56,16 +43,16 @@ extension SourceReader {
         let body = text.content(ofBracket: function.open)
         let parameters = Set(head.parameters.map(\.name))
         var found: [Int] = []
-        for index in body where isCall(index) {
+        for index in body where isCall(index) || runsUnseen(index, in: body) {
             if isLate(index, in: function, body) {
                 let isReport = Self.reports.contains(text.tokens[index].text)
                 if isReport || reportsInHelper(index, of: function) { found.append(index) }
                 continue
             }
-            let name = text.tokens[index].text
-            guard !isIdleCall(index), !startsLater(index), !parameters.contains(name),
-                !isOfSystem(index)
-            else { continue }
+            guard isCall(index), !runsUnseen(index, in: body) else { return nil }
+            if parameters.contains(text.tokens[index].text) || isKnownSilent(index, in: body) {
+                continue
+            }
             guard let helper = calledFunction(index),
                 let late = lateReports(in: helper, depth: depth + 1)
             else { return nil }
@@ -73,6 +60,29 @@ extension SourceReader {
         }
         return found
     }
+
+    /// Whether a call certainly reports nothing at once: of the system, or of what starts later.
+    private func isKnownSilent(_ index: Int, in body: Range<Int>) -> Bool {
+        let name = text.tokens[index].text
+        if functions[name] != nil { return false }
+        if isCertainLog(index) || isOfSystem(index) { return true }
+        if Self.laterCallees.contains(name) || Self.lateCallees.contains(name) {
+            return takesClosure(index)
+        }
+        if name == "resume" { return resumesRequest(index, in: body) }
+        if waits(index) { return blocks(index, in: body) }
+        // A type of the app's may report the call when it is made, and a log may be of calls.
+        if name.first?.isUppercase == true { return Self.values.contains(name) }
+        return isIdleCall(index) && !speaksOfLog(index)
+    }
+
+    /// Types of the system whose values report nothing.
+    private static let values: Set = [
+        "UUID", "NSUUID", "String", "Int", "Double", "Bool", "URL", "URLRequest", "Date", "Data",
+        "CXCallUpdate", "CXHandle", "CXProvider", "CXProviderConfiguration", "JSONDecoder",
+        "DispatchGroup", "DispatchSemaphore", "UNMutableNotificationContent",
+        "UNNotificationRequest",
+    ]
 
     /// Whether a call is of a type of the system that reports no call: `AVAudioSession.…`.
     private func isOfSystem(_ index: Int) -> Bool {
@@ -82,16 +92,37 @@ extension SourceReader {
             if text.sees(")", at: owner), text.partners[owner] > 0 {
                 owner = text.partners[owner] - 1
             }
+            if text[owner]?.text == "delegate" { return false }
         }
         guard owner < index, let name = text[owner]?.text else { return false }
-        return name.hasPrefix("AV") || name.hasPrefix("UI") || name == "URLSession"
+        return ["AVAudioSession", "UIDevice", "UIApplication", "URLSession"].contains(name)
     }
 
-    /// Whether a call only starts what runs later, or waits for it.
-    private func startsLater(_ index: Int) -> Bool {
-        let name = text.tokens[index].text
-        return Self.laterCallees.contains(name) || Self.lateCallees.contains(name)
-            || name == "resume" || waits(index)
+    /// Whether a call gets a closure, or the name of one.
+    private func takesClosure(_ index: Int) -> Bool {
+        if text.sees("{", at: index + 1) { return true }
+        guard text.sees("(", at: index + 1) else { return text.isObjectiveC }
+        return text.sees("{", at: text.partners[index + 1] + 1)
+            || text.content(ofBracket: index + 1).contains {
+                text.tokens[$0].isMark("{") || text.tokens[$0].isName("completionHandler")
+            }
+    }
+
+    /// Whether a call starts a request that the function makes.
+    private func resumesRequest(_ index: Int, in body: Range<Int>) -> Bool {
+        let requests: Set = ["dataTask", "downloadTask", "uploadTask"]
+        var owner = index - 2
+        while text.sees(")", at: owner) || text.sees("}", at: owner), text.partners[owner] > 0 {
+            owner = text.partners[owner] - 1
+        }
+        guard let name = text[owner], name.isName, owner < index else { return false }
+        return requests.contains(name.text)
+            || text.places(of: name.text).contains { place in
+                body.contains(place) && text.sees("let", at: place - 1)
+                    && (place..<text.statementEnd(place, body)).contains {
+                        requests.contains(text.tokens[$0].text)
+                    }
+            }
     }
 
     /// Whether a token calls a function of this file that reports the call.

@@ -283,7 +283,7 @@ extension SourceReader {
                     || Self.screenFunctions.contains(text.tokens[$0].text)
                     || reportsNothing($0, depth: depth + 1)
             }
-            && !setsForeignValue(in: body)
+            && !setsForeignValue(in: body) && !body.contains(where: hidesCall)
         notes.reportsNothing[function.open] = isSilent
         return isSilent
     }
@@ -367,7 +367,10 @@ extension SourceReader {
     func declares(_ equals: Int) -> Bool {
         let line = text.tokens[equals].position.line
         return (max(0, equals - AuditLimits.headWords)..<equals).reversed()
-            .prefix { text.tokens[$0].position.line == line }
+            .prefix { word in
+                text.tokens[word].position.line == line
+                    && !["{", "}", ";", "else"].contains { text.sees($0, at: word) }
+            }
             .contains { text.tokens[$0].isName("let") || text.tokens[$0].isName("var") }
     }
 

@@ -410,7 +410,7 @@ extension SourceReader {
         }
         guard let closure = expirationClosure(index) else { return }
         let calls = closure.filter { isCall($0) && !isIdleCall($0) && !callsIdleFunction($0) }
-        let assigns = closure.contains { text.tokens[$0].isMark("=") }
+        let assigns = closure.contains { text.tokens[$0].isMark("=") || hidesCall($0) }
         guard !assigns else { return }
         if calls.isEmpty {
             if !mayIdle { see(.fault(.idleExpiration), at: index) }
@@ -419,13 +419,6 @@ extension SourceReader {
         {
             see(.fault(.bareExpiration), at: index)
         }
-    }
-
-    /// Whether a call is of a function of this file that does nothing, as logging is.
-    private func callsIdleFunction(_ index: Int) -> Bool {
-        guard let helper = calledFunction(index) else { return false }
-        let body = text.content(ofBracket: helper.open)
-        return !setsForeignValue(in: body) && body.allSatisfy { !isCall($0) || isIdleCall($0) }
     }
 
     /// Whether these tokens, or functions of this file that they call, request the next task, or

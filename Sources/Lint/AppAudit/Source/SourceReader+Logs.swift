@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Determines what certainly only logs.
+extension SourceReader {
+    /// Whether code certainly does nothing but log, besides calling a completion handler. A getter
+    /// may do more, but rarely does.
+    func onlyLogs(_ body: Range<Int>, _ completion: String?) -> Bool {
+        body.allSatisfy { index in
+            let token = text.tokens[index]
+            if token.isMark("=") { return declares(index) }
+            if hidesCall(index) || token.isName("await") || token.isName("try") { return false }
+            return !isCall(index) || token.text == completion || isConversion(index)
+                || isCertainLog(index)
+        }
+    }
+
+    private func isConversion(_ index: Int) -> Bool {
+        ["String", "Int", "Double", "Bool"].contains(text.tokens[index].text)
+            && !text.sees(".", at: index - 1)
+            || text.tokens[index].isName("stringWithFormat")
+    }
+
+    /// Whether it is a call of a logger of the system, or of a library that only logs:
+    /// `Logger.push.info(…)`, `os_log(…)`.
+    func isCertainLog(_ index: Int) -> Bool {
+        let name = text.tokens[index].text
+        guard text.sees(".", at: index - 1) else {
+            return functions[name] == nil
+                && (Self.logFunctions.contains(name) || name.hasPrefix("os_log")
+                    || Self.lumberjack.contains(name))
+        }
+        guard Self.logVerbs.contains(name) else { return false }
+        var owner = index
+        while text.sees(".", at: owner - 1) {
+            owner -= 2
+            if text.sees("?", at: owner) { owner -= 1 }
+            if text.sees(")", at: owner), text.partners[owner] > 0 {
+                owner = text.partners[owner] - 1
+            }
+            if text.sees("self", ".", at: owner - 2) { break }
+        }
+        guard let first = text[owner], first.isName else { return false }
+        if Self.loggers.contains(first.text) { return !isType(first.text) }
+        return owner == index - 2 && isLogger(first.text)
+    }
+
+    /// Whether each declaration of a name in this file is of a logger.
+    private func isLogger(_ name: String) -> Bool {
+        let declared = text.places(of: name).filter {
+            text.sees("let", at: $0 - 1) || text.sees("var", at: $0 - 1)
+        }
+        return !declared.isEmpty
+            && declared.allSatisfy { place in
+                guard text.sees("=", at: place + 1) || text.sees(":", at: place + 1),
+                    let type = text[place + 2]?.text
+                else { return false }
+                return Self.loggers.contains(type) && !isType(type)
+            }
+    }
+
+    private func isType(_ name: String) -> Bool {
+        text.scopes.contains { scope in
+            // An extension adds loggers to the type of the system.
+            guard case .type(let head) = scope.kind, head.name == name else { return false }
+            return !text.tokens[scope.head].isName("extension")
+        }
+    }
+
+    /// Whether a call is of a function of this file that only logs, and that no type overrides.
+    func callsIdleFunction(_ index: Int) -> Bool {
+        guard let helper = calledFunction(index) else { return false }
+        return isFixed(helper) && onlyLogs(text.content(ofBracket: helper.open), nil)
+    }
+
+    /// Whether nothing takes the place of a function: it is private, in a final class, or in what
+    /// has no subclasses.
+    private func isFixed(_ function: SourceScope) -> Bool {
+        guard !text.isObjectiveC else { return false }
+        let own = modifiers(before: function.head)
+        if own.contains("private") || own.contains("fileprivate") { return true }
+        guard let type = text.scopes(around: function.open).first(where: { _ in true }),
+            case .type = type.kind
+        else { return false }
+        return ["struct", "actor", "enum"].contains(text.tokens[type.head].text)
+            || modifiers(before: type.head).contains("final")
+    }
+
+    /// Whether a call is of a logger by its name, or by that of what it is of.
+    func speaksOfLog(_ index: Int) -> Bool {
+        var word = index
+        while Self.logWords.isDisjoint(with: Self.nameParts(text.tokens[word].text)) {
+            guard text.sees(".", at: word - 1), text[word - 2]?.isName == true else { return false }
+            word -= 2
+        }
+        return true
+    }
+
+    private static let logFunctions: Set = ["print", "debugPrint", "dump", "NSLog"]
+    private static let lumberjack: Set = [
+        "DDLogError", "DDLogWarn", "DDLogInfo", "DDLogDebug", "DDLogVerbose",
+    ]
+    private static let loggers: Set = ["Logger", "OSLog"]
+    private static let logVerbs: Set = [
+        "log", "info", "debug", "error", "notice", "warning", "trace", "fault", "critical",
+    ]
+}
