@@ -33,6 +33,7 @@ struct TitledTextTests {
             "Some words.\n\(Self.badge)\n", "Example:\n\(Self.badge)\nSome words.\n",
             "Example:\n{ aps: { alert: 'x' } }\n", "Example:\n{\"aps\":{\"alert\":\"x\"}, ...}\n",
             "Example:\n{\"aps\": // a\n {\"badge\":\"1\"}}\n",
+            "Ruby:\n{\"aps\" => {\"alert\" => \"Hi\"}}\n",
             "{ aps: { alert: 'x' } }\n", "Example:\n{\"a\":1}\n", "case x:\n{ return {aps: 1}; }\n",
         ])
     func others(text: String) async throws {

@@ -24,7 +24,7 @@ extension DocumentReader {
                 // Another title may stand for another language, or for what is wrong.
                 let readable = IllustratedJSON(text)
                 guard Self.looksLikeJSON(text), !readable.hasComments, !readable.isAbridged,
-                    objects.count == 1, Self.titleNamesPayload(bytes[..<object.lowerBound])
+                    Self.titleNamesPayload(bytes[..<object.lowerBound])
                 else { return nil }
                 inner = broken(text, name: "")
             }
@@ -73,7 +73,7 @@ extension DocumentReader {
         guard let line = text.split(separator: 0x0a).last(where: { $0.contains { $0 > 0x20 } })
         else { return false }
         let title = String(decoding: line, as: UTF8.self).lowercased()
-        return ["json", "payload", "notification", "push"].contains { title.contains($0) }
+        return ["json", "payload", "notification", "push", "example"].contains { title.contains($0) }
     }
 
     /// Whether a line begins as a word does, and ends with a colon.
