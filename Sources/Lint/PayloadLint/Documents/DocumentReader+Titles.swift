@@ -73,7 +73,8 @@ extension DocumentReader {
         guard let line = text.split(separator: 0x0a).last(where: { $0.contains { $0 > 0x20 } })
         else { return false }
         let title = String(decoding: line, as: UTF8.self).lowercased()
-        return ["json", "payload", "notification", "push", "example"].contains { title.contains($0) }
+        return ["json", "payload", "notification", "push", "example"]
+            .contains { title.contains($0) }
     }
 
     /// Whether a line begins as a word does, and ends with a colon.
