@@ -77,7 +77,7 @@ struct AuditTests {
         let folder = try Self.folder()
         try folder.write("let provider = 1", to: "App.swift")
         try folder.write("pod 'Sample'", to: "Podfile")
-        let sentence = "Not judged: 1 project (Podfile) was not read: CF002, "
+        let sentence = "Not judged: 1 project (Podfile) was not read: CF008, "
         let arguments = ["audit", folder.path, "--format"]
         let text = try await Rouse.run(arguments + ["text"])
         #expect(text.out.contains("\n" + sentence), "\(text.all)")
