@@ -72,7 +72,7 @@ public struct Audit: Sendable {
             known.configurations.formUnion(reader.configurationNames)
             facts += reader.facts(targets: targets, configurations: configurations)
             scopes += Array(repeating: index, count: facts.count - scopes.count)
-            if targets.isEmpty, reader.targetNames.isEmpty || found.isOfLibrary(path) {
+            if targets.isEmpty, !reader.holdsApps || found.isOfLibrary(path) {
                 librarySources += reader.librarySources
             }
         }

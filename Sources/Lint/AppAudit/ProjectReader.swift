@@ -38,6 +38,9 @@ struct ProjectReader {
     /// The names of the app and extension targets.
     var targetNames: [String] { targets.map(\.name) }
 
+    /// Whether it has apps or extensions, and not only the hosts of its tests.
+    var holdsApps: Bool { targets.contains { !$0.isTestHost } }
+
     /// The source files of the project's frameworks and libraries.
     var librarySources: [String] {
         project.targets.filter(\.isLibrary).flatMap { target in
