@@ -49,8 +49,8 @@ enum KnownLibraries {
 
     /// On each line a repository of GitHub, the version that was looked at, and the names of pods.
     ///
-    /// The version is that of the repository on the day it was read, in August 2026: a tag, or a
-    /// commit where there is none.
+    /// The version is that of the copy of the repository that was read: a tag, or a commit where
+    /// there is none. Of Flutter's engine it was the base class of app delegates alone.
     private static let table = """
         1024jp/GzipSwift 6.1.0 GzipSwift
         AFNetworking/AFNetworking 4.0.1 AFNetworking
@@ -93,7 +93,6 @@ enum KnownLibraries {
         evgenyneu/keychain-swift 24.0.0 KeychainSwift
         facebookincubator/SocketRocket 0.7.1 SocketRocket
         flutter/engine 0024430 Flutter FlutterMacOS
-        flutter/flutter cd19bc8 integration_test
         flutter/packages 6bb3423 path_provider_foundation shared_preferences_foundation
         flutter/packages 6bb3423 url_launcher_ios image_picker_ios webview_flutter_wkwebview
         flutter/packages 6bb3423 file_selector_ios local_auth_darwin quick_actions_ios
