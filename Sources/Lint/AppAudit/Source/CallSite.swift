@@ -193,6 +193,11 @@ extension SourceText {
         return owner
     }
 
+    /// Whether a name stands for an object of a type, as far as its declaration shows.
+    func isObject(_ name: String, of type: SourceScope.TypeHead?) -> Bool {
+        type.map { owner(named: name) == .typed($0.name) } == true
+    }
+
     /// Whether a variable gets something of another name, so that its own tells nothing of its
     /// type: `let worker = pick()`, and not `let worker = self.worker`.
     private func isFromElsewhere(_ name: String) -> Bool {

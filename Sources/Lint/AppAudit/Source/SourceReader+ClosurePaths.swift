@@ -37,7 +37,7 @@ extension SourceReader {
                 })
             else { return false }
             let words = text.content(ofBracket: block.open)
-            return !words.contains { runsUnseen($0, in: body) }
+            return !words.contains { runsUnseen($0) }
                 && words.contains { text.tokens[$0].isName(completion) && isCall($0) }
         }
     }

@@ -8,14 +8,8 @@ extension SourceReader {
     /// `BGTaskScheduler` is another one.
     func mayEndTime(at index: Int, depth: Int = 0) -> Bool {
         guard !text.tokens[index].text.hasPrefix("setTaskCompleted") else { return false }
-        if text.sees("?", "(", at: index + 1) || hidesCall(index) { return true }
-        // An observer of the property may do it.
-        if text.sees("=", at: index + 1),
-            ["willSet", "didSet"].contains(where: { !text.places(of: $0).isEmpty })
-        {
-            return true
-        }
-        guard isCall(index), !isIdleCall(index), !endsTimer(index) else { return false }
+        if text.sees("?", "(", at: index + 1) || runsUnseen(index) { return true }
+        guard isCall(index), !doesNothing(index), !endsTimer(index) else { return false }
         guard depth < Self.handovers, let helper = calledFunction(index) else { return true }
         return text.content(ofBracket: helper.open).contains {
             mayEndTime(at: $0, depth: depth + 1)

@@ -8,7 +8,7 @@ extension SourceReader {
         body.contains { index in
             if text.tokens[index].isMark("=") {
                 let value = index + 1..<max(index + 1, text.expressionEnd(index + 1))
-                return setsObserved(index, in: body) && uses(inputs, in: value)
+                return setsObserved(index) && uses(inputs, in: value)
             }
             // `handlers["call"]?(push)`
             guard text.sees("]", at: index) else { return false }
@@ -44,9 +44,9 @@ extension SourceReader {
         "*", "/", "%", "->", "&", "|", "^", "~", "<<", ">>", "**",
     ]
 
-    /// Whether a token may run code that reports a call, and is no call by a name.
-    func runsUnseen(_ index: Int, in body: Range<Int>) -> Bool {
-        hidesCall(index) || text.tokens[index].isMark("=") && setsObserved(index, in: body)
+    /// Whether a token may run other code, and is no call by a name.
+    func runsUnseen(_ index: Int) -> Bool {
+        hidesCall(index) || text.tokens[index].isMark("=") && setsObserved(index)
     }
 
     private func uses(_ names: Set<String>, in words: Range<Int>) -> Bool {
@@ -54,17 +54,26 @@ extension SourceReader {
     }
 
     /// Whether an equals sign sets a property whose setter may do more.
-    private func setsObserved(_ equals: Int, in body: Range<Int>) -> Bool {
+    private func setsObserved(_ equals: Int) -> Bool {
         guard !declares(equals) else { return false }
+        let body = function(around: equals)?.1 ?? equals..<equals
         var owner = equals - 1
         // `pending[id] = push`
         while text.sees("]", at: owner), text.partners[owner] > 0 {
             owner = text.partners[owner] - 1
         }
         guard let name = text[owner], name.isName else { return true }
+        let property = owner
         while text.sees(".", at: owner - 1) { owner -= 2 }
         let declared = text.places(of: name.text).filter { text.sees("var", at: $0 - 1) }
-        guard declared.isEmpty else { return declared.contains(where: isObserved) }
+        if declared.contains(where: isObserved) { return true }
+        // The property of another type may have the name of one of this file.
+        let isOwn =
+            property == owner || text[owner]?.text == "self" && property == owner + 2
+            || text[property - 2].map { owner in
+                declared.contains { text.isObject(owner.text, of: text.type(around: $0)) }
+            } == true
+        guard declared.isEmpty || !isOwn && !text.isObjectiveC else { return false }
         // A new object is only prepared, as a notification is, and the badge is only seen.
         guard let first = text[owner], first.isName, name.text != "applicationIconBadgeNumber"
         else { return false }
@@ -79,15 +88,19 @@ extension SourceReader {
 
     /// Whether a declared property has observers or a setter, or a wrapper such as `@Published`.
     private func isObserved(_ name: Int) -> Bool {
-        let line = text.tokens[name].position.line
-        let open = (name..<text.tokens.count).prefix { text.tokens[$0].position.line == line }
-            .first { text.tokens[$0].isMark("{") }
-        let isSet = open.map { open in
-            text.content(ofBracket: open).contains { word in
-                ["didSet", "willSet", "set"].contains { text.tokens[word].isName($0) }
+        var line = text.tokens[name].position.line
+        var open = name
+        while let token = text[open], token.position.line == line, !token.isMark("{") {
+            if text.partners[open] > open {
+                open = text.partners[open]
+                line = text.tokens[open].position.line
             }
+            open += 1
         }
-        return isSet == true
+        let isSet = text.content(ofBracket: open).contains { word in
+            ["didSet", "willSet", "set", "_modify"].contains { text.tokens[word].isName($0) }
+        }
+        return isSet
             || modifiers(before: name - 1).contains { word in
                 word == "dynamic"
                     || word.first?.isUppercase == true && word != "MainActor" && word != "IBOutlet"

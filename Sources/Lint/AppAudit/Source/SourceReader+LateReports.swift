@@ -23,17 +23,9 @@ extension SourceReader {
         let helpers = body.filter { reportsInHelper($0, of: scope) }
         if let first = helpers.first, helpers.allSatisfy({ isLate($0, in: scope, body) }) {
             see(.lateReport, at: first)
-        } else if let report = lateReport(in: scope) {
+        } else if let report = lateReports(in: scope, depth: 0)?.first {
             see(.lateReport, at: report)
         }
-    }
-
-    /// The first report in a function, or in those of this file that it calls at once, if the call
-    /// is reported only later; `nil` if anything else may report it before.
-    private func lateReport(in function: SourceScope) -> Int? {
-        // What sets a property may report a call too.
-        let isObserved = text.tokens.contains { $0.isName("didSet") || $0.isName("willSet") }
-        return isObserved ? nil : lateReports(in: function, depth: 0)?.first
     }
 
     /// The reports in a function, and in those that it calls, if all are late; `nil` if something
@@ -43,13 +35,13 @@ extension SourceReader {
         let body = text.content(ofBracket: function.open)
         let parameters = Set(head.parameters.map(\.name))
         var found: [Int] = []
-        for index in body where isCall(index) || runsUnseen(index, in: body) {
+        for index in body where isCall(index) || runsUnseen(index) {
             if isLate(index, in: function, body) {
                 let isReport = Self.reports.contains(text.tokens[index].text)
                 if isReport || reportsInHelper(index, of: function) { found.append(index) }
                 continue
             }
-            guard isCall(index), !runsUnseen(index, in: body) else { return nil }
+            guard isCall(index), !runsUnseen(index) else { return nil }
             if parameters.contains(text.tokens[index].text) || isKnownSilent(index, in: body) {
                 continue
             }

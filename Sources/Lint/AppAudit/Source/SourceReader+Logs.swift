@@ -66,9 +66,10 @@ extension SourceReader {
         }
     }
 
-    /// Whether a call is of a function of this file that only logs, and that no type overrides.
-    func callsIdleFunction(_ index: Int) -> Bool {
-        guard let helper = calledFunction(index) else { return false }
+    /// Whether a call ends nothing and starts nothing: an idle one, or one of a function of this
+    /// file that only logs, and that no type overrides.
+    func doesNothing(_ index: Int) -> Bool {
+        guard let helper = calledFunction(index) else { return isIdleCall(index) }
         return isFixed(helper) && onlyLogs(text.content(ofBracket: helper.open), nil)
     }
 

@@ -409,7 +409,7 @@ extension SourceReader {
             see(.fault(.expirationAfterStart), at: index)
         }
         guard let closure = expirationClosure(index) else { return }
-        let calls = closure.filter { isCall($0) && !isIdleCall($0) && !callsIdleFunction($0) }
+        let calls = closure.filter { isCall($0) && !doesNothing($0) }
         let assigns = closure.contains { text.tokens[$0].isMark("=") || hidesCall($0) }
         guard !assigns else { return }
         if calls.isEmpty {
