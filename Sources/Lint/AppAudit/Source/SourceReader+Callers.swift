@@ -108,31 +108,56 @@ extension SourceReader {
     }
 
     /// Whether code runs only on systems that Xcode builds for no more: `if #available(iOS 10, *) {
-    /// … } else { … }`.
+    /// … } else { … }`, or behind such an `if` that returns.
     func isForOldSystems(_ index: Int) -> Bool {
         text.scopes(around: index).contains { scope in
+            if followsNewSystems(index, in: scope) { return true }
             guard case .control(let keyword) = scope.kind else { return false }
-            var condition = scope.head..<scope.open
-            if keyword == "else" {
-                guard text.sees("}", at: scope.head - 1),
-                    let first = text.scope(openedAt: text.partners[scope.head - 1]),
-                    case .control("if") = first.kind
-                else { return false }
-                condition = first.head..<first.open
-            } else if keyword != "guard" {
-                return false
+            guard keyword == "else" else {
+                return keyword == "guard" && asksForNewSystem(scope.head..<scope.open - 1)
             }
-            // A further condition may fail on any system.
-            guard let check = condition.first(where: { text.tokens[$0].text == "available" }),
-                text.sees("(", "iOS", at: check + 1), condition.count < 16,
-                !condition.contains(where: { index in
-                    ["&&", "||", "!"].contains(where: text.tokens[index].isMark)
-                }),
-                text.partners[check + 1] + (keyword == "guard" ? 2 : 1) >= condition.upperBound,
-                let version = text[check + 3].flatMap({ Double($0.text) })
+            guard text.sees("}", at: scope.head - 1),
+                let first = text.scope(openedAt: text.partners[scope.head - 1]),
+                case .control("if") = first.kind
             else { return false }
-            return version < 13
+            return asksForNewSystem(first.head..<first.open)
         }
+    }
+
+    /// Whether a token is behind a block of a scope that leaves the function on newer systems.
+    private func followsNewSystems(_ index: Int, in scope: SourceScope) -> Bool {
+        if case .type = scope.kind { return false }
+        return text.scopes.contains { block in
+            guard scope.open < block.head, block.close < index, case .control("if") = block.kind,
+                text.scopeIndices[block.open] == text.scopeIndices[scope.open + 1]
+            else { return false }
+            return asksForNewSystem(block.head..<block.open) && leaves(block)
+        }
+    }
+
+    /// Whether a condition asks for nothing but a system that has been there for long.
+    private func asksForNewSystem(_ condition: Range<Int>) -> Bool {
+        let check = condition.first { text.tokens[$0].text == "available" }
+        let systems = text.content(ofBracket: (check ?? condition.lowerBound) + 1)
+        // A further condition may fail on any system.
+        guard condition.count < 20,
+            !condition.contains(where: { index in
+                ["&&", "||", "!", "==", ","].contains(where: text.tokens[index].isMark)
+                    && !systems.contains(index)
+            })
+        else { return false }
+        if condition.contains(where: { index in
+            text.sees("NSClassFromString", "(", at: index)
+                && text.tokens[index...].prefix(4).contains {
+                    $0.isString && $0.text == "UNUserNotificationCenter"
+                }
+        }) {
+            return true
+        }
+        guard let check, text.sees("(", "iOS", at: check + 1),
+            let version = text[check + 3].flatMap({ Double($0.text) })
+        else { return false }
+        return version < 13
     }
 
     /// The function around a token, or that starts there, and in no other function.

@@ -28,6 +28,9 @@ struct SwiftToken: Hashable, Sendable {
     /// Whether this is a name or a keyword.
     var isName: Bool { kind == .name }
 
+    /// Whether it is a string literal.
+    var isString: Bool { if case .string = kind { true } else { false } }
+
     /// Whether this is the given mark.
     func isMark(_ mark: String) -> Bool { kind == .mark && text == mark }
 
