@@ -103,11 +103,13 @@ public struct Audit: Sendable {
             areNamed: !paths.contains(where: isFolder))
         var findings: [AppFinding] = []
         var undecided: [String: Set<RuleID>] = [:]
+        var open = OpenHandlers()
         for var facts in recipients.facts {
             facts.storefronts = storefronts
             let found = AppRules.findings(in: facts)
             undecided.merge(AppRules.undecided(in: facts, besides: found)) { $0.union($1) }
             findings += found
+            open.add(facts, besides: found)
         }
         let named = found.named
         let excluded = Set(findings.map(\.file)).filter {
@@ -117,7 +119,7 @@ public struct Audit: Sendable {
         var report = library.report(
             AppFinding.merged(findings), undecided: undecided,
             configurationCount: Set(facts.compactMap(\.configuration)).count)
-        report.unjudged += recipients.unjudged + found.unjudged
+        report.unjudged += open.unjudged + recipients.unjudged + found.unjudged
         return report
     }
 

@@ -28,7 +28,7 @@ final class FileLibrary {
     /// The constants of files, as far as they were asked for by name.
     private var constants: [String: (names: Set<String>, values: SourceConstants)] = [:]
     /// What files have for calls of other files.
-    private var followed: [String: [Handover: SourceReader.Following]] = [:]
+    var followed: [String: [Handover: SourceReader.Following]] = [:]
     private let callers: CallerIndex
 
     /// Creates a library. `progress` gets, at intervals, the number of examined files and the
@@ -241,7 +241,8 @@ extension FileLibrary {
             let occasions = callers.occasions(of: called, in: present)
             for index in digests.indices { digests[index].apply(occasions) }
         }
-        digests += followed(digests.flatMap(\.handovers), in: list)
+        let (followed, unfollowed) = followed(digests.flatMap(\.handovers), in: list)
+        digests += followed
         let guarded = digests.reduce(into: Set<String>()) { $0.formUnion($1.guarded) }
         let scheduled = digests.reduce(into: Set<String>()) { $0.formUnion($1.scheduled) }
         let wanted = digests.reduce(into: Set<String>()) { $0.formUnion($1.wantedNames) }
@@ -258,6 +259,7 @@ extension FileLibrary {
             }
             .filter { !$0.isUncalled || !$0.isProvenByFile },
             isComplete: isOwnComplete && list.unread.isEmpty, isOwnComplete: isOwnComplete)
+        sources.openHandlers = digests.flatMap(\.openHandlers).compactMap { $0.open(unfollowed) }
         if sources.observations.contains(where: {
             $0.isUncalled && $0.subject == .voipRegistration
         }) {
@@ -316,53 +318,8 @@ extension FileLibrary {
         return counts
     }
 
-    /// Follows completion handlers into the functions of other files that get them.
-    private func followed(_ handovers: [Handover], in list: SourceList) -> [SourceDigest] {
-        var found: [SourceDigest] = []
-        // The same function is followed once, however many calls hand the same on to it.
-        var known: Set<Handover> = []
-        var pending = handovers.filter { known.insert($0).inserted }
-        for _ in 0..<SourceReader.handovers where !pending.isEmpty {
-            let names = tree.index.words(Set(pending.map(\.function)))
-            var results = pending.map { _ in SourceReader.Following() }
-            for path in list.files {
-                guard let here = tree.index.words(names, .function, in: path), !here.isEmpty else {
-                    continue
-                }
-                let wanted = pending.indices.filter { here.contains(pending[$0].function) }
-                let followed = following(wanted.map { pending[$0] }, in: path)
-                for (index, result) in zip(wanted, followed) {
-                    results[index].count += result.count
-                    guard result.count == 1 else { continue }
-                    results[index].digest = result.digest
-                    if list.isShared(path) { results[index].digest.markShared() }
-                }
-            }
-            // Which of several functions is called is not known.
-            let digests = results.filter { $0.count == 1 }.map(\.digest)
-            found += digests
-            pending = digests.flatMap(\.handovers).filter { known.insert($0).inserted }
-        }
-        return found
-    }
-
-    /// What a file has for calls of other files, each of which is followed into it once for all
-    /// targets.
-    private func following(
-        _ handovers: [Handover], in path: String
-    ) -> [SourceReader.Following] {
-        var known = followed[path] ?? [:]
-        let new = handovers.filter { known[$0] == nil }
-        if !new.isEmpty, let text = text(path) {
-            let reader = SourceReader(text)
-            for handover in new { known[handover] = reader.following(handover) }
-            followed[path] = known
-        }
-        return handovers.map { known[$0] ?? SourceReader.Following() }
-    }
-
     /// A source file, parsed; `nil` if it cannot be read or is too large.
-    private func text(_ path: String) -> SourceText? {
+    func text(_ path: String) -> SourceText? {
         guard let bytes = try? tree.index.text(of: path), bytes.count <= AuditLimits.sourceBytes
         else { return nil }
         return SourceText(bytes, path: path)

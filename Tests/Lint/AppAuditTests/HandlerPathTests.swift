@@ -184,7 +184,7 @@ struct HandlerPathTests: SourceFaultSuite {
     func onePath() {
         let report = "provider.reportNewIncomingCall(with: id, update: u) { _ in }"
         let one = "if isMine(payload.dictionaryPayload) {\n\(report)\ncompletion()\n}"
-        #expect(Self.faults(Self.voip(one)) == [.voipPathWithoutReport])
+        #expect(Self.faults(Self.voip(one)) == [.voipPathWithoutEither])
         let helped =
             "if isMine(payload.dictionaryPayload) {\n\(report)\nfinish(completion)\n}"
         let finish =
@@ -195,7 +195,7 @@ struct HandlerPathTests: SourceFaultSuite {
         let other =
             "if payload.dictionaryPayload.isEmpty {\ncompletion()\nreturn\n}\n"
             + "if isMine(payload.dictionaryPayload) {\n\(report)\ncompletion()\n}"
-        #expect(Self.faults(Self.voip(other)).contains(.voipPathWithoutReport))
+        #expect(Self.faults(Self.voip(other)).contains(.voipPathWithoutEither))
         let two = "if isMine(payload.dictionaryPayload) {\n\(report)\nif x { completion() }\n}"
         #expect(
             Self.faults(Self.voip(two)) == [.voipPathWithoutReport, .voipPathWithoutCompletion])
@@ -330,6 +330,7 @@ struct HandlerPathTests: SourceFaultSuite {
             asyncPush("if x { return .noData }\nTask { await load() }\nreturn .newData"),
             asyncPush("begin()\nreturn UIBackgroundFetchResult.newData")
                 + "func begin() { Task { await load() } }",
+            push("let o = CKFetchRecordsOperation()\ndatabase.add(o)\ndone(.newData)"),
         ])
     func early(source: String) {
         #expect(Self.faults(source) == [.earlyAnswer])
@@ -344,6 +345,19 @@ struct HandlerPathTests: SourceFaultSuite {
             push("if x { Task { await load() } }\nelse { done(.newData) }"),
             push("let t = Task { await load() }\ndone(.newData)"),
             asyncPush("await load()\nreturn .newData"),
+            push(
+                "let o = CKFetchRecordsOperation()\no.isLongLived = true\n"
+                    + "database.add(o)\ndone(.newData)"
+            ),
+            push(
+                "let o = CKFetchRecordsOperation()\no.completionBlock = { done(.noData) }\n"
+                    + "database.add(o)\ndone(.newData)"
+            ),
+            push("let o = Operation()\nqueue.add(o)\ndone(.newData)"),
+            push(
+                "Task { await load() }\nwhile x { RunLoop.current.run(mode: m, before: d) }\n"
+                    + "done(.newData)"
+            ),
             asyncPush("Task { await load() }\nawait other()\nreturn .newData"),
             asyncPush("Task { await load() }\nreturn x ? .noData : y"),
             asyncPush("async let a = load()\nlet b = await a\nreturn .newData"),
@@ -415,6 +429,23 @@ struct HandlerPathTests: SourceFaultSuite {
         #expect(Self.occasions(source("#available(iOS 17, *)")) == [.permission, .unknown])
         #expect(Self.occasions(source("#available(iOS 10.0, *), x")) == [.permission, .unknown])
         #expect(Self.occasions("guard #available(iOS 10, *) else { \(register); return }") == [])
+        // Behind what returns on newer ones.
+        func early(_ condition: String, _ end: String = "return") -> String {
+            "if \(condition) {\ncenter.requestAuthorization(options: o) { granted, _ in\n"
+                + "if granted { \(register) }\n}\n\(end)\n}\n\(register)"
+        }
+        let center = "NSClassFromString(\"UNUserNotificationCenter\") != nil"
+        for condition in [center, "#available(iOS 10.0, *)", "#available(iOS 10, macOS 11, *)"] {
+            #expect(Self.occasions(early(condition)) == [.permission], "\(condition)")
+            #expect(Self.occasions(early(condition, "")) == [.permission, .unknown])
+        }
+        for condition in [
+            center + ", x", "!" + center,
+            "#available(iOS 17, *)", "NSClassFromString(\"A\") != nil",
+            "NSClassFromString(\"UNUserNotificationCenter\") == nil",
+        ] {
+            #expect(Self.occasions(early(condition)) == [.permission, .unknown], "\(condition)")
+        }
     }
 
     // MARK: Tokens

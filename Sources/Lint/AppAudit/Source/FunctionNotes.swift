@@ -27,6 +27,8 @@ final class FunctionNotes {
     /// Whether a function asks for the permission to show alerts, and hands the answer on, by its
     /// name.
     var answersForAlerts: [String: Bool] = [:]
+    /// Whether a function leads to a report in this file, by its brace.
+    var leadsToReport: [Int: Bool] = [:]
     /// The places at which each function is named, and not declared.
     var uses: [String: [Int]]?
 }

@@ -299,6 +299,8 @@ extension SourceReader {
     struct Following {
         /// The number of functions that may be meant.
         var count = 0
+        /// Whether the only one leaves a push to others again.
+        var isOpen = false
         /// The place of a path without a call in the only one, and its handovers to further files.
         var digest = SourceDigest()
     }
@@ -307,12 +309,14 @@ extension SourceReader {
     func following(_ handover: Handover) -> Following {
         var reader = self
         reader.known = [handover]
+        var isOpen = false
         let found = reader.receivers(of: handover, inSameFile: false)
         if found.count == 1, let (helper, names) = found.first {
             if case .report(let place) = handover.kind {
                 reader.seeLateReport(place, behind: names, in: helper, depth: 1)
                 return Following(count: 1, digest: reader.digest)
             }
+            isOpen = handover.kind == .push && !reader.leadsToReport(helper)
             let gap =
                 handover.kind == .push
                 ? reader.reportGap(in: helper, names)
@@ -321,6 +325,6 @@ extension SourceReader {
                 reader.see(handover.subject, at: gap)
             }
         }
-        return Following(count: found.count, digest: reader.digest)
+        return Following(count: found.count, isOpen: isOpen, digest: reader.digest)
     }
 }

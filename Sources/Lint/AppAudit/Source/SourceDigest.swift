@@ -27,10 +27,29 @@ struct SourceDigest: Sendable {
         }
     }
 
+    /// A handler of pushes, and the rules that depend on what its calls do elsewhere.
+    struct OpenHandler: Sendable {
+        let handler: AppFacts.OpenHandler
+        /// The calls of other files that get the push, or its completion handler, and the rules
+        /// that depend on each.
+        var handovers: [Handover: Set<RuleID>] = [:]
+
+        /// The handler, if something is open: a rule, or what one of those calls does.
+        func open(_ unfollowed: Set<Handover>) -> AppFacts.OpenHandler? {
+            var open = handler
+            for (handover, rules) in handovers where unfollowed.contains(handover) {
+                open.rules.formUnion(rules)
+            }
+            return open.rules.isEmpty ? nil : open
+        }
+    }
+
     /// The observations, in the order of places.
     var entries: [Entry] = []
     /// The calls that hand a completion handler on to other files.
     var handovers: [Handover] = []
+    /// The handlers of pushes that leave something to code which may not be followed.
+    var openHandlers: [OpenHandler] = []
     /// The app delegate in Objective-C that the file implements, whose base class may stand in a
     /// header.
     var delegateClass: (name: String, observation: SourceObservation)?

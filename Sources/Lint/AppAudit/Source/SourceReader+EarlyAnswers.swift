@@ -60,6 +60,7 @@ extension SourceReader {
     /// Whether a word begins a task, or a request, that does not complete the push itself.
     private func beginsWork(_ word: Int, _ completion: String?, in body: Range<Int>) -> Bool {
         let name = text.tokens[word].text
+        if name == "add" { return addsCloudOperation(word, completion, in: body) }
         guard name == "Task" || Self.requests.contains(name), isCall(word),
             let before = text[word - 1]
         else { return false }
@@ -94,5 +95,27 @@ extension SourceReader {
                 precedes(index, body.upperBound - 1, in: helper)
                     && beginsWork(index, completion, in: body)
             }
+    }
+
+    /// Whether a database of CloudKit gets an operation that a body makes, none of whose closures
+    /// completes the push: `database.add(operation)`.
+    private func addsCloudOperation(
+        _ word: Int, _ completion: String?, in body: Range<Int>
+    ) -> Bool {
+        guard text.sees(".", at: word - 1), text.sees("(", at: word + 1), isCall(word),
+            let name = text[word + 2], name.isName, text.sees(")", at: word + 3)
+        else { return false }
+        let made = (body.lowerBound..<word).last { place in
+            text.sees("let", name.text, "=", at: place)
+                && text[place + 3].map {
+                    $0.text.hasPrefix("CK") && $0.text.hasSuffix("Operation")
+                } == true
+        }
+        guard let made else { return false }
+        // One that lives longer goes on when the app is suspended.
+        return !(made..<word).contains {
+            completion != nil && text.tokens[$0].text == completion
+                || text.tokens[$0].isName("isLongLived")
+        }
     }
 }

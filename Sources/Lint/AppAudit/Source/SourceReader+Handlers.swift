@@ -33,7 +33,11 @@ extension SourceReader {
         guard !answers else { return }
         // A function with another name is called by a handler, which may complete for it.
         guard ["application", "didReceiveRemoteNotification"].contains(head.name) else { return }
-        if let completion { readPaths(to: completion.name, in: scope, .pathWithoutCompletion) }
+        guard let completion else { return }
+        let noted = digest.handovers.count
+        guard !readPaths(to: completion.name, in: scope, .pathWithoutCompletion) else { return }
+        noteOpenHandler(
+            scope, of: .background, ([], [:]), completion: completion.name, since: noted)
     }
 
     /// Reads the handler of background fetch, the predecessor of background tasks.
@@ -62,19 +66,20 @@ extension SourceReader {
     }
 
     /// Finds paths without a call of the completion handler, or with two. Only the first gap of a
-    /// handler is reported.
+    /// handler is reported. Returns whether there is one.
+    @discardableResult
     private mutating func readPaths(
         to completion: String, in scope: SourceScope, _ subject: SourceObservation.Subject
-    ) {
+    ) -> Bool {
         let gaps = CompletionPaths(text, handler: completion, body: scope).gaps
-        if let gap = gaps.min() ?? gapInHelper(of: scope, completion, subject) {
-            see(subject, at: gap)
-        }
+        let gap = gaps.min() ?? gapInHelper(of: scope, completion, subject)
+        if let gap { see(subject, at: gap) }
         readRepeatedCompletion(completion, in: scope)
+        return gap != nil
     }
 
     /// Finds a path on which a completion handler is called twice.
-    private mutating func readRepeatedCompletion(_ name: String, in scope: SourceScope) {
+    mutating func readRepeatedCompletion(_ name: String, in scope: SourceScope) {
         let calls = RepeatedCalls(text, body: scope) { [self] index in
             text.tokens[index].isName(name)
                 && (text.sees("(", at: index + 1) && text[index - 1]?.isMark(".") != true
@@ -84,7 +89,7 @@ extension SourceReader {
     }
 
     /// The first path without a call in the functions that get a completion handler.
-    private mutating func gapInHelper(
+    mutating func gapInHelper(
         of scope: SourceScope, _ completion: String, _ subject: SourceObservation.Subject,
         _ strictness: CompletionPaths.Strictness = CompletionPaths.Strictness()
     ) -> Int? {
@@ -164,139 +169,6 @@ extension SourceReader {
         mentions(of: name).contains { index in
             isCall(index) && text.call(at: index).map(text.usesValue) == false
         }
-    }
-
-    /// Finds paths without a report of a call, and paths without a call of the completion handler.
-    private mutating func readVoIPPaths(
-        _ head: SourceScope.FunctionHead, _ scope: SourceScope, _ body: Range<Int>,
-        completion: String?
-    ) {
-        var strictness = Self.voipStrictness
-        strictness.startsAnew = true
-        strictness.inputNames = inputNames(head, body)
-        // The type of the push, unless a value of the payload has the same name.
-        let type = head.parameters.first { $0.label == "for" || $0.label == "forType" }
-        if let type, type.name != "_", !strictness.inputNames.contains(type.name) {
-            strictness.exemptNames.insert(type.name)
-        }
-        let reports = possibleReports(in: body, strictness.inputNames, head)
-        var pathWithoutReport: Int?
-        if reports.isEmpty {
-            let isEmpty =
-                completion == nil && !head.isAsync
-                && body.allSatisfy { ["return", ";"].contains(text.tokens[$0].text) }
-            if isEmpty {
-                see(.emptyVoIPHandler, at: scope.head)
-            } else if !mayReportUnseen(in: body, strictness.inputNames) {
-                see(.voipHandlerWithoutReport, at: scope.head)
-            }
-        } else if let gap = CompletionPaths(
-            text, body: scope, strictness, settles: reports.contains
-        ).gaps.min() ?? reportGap(inHelpersOf: scope, reports, strictness, depth: 0)
-            ?? completionWithoutReport(completion, in: body, reports, strictness)
-        {
-            see(.fault(.voipPathWithoutReport), at: gap)
-            pathWithoutReport = gap
-        } else {
-            noteReports(of: scope, reports, strictness)
-        }
-        guard let completion else { return }
-        guard completion != "_" else {
-            see(.fault(.voipPathWithoutCompletion), at: scope.head)
-            return
-        }
-        strictness.countsEnd = true
-        strictness.entersClosures = true
-        strictness.countsAttempts = false
-        let isCall = { [text] (index: Int) in
-            text.tokens[index].isName(completion) && !text.isLabel(index)
-        }
-        let subject = SourceObservation.Subject.fault(.voipPathWithoutCompletion)
-        let gaps = CompletionPaths(text, body: scope, strictness, settles: isCall).gaps
-        let isSaid =
-            pathWithoutReport.map { !completes(at: $0, isCall) } == true
-            && reports.allSatisfy { alwaysCompletes(around: $0, isCall) }
-        let ownGap = isSaid ? nil : gaps.min()
-        if let gap = ownGap ?? gapInHelper(of: scope, completion, subject, strictness) {
-            see(subject, at: gap)
-        }
-        readRepeatedCompletion(completion, in: scope)
-    }
-
-    /// Whether a path that ends at a token calls the completion handler in its last block.
-    private func completes(at gap: Int, _ isCall: (Int) -> Bool) -> Bool {
-        block(at: gap).map { text.content(ofBracket: $0.open).contains(where: isCall) } == true
-    }
-
-    /// Whether each path through the block around a report calls the completion handler, so that
-    /// the paths without the call are paths without a report, which are told of.
-    private func alwaysCompletes(around report: Int, _ isCall: @escaping (Int) -> Bool) -> Bool {
-        guard let block = text.scopes(around: report).first(where: { _ in true }),
-            case .control = block.kind
-        else { return false }
-        return CompletionPaths(text, body: block, settles: isCall).gaps.isEmpty
-    }
-
-    /// The first path without a report in a function that gets a push from another file, under
-    /// these names.
-    func reportGap(in helper: SourceScope, _ names: Set<String>) -> Int? {
-        let body = text.content(ofBracket: helper.open)
-        // A function that gets the whole push is read where it is.
-        guard case .function(let head) = helper.kind, holdsReport(body),
-            !head.parameters.contains(where: { $0.types == ["PKPushPayload"] })
-        else { return nil }
-        var strictness = Self.voipStrictness
-        strictness.inputNames = inputNames(head, body).union(names)
-        let reports = possibleReports(in: body, strictness.inputNames, head)
-        return CompletionPaths(text, body: helper, strictness, settles: reports.contains).gaps.min()
-            ?? reportGap(inHelpersOf: helper, reports, strictness, depth: 1)
-    }
-
-    /// How strictly the paths of a handler of VoIP pushes to a report are followed.
-    static var voipStrictness: CompletionPaths.Strictness {
-        var strictness = CompletionPaths.Strictness(
-            countsEnd: false, entersClosures: false,
-            exemptNames: ["voIP", "PKPushTypeVoIP", "mustReport"])
-        strictness.countsAttempts = true
-        return strictness
-    }
-
-    /// The first path without a report in a function of this file that reports the call for the
-    /// handler.
-    func reportGap(
-        inHelpersOf scope: SourceScope, _ reports: Set<Int>,
-        _ strictness: CompletionPaths.Strictness, depth: Int
-    ) -> Int? {
-        guard depth < 3 else { return nil }
-        var firm = reports
-        var first: Int?
-        for index in reports.sorted() where !Self.reports.contains(text.tokens[index].text) {
-            guard let helper = calledFunction(index) ?? olderHandler(calledAt: index),
-                helper.open != scope.open,
-                case .function(let head) = helper.kind
-            else { continue }
-            // What says that it reported nothing leaves it to what follows.
-            if text.call(at: index).map(text.usesValue) == true,
-                reports.contains(where: { $0 > index })
-            {
-                continue
-            }
-            // What gets the push alone has to hand it on.
-            guard !text.content(ofBracket: helper.open).contains(index),
-                holdsReport(helper)
-                    || reports.count == 1 && Self.takesPushAlone(head)
-            else { continue }
-            guard let gap = reportGap(behind: helper, head, strictness, depth: depth) else {
-                continue
-            }
-            firm.remove(index)
-            first = first ?? gap
-        }
-        guard let first else { return nil }
-        var whole = strictness
-        whole.countsEnd = true
-        let gaps = CompletionPaths(text, body: scope, whole, settles: firm.contains).gaps
-        return gaps.isEmpty ? nil : first
     }
 
     /// The words of a camel-case name in lower case: `DDLogError` has `dd`, `log`, `error`.

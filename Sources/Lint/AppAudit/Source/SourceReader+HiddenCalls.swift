@@ -67,13 +67,18 @@ extension SourceReader {
         while text.sees(".", at: owner - 1) { owner -= 2 }
         let declared = text.places(of: name.text).filter { text.sees("var", at: $0 - 1) }
         if declared.contains(where: isObserved) { return true }
+        // `self.push = push` calls a method of this name, if there is one.
+        let setter = "set" + name.text.prefix(1).uppercased() + name.text.dropFirst()
+        if text.isObjectiveC, text.functions[setter] != nil { return true }
         // The property of another type may have the name of one of this file.
         let isOwn =
             property == owner || text[owner]?.text == "self" && property == owner + 2
-            || text[property - 2].map { owner in
-                declared.contains { text.isObject(owner.text, of: text.type(around: $0)) }
-            } == true
+            || property == owner + 2
+                && declared.contains {
+                    text.isObject(text.tokens[owner].text, of: text.type(around: $0))
+                }
         guard declared.isEmpty || !isOwn && !text.isObjectiveC else { return false }
+        if resets(equals) { return false }
         // A new object is only prepared, as a notification is, and the badge is only seen.
         guard let first = text[owner], first.isName, name.text != "applicationIconBadgeNumber"
         else { return false }
@@ -84,6 +89,14 @@ extension SourceReader {
         return !body.contains {
             text.sees("let", first.text, at: $0) || text.sees("var", first.text, at: $0)
         }
+    }
+
+    /// Whether an assignment says that there is nothing: `id = .invalid`, `call = nil`.
+    private func resets(_ equals: Int) -> Bool {
+        let values = ["nil", "UIBackgroundTaskInvalid", "UIBackgroundTaskIdentifierInvalid"]
+        return text.sees(".", "invalid", at: equals + 1)
+            || text.sees("UIBackgroundTaskIdentifier", ".", "invalid", at: equals + 1)
+            || values.contains { text.sees($0, at: equals + 1) }
     }
 
     /// Whether a declared property has observers or a setter, or a wrapper such as `@Published`.

@@ -333,7 +333,12 @@ extension SourceReader {
         let name = text.tokens[index].text
         if name == "await" { return text.tokens[index].isName }
         if text.sees("waitUntilFinished", ":", "true", at: index) { return true }
-        return isCall(index) && (Self.waiting.contains(name) || name.hasSuffix("_wait"))
+        // `RunLoop.current.run(mode: .default, before: .distantFuture)`
+        let runsLoop =
+            name == "run"
+            && text.tokens[..<index].suffix(4).contains { $0.text.hasSuffix("RunLoop") }
+        return isCall(index)
+            && (runsLoop || Self.waiting.contains(name) || name.hasSuffix("_wait"))
     }
 
     /// The functions of the system that block a thread, as far as their names say no more.

@@ -72,6 +72,23 @@ extension AppFacts {
         case known(AppProperties)
     }
 
+    /// A handler of pushes, and the rules that its text alone does not decide.
+    public struct OpenHandler: Hashable, Sendable {
+        /// The pushes that it gets.
+        public var push: ServerPush
+        /// Its place.
+        public var place: AppPlace
+        /// The rules.
+        public var rules: Set<RuleID>
+
+        /// Creates a handler.
+        public init(push: ServerPush, place: AppPlace, rules: Set<RuleID>) {
+            self.push = push
+            self.place = place
+            self.rules = rules
+        }
+    }
+
     /// The observations in source text.
     public struct Sources: Hashable, Sendable {
         /// The observations, in the order of files and places.
@@ -82,6 +99,8 @@ extension AppFacts {
         /// Whether all source text of the bundle itself was read, regardless of packages and
         /// frameworks.
         public var isOwnComplete: Bool
+        /// The handlers of pushes that leave something to code which was not followed.
+        public var openHandlers: [OpenHandler] = []
         /// Whether the code that the system runs at launch is among the source text. Otherwise a
         /// function that nothing calls may still run.
         public var holdsLaunch = true

@@ -18,10 +18,15 @@ extension AppRules {
                 """
         ) { facts, findings in
             // If nothing in the app can report a call, rule CF009 covers it, or no push comes.
-            faults(facts, &findings, .voipPathWithoutReport) { bundle in
+            func other(_ bundle: AppFacts.Bundle) -> RuleID? {
                 bundle.lacks { $0 == .callInterface } && !mayBeRegisteredElsewhere(bundle)
                     ? "CF009" : nil
             }
+            faults(facts, &findings, .voipPathWithoutReport, isSaidBy: other)
+            faults(
+                facts, &findings, .voipPathWithoutEither,
+                "a path through the handler of VoIP pushes neither reports a call nor calls the "
+                    + "completion handler", isSaidBy: other)
         },
         AppRule(
             "CF034", .warning,

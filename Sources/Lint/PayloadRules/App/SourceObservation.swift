@@ -155,6 +155,8 @@ public struct SourceObservation: Hashable, Sendable {
     public enum Fault: String, Hashable, Sendable, CaseIterable {
         /// A path through a handler of VoIP pushes without a reported call.
         case voipPathWithoutReport
+        /// A path without a report in such a handler, which does not complete there either.
+        case voipPathWithoutEither
         /// A path through such a handler without a call of its completion handler.
         case voipPathWithoutCompletion
         /// A path through a background fetch without completion.

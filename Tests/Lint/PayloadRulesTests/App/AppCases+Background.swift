@@ -19,6 +19,9 @@ extension AppCase {
         [
             source(
                 "CF033", "a path", [.fault(.voipPathWithoutReport), .callInterface], .warning),
+            source(
+                "CF033", "and no completion", [.fault(.voipPathWithoutEither), .callInterface],
+                .warning),
             source("CF033", "CF009 says it", [.fault(.voipPathWithoutReport)], nil),
         ]
         + fault("CF034", .voipPathWithoutCompletion, .warning)

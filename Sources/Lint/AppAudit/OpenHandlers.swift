@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// The handlers of pushes about which rules came to no answer, by app and by the kind of push.
+struct OpenHandlers {
+    private struct Owner: Hashable {
+        let target: String?
+        let push: ServerPush
+    }
+
+    private var owners: [Owner] = []
+    private var handlers: [Owner: [AppFacts.OpenHandler]] = [:]
+
+    /// Adds those in the facts of one build configuration, without the rules that found something
+    /// in their files.
+    mutating func add(_ facts: AppFacts, besides found: [AppFinding]) {
+        for bundle in facts.bundles where bundle.platform != .macOS {
+            let told = found.filter { bundle.name.map($0.targets.contains) ?? true }
+            let rules = Set(told.map(\.diagnostic.rule))
+            for handler in bundle.sources?.openHandlers ?? [] {
+                var open = handler
+                open.rules.subtract(
+                    told.filter { $0.file == handler.place.file }.map(\.diagnostic.rule))
+                // Nothing in the app reports calls.
+                if rules.contains("CF009") { open.rules.subtract(["CF009", "CF033"]) }
+                guard !open.rules.isEmpty else { continue }
+                let owner = Owner(target: bundle.name, push: handler.push)
+                if handlers[owner] == nil { owners.append(owner) }
+                let isKnown = handlers[owner]?.contains { $0.place == open.place } == true
+                if !isKnown { handlers[owner, default: []].append(open) }
+            }
+        }
+    }
+
+    /// The entries of the report.
+    var unjudged: [AuditReport.Unjudged] {
+        var all: [AuditReport.Unjudged] = []
+        for owner in owners {
+            let handlers = handlers[owner] ?? []
+            let rules = handlers.reduce(into: Set<RuleID>()) { $0.formUnion($1.rules) }
+            let targets = owner.target.map { [$0] } ?? []
+            let entry = AuditReport.Unjudged(
+                targets: targets, reason: Self.reason(handlers, owner.push, rules),
+                rules: rules.sorted())
+            let index = all.firstIndex { $0.reason == entry.reason && $0.rules == entry.rules }
+            if let index { all[index].targets += targets } else { all.append(entry) }
+        }
+        return all
+    }
+
+    private static func reason(
+        _ handlers: [AppFacts.OpenHandler], _ push: ServerPush, _ rules: Set<RuleID>
+    ) -> String {
+        let shown = handlers.prefix(3).map { "\($0.place.file):\($0.place.line)" }
+        let places = shown.joined(separator: ", ") + (handlers.count > shown.count ? ", …" : "")
+        let kind = push == .voip ? "VoIP" : "silent"
+        let completions: Set<RuleID> = ["CF003", "CF034"]
+        let isPlural = handlers.count > 1
+        let own = isPlural ? "their completion handlers" : "its completion handler"
+        let what =
+            rules.isSubset(of: completions)
+            ? own : rules.isDisjoint(with: completions) ? "the push" : "the push or \(own)"
+        let subject = isPlural ? "handlers" : "handler"
+        let verb = isPlural ? "leave" : "leaves"
+        return "\(handlers.count) \(subject) of \(kind) pushes \(verb) \(what) to code that is not "
+            + "followed (\(places))"
+    }
+}

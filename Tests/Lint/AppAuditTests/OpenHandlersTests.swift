@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Handlers of pushes that leave something to functions of other files, or to what is not read.
+@Suite("Open handlers of pushes")
+struct OpenHandlersTests {
+    private static let report = "provider.reportNewIncomingCall(with: id, update: u) { _ in }"
+
+    private static func facts(_ files: [String: String]) throws -> AppFacts.Sources? {
+        let folder = try TestFolder()
+        var list = SourceList()
+        for (name, text) in files { try folder.write(text, to: name) }
+        list.add(files.keys.sorted().map { folder.path + "/" + $0 })
+        return FileLibrary().facts(of: list)
+    }
+
+    /// A handler of VoIP pushes with this body, in a type with these members.
+    private static func voip(_ body: String, _ members: String = "") -> String {
+        "class Pushes: NSObject, PKPushRegistryDelegate {\n\(members)\n"
+            + "func pushRegistry(_ r: PKPushRegistry, "
+            + "didReceiveIncomingPushWith p: PKPushPayload, for t: PKPushType, "
+            + "completion: @escaping () -> Void) {\n\(body)\n}\nfunc other() { \(report) }\n}\n"
+    }
+
+    /// A handler of silent pushes with this body.
+    private static func silent(_ body: String, _ members: String = "") -> String {
+        "class AppDelegate {\n\(members)\nfunc application(_ a: UIApplication, "
+            + "didReceiveRemoteNotification info: [AnyHashable: Any], fetchCompletionHandler done: "
+            + "@escaping (UIBackgroundFetchResult) -> Void) {\n\(body)\n}\n}\n"
+    }
+
+    @Test("a path with neither a report nor completion is told of once")
+    func neither() throws {
+        func faults(_ body: String) throws -> [SourceObservation.Fault] {
+            try Self.facts(["A.swift": Self.voip(body)])?.observations.compactMap {
+                if case .fault(let fault) = $0.subject { fault } else { nil }
+            } ?? []
+        }
+        let full = "Hub.reportNewIncomingCall(with: id, update: u) { _ in completion() }"
+        #expect(
+            try faults("if p.isEnd {\nendCall(p)\n} else {\n\(full)\n}") == [.voipPathWithoutEither]
+        )
+        #expect(
+            try faults("if p.isEnd {\nendCall(p)\ncompletion()\n} else {\n\(full)\n}")
+                == [.voipPathWithoutReport])
+        #expect(try faults("if p.isEnd { endCall(p) }\n\(full)") == [])
+    }
+
+    private static func open(_ files: [String: String]) throws -> [String] {
+        try facts(files)?.openHandlers.flatMap { $0.rules.sorted().map(\.rawValue) } ?? []
+    }
+
+    @Test(
+        "a handler of VoIP pushes that leaves the push, or its completion handler, to others",
+        arguments: [
+            ("sdk.handle(p)\ncompletion()", ["CF009", "CF033"]),
+            (
+                "NotificationCenter.default.post(name: n, object: p)\ncompletion()",
+                ["CF009", "CF033"]
+            ),
+            ("delegate?.take(p, completion)", ["CF009", "CF033", "CF034"]),
+            ("\(report)\nsdk.finish(completion)", ["CF034"]),
+            ("\(report)\npending = completion", ["CF034"]),
+            ("\(report)\npending.append(completion)", ["CF034"]),
+            (
+                "if sdk.handle(p, completion) { return }\n\(report)\ncompletion()",
+                ["CF033", "CF034"]
+            ),
+            ("Calls.shared.take(p, completion)", []),
+            ("Calls.shared.ring(p, completion)", []),
+            ("Calls.shared.keep(p, completion)", ["CF034"]),
+            ("\(report)\ncompletion()", []), ("queue.async { \(report)\ncompletion() }", []),
+            ("Hub.reportNewIncomingCall(with: id, update: u) { _ in completion() }", []),
+            ("other()\ncompletion()", []),
+        ])
+    func openCalls(body: String, rules: [String]) throws {
+        let calls =
+            "class Calls {\nstatic let shared = Calls()\n"
+            + "func take(_ p: P, _ done: () -> Void) { \(Self.report)\ndone() }\n"
+            + "func ring(_ p: P, _ done: () -> Void) {\n"
+            + "provider.reportNewIncomingCall(with: id, update: u) { _ in done() }\n}\n"
+            + "func keep(_ p: P, _ done: () -> Void) { \(Self.report)\nsdk.done(done) }\n}"
+        #expect(try Self.open(["A.swift": Self.voip(body), "B.swift": calls]) == rules)
+    }
+
+    @Test(
+        "a handler of silent pushes that leaves its completion handler to others",
+        arguments: [
+            ("sdk.handle(info, done)", ["CF003"]), ("self.done = done", ["CF003"]),
+            ("sdk.load { done(.newData) }", ["CF003"]),
+            ("if sdk.handle(info, done) { return }\ndone(.noData)", ["CF003"]),
+            ("Store.shared.load { done(.newData) }", []), ("Store.shared.pass(done)", ["CF003"]),
+            ("own { done(.newData) }", []), ("done(.newData)", []),
+            ("sdk.handle(info)\ndone(.newData)", []), ("print(info)", []),
+            ("DispatchQueue.main.async { done(.newData) }", []),
+            ("session.dataTask(with: r) { _, _, _ in done(.noData) }.resume()", []),
+        ])
+    func openSilent(body: String, rules: [String]) throws {
+        let store =
+            "class Store {\nstatic let shared = Store()\nfunc load(then: () -> Void) { then() }\n"
+            + "func pass(_ done: (R) -> Void) { sdk.take(done) }\n}"
+        #expect(
+            try Self.open([
+                "A.swift": Self.silent(body, "func own(then: () -> Void) { then() }"),
+                "B.swift": store,
+            ]) == rules)
+    }
+
+    @Test("the sentence about such handlers names up to three of them")
+    func sentence() throws {
+        let files = Dictionary(
+            uniqueKeysWithValues: (1...5).map { number in
+                ("\(number).swift", Self.silent("sdk.handle(info, done)"))
+            })
+        func statement(_ files: [String: String]) throws -> [String] {
+            var handlers = OpenHandlers()
+            let bundle = AppFacts.Bundle(name: "App", sources: try Self.facts(files))
+            handlers.add(AppFacts(bundles: [bundle]), besides: [])
+            handlers.add(AppFacts(bundles: [bundle]), besides: [])
+            return handlers.unjudged.map(\.description)
+        }
+        let all = try #require(try statement(files).first)
+        #expect(
+            all.hasPrefix("App: 5 handlers of silent pushes leave their completion handlers to "))
+        #expect(all.hasSuffix("3.swift:3, …): CF003 not judged."))
+        let one = try statement(["A.swift": Self.voip("sdk.handle(p)\ncompletion()")])
+        #expect(one.count == 1)
+        #expect(
+            one.first?.hasPrefix("App: 1 handler of VoIP pushes leaves the push to code") == true)
+        #expect(one.first?.hasSuffix("A.swift:3): CF009, CF033 not judged.") == true)
+    }
+}
