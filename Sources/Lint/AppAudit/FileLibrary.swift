@@ -239,7 +239,11 @@ extension FileLibrary {
         let called = Set(digests.flatMap { $0.entries.compactMap(\.calls) })
         if isKnown, isWhole, !called.isEmpty {
             let occasions = callers.occasions(of: called, in: present)
-            for index in digests.indices { digests[index].apply(occasions) }
+            let uncalled = callers.uncalled(called, in: present)
+            for index in digests.indices {
+                digests[index].apply(occasions)
+                digests[index].markUncalled(uncalled)
+            }
         }
         let (followed, unfollowed) = followed(digests.flatMap(\.handovers), in: list)
         digests += followed

@@ -15,7 +15,7 @@ struct AuditTests {
             func application(_ application: UIApplication,
                 didReceiveRemoteNotification info: [AnyHashable: Any]
             ) async -> UIBackgroundFetchResult { await Sync.run() }
-            func schedule() {
+            func applicationDidFinishLaunching(_ application: UIApplication) {
                 BGTaskScheduler.shared.register(forTaskWithIdentifier: Tasks.refresh, using: nil) {
                     ($0 as? BGAppRefreshTask)?.setTaskCompleted(success: true)
                 }

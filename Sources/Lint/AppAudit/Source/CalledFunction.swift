@@ -158,6 +158,14 @@ final class CallerIndex {
         return occasions
     }
 
+    /// Those of some functions that no file uses.
+    func uncalled(
+        _ functions: Set<CalledFunction>, in files: [String]
+    ) -> Set<CalledFunction> {
+        let found = uses(of: functions, in: files)
+        return functions.filter { found[$0]?.isEmpty ?? true }
+    }
+
     /// The uses of functions in files, up to the first file with one that shows nothing.
     private func uses(
         of functions: Set<CalledFunction>, in files: [String]

@@ -98,6 +98,16 @@ struct SourceDigest: Sendable {
         }
     }
 
+    /// Marks the observations in functions that no file calls, unless the system may.
+    mutating func markUncalled(_ functions: Set<CalledFunction>) {
+        for index in entries.indices
+        where entries[index].calls.map(functions.contains) == true
+            && !entries[index].callers.isEmpty
+        {
+            entries[index].observation.isUncalled = true
+        }
+    }
+
     /// Marks the observations in these types as code that does not run.
     mutating func markUnused(_ delegates: Set<String>) {
         for index in entries.indices
@@ -139,7 +149,8 @@ extension SourceObservation.Subject {
     /// Whether it matters only if the code runs.
     var needsCaller: Bool {
         switch self {
-        case .fault, .pathWithoutCompletion, .remoteNotificationRegistration, .voipRegistration:
+        case .fault, .pathWithoutCompletion, .remoteNotificationRegistration, .voipRegistration,
+            .registeredTask:
             true
         default: false
         }

@@ -39,12 +39,13 @@ extension SourceReader {
             see(.registeredTask(nil, own), at: index, named: expression)
             return
         }
+        let uses = uses(of: function)
         let occasions = Set(
-            uses(of: function).map { use -> SourceObservation.Occasion in
+            uses.map { use -> SourceObservation.Occasion in
                 if case .occasion(let occasion) = use { occasion } else { .unknown }
             })
         let late = occasions.allSatisfy(\.isLate) ? occasions.first : nil
-        let isElsewhere = function.name != "application" && mentions(of: function.name).isEmpty
+        let isElsewhere = !["application", "init"].contains(function.name) && uses.isEmpty
         see(
             .registeredTask(nil, late ?? (isElsewhere ? .elsewhere : .unknown)), at: index,
             named: expression)

@@ -271,7 +271,9 @@ extension AppRules {
                     }
                 })
             for seen in bundle.observations
-            where bundle.builds(seen) && bundle.mayRun(seen) && !scenes.contains(seen.place) {
+            where bundle.builds(seen) && bundle.mayRun(seen) && !seen.isUncalled
+                && !scenes.contains(seen.place)
+            {
                 guard case .registeredTask(let identifier, let occasion) = seen.subject else {
                     continue
                 }
