@@ -16,6 +16,7 @@ struct CalledFunction: Hashable, Sendable {
         var isUnknown: Bool { if case .unknown = self { true } else { false } }
     }
 
+    /// The name; `init` for an initializer.
     let name: String
     /// The labels of its parameters.
     let labels: [String]
@@ -23,6 +24,9 @@ struct CalledFunction: Hashable, Sendable {
     let type: String?
     /// What the type inherits in its file.
     let inherited: [String]
+
+    /// The word that text has which may call it: its name, or the type that an initializer makes.
+    var word: String { name == "init" ? type ?? name : name }
 
     /// Whether the labels of a call fit.
     func fits(_ site: CallSite) -> Bool {
@@ -43,9 +47,14 @@ extension SourceReader {
     /// The function around a token, and in no other function.
     func calledFunction(around index: Int) -> CalledFunction? {
         guard let scope = outerFunction(of: index), case .function(let head) = scope.kind,
-            head.name != "init", WordFilter.canFind(head.name)
+            WordFilter.canFind(head.name)
         else { return nil }
         let type = owner(around: scope.head)
+        if head.name == "init" {
+            guard let type, !text.isObjectiveC, WordFilter.canFind(type.name),
+                type.inherited.allSatisfy(Self.isPlainBase)
+            else { return nil }
+        }
         return CalledFunction(
             name: head.name, labels: head.parameters.map(\.label), type: type?.name,
             inherited: type?.inherited ?? [])
@@ -53,7 +62,8 @@ extension SourceReader {
 
     /// The mentions of a function in this file.
     func uses(of function: CalledFunction) -> [CalledFunction.Use] {
-        mentions(of: function.name).compactMap { index -> CalledFunction.Use? in
+        if function.name == "init" { return makings(of: function) }
+        return mentions(of: function.name).compactMap { index -> CalledFunction.Use? in
             guard isCall(index), let site = text.call(at: index) else {
                 // A case of an enumeration, or a variable with this name.
                 let before = text[index - 1]
@@ -170,7 +180,7 @@ final class CallerIndex {
     private func uses(
         of functions: Set<CalledFunction>, in files: [String]
     ) -> [CalledFunction: [CalledFunction.Use]] {
-        var open = Dictionary(grouping: functions, by: \.name)
+        var open = Dictionary(grouping: functions, by: \.word)
         var words = index.words(Set(open.keys))
         var found: [CalledFunction: [CalledFunction.Use]] = [:]
         for path in files {
@@ -182,7 +192,7 @@ final class CallerIndex {
                 guard let uses = known[function]?[path] else { continue }
                 found[function, default: []] += uses
                 guard uses.contains(where: \.isUnknown) else { continue }
-                open[function.name]?.removeAll { $0 == function }
+                open[function.word]?.removeAll { $0 == function }
             }
             words.removeAll { open[$0.text]?.isEmpty == true }
         }
