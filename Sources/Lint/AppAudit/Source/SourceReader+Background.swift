@@ -85,6 +85,7 @@ extension SourceReader {
             ["UIApplication", "application", "sharedApplication", "shared", "app"].contains(
                 text.tokens[$0].text)
         }
+        let isOfProperty = owner.isName && isApplication(named: owner.text)
         // A function with other labels is one of the app: `beginBackgroundTask(reason: …)`.
         let isOther =
             text.sees("(", at: index + 1) && text.isLabel(index + 2)
@@ -92,7 +93,7 @@ extension SourceReader {
             // `Manager.shared.beginBackgroundTask { … }`
             || text.sees(".", "shared", at: index - 3)
                 && text[index - 4]?.text.hasSuffix("Application") != true
-        guard isOfApplication, !isOther else { return }
+        guard isOfApplication || isOfProperty, !isOther else { return }
         if isThrownAway(index) {
             see(.fault(.assertionThrownAway), at: index)
         } else if lacksExpiration(index) {

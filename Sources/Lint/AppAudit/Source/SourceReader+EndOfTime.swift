@@ -151,4 +151,28 @@ extension SourceReader {
             word > begin && runsOnce(word, in: body) || helpers.contains { $0.contains(word) }
         }
     }
+
+    /// Whether all that declares a name in this file makes it the application: `let host =
+    /// UIApplication.shared`, `var host: UIApplication`, `UIApplication *host`.
+    func isApplication(named name: String) -> Bool {
+        let declarations = text.places(of: name).compactMap { index -> Bool? in
+            if text.isObjectiveC {
+                guard text.sees("*", at: index - 1), text[index - 2]?.isName == true else {
+                    return nil
+                }
+                return text.sees("UIApplication", at: index - 2)
+            }
+            if text.sees(":", at: index + 1) {
+                // `f(host: host)` declares nothing.
+                guard text[index + 2]?.text.first?.isUppercase == true else { return nil }
+                return text.sees("UIApplication", at: index + 2)
+                    && !text.sees(".", at: index + 3)
+            }
+            let isDeclared = text.sees("let", at: index - 1) || text.sees("var", at: index - 1)
+            guard isDeclared else { return nil }
+            return text.sees("=", "UIApplication", ".", "shared", at: index + 1)
+                && !text.sees(".", at: index + 5)
+        }
+        return !declarations.isEmpty && declarations.allSatisfy { $0 }
+    }
 }
