@@ -57,9 +57,13 @@ public struct Audit: Sendable {
         var librarySources: [String] = []
         for (index, path) in (found.projects + found.tuistManifests).enumerated() {
             let before = library.problems.count
-            guard let reader = ProjectReader(path, library) else {
+            guard var reader = ProjectReader(path, library) else {
                 if !targets.isEmpty { library.setAsideProblems(from: before) }
                 continue
+            }
+            if let newer = reader.successor(among: found.leftOutDescriptions) {
+                reader = newer.reader
+                found.noteOutdated(path, by: newer.path)
             }
             if !targets.isEmpty, targets.isDisjoint(with: reader.targetNames) {
                 library.setAsideProblems(from: before)
@@ -302,6 +306,12 @@ struct FoundFiles {
     /// The manifests that could not be read.
     private var unreadManifests: [String] = []
     private var specifications: [String] = []
+    /// The descriptions of projects that were generated, whose projects are read.
+    private(set) var leftOutDescriptions: [String] = []
+    /// The projects that were not generated again, by the description that was read instead.
+    private var outdated: [(project: String, description: String)] = []
+    /// The files that name the packages of scripts.
+    private var manifests: [String] = []
     /// The folders of pods.
     private var podFolders: [String] = []
     /// The files of project generators that are not supported.
@@ -324,9 +334,11 @@ struct FoundFiles {
         sources.sort()
         // A generated project contains more than its description.
         let made = Set(projects.map { Paths.folder(of: Paths.folder(of: $0)) })
-        projects += specifications.filter {
-            named.contains($0) || !made.contains(Paths.folder(of: $0))
+        let isRead = { [named] (path: String) in
+            named.contains(path) || !made.contains(Paths.folder(of: path))
         }
+        projects += specifications.filter(isRead)
+        leftOutDescriptions = specifications.filter { !isRead($0) }
         tuistManifests.removeAll { made.contains(Paths.folder(of: $0)) }
         generators += tuistManifests
         if !tuistManifests.isEmpty { otherBuilds.insert("Project.swift") }
@@ -336,6 +348,11 @@ struct FoundFiles {
 
     /// Records that a description of a project was read.
     mutating func noteRead(_ path: String) { unreadManifests.removeAll { $0 == path } }
+
+    /// Records that the description of a project was read, since the project is older.
+    mutating func noteOutdated(_ project: String, by description: String) {
+        outdated.append((project, description))
+    }
 
     private mutating func sort(_ file: String) {
         let name = Paths.name(of: file)
@@ -440,15 +457,21 @@ struct FoundFiles {
         }
     }
 
-    /// The entries of the report for manifests that were not read.
+    /// The entries of the report for manifests and projects that were not read.
     var unjudged: [AuditReport.Unjudged] {
-        guard let first = unreadManifests.first else { return [] }
+        let replaced = outdated.map { project, description in
+            AuditReport.Unjudged(
+                targets: [],
+                reason: "\(project) names source files that are gone, and lacks some of "
+                    + "\(description), which was judged instead", rules: [])
+        }
+        guard let first = unreadManifests.first else { return replaced }
         let count = unreadManifests.count
         let manifests =
             count == 1
             ? "\(first) of Tuist was"
             : "\(count) manifests of Tuist, such as \(first), were"
-        return [
+        return replaced + [
             AuditReport.Unjudged(
                 targets: [],
                 reason: manifests + " not read; run `tuist generate`, and audit what it makes",

@@ -289,7 +289,7 @@ extension FileLibrary {
 
     /// Whether a tool writes a source file, by its name: `GeneratedPluginRegistrant.m`,
     /// `R.generated.swift`, `api.pb.swift`.
-    private static func isGenerated(_ path: String) -> Bool {
+    static func isGenerated(_ path: String) -> Bool {
         let name = Paths.stem(of: path).lowercased()
         return name.contains("generated") || name.hasSuffix(".pb") || name.hasSuffix(".grpc")
     }

@@ -66,6 +66,35 @@ struct ProjectReader {
         return paths
     }
 
+    /// The description of this Xcode project, if the project was not generated again since: it
+    /// cannot be built without the files that are gone, and lacks files that the description has.
+    func successor(among descriptions: [String]) -> (path: String, reader: ProjectReader)? {
+        guard let project = project as? XcodeProject else { return nil }
+        let near = descriptions.filter { path in
+            Paths.folder(of: path) == project.folder
+                && ["project.yml", "project.yaml"].contains(Paths.name(of: path))
+        }
+        guard near.count == 1, let path = near.first else { return nil }
+        let files = ownSources
+        let isGone = files.contains { file in
+            FileTree.kind(of: FileTree.place(of: file)) == nil
+                && !file.lowercased().contains("generated") && !FileLibrary.isGenerated(file)
+        }
+        guard isGone, let reader = ProjectReader(path, library),
+            Set(reader.targetNames) == Set(targetNames),
+            !reader.ownSources.isSubset(of: files)
+        else { return nil }
+        return (path, reader)
+    }
+
+    /// The source files of all targets, without those of packages.
+    private var ownSources: Set<String> {
+        project.targets.reduce(into: []) { files, target in
+            let list = project.sources(of: target, tree: library.tree)
+            files.formUnion(list.files.filter { !list.isShared($0) })
+        }
+    }
+
     /// The names of the build configurations, without duplicates, in order.
     var configurationNames: [String] {
         var names: [String] = []
