@@ -331,6 +331,7 @@ struct FoundFiles {
             for file in files where seen.insert(file).inserted { sort(file) }
             sources.add(files)
         }
+        if !ScriptFrameworks.areUsed(in: sources, manifests, tree) { sources.removeScripts() }
         sources.sort()
         // A generated project contains more than its description.
         let made = Set(projects.map { Paths.folder(of: Paths.folder(of: $0)) })
@@ -356,6 +357,7 @@ struct FoundFiles {
 
     private mutating func sort(_ file: String) {
         let name = Paths.name(of: file)
+        if ScriptFrameworks.manifests.contains(name) { manifests.append(file) }
         if name == "project.pbxproj", isProject(file) {
             projects.append(file)
         } else if name.hasSuffix("project.yml") || name.hasSuffix("project.yaml") {

@@ -64,6 +64,11 @@ struct SourceList {
         return list
     }
 
+    /// Leaves out scripts, which are no part of the app.
+    mutating func removeScripts() {
+        for language in UnreadSources.scriptLanguages { unread.languages[language] = nil }
+    }
+
     /// Sorts the files.
     mutating func sort() { files.sort() }
 }
@@ -80,6 +85,9 @@ struct UnreadSources: Hashable, Sendable {
         static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
     }
 
+    /// The languages that are not compiled.
+    static let scriptLanguages: Set = ["JavaScript", "TypeScript"]
+
     /// The number of files by language.
     var languages: [String: Int] = [:]
     /// The number of files that may belong to any target.
@@ -93,7 +101,7 @@ struct UnreadSources: Hashable, Sendable {
     /// Whether nothing was left unread but packages, frameworks and projects, and scripts, which
     /// iOS does not call.
     var isOfModulesOnly: Bool {
-        strays == 0 && languages.keys.allSatisfy { ["JavaScript", "TypeScript"].contains($0) }
+        strays == 0 && languages.keys.allSatisfy(Self.scriptLanguages.contains)
     }
 
     /// "12 Dart files and 3 packages (Alamofire, Kingfisher, Realm) were not read".
