@@ -100,6 +100,10 @@ struct BundleReader {
         let sources = library.facts(of: list)
         bundle.sources = sources
         library.noteUnread(list.unread, target: "")
+        // A library has none, and who names single files asks for no more.
+        if found.otherBuilds.isEmpty, list.files.contains(where: { !found.named.contains($0) }) {
+            library.noteNoInfo()
+        }
         var bundles: [AppFacts.Bundle] = []
         let pushNames = ["aps-environment", "com.apple.developer.aps-environment"]
         let lists = found.entitlements.compactMap { path in

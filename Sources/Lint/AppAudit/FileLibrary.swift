@@ -132,6 +132,14 @@ final class FileLibrary {
         if !unknown[index].targets.contains(target) { unknown[index].targets.append(target) }
     }
 
+    /// Records that there is no Info.plist of an app.
+    func noteNoInfo() {
+        unknown.append(
+            AuditReport.Unjudged(
+                targets: [], reason: "there is no Info.plist of an app, and no project",
+                rules: AppRules.table.filter(\.needsInfo).map(\.id)))
+    }
+
     /// Records the folders that could not be listed.
     func noteUnreadableFolders() {
         for folder in tree.unreadableFolders.sorted() {
