@@ -257,6 +257,7 @@ extension FileLibrary {
         digests += followed
         let guarded = digests.reduce(into: Set<String>()) { $0.formUnion($1.guarded) }
         let scheduled = digests.reduce(into: Set<String>()) { $0.formUnion($1.scheduled) }
+        let schedulers = digests.reduce(into: Set<String>()) { $0.formUnion($1.schedulers) }
         let wanted = digests.reduce(into: Set<String>()) { $0.formUnion($1.wantedNames) }
         let constants = self.constants(named: wanted, in: list.files)
         let isOwnComplete =
@@ -267,7 +268,8 @@ extension FileLibrary {
         var sources = AppFacts.Sources(
             digests.flatMap {
                 $0.observations(
-                    constants, guarded: guarded, scheduled: scheduled, mentions: mentions)
+                    constants, guarded: guarded, scheduled: scheduled, schedulers: schedulers,
+                    mentions: mentions)
             }
             .filter { !$0.isUncalled || !$0.isProvenByFile },
             isComplete: isOwnComplete && list.unread.isEmpty, isOwnComplete: isOwnComplete)

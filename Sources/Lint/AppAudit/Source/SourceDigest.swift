@@ -13,6 +13,8 @@ struct SourceDigest: Sendable {
         var delay: NumberProduct?
         /// The function that lacks something which its caller may have.
         var function: String?
+        /// The functions of other files that may have what it lacks.
+        var called: Set<String> = []
         /// The words of which one has to be in the app's text for the code to run, and those for
         /// the functions of this file that have them, in turn; empty if the system may call it.
         var callers: [Set<String>] = []
@@ -57,6 +59,8 @@ struct SourceDigest: Sendable {
     var guarded: Set<String> = []
     /// The functions that get a task from one that requests the next.
     var scheduled: Set<String> = []
+    /// The functions that request a task.
+    var schedulers: Set<String> = []
 
     /// Whether the file is part of other targets too.
     var isShared: Bool { entries.first?.observation.isShared == true }
@@ -120,13 +124,14 @@ struct SourceDigest: Sendable {
     /// each word, as far as they are known.
     func observations(
         _ constants: SourceConstants, guarded: Set<String> = [], scheduled: Set<String> = [],
-        mentions: [String: Int] = [:]
+        schedulers: Set<String> = [], mentions: [String: Int] = [:]
     ) -> [SourceObservation] {
         entries.compactMap { entry in
             if let function = entry.function {
                 let isOfNext = entry.observation.subject == .fault(.refreshWithoutNext)
                 if (isOfNext ? scheduled : guarded).contains(function) { return nil }
             }
+            if !entry.called.isDisjoint(with: schedulers) { return nil }
             if let delay = entry.delay {
                 guard let seconds = delay.value(constants), seconds > SourceReader.farthestSeconds
                 else { return nil }

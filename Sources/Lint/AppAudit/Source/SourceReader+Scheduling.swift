@@ -119,7 +119,26 @@ extension SourceReader {
         return false
     }
 
+    /// Notes what functions of other files code calls, which may request the next task.
+    mutating func noteCalled(_ body: Range<Int>) {
+        guard !digest.entries.isEmpty else { return }
+        digest.entries[digest.entries.count - 1].called = Set(
+            body.filter { isCall($0) && functions[text.tokens[$0].text] == nil }
+                .map { text.tokens[$0].text })
+    }
+
+    /// Notes the functions of this file that request a task, or call one that does.
+    private mutating func noteSchedulers() {
+        guard digest.schedulers.isEmpty else { return }
+        digest.schedulers = Set(
+            functions.filter { name, scope in
+                schedulesNext(text.content(ofBracket: scope.open), depth: 0, trusts: false)
+            }
+            .keys)
+    }
+
     private mutating func readRequest(_ work: SourceObservation.BackgroundWork, _ index: Int) {
+        noteSchedulers()
         see(.backgroundWork(work), at: index)
         if text.sees("(", "identifier", ":", at: index + 1) {
             see(.requestedTask(nil, work), at: index, named: index + 4)

@@ -264,9 +264,9 @@ extension SourceReader {
         let close = text.partners[index + 1]
         guard close > index, text.sees("{", at: close + 1) else { return }
         let body = text.content(ofBracket: close + 1)
-        if !body.isEmpty, !schedulesNext(body, depth: 0) {
-            see(.fault(.refreshWithoutNext), at: index)
-        }
+        guard !body.isEmpty, !schedulesNext(body, depth: 0) else { return }
+        see(.fault(.refreshWithoutNext), at: index)
+        noteCalled(body)
     }
 
     /// The names that a closure sets, and the name of a task's state.
@@ -423,11 +423,12 @@ extension SourceReader {
 
     /// Whether these tokens, or functions of this file that they call, request the next task, or
     /// may do so in another file, if that is trusted.
-    private func schedulesNext(_ body: Range<Int>, depth: Int, trusts: Bool = true) -> Bool {
+    func schedulesNext(_ body: Range<Int>, depth: Int, trusts: Bool = true) -> Bool {
         guard depth < 3 else { return false }
         for index in body where text.tokens[index].isName && !isInCatch(index, of: body) {
             let name = text.tokens[index].text.lowercased()
             // A notification is no task, and may be what a task looks for.
+            if isConstantOfScheduler(index, name) { continue }
             let isOfTask =
                 !name.contains("notification")
                 || ["task", "refresh", "background", "fetch", "sync"].contains(where: name.contains)
@@ -444,6 +445,13 @@ extension SourceReader {
             if schedulesNext(body, depth: depth + 1, trusts: trusts) { return true }
         }
         return false
+    }
+
+    /// Whether a token is a constant that is only passed on, and named after the scheduler:
+    /// `log(Event.schedulerPing)`.
+    private func isConstantOfScheduler(_ index: Int, _ name: String) -> Bool {
+        name.contains("scheduler") && text.sees(".", at: index - 1)
+            && (text.sees(")", at: index + 1) || text.sees(",", at: index + 1))
     }
 
     /// Whether a token of a body runs only after an error.
