@@ -211,8 +211,8 @@ struct CompletionPaths {
                 before = settledBefore[bracket] ?? isSettled
                 settledBefore[bracket] = before
             }
-            // One of many elements may be the one that it waits for.
-            if strictness.entersClosures, !runsForEach(body), !isMadeUpFor(open, depth),
+            // One of many runs may be the one that it waits for.
+            if strictness.entersClosures, !runsOften(body), !isMadeUpFor(open, depth),
                 !walk(body, isSettled: before, depth: depth + 1)
             {
                 gaps.append(open)
@@ -251,11 +251,16 @@ struct CompletionPaths {
             && other.gaps.count == gaps.count
     }
 
-    /// Whether a closure runs once per element of a sequence.
-    private func runsForEach(_ body: Range<Int>) -> Bool {
+    /// Whether a closure runs once per element of a sequence, or for each change or each time.
+    private func runsOften(_ body: Range<Int>) -> Bool {
         let scope = text.scopeIndices[body.lowerBound]
         guard scope >= 0, case .closure(let callee?) = text.scopes[scope].kind else { return false }
-        return ["forEach", "map", "compactMap", "flatMap"].contains(callee)
+        if callee == "scheduledTimer" {
+            let head = max(0, body.lowerBound - AuditLimits.headWords)..<body.lowerBound
+            return head.contains { text.sees("repeats", ":", "true", at: $0) }
+        }
+        return ["forEach", "map", "compactMap", "flatMap", "observe", "addObserver"]
+            .contains(callee)
     }
 
     /// Skips a nested function: only a call of it has an effect.

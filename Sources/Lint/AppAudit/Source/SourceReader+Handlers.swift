@@ -27,6 +27,7 @@ extension SourceReader {
         see(
             .remoteNotificationHandler(inSceneDelegate: type?.isSceneDelegate == true),
             at: scope.head)
+        guard !isOfProtocol(scope) else { return }
         // A handler that returns whether it handled the push leaves others to its caller.
         let answers = answers(scope)
         if !answers || !mayReturnNo(scope) { readWork(of: scope, completion?.name) }
@@ -48,8 +49,14 @@ extension SourceReader {
             })
         else { return }
         see(.legacyFetch, at: scope.head)
-        guard head.name == "application", !answers(scope) else { return }
+        guard head.name == "application", !answers(scope), !isOfProtocol(scope) else { return }
         readPaths(to: completion.name, in: scope, .fault(.fetchPathWithoutCompletion))
+    }
+
+    /// Whether a function is a default of a protocol of this file, which the system does not call.
+    private func isOfProtocol(_ scope: SourceScope) -> Bool {
+        guard let type = text.type(around: scope.head) else { return false }
+        return text.places(of: type.name).contains { text.sees("protocol", at: $0 - 1) }
     }
 
     /// Whether a function returns whether something was for it.
