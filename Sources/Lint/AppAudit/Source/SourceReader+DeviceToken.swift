@@ -135,7 +135,7 @@ extension SourceReader {
             if token.isMark("{") || token.isMark(";") { return false }
             if token.isMark("("), text.partners[before] > index {
                 return text[before - 1].map { Self.logCalls.contains($0.text) } == true
-                    || isOfLog(before - 1)
+                    || isCertainLog(before - 1) || isOfLog(before - 1)
             }
             before =
                 text.partners[before] >= 0 && text.partners[before] < before
@@ -248,6 +248,20 @@ extension SourceReader {
             && ["(", ",", ":"].contains { text[word - 2]?.isMark($0) == true }
         return token.isName && !text.isLabel(word) && !isListed && !Self.namesFlag(token.text)
             && (Self.namesDeviceToken(token.text) || isData(word)) && !isReadBack(word)
+            && !isGivenToClosure(word)
+    }
+
+    /// Whether a name is the parameter of a closure: whose token it is, only what calls it tells.
+    private func isGivenToClosure(_ word: Int) -> Bool {
+        for scope in text.scopes(around: word) {
+            switch scope.kind {
+            case .closure:
+                if closureParameters(scope).contains(text.tokens[word].text) { return true }
+            case .control: continue
+            case .function, .type: return false
+            }
+        }
+        return false
     }
 
     /// Whether a name stands for what was stored before, which is only moved: `NSString *token =

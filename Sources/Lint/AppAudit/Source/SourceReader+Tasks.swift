@@ -47,7 +47,7 @@ extension SourceReader {
 
     /// The names of a closure's parameters: `{ [weak self] task in`, `^(BGTask *task) {`; `$0` if
     /// there are none.
-    private func closureParameters(_ closure: SourceScope) -> [String] {
+    func closureParameters(_ closure: SourceScope) -> [String] {
         if text.isObjectiveC {
             guard text[closure.open - 1]?.isMark(")") == true else { return [] }
             return text[closure.open - 2].map { [$0.text] } ?? []
