@@ -87,7 +87,10 @@ extension SourceReader {
             if text[owner]?.text == "delegate" { return false }
         }
         guard owner < index, let name = text[owner]?.text else { return false }
-        return ["AVAudioSession", "UIDevice", "UIApplication", "URLSession"].contains(name)
+        return [
+            "AVAudioSession", "UIDevice", "UIApplication", "URLSession", "DispatchTime",
+            "DispatchWallTime",
+        ].contains(name)
     }
 
     /// Whether a call gets a closure, or the name of one.
