@@ -48,11 +48,8 @@ extension AppRules {
     ]
 
     private static func endedFetch(_ facts: AppFacts, _ findings: inout AppFindings) {
-        for app in facts.apps where app.platform == .iOS {
-            guard !app.mayBeIncomplete, app.info?["BGTaskSchedulerPermittedIdentifiers"] != nil,
-                let target = app.deploymentTarget, target.value >= SystemVersion(13),
-                // The handler of a task may do its work by it.
-                !app.shows({ $0 == .legacyFetchCall }),
+        for app in facts.apps {
+            guard endsFetch(app),
                 let handler = app.observations.first(where: {
                     $0.subject == .legacyFetch && !$0.isShared && !$0.isUncalled && app.builds($0)
                 })
@@ -62,6 +59,16 @@ extension AppRules {
                 "iOS calls no performFetchWithCompletionHandler in an app whose Info.plist has "
                     + "BGTaskSchedulerPermittedIdentifiers")
         }
+    }
+
+    /// Whether iOS calls no handler of background fetch in an app, and its own code does not.
+    static func endsFetch(_ app: AppFacts.Bundle) -> Bool {
+        guard app.role == .app, app.platform == .iOS, !app.mayBeIncomplete,
+            app.info?["BGTaskSchedulerPermittedIdentifiers"] != nil,
+            let target = app.deploymentTarget, target.value >= SystemVersion(13)
+        else { return false }
+        // The handler of a task may do its work by it.
+        return !app.shows { $0 == .legacyFetchCall }
     }
 
     private static func tasksWithoutMode(_ facts: AppFacts, _ findings: inout AppFindings) {

@@ -42,6 +42,8 @@ extension AppRules {
                 let isFetched =
                     seen.subject == .fault(.fetchPathWithoutCompletion)
                     && (bundle.info == nil || bundle.mode(.fetch) != nil)
+                    // Rule CF051 covers a handler that iOS calls no more.
+                    && !endsFetch(bundle)
                 guard seen.subject == .pathWithoutCompletion || isFetched else { return }
                 findings.suspect(bundle, at: seen.place)
             }

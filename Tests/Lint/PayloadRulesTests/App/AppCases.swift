@@ -57,6 +57,13 @@ extension AppCase {
         source(
             "CF003", "a fetch", [.fault(.fetchPathWithoutCompletion)], info: Plist.modes("fetch"),
             .warning),
+        AppCase(
+            "CF003", "a fetch that iOS does not call",
+            .app(
+                info: [
+                    "UIBackgroundModes": .list("fetch"),
+                    "BGTaskSchedulerPermittedIdentifiers": .list("a"),
+                ], seen: [.fault(.fetchPathWithoutCompletion)], deploymentTarget: "13.0"), nil),
         source("CF003", "a fetch without its mode", [.fault(.fetchPathWithoutCompletion)], nil),
         source("CF003", "none", [handler], nil),
 
