@@ -51,6 +51,14 @@ struct CurlTests {
                 "cat > p.apns <<'EOF'\n{\"aps\":{\"badge\":\"1\"}}\nEOF\n"
                     + "xcrun simctl push booted com.a.b p.apns\n", "2:17"
             ),
+            (
+                "cat > p.apns 2>&1 <<'EOF'\n{\"aps\":{\"badge\":\"1\"}}\nEOF\n"
+                    + "xcrun simctl push booted com.a.b p.apns 2>&1 | tee x.log\n", "2:17"
+            ),
+            (
+                "echo '{\"aps\":{\"badge\":\"1\"}}' 1> p.apns 2>/dev/null\n"
+                    + "xcrun simctl push booted com.a.b p.apns >/dev/null 2>&1\n", "1:23"
+            ),
         ])
     func simulator(text: String, place: String) async throws {
         #expect(try await Self.findings(text, "G014") == ["G014 \(place) /aps/badge"])

@@ -64,6 +64,45 @@ struct HTTPRequestsTests {
         #expect(found.map { $0.prefix(5) }.sorted() == ["VO005", "VO006", "VO015"], "\(found)")
     }
 
+    @Test(
+        "a remark behind a line is for people",
+        arguments: ["  // must", " # x", "\t# a // b", " #x", "   //5 or 10", " // \u{fc}", ""])
+    func remarks(remark: String) async throws {
+        let fields = [
+            "apns-push-type: background", "apns-topic: com.a.b", "apns-priority: 5",
+            "apns-expiration: 0", "authorization: bearer <jwt>",
+        ]
+        let lines = fields.map { $0 + remark + "\n" }.joined()
+        let body = "\n{\"aps\":{\"content-available\":1}}\n"
+        let request = "POST /3/device/<the token # 1>\(remark)\n\(lines)\(body)"
+        let frames =
+            "HEADERS\n:method = POST\n:path = /3/device/<token>\(remark)\n"
+            + lines.replacing(":", with: " =") + "DATA\n" + body
+        for text in [request, frames, lines + body] {
+            for name in ["a.http", "a.txt", "a.md"] {
+                let shown = name == "a.md" ? "# A\n\n```\n\(text)```\n" : text
+                #expect(
+                    try await Self.findings(shown, "H,G,BG006", name: name) == [],
+                    "\(name) \(text)")
+            }
+        }
+        let wrong = request.replacing("apns-priority: 5", with: "apns-priority: 10")
+        for name in ["a.http", "a.txt", "a.md"] {
+            let shown = name == "a.md" ? "# A\n\n```\n\(wrong)```\n" : wrong
+            #expect(
+                try await Self.findings(shown, "BG006", name: name).map { $0.prefix(5) }
+                    == ["BG006"], "\(name)")
+        }
+    }
+
+    @Test(
+        "a mark within a value is none",
+        arguments: ["com.a.b#c", "com.a//b", "{{a # b}}", "<b // c>"])
+    func marks(topic: String) async throws {
+        let text = "apns-topic: \(topic)"
+        #expect(HTTPRequests.withoutRemark(text[...]) == text[...])
+    }
+
     @Test("a request without a file's name is told by its first line", arguments: ["\n", "\r\n"])
     func text(lineEnd: String) async throws {
         let text = """
@@ -98,14 +137,12 @@ struct HTTPRequestsTests {
 
     @Test("a missing provider token and a misspelt header are reported once")
     func repeated() async throws {
-        let location = """
-            POST https://api.push.apple.com/3/device/{{token}}
-            apns-topic: com.example.app.location-query
-            apns-push-type: location
-
-            {"aps":{}}
-            """
-        #expect(try await Self.findings(location, "H019,LO001") == ["LO001 1:1 "])
+        let location =
+            "curl --cert c.pem -H 'apns-topic: com.example.app.location-query' "
+            + "-H 'apns-push-type: location' -d '{\"aps\":{}}' "
+            + "https://api.push.apple.com/3/device/$T\n"
+        #expect(
+            try await Self.findings(location, "H019,LO001", name: "a.sh") == ["LO001 1:1 "])
         let call = """
             POST https://api.push.apple.com/3/device/{{token}}
             apns-topic: com.example.app.voip

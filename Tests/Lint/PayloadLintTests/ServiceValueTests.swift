@@ -121,6 +121,20 @@ struct ServiceValueTests {
             (#"{"aps":{"alert":"x"},"voip":true,"title":"c"}"#, []),
             (#"{"aps":{"alert":"x"},"features":{"voip":true},"sessionId":"c"}"#, []),
             (#"{"aps":{"alert":"x"},"voip":true,"call_id":"c","event":"missed"}"#, []),
+            (
+                #"{"aps":{"content-available":1},"callUUID":"0","handle":"a"}"#,
+                ["warning VO009 /aps/content-available"]
+            ),
+            (#"{"aps":{"content-available":1},"callUUID":"0","handle":"a","type":"log"}"#, []),
+            (#"{"aps":{"content-available":1},"callUUID":"0","handle":"a","event":"end"}"#, []),
+            (#"{"aps":{"content-available":1},"callUUID":"0"}"#, []),
+            (#"{"aps":{"content-available":1},"handle":"a"}"#, []),
+            (#"{"aps":{"content-available":1},"callId":"0","handle":"a"}"#, []),
+            (#"{"aps":{"content-available":1},"call":{"callUUID":"0","handle":"a"}}"#, []),
+            (#"{"aps":{"alert":"x"},"callUUID":"0","handle":"a"}"#, []),
+            (#"{"aps":{"badge":1},"callUUID":"0","handle":"a"}"#, []),
+            (#"{"aps":{},"callUUID":"0","handle":"a"}"#, []),
+            (#"{"aps":{"content-available":1},"callUUID":"0","handles":["a"]}"#, []),
         ])
     func calls(text: String, expected: [String]) async throws {
         #expect(try await FirebaseTests.findings(text) == expected)

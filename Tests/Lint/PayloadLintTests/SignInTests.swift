@@ -78,6 +78,6 @@ struct SignInTests {
         let partial = sketch.replacing("\n\n", with: "\napns-priority: 5\n\n")
         #expect(
             try await FirebaseTests.findings(partial, name: "a.http")
-                == ["warning H004 ", "warning H006 ", "warning H019 "])
+                == ["warning H004 ", "warning H006 "])
     }
 }

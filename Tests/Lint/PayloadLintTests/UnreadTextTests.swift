@@ -53,6 +53,43 @@ struct UnreadTextTests {
                 == ["error G014 /aps/badge"])
     }
 
+    @Test("what a call is told apart from is no other push")
+    func contrast() async throws {
+        let block = #"{"aps":{"content-available":1},"call_id":"c"}"#
+        let told = [
+            "Calls use their own channel (separate from alert pushes).",
+            "Unlike alert pushes, it wakes the app:", "It is different from a normal push:",
+        ]
+        let silent = [
+            "Alert pushes are separate from calls:", "A separate alert push follows:",
+            "Unlike calls, a message is sent as:", "From the background, send:",
+            "It differs. Send an alert push:", "Separate from this, a normal push follows:",
+            "Use a different alert for:", "Unlike alert pushes, a background push is:",
+            "Ended calls are different:", "For Android, send the same:",
+        ]
+        for text in told + silent {
+            let page = Self.page("VoIP push", "json", block)
+                .replacing("\n\n```json", with: "\n\n\(text)\n\n```json")
+            #expect(
+                try await FirebaseTests.findings(page, name: "a.md")
+                    == (told.contains(text) ? ["warning VO009 /aps/content-available"] : []),
+                "\(text)")
+        }
+    }
+
+    @Test("a file that is abridged holds a payload, whatever it is called")
+    func abridged() async throws {
+        let short = "{\n  \"aps\": {\n    \"content-state\": { ... }\n  }\n}\n"
+        for name in ["a.json", "a.txt", "push", "a.tmpl"] {
+            let said = try await Self.reasons(short, name: name)
+            #expect(said.count == 1, "\(said)")
+            let isSaid = said.first?.contains("the payload in line 1 is not judged") == true
+            #expect(isSaid || name == "a.tmpl", "\(name) \(said)")
+        }
+        let other = try await Self.reasons("{ \"a\": { ... } }\n", name: "a.json")
+        #expect(other.count == 1 && other[0].contains("no push to APNs was found"))
+    }
+
     @Test("a title for PushKit says of which type a payload is")
     func titles() async throws {
         let block = #"{"aps":{"alert":"Incoming"},"caller":"Ann"}"#

@@ -63,12 +63,6 @@ struct PushChecker: Sendable {
     /// The rules about a member by itself, whatever is beside it.
     private static let ofMembers: Set<RuleID> = ["G011", "G012", "G014"]
 
-    /// The rules by which a header is missing beside the push type.
-    private static let ofHeaders: Set<RuleID> = ["H006", "H019", "LO001"]
-
-    /// The rules by which a provider token is missing, where a certificate would do otherwise.
-    private static let ofTokens: Set<RuleID> = ["H019", "LO001"]
-
     /// Checks a document of the file `text`.
     func check(_ document: PushDocument, in text: SourceText) -> Result {
         var result = Result()
@@ -176,9 +170,7 @@ struct PushChecker: Sendable {
         return diagnostics.filter { diagnostic in
             let isOfCall = ofCalls.contains(diagnostic.rule)
             var particular = (general[diagnostic.rule] ?? []).union(isOfCall ? ["VO016"] : [])
-            if hasNoHeaders, Self.ofHeaders.contains(diagnostic.rule) {
-                particular.insert("H004")
-            }
+            if hasNoHeaders, diagnostic.rule == "H006" { particular.insert("H004") }
             return !particular.lazy.flatMap { others[$0] ?? [] }.contains { other in
                 (isOfCall && other.rule == "VO016"
                     || other.pointer == diagnostic.pointer
@@ -281,13 +273,10 @@ struct PushChecker: Sendable {
         return weight
     }
 
-    /// Whether an error may be none: the token may come from elsewhere, and a page may show the
-    /// headers of one push beside the payload of another. What holds for every payload is certain.
+    /// Whether an error may be none: a page may show the headers of one push beside the payload of
+    /// another. What holds for every payload is certain.
     private func isDoubtful(_ diagnostic: Diagnostic, in item: PushItem) -> Bool {
-        if diagnostic.header == "authorization", item.isAuthenticatedElsewhere {
-            return Self.ofTokens.contains(diagnostic.rule)
-        }
-        return item.isJoined && !diagnostic.rule.rawValue.hasPrefix("G")
+        item.isJoined && !diagnostic.rule.rawValue.hasPrefix("G")
     }
 
     /// Whether a finding does not apply to how the push is sent: the reserved keys of Firebase
@@ -321,8 +310,8 @@ struct PushChecker: Sendable {
         case "G013":
             item.places.origins[diagnostic.pointer] != nil
                 && diagnostic.pointer.lowercased().filter(\.isLetter) != "contentavailable"
-        // The sender may put the time in.
-        case "LA010": item.isPartial
+        // The sender may put the time in, and the reader of a page will.
+        case "LA010": item.isPartial || item.isInPage
         default: false
         }
     }

@@ -8,7 +8,8 @@ extension DocumentReader {
     /// Reads a text of titles and objects. Returns `nil` for any other text, or if it is not about
     /// pushes.
     func readTitled(_ bytes: [UInt8]) -> PushDocument? {
-        guard Self.brokenTextMentionsPush(bytes), let objects = Self.objects(behindTitlesIn: bytes)
+        guard Self.brokenTextMentionsPush(bytes) || Self.mentionsService(bytes),
+            let objects = Self.objects(behindTitlesIn: bytes)
         else { return nil }
         var result = PushDocument(kind: .request)
         for object in objects {
@@ -17,18 +18,22 @@ extension DocumentReader {
             for index in bytes.indices where !object.contains(index) && bytes[index] != 0x0a {
                 text[index] = 0x20
             }
+            let title = Self.title(before: object.lowerBound, in: bytes)
+            let readable = IllustratedJSON(text)
             let inner: PushDocument
-            do throws(JSONSyntaxError) {
-                inner = read(try JSONScanner.scan(text))
-            } catch {
+            if readable.hasComments || (try? JSONScanner.scan(text)) != nil {
+                // A comment may say what is wrong.
+                guard !readable.hasComments || Self.namesPayload(title) && !Self.isOther(title),
+                    case .pushes(let pushes) = read(text, "json", besideFile: "")
+                else { continue }
+                inner = pushes
+            } else {
                 // Another title may stand for another language, or for what is wrong.
-                let readable = IllustratedJSON(text)
-                guard Self.looksLikeJSON(text), !readable.hasComments, !readable.isAbridged,
-                    Self.titleNamesPayload(bytes[..<object.lowerBound])
+                guard Self.looksLikeJSON(text), !readable.isAbridged, Self.namesPayload(title)
                 else { return nil }
                 inner = broken(text, name: "")
+                guard !inner.isForeign else { continue }
             }
-            guard !inner.isForeign else { continue }
             result.items += inner.items
             result.faults += inner.faults
         }
@@ -68,13 +73,23 @@ extension DocumentReader {
         return areWhole && 1...mostObjects ~= objects.count ? objects : nil
     }
 
-    /// Whether the last line of a text says that a payload follows.
-    private static func titleNamesPayload(_ text: ArraySlice<UInt8>) -> Bool {
-        guard let line = text.split(separator: 0x0a).last(where: { $0.contains { $0 > 0x20 } })
-        else { return false }
-        let title = String(decoding: line, as: UTF8.self).lowercased()
-        return ["json", "payload", "notification", "push", "example"]
-            .contains { title.contains($0) }
+    /// The last line before an offset, in lower case.
+    private static func title(before offset: Int, in bytes: [UInt8]) -> String {
+        let line =
+            bytes[..<offset].split(separator: 0x0a)
+            .last { $0.contains { $0 > 0x20 } } ?? []
+        return String(decoding: line, as: UTF8.self).lowercased()
+    }
+
+    /// Whether a title says that a payload follows.
+    private static func namesPayload(_ title: String) -> Bool {
+        ["json", "payload", "notification", "push", "example"].contains { title.contains($0) }
+    }
+
+    /// Whether a title has a word for what is wrong, or not sent as it stands.
+    private static func isOther(_ title: String) -> Bool {
+        title.split { !$0.isLetter && $0 != "'" }.map(String.init)
+            .contains { PageSections.conditions.contains($0) }
     }
 
     /// Whether a line begins as a word does, and ends with a colon.

@@ -132,7 +132,11 @@ struct DocumentReader: Sendable {
     /// A text that cannot be read; the rules find and report the fault.
     func broken(_ bytes: [UInt8], name: String) -> PushDocument {
         if forcedKind == nil, !isNamedForPushes(name), Self.isTemplate(bytes) {
-            return PushDocument(kind: .payload, isForeign: true)
+            var template = PushDocument(kind: .payload, isForeign: true)
+            if Self.brokenTextMentionsPush(bytes) {
+                template.unread = [.init(start: 0, .template)]
+            }
+            return template
         }
         if forcedKind == nil, let request = brokenRequest(bytes) { return request }
         var document = bare(bytes, forcedKind == .request ? .request : .payload)

@@ -17,6 +17,8 @@ struct PushItem: Sendable {
     var isIllustration = false
     /// Whether some of its members were left out, so that only those that are here are judged.
     var isCut = false
+    /// Whether a page shows it, so that a time in it is that of a sample.
+    var isInPage = false
     /// Whether other keys than those that are here may be sent.
     var isPartial: Bool { isPart || isIllustration || isCut }
     /// Whether it is in a script, which may compute parts of it.
@@ -91,6 +93,8 @@ struct PushDocument: Sendable {
         enum Reason: Int, CaseIterable {
             /// It is abridged, or no JSON.
             case incomplete
+            /// It is the payload of a whole file, and a template, or abridged.
+            case template
             /// It is source code, a log, or a part of an object without its braces.
             case source
         }

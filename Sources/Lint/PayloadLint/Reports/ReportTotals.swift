@@ -44,11 +44,12 @@ package struct ReportTotals: Sendable {
         guard let last = lines.last else { return }
         let shown = lines.dropLast().prefix(Self.shownLines).map { "\($0), " }.joined()
         let more = lines.count - 1 > Self.shownLines ? "…, " : ""
-        let noun = PageBlock.isPage(path) ? "block" : "command"
+        let isPage = PageBlock.isPage(path)
+        let noun = isPage ? "block" : reason == .template ? "payload" : "command"
         let why =
             switch reason {
             case .source: "source code, a log, or a part without its braces"
-            case .incomplete:
+            case .incomplete, .template:
                 noun == "block" ? "abridged, or not JSON" : "not given in full, or not JSON"
             }
         notJudged.append(

@@ -73,6 +73,7 @@ extension DocumentReader {
                             sections.namesOtherType(around: block.whole)
                     }
                 }
+                for index in document.items.indices { document.items[index].isInPage = true }
                 result.unread += document.unread.map { unread in
                     PushDocument.Unread(start: block.whole.lowerBound, unread.reason)
                 }
@@ -106,9 +107,7 @@ extension DocumentReader {
         }
     }
 
-    private func read(
-        _ block: [UInt8], _ language: String, besideFile name: String
-    ) -> Reading {
+    func read(_ block: [UInt8], _ language: String, besideFile name: String) -> Reading {
         if HTTPRequests.isOne(block, name: "") { return readRequests(block, besideFile: name) }
         if ["", "text", "txt", "http", "headers", "plaintext"].contains(language),
             let lines = FieldLines(block)
@@ -191,7 +190,7 @@ extension DocumentReader {
 
     /// Whether a block may be a request to a service without `aps`: a recipient, and something for
     /// it. What it is, its members tell.
-    private static func mentionsService(_ block: [UInt8]) -> Bool {
+    static func mentionsService(_ block: [UInt8]) -> Bool {
         if block.contains(text: "\"apns\""), block.contains(text: "\"payload\"") {
             return block.contains(text: "\"alert\"")
                 || block.contains(text: "\"content-available\"")
@@ -395,16 +394,11 @@ extension DocumentReader {
         if result.items.count == 1, result.items[0].draft.payload.isEmpty, !dots,
             result.items[0].draft.showsAppleHeader
         {
-            var item = result.items[0]
-            item.draft.opaqueHeaders.insert("authorization")
-            return .headers(item)
+            return .headers(result.items[0])
         }
         result.items.removeAll { $0.draft.payload.isEmpty }
         let count = result.items.count
         result.items.removeAll { dots || Self.isIllustration($0.draft.payload) }
-        for index in result.items.indices {
-            result.items[index].draft.opaqueHeaders.insert("authorization")
-        }
         if result.items.count < count || isCut { return .unread(.incomplete) }
         return result.items.isEmpty && result.faults.isEmpty ? .other : .pushes(result)
     }

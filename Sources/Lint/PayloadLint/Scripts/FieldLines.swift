@@ -65,11 +65,7 @@ struct FieldLines {
         }
         let name = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
         guard !name.isEmpty, text.dropFirst(name.count).first == ":" else { return false }
-        var value = text.dropFirst(name.count + 1)
-        // A remark behind the value is for people.
-        for mark in [" //", " #", "\t//", "\t#"] {
-            if let remark = value.firstRange(of: mark) { value = value[..<remark.lowerBound] }
-        }
+        let value = HTTPRequests.withoutRemark(text.dropFirst(name.count + 1))
         let trimmed = value.drop { " \t".contains($0) }
         let length = trimmed.lastIndex { !" \t".contains($0) }.map { trimmed[...$0] } ?? ""
         fields.append(

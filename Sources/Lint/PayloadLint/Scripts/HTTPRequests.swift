@@ -63,6 +63,7 @@ struct HTTPRequests {
     /// The method and the target of a request line (RFC 9112 §3). The version is optional in
     /// editors.
     private static func requestLine(_ line: Substring) -> (method: String, target: Substring)? {
+        let line = withoutRemark(line)
         var words = line.split(whereSeparator: { " \t\r".contains($0) })
         if words.count > 2, words.last?.hasPrefix("HTTP/") == true { words.removeLast() }
         guard words.count >= 2, let last = words.last,
@@ -71,6 +72,24 @@ struct HTTPRequests {
         else { return nil }
         let target = line[words[1].startIndex..<last.endIndex]
         return hasBlanksInBracketsOnly(target) ? (String(words[0]), target) : nil
+    }
+
+    /// A line without a remark for people behind a blank: `// …`, `# …`. Within a placeholder it
+    /// is none.
+    static func withoutRemark(_ line: Substring) -> Substring {
+        var depth = 0
+        var isBehindBlank = false
+        for index in line.indices {
+            let character = line[index]
+            let rest = line[index...]
+            if isBehindBlank, depth == 0, ["//", "#"].contains(where: { rest.hasPrefix($0) }) {
+                return line[..<index]
+            }
+            if "<{".contains(character) { depth += 1 }
+            if ">}".contains(character) { depth -= 1 }
+            isBehindBlank = " \t".contains(character)
+        }
+        return line
     }
 
     /// Whether blanks are only inside placeholders: `/3/device/<the device's token>`.
@@ -131,7 +150,7 @@ struct HTTPRequests {
             hasFields = true
             // Anything but a header stands for what was left out.
             if text.contains(":") { add("-H", at: line.lowerBound) }
-            add(String(text), at: line.lowerBound)
+            add(String(Self.withoutRemark(text)), at: line.lowerBound)
         }
     }
 
@@ -166,7 +185,8 @@ struct HTTPRequests {
         // Flags, as `+ END_STREAM`, have no value.
         guard let mark = text.dropFirst().firstIndex(where: { "=:".contains($0) }) else { return }
         let name = text[..<mark].filter { !" \t".contains($0) }
-        let value = text[text.index(after: mark)...].drop { " \t".contains($0) }
+        let value = Self.withoutRemark(text[text.index(after: mark)...])
+            .drop { " \t".contains($0) }
         switch name {
         case ":status": command = nil
         case ":method":

@@ -138,7 +138,8 @@ extension PageSections {
         "header", "headers", "http", "request", "apns", "name", "key", "field", "value",
     ]
 
-    private static let conditions: Set<String> = [
+    /// Words for what is not, or no longer, or not for this push.
+    static let conditions: Set<String> = [
         "if", "when", "unless", "not", "never", "no", "without", "instead", "don't", "doesn't",
         "isn't", "mustn't", "wrong", "unlike", "before", "was", "than", "otherwise", "missing",
         "legacy", "old", "bad", "avoid", "rejects", "rejected", "others", "also",

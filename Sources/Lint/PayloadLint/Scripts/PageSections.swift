@@ -106,13 +106,16 @@ struct PageSections {
         let before = max(section.lowerBound, block.lowerBound - Self.reach)..<block.lowerBound
         let after =
             block.upperBound..<min(section.upperBound, block.upperBound + Self.reach / 2)
-        return [before, after].contains { range in
-            let words = String(decoding: bytes[range], as: UTF8.self).lowercased()
-                .split { !$0.isLetter }
-            let text = words.joined()
-            return words.contains { Self.words.contains(String($0)) }
-                || Self.phrases.contains { text.contains($0) }
-        }
+        return namesOtherType(in: before) || namesOtherType(in: after)
+    }
+
+    /// Whether a part of the text speaks of a push that is not visible.
+    func namesOtherType(in part: Range<Int>) -> Bool {
+        let words = String(decoding: bytes[part], as: UTF8.self).lowercased()
+            .split { !$0.isLetter }
+        let text = words.joined()
+        return words.contains { Self.words.contains(String($0)) }
+            || Self.phrases.contains { text.contains($0) }
     }
 
     /// Whether a payload has a word for a call.
@@ -148,8 +151,24 @@ struct PageSections {
 
     /// Whether a part of the text has a word for a push that is not for PushKit.
     func namesVisiblePush(in part: Range<Int>) -> Bool {
-        String(decoding: bytes[part], as: UTF8.self).lowercased().split { !$0.isLetter }
-            .contains { Self.visiblePushes.contains(String($0)) }
+        let words = String(decoding: bytes[part], as: UTF8.self).lowercased()
+            .split { !$0.isLetter }.map(String.init)
+        return words.indices.contains { index in
+            Self.visiblePushes.contains(words[index]) && !Self.isContrast(words[..<index])
+        }
+    }
+
+    /// Whether words end with what a push is told apart from: "separate from", "unlike the".
+    private static func isContrast(_ words: ArraySlice<String>) -> Bool {
+        var words = words
+        let fillers = ["the", "a", "an", "apns", "all", "other", "your"]
+        while let last = words.last, fillers.contains(last) || visiblePushes.contains(last) {
+            words.removeLast()
+        }
+        guard let last = words.popLast() else { return false }
+        return last == "unlike"
+            || ["separate", "separated", "different", "distinct"].contains(words.last ?? "")
+                && last == "from"
     }
 
     /// Words before a block for a push that is not for PushKit.

@@ -343,7 +343,15 @@ struct ShellText {
     private mutating func readRedirection(of command: inout Command) {
         let isText = matches("<<<", at: index)
         let isHere = matches("<<", at: index) && !isText
-        let isWritten = bytes[index] == UInt8(ascii: ">")
+        // In `2>&1`, the number is no word of the command, and the output is no file.
+        let number = command.words.last.map { $0.start..<max(index, $0.start) } ?? index..<index
+        let hasNumber =
+            !number.isEmpty && bytes[number].allSatisfy { 0x30...0x39 ~= $0 }
+            && command.words.last?.text.bytes.elementsEqual(bytes[number]) == true
+        if hasNumber { command.words.removeLast() }
+        let isOutput = !hasNumber || bytes[number].elementsEqual("1".utf8)
+        let isWritten =
+            bytes[index] == UInt8(ascii: ">") && isOutput && !matches(">&", at: index)
         let isAdded = matches(">>", at: index)
         while index < bytes.count, "<>&-".utf8.contains(bytes[index]) { index += 1 }
         while index < bytes.count, bytes[index] == 0x20 { index += 1 }

@@ -103,8 +103,10 @@ extension ValidationContext {
         }
     }
 
-    /// Whether a payload that names a call says that it is for PushKit: VoIP as its push type, or
-    /// `"voip": true`, which beside an alert rather says how a call was made.
+    /// Whether a payload that names a call says that it is for PushKit: VoIP as its push type,
+    /// `"ios_voip": 1`, by which ConnectyCube sends it so, or `"voip": true`, which beside an alert
+    /// rather says how a call was made; or what CallKit needs to report a call, a UUID and the
+    /// caller's handle, and no type of its own.
     private func saysVoIP(_ document: JSONDocument) -> Bool {
         guard draft?.isForFirebase != true, tellsCallsApart, !Rules.saysLaterCallEvent(self) else {
             return false
@@ -112,14 +114,18 @@ extension ValidationContext {
         let letters = { (key: Int) in
             String(decoding: NearMiss.letters(document.text(key)), as: UTF8.self)
         }
-        let hasFlag =
-            !apsKeys.contains(.alert)
-            && document.members(of: 0).contains { member in
-                (document.kind(member.value) == .trueLiteral
-                    || document.isNumber(member.value, "1"))
-                    && ["voip", "isvoip", "iosvoip"].contains(letters(member.key))
-            }
+        let flags = apsKeys.contains(.alert) ? [] : ["voip", "isvoip", "iosvoip"]
+        let hasFlag = document.members(of: 0).contains { member in
+            (document.kind(member.value) == .trueLiteral || document.isNumber(member.value, "1"))
+                && (document.hasText(member.key, "ios_voip")
+                    || flags.contains(letters(member.key)))
+        }
         guard !hasFlag else { return true }
+        let names = document.members(of: 0).map { letters($0.key) }
+        let isReport = names.contains("calluuid") && names.contains("handle")
+        guard !isReport || hasVisibleKeys || customRoles.contains(.discriminator) else {
+            return true
+        }
         var isType = false
         forEachCustomMember { key, value in
             guard !isType, document.kind(value) == .string, document.hasText(value, "voip") else {
