@@ -51,10 +51,12 @@ public struct Audit: Sendable {
         library.tree.settings = settings
         var found = try FoundFiles(paths, library.tree)
         library.expectedCount = found.sources.files.count
+        library.folders = found.projectFolders + found.folders
         var facts: [AppFacts] = []
         var known = (targets: Set<String>(), configurations: Set<String>())
         var scopes: [Int] = []
         var librarySources: [String] = []
+        var readers: [ProjectReader] = []
         for (index, path) in (found.projects + found.tuistManifests).enumerated() {
             let before = library.problems.count
             guard var reader = ProjectReader(path, library) else {
@@ -68,6 +70,8 @@ public struct Audit: Sendable {
             if !targets.isEmpty, targets.isDisjoint(with: reader.targetNames) {
                 library.setAsideProblems(from: before)
             }
+            readers.append(reader)
+            library.modules.formUnion(reader.moduleNames)
             found.noteRead(path)
             if reader.targetNames.isEmpty {
                 found.infoPlistsOfLibraries.formUnion(reader.libraryInfoPlists)
@@ -96,6 +100,12 @@ public struct Audit: Sendable {
             facts.append(AppFacts(bundles: [strays]))
             scopes.append(-1)
         }
+        let leftOut =
+            known.targets.isEmpty || !targets.isEmpty
+            ? nil
+            : LeftOutSources(
+                among: found.sources.files, below: found.projectFolders, library,
+                built: { readers.reduce(into: []) { $0.formUnion($1.builtSources) } })
         library.noteUnreadableFolders()
         var manifests = PluginManifests()
         manifests.addPlugins(to: &facts)
@@ -124,6 +134,7 @@ public struct Audit: Sendable {
             AppFinding.merged(findings), undecided: undecided,
             configurationCount: Set(facts.compactMap(\.configuration)).count)
         report.unjudged += open.unjudged + recipients.unjudged + found.unjudged
+        if let sentence = leftOut?.unjudged { report.unjudged.append(sentence) }
         return report
     }
 
@@ -295,6 +306,8 @@ struct FoundFiles {
     private(set) var entitlements: [String] = []
     /// The source files.
     private(set) var sources = SourceList()
+    /// The folders that were given by name.
+    private(set) var folders: [String] = []
     /// The property lists that were given by name, regardless of their extension.
     private(set) var named: Set<String> = []
     /// The files of other build or package tools, whose results are not in an Info.plist.
@@ -327,7 +340,7 @@ struct FoundFiles {
         for path in paths.map(Paths.normalised) {
             guard let kind = FileTree.kind(of: path) else { throw .missing(path: path) }
             let files = kind == .file ? [path] : tree.files(below: path)
-            if kind == .file { named.insert(path) }
+            if kind == .file { named.insert(path) } else { folders.append(path) }
             for file in files where seen.insert(file).inserted { sort(file) }
             sources.add(files)
         }
@@ -440,7 +453,8 @@ struct FoundFiles {
         }
     }
 
-    private var projectFolders: [String] { projects.map(Self.folder(ofProject:)) }
+    /// The folders of the projects.
+    var projectFolders: [String] { projects.map(Self.folder(ofProject:)) }
 
     private static func folder(ofProject project: String) -> String {
         let folder = Paths.folder(of: project)

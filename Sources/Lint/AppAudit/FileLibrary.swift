@@ -30,6 +30,11 @@ final class FileLibrary {
     /// What files have for calls of other files.
     var followed: [String: [Handover: SourceReader.Following]] = [:]
     private let callers: CallerIndex
+    /// The folders of the projects, and those that were given by name.
+    var folders: [String] = []
+    /// The modules of the projects.
+    var modules: Set<String> = []
+    private var requestSearch: TaskRequestSearch?
 
     /// Creates a library. `progress` gets, at intervals, the number of examined files and the
     /// expected number.
@@ -274,6 +279,12 @@ extension FileLibrary {
             .filter { !$0.isUncalled || !$0.isProvenByFile },
             isComplete: isOwnComplete && list.unread.isEmpty, isOwnComplete: isOwnComplete)
         sources.openHandlers = digests.flatMap(\.openHandlers).compactMap { $0.open(unfollowed) }
+        if sources.isComplete, digests.contains(where: \.handlesTasks) {
+            let search = requestSearch ?? TaskRequestSearch(below: folders, tree)
+            requestSearch = search
+            sources.backgroundRequests = search.requests(
+                in: present.map { ($0, self.digests[$0]??.taskRequests ?? []) }, modules)
+        }
         if sources.observations.contains(where: {
             $0.isUncalled && $0.subject == .voipRegistration
         }) {
@@ -339,6 +350,9 @@ extension FileLibrary {
         return SourceText(bytes, path: path)
     }
 
+    /// The folders of the source files that were examined.
+    var examinedFolders: Set<String> { Set(digests.keys.map(Paths.folder)) }
+
     /// Whether a source file was examined for a target.
     func wasExamined(_ path: String) -> Bool { digests[path] != nil }
 
@@ -372,6 +386,9 @@ extension FileLibrary {
                     entry.delegate = delegate.name
                     read.entries.append(entry)
                 }
+                if read.hasLastingTime, text.isObjectiveC, mayHideEnd(in: path) {
+                    read.dropLastingTime()
+                }
                 digest = read
             } else {
                 oversized.insert(path)
@@ -382,6 +399,16 @@ extension FileLibrary {
         digests[path] = .some(digest)
         if digests.count.isMultiple(of: 64) { progress?(digests.count, expectedCount) }
         return digest
+    }
+
+    /// Whether a file of Objective-C or its header has macros, which may end time in the
+    /// background.
+    private func mayHideEnd(in path: String) -> Bool {
+        let header = Paths.join(Paths.folder(of: path), Paths.stem(of: path) + ".h")
+        return [path, header].contains { file in
+            (try? tree.index.text(of: file))
+                .map { WordFilter(["define"]).finds(in: $0) } ?? false
+        }
     }
 
     /// Whether the base class of an app delegate in Objective-C is the system's, as the file or the

@@ -38,6 +38,11 @@ struct ProjectReader {
     /// The names of the app and extension targets.
     var targetNames: [String] { targets.map(\.name) }
 
+    /// The names of the modules of all targets.
+    var moduleNames: Set<String> {
+        Set(project.targets.map { String($0.name.map { $0.isLetter || $0.isNumber ? $0 : "_" }) })
+    }
+
     /// Whether it has apps or extensions, and not only the hosts of its tests.
     var holdsApps: Bool { targets.contains { !$0.isTestHost } }
 
@@ -47,6 +52,11 @@ struct ProjectReader {
             let list = project.sources(of: target, tree: library.tree)
             return list.files.filter { !list.isShared($0) }
         }
+    }
+
+    /// The source files of all targets.
+    var builtSources: Set<String> {
+        Set(project.targets.flatMap { project.sources(of: $0, tree: library.tree).files })
     }
 
     /// The property lists of the project's frameworks and libraries, and of the hosts of its tests.

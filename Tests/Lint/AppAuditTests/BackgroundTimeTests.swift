@@ -111,7 +111,7 @@ struct BackgroundTimeTests: SourceFaultSuite {
         #expect(faults(open, "func stop() { finish() }") == [])
         #expect(faults(open, "deinit { UIApplication.shared.endBackgroundTask(id) }") == [])
         #expect(faults(open, "func g() { center.add(self, #selector(finish)) }") == [])
-        // Nothing but its expiration ends it: it is to last.
+        // Nothing but its expiration ends it, by a function that others may call.
         #expect(faults("save()") == [])
     }
 

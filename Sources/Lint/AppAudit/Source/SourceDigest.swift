@@ -61,6 +61,11 @@ struct SourceDigest: Sendable {
     var scheduled: Set<String> = []
     /// The functions that request a task.
     var schedulers: Set<String> = []
+    /// Whether it has time in the background that only its expiration handler ends.
+    var hasLastingTime = false
+    /// For each mention of a request for a task, the functions through which handlers of tasks
+    /// alone lead to it; `nil` if others may.
+    var taskRequests: [Set<String>?] = []
 
     /// Whether the file is part of other targets too.
     var isShared: Bool { entries.first?.observation.isShared == true }
@@ -78,6 +83,21 @@ struct SourceDigest: Sendable {
     /// The words that decide whether some code runs.
     var callers: Set<String> {
         entries.reduce(into: []) { $0.formUnion($1.callers.joined()) }
+    }
+
+    /// Takes back that time in the background lasts until it expires.
+    mutating func dropLastingTime() {
+        entries.removeAll {
+            [.fault(.assertionEndedByExpiration), .fault(.timerInLastingTime)]
+                .contains($0.observation.subject)
+        }
+    }
+
+    /// Whether the file has handlers of background tasks.
+    var handlesTasks: Bool {
+        entries.contains {
+            if case .taskHandler = $0.observation.subject { true } else { false }
+        }
     }
 
     /// The app delegates that observations belong to.
@@ -155,7 +175,7 @@ extension SourceObservation.Subject {
     var needsCaller: Bool {
         switch self {
         case .fault, .pathWithoutCompletion, .remoteNotificationRegistration, .voipRegistration,
-            .registeredTask:
+            .registeredTask, .taskHandler:
             true
         default: false
         }
@@ -167,6 +187,7 @@ extension SourceObservation.Subject {
         case .registeredTask(_, let occasion): .registeredTask(identifier, occasion)
         case .requestedTask(_, let work): .requestedTask(identifier, work)
         case .sceneTask: .sceneTask(identifier)
+        case .taskHandler: .taskHandler(identifier)
         default: self
         }
     }

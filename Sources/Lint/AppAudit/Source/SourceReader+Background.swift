@@ -104,7 +104,9 @@ extension SourceReader {
             see(.fault(.assertionExpirationWithoutEnd), at: index)
         }
         see(.backgroundAssertion, at: index)
-        guard let (name, isLocal) = assertionVariable(index) else { return }
+        guard let (name, isLocal) = assertionVariable(index),
+            !readLastingTime(index, name)
+        else { return }
         if isLocal {
             // One that only its expiration ends is intended to last.
             let lasts = assertionExpiration(index).map { handler in
@@ -172,7 +174,7 @@ extension SourceReader {
     }
 
     /// The tokens of the expiration handler, if it is part of the call.
-    private func assertionExpiration(_ index: Int) -> Range<Int>? {
+    func assertionExpiration(_ index: Int) -> Range<Int>? {
         if text.isObjectiveC {
             return (index..<index + 12).lazy.compactMap { text.sees(":", "^", at: $0) ? $0 : nil }
                 .first.flatMap { closure(at: $0 + 1) }

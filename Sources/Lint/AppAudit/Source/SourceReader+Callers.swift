@@ -38,7 +38,7 @@ extension SourceReader {
     }
 
     /// The places at which each function of this file is named, and not declared.
-    private var uses: [String: [Int]] {
+    var uses: [String: [Int]] {
         if let known = notes.uses { return known }
         var declared: Set<Int> = []
         for scope in text.scopes {
@@ -61,7 +61,7 @@ extension SourceReader {
 
     /// The words of which one has to be in the app's text for the code at a token to run: the name
     /// of its function, or an extension of its type; `nil` if the system may call it.
-    private func callers(of index: Int) -> Set<String>? {
+    func callers(of index: Int) -> Set<String>? {
         guard let function = outerFunction(of: index) else { return nil }
         if let known = notes.callers[function.open] { return known }
         let callers = callers(ofFunction: function)

@@ -80,7 +80,7 @@ extension SourceReader {
     }
 
     /// Whether a value is the invalid identifier: `.invalid`, `UIBackgroundTaskInvalid`.
-    private func namesInvalid(_ value: Int) -> Bool {
+    func namesInvalid(_ value: Int) -> Bool {
         text.sees("UIBackgroundTaskInvalid", at: value) || text.sees(".", "invalid", at: value)
             || text.sees("UIBackgroundTaskIdentifier", ".", "invalid", at: value)
     }
@@ -248,6 +248,7 @@ extension SourceReader {
                     let names = started(word)
                 else { return false }
                 return !names.isDisjoint(with: cancelled)
+                    || !takesWork && endsTask(inClosuresOf: names, before: word, in: body)
             default:
                 // `work.run { task.setTaskCompleted(success: $0) }`
                 guard isCall(word), let owner = text[word - 2], text.sees(".", at: word - 1),
@@ -273,6 +274,18 @@ extension SourceReader {
             return !text.content(ofBracket: helper.open).contains {
                 text.tokens[$0].text.hasSuffix("xpirationHandler")
             }
+        }
+    }
+
+    /// Whether earlier calls hand what is started a closure that completes the task: `job.onReady {
+    /// task.setTaskCompleted(success: true) }`.
+    private func endsTask(
+        inClosuresOf names: Set<String>, before start: Int, in body: Range<Int>
+    ) -> Bool {
+        (body.lowerBound..<start).contains { word in
+            guard isCall(word), text.sees(".", at: word - 1) else { return false }
+            let owner = text.sees("?", at: word - 2) ? word - 3 : word - 2
+            return names.contains(text.tokens[owner].text) && hasEndingClosure(word, before: start)
         }
     }
 
@@ -318,7 +331,8 @@ extension SourceReader {
                 text.content(ofBracket: open).filter { $0 != word && text.tokens[$0].isName }
                     .map { text.tokens[$0].text })
         }
-        guard text.sees(".", at: word - 1), let owner = text[word - 2], owner.isName else {
+        let mark = text.sees("?", at: word - 2) ? word - 3 : word - 2
+        guard text.sees(".", at: word - 1), let owner = text[mark], owner.isName else {
             return nil
         }
         let arguments =

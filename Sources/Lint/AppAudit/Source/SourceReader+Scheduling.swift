@@ -10,15 +10,18 @@ extension SourceReader {
         switch name {
         case "register" where text.sees("(", "forTaskWithIdentifier", ":", at: index + 1):
             seeRegistration(at: index, named: index + 4)
+            see(.taskHandler(nil), at: index, named: index + 4)
             readLaunchHandler(index)
         case "registerForTaskWithIdentifier" where text.sees(":", at: index + 1):
             seeRegistration(at: index, named: index + 2)
+            see(.taskHandler(nil), at: index, named: index + 2)
             readLaunchHandler(index)
         case "backgroundTask" where text.sees("(", ".", "appRefresh", "(", at: index + 1):
             see(.backgroundWork(.appRefresh), at: index)
             // SwiftUI registers it when the scene is created, in time.
             see(.registeredTask(nil, .launch), at: index, named: index + 5)
             see(.sceneTask(nil), at: index, named: index + 5)
+            see(.taskHandler(nil), at: index, named: index + 5)
             readSceneTask(index)
         // SwiftUI hands it the events of a background session.
         case "backgroundTask" where text.sees("(", ".", "urlSession", at: index + 1):
@@ -140,6 +143,7 @@ extension SourceReader {
     private mutating func readRequest(_ work: SourceObservation.BackgroundWork, _ index: Int) {
         noteSchedulers()
         see(.backgroundWork(work), at: index)
+        readTaskRequest(index)
         if text.sees("(", "identifier", ":", at: index + 1) {
             see(.requestedTask(nil, work), at: index, named: index + 4)
         } else if text.sees("alloc", "]", "initWithIdentifier", ":", at: index + 1) {

@@ -427,6 +427,8 @@ extension SourceReader {
         guard depth < 3 else { return false }
         for index in body where text.tokens[index].isName && !isInCatch(index, of: body) {
             let name = text.tokens[index].text.lowercased()
+            // What is made of a type has its name: `let request = UNNotificationRequest(…)`.
+            if name == "request", !isCall(index) { continue }
             // A notification is no task, and may be what a task looks for.
             if isConstantOfScheduler(index, name) { continue }
             let isOfTask =

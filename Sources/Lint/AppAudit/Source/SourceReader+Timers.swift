@@ -46,7 +46,7 @@ extension SourceReader {
     /// Whether a name starts a timer: `Timer.scheduledTimer`, `Timer.publish(…).autoconnect()`,
     /// `DispatchSource.makeTimerSource` whose timer is resumed; or whether it is the wait of a loop
     /// that does not end, or of a function that calls itself.
-    private func startsTimer(_ index: Int) -> Bool {
+    func startsTimer(_ index: Int) -> Bool {
         switch text.tokens[index].text {
         case "sleep", "sleepForTimeInterval": return isCall(index) && isInEndlessLoop(index)
         case "asyncAfter": return callsItself(after: index)
@@ -93,7 +93,8 @@ extension SourceReader {
             }
             let words = text.tokens[condition].map(\.text).filter { !["(", ")", ";"].contains($0) }
             let isEndless =
-                [["true"], ["YES"], ["1"], ["!", "Task", ".", "isCancelled"]].contains(words)
+                [["true"], ["YES"], ["TRUE"], ["1"], ["!", "Task", ".", "isCancelled"]].contains(
+                    words)
             return isEndless && !leavesLoop(scope)
         }
         return false

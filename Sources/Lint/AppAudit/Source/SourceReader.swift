@@ -259,6 +259,10 @@ struct SourceReader {
     private mutating func readLiteral(_ index: Int) {
         let value = text.tokens[index].text
         if value == "CHN" { see(.regionSwitch, at: index) }
+        // `NSClassFromString("BGAppRefreshTaskRequest")`
+        if value.hasPrefix("BG"), value.hasSuffix("TaskRequest") {
+            digest.taskRequests.append(nil)
+        }
         readTokenPattern(value, index)
     }
 

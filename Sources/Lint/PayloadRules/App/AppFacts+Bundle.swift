@@ -104,6 +104,18 @@ extension AppFacts {
         /// Whether the code that the system runs at launch is among the source text. Otherwise a
         /// function that nothing calls may still run.
         public var holdsLaunch = true
+        /// Where the project asks for background tasks, if the bundle handles any.
+        public var backgroundRequests = BackgroundRequests.unknown
+
+        /// The places of requests for background tasks.
+        public enum BackgroundRequests: Hashable, Sendable {
+            /// They are not known, or anywhere.
+            case unknown
+            /// No file of the project makes one.
+            case nowhere
+            /// All are in handlers of background tasks, or in functions that these alone call.
+            case inHandlers
+        }
 
         /// Creates observations. If everything was read, so was the bundle's own text.
         public init(

@@ -21,8 +21,11 @@ public struct AppRule: Sendable, Identifiable {
     /// Whether the rule reports the absence of something: it is skipped if not all source text of a
     /// target was read.
     public var needsAllSources: Bool {
-        ["CF002", "CF008", "CF009", "CF011", "CF014", "CF019", "CF030", "CF045", "CF046"]
-            .contains(id.rawValue)
+        [
+            "CF002", "CF008", "CF009", "CF011", "CF014", "CF019", "CF030", "CF045", "CF046",
+            "CF052",
+        ]
+        .contains(id.rawValue)
     }
     /// Whether the rule reads Info.plist: it is skipped if the file is not known.
     public var needsInfo: Bool {

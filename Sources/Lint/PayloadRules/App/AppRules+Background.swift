@@ -226,10 +226,18 @@ extension AppRules {
         ) { facts, findings in
             eachObservation(in: facts) { bundle, seen in
                 // An app that plays audio or tracks the location is not suspended.
-                guard seen.subject == .fault(.timerInBackground), bundle.platform != .macOS,
+                guard bundle.platform != .macOS,
                     !bundle.modes.contains(where: { BackgroundMode.running.contains($0.value) })
                 else { return }
-                findings.report(bundle, at: seen.place)
+                switch seen.subject {
+                case .fault(.timerInBackground): findings.report(bundle, at: seen.place)
+                case .fault(.timerInLastingTime):
+                    findings.report(
+                        bundle, at: seen.place,
+                        "a timer or a loop goes on in time that only its expiration ends"
+                    )
+                default: return
+                }
             }
         },
     ]
@@ -281,6 +289,10 @@ extension AppRules {
             "the expiration handler of beginBackgroundTask does not call endBackgroundTask"
         ),
         (.assertionEndedInvalid, "endBackgroundTask gets an invalid identifier"),
+        (
+            .assertionEndedByExpiration,
+            "only its expiration handler ends this time, so that it always runs out"
+        ),
     ]
 
     /// Reports one fault for each place. If nothing ends the time, no path does either.

@@ -45,7 +45,37 @@ extension AppRules {
                 performFetchWithCompletionHandler.
                 """,
             check: endedFetch),
+        AppRule(
+            "CF052", .warning, "a background task is registered, and nothing asks for one",
+            why: "The scheduler launches a task only for a request that was submitted.",
+            from: [.refreshTasks, .taskScheduler],
+            fix: """
+                Submit a request outside the handlers of tasks, for example when the app enters \
+                the background.
+                """,
+            check: unrequestedTasks),
     ]
+
+    /// Reports handlers that are never called. A request in a file of
+    /// another target leaves open what is asked for.
+    private static func unrequestedTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for app in facts.apps where app.hasBackgroundTasks && app.sources?.isComplete == true {
+            let message: String
+            switch app.sources?.backgroundRequests {
+            case .unknown, nil: continue
+            case .nowhere: message = "a background task is registered, and no file asks for one"
+            case .inHandlers:
+                message = "only handlers of background tasks ask for one, so that none is called"
+            }
+            for seen in app.observations where app.builds(seen) && !seen.isShared {
+                // A wildcard may stand for the requests of earlier versions.
+                guard case .taskHandler(let name?) = seen.subject, !seen.isUncalled,
+                    !name.contains("*")
+                else { continue }
+                findings.report(app, at: seen.place, message)
+            }
+        }
+    }
 
     private static func endedFetch(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps {

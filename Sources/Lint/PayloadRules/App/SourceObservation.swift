@@ -93,6 +93,8 @@ public struct SourceObservation: Hashable, Sendable {
         case registeredTask(String?, Occasion)
         /// A request for a task with this identifier.
         case requestedTask(String?, BackgroundWork)
+        /// A handler for the requests of this identifier, in code that runs unless it is uncalled.
+        case taskHandler(String?)
         /// A kind of background work that the source text names.
         case backgroundWork(BackgroundWork)
         /// Background fetch before `BGTaskScheduler`.
@@ -193,6 +195,8 @@ public struct SourceObservation: Hashable, Sendable {
         case assertionThrownAway
         /// An expiration handler of `beginBackgroundTask` that calls nothing.
         case assertionExpirationWithoutEnd
+        /// `beginBackgroundTask` whose time nothing but its expiration handler ends.
+        case assertionEndedByExpiration
         /// `endBackgroundTask` with an identifier that is invalid, or was set to invalid before.
         case assertionEndedInvalid
         /// A path without a call of `endBackgroundTask`.
@@ -209,6 +213,8 @@ public struct SourceObservation: Hashable, Sendable {
         case transferEventsCompletedAtOnce
         /// A timer that starts when the app leaves the foreground.
         case timerInBackground
+        /// A repeating timer under time in the background that lasts until it expires.
+        case timerInLastingTime
         /// A handler of silent pushes that starts more work than it has time for.
         case longHandler
         /// A handler of silent pushes that always reports new data.

@@ -42,15 +42,20 @@ extension AppCase {
         + fault("CF045", .assertionThrownAway, .warning)
         + fault("CF045", .assertionExpirationWithoutEnd, .warning)
         + fault("CF045", .assertionEndedInvalid, .warning)
+        + fault("CF045", .assertionEndedByExpiration, .warning)
         + fault("CF046", .sessionWithoutDelegate, .warning)
         + fault("CF046", .closureInBackgroundSession, .warning)
         + fault("CF046", .dataInBackgroundSession, .warning)
         + fault("CF046", .transferEventsWithoutCompletion, .warning)
         + fault("CF047", .timerInBackground, .warning)
+        + fault("CF047", .timerInLastingTime, .warning)
         + [
             source(
                 "CF047", "an app that goes on", [.fault(.timerInBackground)],
-                info: Plist.modes("location"), nil)
+                info: Plist.modes("location"), nil),
+            source(
+                "CF047", "an app that plays", [.fault(.timerInLastingTime)],
+                info: Plist.modes("audio"), nil),
         ]
         + fault("CF048", .longHandler, .warning)
         + fault("CF048", .answerForNothing, .note)

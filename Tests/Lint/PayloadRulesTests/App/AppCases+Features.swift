@@ -179,6 +179,16 @@ extension AppCase {
         AppCase(rule, name, .ownText(.app(info: info, seen: seen)), severity)
     }
 
+    private static func asking(
+        _ requests: AppFacts.Sources.BackgroundRequests, for name: String? = "a"
+    ) -> AppFacts {
+        var facts = AppFacts.app(seen: [.taskHandler(name)])
+        for index in facts.bundles.indices {
+            facts.bundles[index].sources?.backgroundRequests = requests
+        }
+        return facts
+    }
+
     static let scheduling: [AppCase] = [
         source("CF019", "fetch", [], info: Plist.modes("fetch"), .warning),
         source(
@@ -264,6 +274,14 @@ extension AppCase {
         AppCase(
             "CF051", "no permitted tasks",
             .app(info: [:], seen: [.legacyFetch], deploymentTarget: "17.0"), nil),
+
+        AppCase("CF052", "no request", asking(.nowhere), .warning),
+        AppCase("CF052", "requests in handlers", asking(.inHandlers), .warning),
+        AppCase("CF052", "requests", asking(.unknown), nil),
+        AppCase("CF052", "a wildcard", asking(.nowhere, for: "a.*"), nil),
+        AppCase("CF052", "a handler of any name", asking(.nowhere, for: nil), nil),
+        AppCase("CF052", "a package's handler", .shared(asking(.nowhere)), nil),
+        AppCase("CF052", "packages", .ownText(asking(.nowhere)), nil),
 
         source("CF020", "no list", [.registeredTask("a.sync", .launch)], .error),
         source(

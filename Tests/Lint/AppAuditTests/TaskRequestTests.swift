@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Background tasks that are registered, and whether anything asks for one.
+@Suite("Requests for background tasks")
+struct TaskRequestTests {
+    private static let request =
+        "try? BGTaskScheduler.shared.submit(BGAppRefreshTaskRequest(identifier: \"a.b\"))"
+
+    private static func register(_ handler: String) -> String {
+        "BGTaskScheduler.shared.register(forTaskWithIdentifier: \"a.b\", using: nil) "
+            + "{ task in \(handler) }"
+    }
+
+    private static func app(_ launch: String, _ rest: String = "", name: String = "a.b") -> String {
+        "class AppDelegate: UIResponder, UIApplicationDelegate {\n"
+            + "func application(_ a: UIApplication, didFinishLaunchingWithOptions o: [String: Any])"
+            + " -> Bool {\n\(launch.replacing("\"a.b\"", with: "\"\(name)\""))\nreturn true\n}\n"
+            + "\(rest)\n}"
+    }
+
+    private static func severity(
+        _ source: String, _ other: String = "", more: [String: String] = [:]
+    ) throws
+        -> Severity?
+    {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(
+            folder, "App", settings: "",
+            objects: "FO = { isa = PBXFileReference; path = Other.swift; sourceTree = \"<group>\"; "
+                + "}; BO = { isa = PBXBuildFile; fileRef = FO; };", source: source)
+        let path = "App/App.xcodeproj/project.pbxproj"
+        try folder.write(
+            String(contentsOfFile: folder.path + "/" + path, encoding: .utf8).replacing(
+                "files = ( B );", with: "files = ( B, BO );"
+            )
+            .replacing("children = ( F );", with: "children = ( F, FO );"), to: path)
+        try folder.write(other, to: "App/Other.swift")
+        for (path, text) in more { try folder.write(text, to: "App/" + path) }
+        return try Audit(paths: [folder.path]).report().findings
+            .first { $0.diagnostic.rule == "CF052" }?.diagnostic.severity
+    }
+
+    @Test("a task that nothing asks for")
+    func none() throws {
+        #expect(try Self.severity(Self.app(Self.register("run(task)"))) == .warning)
+        let scene =
+            "@main struct S: App { var body: some Scene { WindowGroup { V() }"
+            + ".backgroundTask(.appRefresh(\"a.b\")) { await run() } } }"
+        #expect(try Self.severity(scene) == .warning)
+    }
+
+    @Test(
+        "what may ask for a task",
+        arguments: [
+            ("Tasks.h", "static inline void ask(void) { [[BGAppRefreshTaskRequest alloc] init]; }"),
+            ("shared/Main.kt", "fun schedule() { BGAppRefreshTaskRequest(name) }"),
+            ("Macro.inc", "#define ASK(x) [BGTask##x##TaskRequest new]"),
+            ("Notes.swift", "// try submit(BGProcessingTaskRequest(identifier: name))"),
+            ("Old.swift", "func f() { scheduler.cancel(taskRequestWithIdentifier: \"a.b\") }"),
+            ("All.m", "void f(void) { [scheduler cancelAllTaskRequests]; }"),
+            ("Use.swift", "import shared\nfunc f() { SKt.schedule() }"),
+            ("Use.swift", "@testable import struct Vendor.Kit"),
+            ("Use.m", "#import <Vendor/Vendor.h>"), ("Use.m", "#import \"Vendor.h\""),
+            ("Use.swift", "func f() { #schedule(\"a.b\") }"),
+        ])
+    func others(path: String, text: String) throws {
+        let source = Self.app(Self.register("run(task)"))
+        #expect(try Self.severity(source, more: [path: text]) == nil)
+        #expect(try Self.severity(source, more: [path: "import UIKit"]) == .warning)
+    }
+
+    @Test("tasks that only handlers ask for")
+    func ownHandler() throws {
+        let handler = Self.register("self.handle(task)")
+        let handle = "func handle(_ task: BGTask) { next()\nrun(task) }\n"
+        let next = "func next() { \(Self.request) }"
+        let source = Self.app(handler, handle + next)
+        #expect(try Self.severity(source) == .warning)
+        #expect(try Self.severity(Self.app(Self.register(Self.request))) == .warning)
+        #expect(
+            try Self.severity(
+                Self.app(
+                    "BGTaskScheduler.shared.register(forTaskWithIdentifier: \"a.b\", using: nil, "
+                        + "launchHandler: handle(_:))", handle + next)) == .warning)
+        for (path, text) in [
+            ("Tasks.h", "#define NEXT [self next]"),
+            ("Tasks.h", "static inline void ask(void) { [BGAppRefreshTaskRequest new]; }"),
+            ("Use.swift", "import shared"),
+        ] {
+            #expect(try Self.severity(source, more: [path: text]) == nil, "\(text)")
+        }
+    }
+
+    @Test(
+        "what asks for a task",
+        arguments: [
+            app(register("run(task)") + "\n" + request),
+            app(
+                register("self.next()"),
+                "func next() { \(request) }\n"
+                    + "func applicationDidEnterBackground(_ a: UIApplication) { next() }"),
+            app(register("self.next()") + "\nnext()", "func next() { \(request) }"),
+            app(register("self.next()"), "@IBAction func next() { \(request) }"),
+            app(register("self.next()"), "@objc func next() { \(request) }"),
+            app(
+                register("self.next()") + "\nTimer.add(self, #selector(next))",
+                "func next() { \(request) }"),
+            app(register("self.next()"), "func next() { \(request) }\ndeinit { next() }"),
+            app(register("self.next()"), "override func next() { \(request) }"),
+            app(
+                register("run(task)"),
+                "func ask(_ id: String) { \(request) }\n"
+                    .replacing("\"a.b\"", with: "id") + "func g() { ask(\"a.b\") }"),
+            app(register("run(task)") + "\nlet r: BGAppRefreshTaskRequest = .init(identifier: x)"),
+            app(register("run(task)") + "\nask(named: \"BGAppRefreshTaskRequest\")"),
+            app(register("run(task)") + "\nask(BGProcessingTaskRequest(identifier: a + \"x\"))"),
+            app(register("run(task)") + "\nask(BGProcessingTaskRequest(identifier: \"a.b\"))"),
+            app("add(id)", "func add(_ id: String) { \(register("run(task)")) }", name: "id")
+                .replacing("\"a.b\"", with: "id"),
+            app("#if DEBUG\n\(register("run(task)"))\n#endif"),
+            app("", "func unused() { \(register("run(task)")) }"),
+            app(register("run(task)"), "func next() { \(request) }"),
+            app(register("next()"), "func callAsFunction() { \(request) }"),
+            app(register("run(task)") + "\n" + request.replacing("a.b", with: "a.c")),
+        ])
+    func asked(source: String) throws {
+        #expect(try Self.severity(source) == nil)
+    }
+
+    @Test("another file may ask for it")
+    func otherFile() throws {
+        let handler = Self.register("self.next()")
+        let source = Self.app(handler, "func next() { \(Self.request) }")
+        #expect(try Self.severity(source) == .warning)
+        #expect(try Self.severity(source, "func g(_ d: AppDelegate) { d.next() }") == nil)
+        #expect(try Self.severity(source, "func g() { \(Self.request) }\nlet x = g()") == nil)
+    }
+}
