@@ -41,6 +41,7 @@ struct AuditTests {
         try folder.write(handler, to: "App/AppDelegate.swift")
         try folder.write(
             "enum Tasks { static let refresh = \"a.refresh\" }", to: "Shared/Tasks.swift")
+        try folder.write("let ask = BGAppRefreshTaskRequest.self", to: "Ask.swift")
         try folder.write("class Never { let provider = CXProvider() }", to: "Unused.swift")
         try folder.write("class Left: UNNotificationServiceExtension {}", to: "Service/Left.swift")
         try folder.write("class Service: UNNotificationServiceExtension {}", to: "Service/S.swift")

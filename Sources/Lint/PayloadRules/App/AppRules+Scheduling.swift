@@ -56,8 +56,8 @@ extension AppRules {
             check: unrequestedTasks),
     ]
 
-    /// Reports handlers that are never called. A request in a file of
-    /// another target leaves open what is asked for.
+    /// Reports handlers that are never called, the first of an app. A request in a file of another
+    /// target leaves open what is asked for.
     private static func unrequestedTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps where app.hasBackgroundTasks && app.sources?.isComplete == true {
             let message: String
@@ -73,6 +73,8 @@ extension AppRules {
                     !name.contains("*")
                 else { continue }
                 findings.report(app, at: seen.place, message)
+                // All of them have the same cause.
+                break
             }
         }
     }
@@ -294,6 +296,8 @@ extension AppRules {
     ) {
         for bundle in facts.bundles {
             var first: [String: (place: AppPlace, occasion: SourceObservation.Occasion)] = [:]
+            // The files of which the first late registration is told: others have the same cause.
+            var late: Set<String> = []
             // Rule CF044 covers these.
             let scenes = Set(
                 bundle.observations.compactMap { seen in
@@ -329,7 +333,9 @@ extension AppRules {
                 }
                 // Tasks of continued processing are registered on demand.
                 if let identifier, continued.contains(identifier) { continue }
-                if [.view, .scene, .afterLaunch].contains(occasion) {
+                if [.view, .scene, .afterLaunch].contains(occasion),
+                    late.insert(seen.place.file).inserted
+                {
                     findings.suspect(
                         bundle, at: seen.place,
                         "a background task is registered after the launch has finished")

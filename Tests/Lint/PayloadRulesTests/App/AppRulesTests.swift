@@ -147,6 +147,17 @@ struct AppRulesTests {
         #expect(entitlements.allSatisfy { $0.configurations == ["Debug", "Release"] })
     }
 
+    @Test("several registrations and handlers of one cause are one finding")
+    func registrationsOfOneCause() {
+        let late = AppFacts.app(seen: ["a", "b", "c"].map { .registeredTask($0, .view) })
+        #expect(AppRules.findings(in: late).filter { $0.diagnostic.rule == "CF021" }.count == 1)
+        var unasked = AppFacts.app(seen: ["a", "b"].map { .taskHandler($0) })
+        for index in unasked.bundles.indices {
+            unasked.bundles[index].sources?.backgroundRequests = .nowhere
+        }
+        #expect(AppRules.findings(in: unasked).filter { $0.diagnostic.rule == "CF052" }.count == 1)
+    }
+
     @Test(
         "versions are read and compared",
         arguments: [
