@@ -478,7 +478,7 @@ struct FoundFiles {
         let replaced = outdated.map { project, description in
             AuditReport.Unjudged(
                 targets: [],
-                reason: "\(project) names source files that are gone, and lacks some of "
+                reason: "\(project) names source files that are not there, and lacks some of "
                     + "\(description), which was judged instead", rules: [])
         }
         guard let first = unreadManifests.first else { return replaced }

@@ -21,7 +21,7 @@ struct LeftOutSources {
     ) {
         let examined = library.examinedFolders.subtracting(projects)
         let near = sources.filter { path in
-            !library.wasExamined(path) && !Self.isOfTests(path)
+            !library.wasExamined(path) && !Self.isOfTests(path, below: projects)
                 && Self.folders(of: path).contains(where: examined.contains)
         }
         let words = library.tree.index.words(Self.words)
@@ -42,7 +42,7 @@ struct LeftOutSources {
             ? "1 source file with code for the background is"
             : "\(files.count) source files with code for the background are"
         return AuditReport.Unjudged(
-            targets: [], reason: "\(count) in no target (\(names)), and not judged", rules: [])
+            targets: [], reason: "\(count) in no target (\(names))", rules: [])
     }
 
     /// The folders that a file is in, the innermost first.
@@ -56,7 +56,18 @@ struct LeftOutSources {
         return folders
     }
 
-    private static func isOfTests(_ path: String) -> Bool {
-        ["test", "spec", "mock", "pods/"].contains(where: path.lowercased().contains)
+    /// Whether a file is in a folder of tests, or in one of pods, or named as a test, as far as its
+    /// path below its project says.
+    private static func isOfTests(_ path: String, below projects: [String]) -> Bool {
+        let project = projects.filter { Paths.contains($0, path) }.max { $0.count < $1.count }
+        return path.dropFirst(project.map { $0 == "." ? 0 : $0.count } ?? 0).split(separator: "/")
+            .contains { name in
+                let stem = name.prefix { $0 != "." && $0 != "+" }
+                return ["test", "tests", "spec", "specs", "mock", "mocks", "pods"]
+                    .contains(stem.lowercased())
+                    || ["Test", "Tests", "Spec", "Specs", "Mock", "Mocks"]
+                        .contains(where: stem.hasSuffix)
+                    || stem.hasPrefix("Mock")
+            }
     }
 }

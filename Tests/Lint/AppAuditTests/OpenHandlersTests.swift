@@ -110,6 +110,31 @@ struct OpenHandlersTests {
             ]) == rules)
     }
 
+    @Test(
+        "a condition that asks for the completion handler hands nothing on",
+        arguments: [
+            "if (done) { done(UIBackgroundFetchResultNoData); }",
+            "if (done != nil) done(UIBackgroundFetchResultNoData);",
+            "if (!done) { return; }\ndone(UIBackgroundFetchResultNoData);",
+            "dispatch_async(queue, ^{ if (done) { done(UIBackgroundFetchResultNoData); } });",
+        ])
+    func condition(body: String) throws {
+        let source =
+            "@implementation AppDelegate\n- (void)application:(UIApplication *)a "
+            + "didReceiveRemoteNotification:(NSDictionary *)info "
+            + "fetchCompletionHandler:(void (^)(UIBackgroundFetchResult))done {\n\(body)\n}\n@end"
+        #expect(try Self.open(["A.m": source]) == [])
+    }
+
+    @Test("a report at the end of a long chain of functions of the file is known")
+    func chain() throws {
+        let functions =
+            "func a(_ p: P) { b(p) }\nfunc b(_ p: P) { c(p) }\nfunc c(_ p: P) { d(p) }\n"
+            + "func d(_ p: P) { e(p) }\nfunc e(_ p: P) { \(Self.report) }"
+        let body = "if x { a(p) } else { c(p) }\ncompletion()"
+        #expect(try Self.open(["A.swift": Self.voip(body, functions)]) == [])
+    }
+
     @Test("the sentence about such handlers names up to three of them")
     func sentence() throws {
         let files = Dictionary(

@@ -27,8 +27,12 @@ final class FunctionNotes {
     /// Whether a function asks for the permission to show alerts, and hands the answer on, by its
     /// name.
     var answersForAlerts: [String: Bool] = [:]
-    /// Whether a function leads to a report in this file, by its brace.
-    var leadsToReport: [Int: Bool] = [:]
+    /// The functions that lead to a report in this file, by their braces.
+    var reporting: Set<Int>?
+    /// Whether the functions that request a task were looked for.
+    var knowsSchedulers = false
+    /// The literals of the file.
+    var literals: [String]?
     /// The places at which each function is named, and not declared.
     var uses: [String: [Int]]?
 }

@@ -105,7 +105,7 @@ extension SourceReader {
         guard text.sees(".", at: word - 1), text.sees("(", at: word + 1), isCall(word),
             let name = text[word + 2], name.isName, text.sees(")", at: word + 3)
         else { return false }
-        let made = (body.lowerBound..<word).last { place in
+        let made = (body.lowerBound..<word).suffix(AuditLimits.headWords).last { place in
             text.sees("let", name.text, "=", at: place)
                 && text[place + 3].map {
                     $0.text.hasPrefix("CK") && $0.text.hasSuffix("Operation")

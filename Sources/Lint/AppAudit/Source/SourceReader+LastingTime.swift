@@ -26,11 +26,14 @@ extension SourceReader {
         else { return false }
         var declaration: Int?
         var uses: [Int] = []
-        for (word, token) in text.tokens.enumerated() {
-            if case .string(isInterpolated: false) = token.kind, token.text.contains(name) {
-                return false
+        let literals =
+            notes.literals
+            ?? text.tokens.compactMap { token in
+                if case .string(isInterpolated: false) = token.kind { token.text } else { nil }
             }
-            guard token.isName(name) else { continue }
+        notes.literals = literals
+        guard !literals.contains(where: { $0.contains(name) }) else { return false }
+        for word in text.places(of: name) {
             if isPlainDeclaration(word, in: body) {
                 guard declaration == nil else { return false }
                 declaration = word

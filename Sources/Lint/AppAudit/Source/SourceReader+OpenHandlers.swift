@@ -33,24 +33,45 @@ extension SourceReader {
     }
 
     /// Whether a token is a report, or a call of a function of this file that leads to one.
-    private func leadsToReport(_ index: Int, depth: Int = 0) -> Bool {
+    private func leadsToReport(_ index: Int) -> Bool {
         guard !Self.reports.contains(text.tokens[index].text) else { return true }
-        guard depth < Self.handovers, isCall(index),
+        guard isCall(index),
             let helper = calledFunction(index) ?? olderHandler(calledAt: index)
         else { return false }
-        return leadsToReport(helper, depth: depth + 1)
+        return leadsToReport(helper)
     }
 
     /// Whether a function has a report, or calls one of this file that leads to one.
-    func leadsToReport(_ function: SourceScope, depth: Int = 0) -> Bool {
-        if let known = notes.leadsToReport[function.open] { return known }
-        // What calls itself is asked once.
-        notes.leadsToReport[function.open] = false
-        let leads = text.content(ofBracket: function.open).contains {
-            leadsToReport($0, depth: depth)
+    func leadsToReport(_ function: SourceScope) -> Bool {
+        let reporting = notes.reporting ?? functionsThatReport()
+        notes.reporting = reporting
+        return reporting.contains(function.open)
+    }
+
+    /// The functions of this file that have a report, or lead to one, by their braces.
+    private func functionsThatReport() -> Set<Int> {
+        var callers: [Int: [Int]] = [:]
+        var pending: [Int] = []
+        for index in text.tokens.indices {
+            let isReport = Self.reports.contains(text.tokens[index].text)
+            let called =
+                isReport || !isCall(index)
+                ? nil : calledFunction(index) ?? olderHandler(calledAt: index)
+            guard isReport || called != nil else { continue }
+            for scope in text.scopes(around: index) {
+                guard case .function = scope.kind else { continue }
+                if let called {
+                    callers[called.open, default: []].append(scope.open)
+                } else {
+                    pending.append(scope.open)
+                }
+            }
         }
-        notes.leadsToReport[function.open] = leads
-        return leads
+        var found: Set<Int> = []
+        while let next = pending.popLast() {
+            if found.insert(next).inserted { pending += callers[next] ?? [] }
+        }
+        return found
     }
 
     /// Notes a handler that leaves the report or its completion handler to code that is not read
@@ -84,7 +105,7 @@ extension SourceReader {
     /// Whether a handler does not itself complete on each path.
     private func leavesCompletion(_ completion: String, in scope: SourceScope) -> Bool {
         let strictness = CompletionPaths.Strictness(
-            exemptNames: Self.voipStrictness.exemptNames, startsAnew: true)
+            exemptNames: Self.voipStrictness.exemptNames.union([completion]), startsAnew: true)
         let paths = CompletionPaths(text, body: scope, strictness) { [self] index in
             text.tokens[index].isName(completion) && !text.isLabel(index)
                 && (isCall(index) && isInKnownClosures(index, of: scope)
@@ -106,7 +127,12 @@ extension SourceReader {
                 && !isCompleted(byReportAt: index)
         }
         return others.prefix(AuditLimits.headWords).contains { index in
-            !text.calls(around: index, in: body).contains { site in
+            let sites = text.calls(around: index, in: body)
+            // A condition that asks for it hands nothing on, nor does another name for it.
+            if sites.isEmpty {
+                return text.sees("=", at: index - 1) && !text.sees("let", at: index - 3)
+            }
+            return !sites.contains { site in
                 let name = text.tokens[site.name].text
                 return names.contains(name) || functions[name] != nil || Self.runsClosures(name)
             }
@@ -134,6 +160,9 @@ extension SourceReader {
         "run", "animate", "add", "request", "requestAuthorization", "getNotificationSettings",
         "getDeliveredNotifications", "getPendingNotificationRequests", "getAllTasks",
         "scheduledTimer", "assumeIsolated", "dispatch_async", "dispatch_after", "addTask",
-        "performBackgroundTask",
+        "performBackgroundTask", "performChanges", "reverseGeocodeLocation",
+        "getCurrentConfigurations", "loadPersistentStores", "getTasksWithCompletionHandler",
+        "getNotificationCategories", "withExtendedLifetime", "DispatchWorkItem", "BlockOperation",
+        "Timer", "HKSampleQuery",
     ]
 }

@@ -132,7 +132,8 @@ extension SourceReader {
 
     /// Notes the functions of this file that request a task, or call one that does.
     private mutating func noteSchedulers() {
-        guard digest.schedulers.isEmpty else { return }
+        guard !notes.knowsSchedulers else { return }
+        notes.knowsSchedulers = true
         digest.schedulers = Set(
             functions.filter { name, scope in
                 schedulesNext(text.content(ofBracket: scope.open), depth: 0, trusts: false)

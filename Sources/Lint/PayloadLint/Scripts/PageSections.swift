@@ -110,7 +110,7 @@ struct PageSections {
     }
 
     /// Whether a part of the text speaks of a push that is not visible.
-    func namesOtherType(in part: Range<Int>) -> Bool {
+    private func namesOtherType(in part: Range<Int>) -> Bool {
         let words = String(decoding: bytes[part], as: UTF8.self).lowercased()
             .split { !$0.isLetter }
         let text = words.joined()
