@@ -33,7 +33,10 @@ extension SourceReader {
             }
         notes.literals = literals
         guard !literals.contains(where: { $0.contains(name) }) else { return false }
-        for word in text.places(of: name) {
+        let places = text.places(of: name)
+        // One of so many uses is not the only one.
+        guard places.count <= AuditLimits.headWords else { return false }
+        for word in places {
             if isPlainDeclaration(word, in: body) {
                 guard declaration == nil else { return false }
                 declaration = word
