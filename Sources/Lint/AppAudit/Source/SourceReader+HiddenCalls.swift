@@ -78,7 +78,8 @@ extension SourceReader {
                     text.isObject(text.tokens[owner].text, of: text.type(around: $0))
                 }
         guard declared.isEmpty || !isOwn && !text.isObjectiveC else { return false }
-        if resets(equals) { return false }
+        // It says that there is nothing: `id = .invalid`, `call = nil`.
+        if text.sees("nil", at: equals + 1) || namesInvalid(equals + 1) { return false }
         // A new object is only prepared, as a notification is, and the badge is only seen.
         guard let first = text[owner], first.isName, name.text != "applicationIconBadgeNumber"
         else { return false }
@@ -89,14 +90,6 @@ extension SourceReader {
         return !body.contains {
             text.sees("let", first.text, at: $0) || text.sees("var", first.text, at: $0)
         }
-    }
-
-    /// Whether an assignment says that there is nothing: `id = .invalid`, `call = nil`.
-    private func resets(_ equals: Int) -> Bool {
-        let values = ["nil", "UIBackgroundTaskInvalid", "UIBackgroundTaskIdentifierInvalid"]
-        return text.sees(".", "invalid", at: equals + 1)
-            || text.sees("UIBackgroundTaskIdentifier", ".", "invalid", at: equals + 1)
-            || values.contains { text.sees($0, at: equals + 1) }
     }
 
     /// Whether a declared property has observers or a setter, or a wrapper such as `@Published`.

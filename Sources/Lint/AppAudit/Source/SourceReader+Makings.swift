@@ -33,7 +33,7 @@ extension SourceReader {
         // Views for a canvas of Xcode are not in the app.
         let isPreview =
             around?.inherited.contains("PreviewProvider") == true
-            || text.scopes(around: index).contains { isMacro("Preview", before: $0.open) }
+            || text.scopes(around: index).contains { isPreviewMacro(before: $0.open) }
         if isPreview { return nil }
         if let property = propertyOfView(around: index) {
             // SwiftUI makes the object of a `@StateObject` when it shows the view.
@@ -59,11 +59,11 @@ extension SourceReader {
         return calledFunction(around: index).map { .inside($0) } ?? .unknown
     }
 
-    /// Whether a closure is that of a macro: `#Preview { … }`, `#Preview("a") { … }`.
-    private func isMacro(_ name: String, before open: Int) -> Bool {
+    /// Whether a closure is that of a preview: `#Preview { … }`, `#Preview("a") { … }`.
+    private func isPreviewMacro(before open: Int) -> Bool {
         var word = open - 1
         if text.sees(")", at: word), text.partners[word] > 0 { word = text.partners[word] - 1 }
-        return text[word]?.text == name
+        return text[word]?.text == "Preview"
     }
 
     /// The `var` of the stored property of a SwiftUI view whose declaration has a token.

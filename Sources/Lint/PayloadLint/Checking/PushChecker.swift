@@ -163,7 +163,7 @@ struct PushChecker: Sendable {
         let ofCalls: Set<RuleID> = ["VO001", "VO003", "VO005", "VO006", "VO008", "VO009"]
         // Where a sketch of a request has no headers at all, one missing header stands for all.
         let hasNoHeaders =
-            item.isAuthenticatedElsewhere
+            item.isInHTTPText
             && item.draft.headers.allSatisfy { $0.name.hasPrefix(":") || $0.name == "host" }
             && item.draft.opaqueHeaders.isSubset(of: ["authorization"])
         let others = Dictionary(grouping: diagnostics, by: \.rule)

@@ -23,9 +23,8 @@ struct PushItem: Sendable {
     var isPartial: Bool { isPart || isIllustration || isCut }
     /// Whether it is in a script, which may compute parts of it.
     var isInScript = false
-    /// Whether the program that sends it may authenticate it by settings of its own, as editors
-    /// do with the certificate of a client.
-    var isAuthenticatedElsewhere = false
+    /// Whether it is a request in the form of HTTP, which may be a sketch without headers.
+    var isInHTTPText = false
     /// Whether headers and payload are in two blocks of a page.
     var isJoined = false
     /// Whether the page speaks of another type of push than a visible one near it.
@@ -118,7 +117,7 @@ extension PushItem {
         item.places.headers = places.headers
         item.places.missingHeaders = places.missingHeaders
         item.isInScript = isInScript
-        item.isAuthenticatedElsewhere = isAuthenticatedElsewhere
+        item.isInHTTPText = isInHTTPText
         item.weightWithoutAPS = nil
         return item
     }

@@ -144,7 +144,7 @@ extension DocumentReader {
         else { return nil }
         var result = read(HTTPRequests(bytes, name: name).commands, besideFile: name)
         for index in result?.items.indices ?? 0..<0 {
-            result?.items[index].isAuthenticatedElsewhere = true
+            result?.items[index].isInHTTPText = true
             // Nothing shows a certificate, and a token may be left out.
             result?.items[index].draft.opaqueHeaders.insert("authorization")
         }
