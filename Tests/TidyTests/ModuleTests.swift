@@ -20,7 +20,10 @@ struct ModuleTests {
         "PayloadLint": [
             "CLibyaml", "Darwin", "Glibc", "Musl", "PayloadRules", "StrictJSON", "WakeModel",
         ],
-        "AppAudit": ["FoundationEssentials", "Glibc", "PayloadLint", "PayloadRules"],
+        "AppAudit": [
+            "FoundationEssentials", "Glibc", "PayloadLint", "PayloadRules",
+            "Synchronization",
+        ],
         "Gateway": [
             "Glibc", "Logging", "PayloadRules", "ServiceLifecycle",
             "Synchronization", "WakeBudget", "WakeModel",

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// The limits of the audit. Input over a limit is reported and not read at all.
 enum AuditLimits {
     /// The maximum size of an Info.plist or an entitlements file, in bytes.
@@ -10,6 +12,10 @@ enum AuditLimits {
     static let sourceBytes = 4 << 20
     /// The maximum size of a source file that is searched for the words of the rules, in bytes.
     static let filteredBytes = 64 << 20
+    /// The number of source files that are read before any of them is set aside.
+    static let filesAtOnce = 128
+    /// The number of threads that examine source files.
+    static let threads = min(8, max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     /// The maximum size of the source text that is kept for later questions, in bytes.
     static let keptBytes = 8 << 20
     /// The maximum size of a build settings file, in bytes.

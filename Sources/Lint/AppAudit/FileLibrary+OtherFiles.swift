@@ -18,7 +18,8 @@ extension FileLibrary {
         for _ in 0..<SourceReader.handovers where !pending.isEmpty {
             let names = tree.index.words(Set(pending.map(\.function)))
             var results = pending.map { _ in SourceReader.Following() }
-            for path in list.files {
+            for (number, path) in list.files.enumerated() {
+                tree.index.lookAhead(names, .function, in: list.files, from: number)
                 guard let here = tree.index.words(names, .function, in: path), !here.isEmpty else {
                     continue
                 }

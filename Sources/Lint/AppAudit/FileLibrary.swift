@@ -234,12 +234,9 @@ extension FileLibrary {
     func facts(of list: SourceList, isWhole: Bool = true) -> AppFacts.Sources? {
         guard !list.files.isEmpty || !list.unread.isEmpty else { return nil }
         var digests: [SourceDigest] = []
-        if progress != nil {
-            let new = list.files.count { self.digests[$0] == nil }
-            expectedCount = max(expectedCount, self.digests.count + new)
-        }
+        examine(list.files)
         for path in list.files {
-            guard var digest = digest(path) else { continue }
+            guard var digest = self.digests[path].flatMap({ $0 }) else { continue }
             if list.isShared(path) { digest.markShared() }
             digests.append(digest)
         }
@@ -280,8 +277,8 @@ extension FileLibrary {
             isComplete: isOwnComplete && list.unread.isEmpty, isOwnComplete: isOwnComplete)
         sources.openHandlers = digests.flatMap(\.openHandlers).compactMap { $0.open(unfollowed) }
         if sources.isComplete, digests.contains(where: \.handlesTasks) {
-            let search = requestSearch ?? TaskRequestSearch(below: folders, tree)
-            requestSearch = search
+            var search = requestSearch ?? TaskRequestSearch(below: folders, tree)
+            defer { requestSearch = search }
             sources.backgroundRequests = search.requests(
                 in: present.map { ($0, self.digests[$0]??.taskRequests ?? []) }, modules)
         }
@@ -321,7 +318,8 @@ extension FileLibrary {
         let shared = digests.indices.filter { digests[$0].isShared }
         let delegates = shared.reduce(into: Set<String>()) { $0.formUnion(digests[$1].delegates) }
         var unused = tree.index.words(delegates.filter(WordFilter.canFind))
-        for path in list.files where !unused.isEmpty {
+        for (number, path) in list.files.enumerated() where !unused.isEmpty {
+            tree.index.lookAhead(unused, .named, in: list.files, from: number)
             let use = list.isShared(path) ? SourceIndex.Use.made : .named
             guard let used = tree.index.words(unused, use, in: path) else { return }
             unused.removeAll { used.contains($0.text) }
@@ -335,7 +333,8 @@ extension FileLibrary {
     private func mentions(of words: Set<String>, in files: [String]) -> [String: Int] {
         var counts = Dictionary(uniqueKeysWithValues: words.map { ($0, 0) })
         var left = tree.index.words(words)
-        for path in files where !left.isEmpty {
+        for (number, path) in files.enumerated() where !left.isEmpty {
+            tree.index.lookAhead(left, .mentioned, in: files, from: number)
             guard let found = tree.index.words(left, .mentioned, in: path) else { return [:] }
             for word in found { counts[word, default: 0] += 1 }
             if !found.isEmpty { left.removeAll { counts[$0.text] == 2 } }
@@ -368,37 +367,41 @@ extension FileLibrary {
             role: .other, sources: AppFacts.Sources(proven, isComplete: false))
     }
 
-    /// The digest of a source file. On failure returns `nil` and records a problem. Each file is
-    /// parsed once, regardless of the number of its targets.
-    private func digest(_ path: String) -> SourceDigest? {
-        if let known = digests[path] { return known }
-        var digest: SourceDigest?
-        do throws(FileFailure) {
-            let mayMatter = try tree.index.mayMatter(path)
-            kinds[path] = .swift
-            // Most files contain none of the words that rules need.
-            if !mayMatter {
-                digest = SourceDigest()
-            } else if let text = text(path) {
-                var read = SourceReader.digest(of: text)
-                if let delegate = read.delegateClass, isPlain(delegate.name, in: path, text) {
-                    var entry = SourceDigest.Entry(observation: delegate.observation)
-                    entry.delegate = delegate.name
-                    read.entries.append(entry)
-                }
-                if read.hasLastingTime, text.isObjectiveC, mayHideEnd(in: path) {
-                    read.dropLastingTime()
-                }
-                digest = read
-            } else {
-                oversized.insert(path)
+    /// Examines the files that were not examined, each once, regardless of the number of its
+    /// targets.
+    private func examine(_ files: [String]) {
+        let new = files.filter { digests[$0] == nil }
+        if progress != nil { expectedCount = max(expectedCount, digests.count + new.count) }
+        for start in stride(from: 0, to: new.count, by: AuditLimits.filesAtOnce) {
+            let paths = Array(new[start..<min(new.count, start + AuditLimits.filesAtOnce)])
+            let looks = paths.map { ($0, tree.index.known(of: $0)) }.mapInParallel { path, known in
+                Result { () throws(FileFailure) in try SourceLook(path, known) }
             }
-        } catch {
-            note(error, .swift)
+            for (path, look) in zip(paths, looks) { take(look, of: path) }
+            progress?(digests.count, expectedCount)
+        }
+    }
+
+    /// Keeps what was seen in a source file, or records a problem.
+    private func take(_ look: Result<SourceLook, FileFailure>, of path: String) {
+        tree.index.add(path, look)
+        var digest: SourceDigest?
+        switch look {
+        case .success(let look):
+            kinds[path] = .swift
+            digest = look.digest
+            if digest == nil { oversized.insert(path) }
+        case .failure(let failure): note(failure, .swift)
+        }
+        if let delegate = digest?.delegateClass, isPlain(delegate.name, in: path) {
+            var entry = SourceDigest.Entry(observation: delegate.observation)
+            entry.delegate = delegate.name
+            digest?.entries.append(entry)
+        }
+        if digest?.hasLastingTime == true, SourceText.isObjectiveC(path), mayHideEnd(in: path) {
+            digest?.dropLastingTime()
         }
         digests[path] = .some(digest)
-        if digests.count.isMultiple(of: 64) { progress?(digests.count, expectedCount) }
-        return digest
     }
 
     /// Whether a file of Objective-C or its header has macros, which may end time in the
@@ -413,13 +416,11 @@ extension FileLibrary {
 
     /// Whether the base class of an app delegate in Objective-C is the system's, as the file or the
     /// header beside it says.
-    private func isPlain(_ delegate: String, in path: String, _ text: SourceText) -> Bool {
-        if SourceReader.declaresPlainDelegate(delegate, in: text) { return true }
+    private func isPlain(_ delegate: String, in path: String) -> Bool {
         let header = Paths.join(Paths.folder(of: path), delegate + ".h")
-        guard let bytes = try? tree.index.text(of: header), bytes.count <= AuditLimits.sourceBytes
-        else { return false }
-        return SourceReader.declaresPlainDelegate(
-            delegate, in: SourceText(bytes, path: path))
+        return [path, header].contains { file in
+            text(file).map { SourceReader.declaresPlainDelegate(delegate, in: $0) } ?? false
+        }
     }
 
     /// The constants with these names in some files.
@@ -427,7 +428,8 @@ extension FileLibrary {
         var all = SourceConstants()
         guard !names.isEmpty else { return all }
         let wanted = tree.index.words(names)
-        for path in files {
+        for (number, path) in files.enumerated() {
+            tree.index.lookAhead(wanted, .constant, in: files, from: number)
             guard let here = tree.index.words(wanted, .constant, in: path), !here.isEmpty else {
                 continue
             }

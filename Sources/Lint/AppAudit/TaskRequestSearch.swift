@@ -10,12 +10,8 @@ struct TaskRequestSearch {
     private var files: Set<String>?
     /// The files that mention requests, their submission or their cancelling.
     private var mentions: Set<String> = []
-    /// The modules that files import.
-    private var imports: Set<String> = []
-    /// The headers that files include, without a folder.
-    private var headers: Set<String> = []
-    /// The files of Objective-C with macros of their own.
-    private var withMacros: Set<String> = []
+    /// What they import and include; `nil` until it is asked for.
+    private var lines: Lines?
     private let index: SourceIndex
 
     /// Files that hold no text.
@@ -33,32 +29,36 @@ struct TaskRequestSearch {
         let paths = Set(folders.flatMap { tree.files(below: $0) })
         // What the settings exclude may be built all the same.
         guard !tree.isExhausted, tree.settings.configuration.excluded.isEmpty else { return }
-        for path in paths {
+        let texts = paths.filter { path in
             let name = path.lowercased()
-            guard !Self.media.contains(where: name.hasSuffix) else { continue }
-            guard let bytes = try? FileTree.read(path, limit: AuditLimits.filteredBytes) else {
-                return
-            }
-            if Self.mentionsRequest(bytes) { mentions.insert(path) }
-            if Self.sources.contains(where: name.hasSuffix) { readLines(bytes, path) }
+            return !Self.media.contains(where: name.hasSuffix)
         }
+        let found = Array(texts).mapInParallel { path -> (path: String, mentions: Bool?) in
+            let bytes = try? FileTree.read(path, limit: AuditLimits.filteredBytes)
+            return (path, bytes.map(Self.mentionsRequest))
+        }
+        guard found.allSatisfy({ $0.mentions != nil }) else { return }
+        mentions = Set(found.filter { $0.mentions == true }.map(\.path))
         files = paths
     }
 
     /// What is known of the requests of an app with these files, whose mentions of requests have
     /// the names of functions if handlers alone lead there.
-    func requests(
+    mutating func requests(
         in sources: [(path: String, requests: [Set<String>?])], _ modules: Set<String>
     ) -> AppFacts.Sources.BackgroundRequests {
-        guard let files, sources.allSatisfy({ files.contains($0.path) }),
-            imports.isSubset(of: modules.union(Self.systemModules)),
-            headers.isSubset(of: Set(files.map(Paths.name)).union(modules.map { $0 + "-Swift.h" }))
+        guard let files else { return .unknown }
+        let askers = sources.filter { !$0.requests.isEmpty }
+        guard mentions.isEmpty || !askers.isEmpty && Set(askers.map(\.path)) == mentions,
+            sources.allSatisfy({ files.contains($0.path) })
+        else { return .unknown }
+        let lines = lines ?? Lines(of: files.filter(Self.isSource), in: files)
+        self.lines = lines
+        guard lines.imports.isSubset(of: modules.union(Self.systemModules)),
+            lines.headers.isSubset(of: modules.map { $0 + "-Swift.h" })
         else { return .unknown }
         if mentions.isEmpty { return .nowhere }
-        let askers = sources.filter { !$0.requests.isEmpty }
-        guard !askers.isEmpty, Set(askers.map(\.path)) == mentions,
-            withMacros.isDisjoint(with: mentions)
-        else { return .unknown }
+        guard lines.withMacros.isDisjoint(with: mentions) else { return .unknown }
         for (path, requests) in askers {
             var words: Set<String> = []
             for request in requests {
@@ -67,12 +67,18 @@ struct TaskRequestSearch {
             }
             let wanted = index.words(words)
             let areOwn = files.allSatisfy { other in
-                other == path || !Self.sources.contains(where: other.hasSuffix)
+                other == path || !Self.isSource(other)
                     || index.words(wanted, .named, in: other)?.isEmpty == true
             }
             guard areOwn else { return .unknown }
         }
         return .inHandlers
+    }
+
+    /// Whether a file may be compiled, by its name.
+    private static func isSource(_ path: String) -> Bool {
+        let name = path.lowercased()
+        return sources.contains(where: name.hasSuffix)
     }
 
     /// Whether a text has a word such as `BGAppRefreshTaskRequest`, `submitTaskRequest` or
@@ -91,72 +97,6 @@ struct TaskRequestSearch {
         }
         return false
     }
-
-    /// Reads the lines that import modules, include headers or may use macros.
-    private mutating func readLines(_ bytes: [UInt8], _ path: String) {
-        for line in bytes.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
-            let isLikely = line.contains(UInt8(ascii: "#")) || line.count < 200
-            guard isLikely else { continue }
-            let text = String(decoding: line, as: UTF8.self)
-            if text.contains("import") || text.contains("include") { readImport(text) }
-            guard text.contains("#") else { continue }
-            if path.hasSuffix(".swift") {
-                if Self.usesMacro(text) { imports.insert("#") }
-            } else if text.drop(while: { $0 == " " || $0 == "#" }).hasPrefix("define") {
-                withMacros.insert(path)
-            }
-        }
-    }
-
-    /// Reads a line such as `@testable import struct Module.Type` or `#import <Module/Header.h>`.
-    private mutating func readImport(_ line: String) {
-        let words = line.split { " \t;".contains($0) }.map(String.init)
-        guard
-            let keyword = words.prefix(4).firstIndex(where: { word in
-                ["import", "@import", "#import", "#include", "#include_next"].contains(word)
-            })
-        else {
-            // `#import<Module/Header.h>` and `# import` are rare.
-            if line.drop(while: { $0 == " " }).hasPrefix("#i"), !line.contains("#if") {
-                imports.insert("#")
-            }
-            return
-        }
-        let isOwn = words[..<keyword].allSatisfy { word in
-            word.hasPrefix("@") || ["public", "internal", "private", "package"].contains(word)
-                || word == "#"
-        }
-        let kinds = ["struct", "class", "enum", "protocol", "func", "let", "var", "typealias"]
-        guard isOwn, var name = words[(keyword + 1)...].first(where: { !kinds.contains($0) }) else {
-            return
-        }
-        if name.hasPrefix("\"") {
-            headers.insert(Paths.name(of: name.filter { $0 != "\"" }))
-        } else if name.hasPrefix("<") {
-            name.removeAll { "<>".contains($0) }
-            let parts = name.split(separator: "/")
-            // Headers of C have no folder, and neither have some of pods.
-            imports.insert(parts.count > 1 ? String(parts[0]) : name)
-        } else {
-            imports.insert(String(name.prefix { $0 != "." }))
-        }
-    }
-
-    /// Whether a line of Swift has a macro that is not the system's: `#schedule("a.b")`.
-    private static func usesMacro(_ line: String) -> Bool {
-        line.split(separator: "#", omittingEmptySubsequences: false).dropFirst().contains { part in
-            let name = part.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
-            guard name.first?.isLetter == true, part[name.endIndex...].first == "(" else {
-                return false
-            }
-            return !systemMacros.contains(String(name))
-        }
-    }
-
-    private static let systemMacros: Set = [
-        "available", "unavailable", "selector", "keyPath", "warning", "error", "sourceLocation",
-        "colorLiteral", "imageLiteral", "fileLiteral", "Predicate", "Preview", "if", "elseif",
-    ]
 
     /// Modules and headers of the system, which use no names of an app.
     private static let systemModules: Set = [

@@ -183,8 +183,9 @@ final class CallerIndex {
         var open = Dictionary(grouping: functions, by: \.word)
         var words = index.words(Set(open.keys))
         var found: [CalledFunction: [CalledFunction.Use]] = [:]
-        for path in files {
+        for (number, path) in files.enumerated() {
             guard !words.isEmpty else { break }
+            index.lookAhead(words, .named, in: files, from: number)
             guard let here = index.words(words, .named, in: path), !here.isEmpty else { continue }
             let wanted = here.flatMap { open[$0] ?? [] }
             read(path, for: wanted)

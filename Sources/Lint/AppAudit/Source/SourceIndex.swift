@@ -66,19 +66,51 @@ final class SourceIndex {
         }
     }
 
+    /// What is known of a file before rules need it.
+    struct Known: Sendable {
+        /// Whether it contains a word that rules need; `nil` if it was not read.
+        let mayMatter: Bool?
+        /// The text, if it is still kept.
+        let text: [UInt8]?
+    }
+
+    /// What is known of a file.
+    func known(of path: String) -> Known {
+        Known(mayMatter: (try? files[path]?.get())?.mayMatter, text: kept[path])
+    }
+
+    /// Adds what was seen in a file.
+    func add(_ path: String, _ look: Result<SourceLook, FileFailure>) {
+        switch look {
+        case .failure(let failure): files[path] = .failure(failure)
+        case .success(let look):
+            if let bytes = look.bytes, kept[path] == nil {
+                readCount += 1
+                keep(bytes, of: path)
+            }
+            guard let (sketch, mayMatter) = look.words else { return }
+            files[path] = .success(
+                File(number: UInt32(files.count), sketch: sketch, mayMatter: mayMatter))
+        }
+    }
+
     /// The text of a file.
     func text(of path: String) throws(FileFailure) -> [UInt8] {
         if let known = kept[path] { return known }
         readCount += 1
         let bytes = try FileTree.read(path, limit: AuditLimits.filteredBytes)
-        guard bytes.count <= keptLimit else { return bytes }
+        keep(bytes, of: path)
+        return bytes
+    }
+
+    private func keep(_ bytes: [UInt8], of path: String) {
+        guard bytes.count <= keptLimit else { return }
         keptBytes += bytes.count
         if keptBytes > keptLimit {
             kept = [:]
             keptBytes = bytes.count
         }
         kept[path] = bytes
-        return bytes
     }
 
     /// Some words to look for in files.
@@ -95,21 +127,54 @@ final class SourceIndex {
     /// Those of some words that a file uses in this way; `nil` if it cannot be read.
     func words(_ wanted: [Word], _ use: Use, in path: String) -> Set<String>? {
         guard let file = try? file(path) else { return nil }
-        var found: Set<String> = []
+        let (known, new) = asked(wanted, use, of: file)
+        guard !new.isEmpty else { return known }
+        guard let bytes = try? text(of: path) else { return nil }
+        let here = Self.words(WordFilter(Set(new.keys)), use, in: bytes)
+        note(here, new)
+        return known.union(here)
+    }
+
+    /// Finds out on all processors what a loop over files is about to ask of each, if it has come
+    /// to one of each ``AuditLimits/filesAtOnce``.
+    func lookAhead(_ wanted: [Word], _ use: Use, in paths: [String], from start: Int) {
+        guard start.isMultiple(of: AuditLimits.filesAtOnce) else { return }
+        var jobs: [(path: String, filter: WordFilter)] = []
+        var questions: [[String: Question]] = []
+        for path in paths[start...].prefix(AuditLimits.filesAtOnce) where kept[path] == nil {
+            guard let file = try? files[path]?.get() else { continue }
+            let new = asked(wanted, use, of: file).new
+            guard !new.isEmpty else { continue }
+            jobs.append((path, WordFilter(Set(new.keys))))
+            questions.append(new)
+        }
+        let found = jobs.mapInParallel { job in
+            (try? FileTree.read(job.path, limit: AuditLimits.filteredBytes))
+                .map { Self.words(job.filter, use, in: $0) }
+        }
+        readCount += jobs.count
+        for (here, new) in zip(found, questions) { if let here { note(here, new) } }
+    }
+
+    /// Those of some words that a file is known to use in this way, and those to be asked for.
+    private func asked(
+        _ wanted: [Word], _ use: Use, of file: File
+    ) -> (known: Set<String>, new: [String: Question]) {
+        var known: Set<String> = []
         var new: [String: Question] = [:]
         for word in wanted where file.sketch.mayContain(word.hash) {
             let question = Question(use: use, word: word.number, file: file.number)
             switch answers[question] {
-            case true?: found.insert(word.text)
+            case true?: known.insert(word.text)
             case false?: continue
             case nil: new[word.text] = question
             }
         }
-        guard !new.isEmpty else { return found }
-        guard let bytes = try? text(of: path) else { return nil }
-        let here = Self.words(WordFilter(Set(new.keys)), use, in: bytes)
-        for (text, question) in new { answers[question] = here.contains(text) }
-        return found.union(here)
+        return (known, new)
+    }
+
+    private func note(_ here: Set<String>, _ questions: [String: Question]) {
+        for (text, question) in questions { answers[question] = here.contains(text) }
     }
 
     private static func words(_ filter: WordFilter, _ use: Use, in bytes: [UInt8]) -> Set<String> {

@@ -9,8 +9,8 @@ extension SourceReader {
         guard name.utf8.count > 8, name.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "k") })
         else { return false }
         let name = name.lowercased()
-        return name.contains("token")
-            && ["device", "push", "apns", "voip"].contains(where: name.contains)
+        return name.hasLetters("token")
+            && ["device", "push", "apns", "voip"].contains(where: name.hasLetters)
     }
 
     mutating func readDeviceToken(_ name: String, _ index: Int) {

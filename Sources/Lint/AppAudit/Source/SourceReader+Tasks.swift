@@ -431,10 +431,11 @@ extension SourceReader {
             if name == "request", !isCall(index) { continue }
             // A notification is no task, and may be what a task looks for.
             if isConstantOfScheduler(index, name) { continue }
-            let isOfTask =
-                !name.contains("notification")
-                || ["task", "refresh", "background", "fetch", "sync"].contains(where: name.contains)
-            if isOfTask, ["schedul", "submit", "request"].contains(where: name.contains) {
+            if ["schedul", "submit", "request"].contains(where: name.hasLetters),
+                !name.hasLetters("notification")
+                    || ["task", "refresh", "background", "fetch", "sync"]
+                        .contains(where: name.hasLetters)
+            {
                 return true
             }
             // A function in another file may request it.
@@ -452,7 +453,7 @@ extension SourceReader {
     /// Whether a token is a constant that is only passed on, and named after the scheduler:
     /// `log(Event.schedulerPing)`.
     private func isConstantOfScheduler(_ index: Int, _ name: String) -> Bool {
-        name.contains("scheduler") && text.sees(".", at: index - 1)
+        name.hasLetters("scheduler") && text.sees(".", at: index - 1)
             && (text.sees(")", at: index + 1) || text.sees(",", at: index + 1))
     }
 

@@ -38,7 +38,7 @@ struct SourceText {
     /// Parses a file.
     init(_ bytes: [UInt8], path: String) {
         self.path = path
-        isObjectiveC = path.hasSuffix(".m") || path.hasSuffix(".mm")
+        isObjectiveC = Self.isObjectiveC(path)
         tokens = SwiftLexer.tokens(of: bytes, isObjectiveC: isObjectiveC)
         directives = tokens.indices.filter { [tokens] index in
             tokens[index].kind == .directive
@@ -51,6 +51,11 @@ struct SourceText {
             guard case .function(let head) = scope.kind else { return }
             functions[head.name, default: []].append(scope)
         }
+    }
+
+    /// Whether the language of a file is Objective-C.
+    static func isObjectiveC(_ path: String) -> Bool {
+        path.hasSuffix(".m") || path.hasSuffix(".mm")
     }
 
     private static func partners(in tokens: [SwiftToken]) -> [Int] {

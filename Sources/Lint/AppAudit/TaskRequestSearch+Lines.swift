@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension TaskRequestSearch {
+    /// The lines of source files that import modules, include headers or use macros.
+    struct Lines: Sendable {
+        /// The modules that files import; `#` for what cannot be read, and for macros of others.
+        private(set) var imports: Set<String> = []
+        /// The headers that files include and that are not there, without a folder.
+        private(set) var headers: Set<String> = []
+        /// The files of Objective-C with macros of their own.
+        private(set) var withMacros: Set<String> = []
+
+        /// Reads the sources among some files.
+        init(of sources: [String], in files: Set<String>) {
+            for lines in sources.mapInParallel(Self.init(of:)) {
+                imports.formUnion(lines.imports)
+                headers.formUnion(lines.headers)
+                withMacros.formUnion(lines.withMacros)
+            }
+            headers.subtract(files.map(Paths.name))
+        }
+
+        private init(of file: String) {
+            guard let bytes = try? FileTree.read(file, limit: AuditLimits.filteredBytes) else {
+                imports = ["#"]
+                return
+            }
+            readLines(bytes, file)
+        }
+
+        /// Reads the lines that import modules, include headers or may use macros. Few lines do, so
+        /// that the others are not made text.
+        private mutating func readLines(_ bytes: [UInt8], _ path: String) {
+            let isSwift = path.hasSuffix(".swift")
+            var start = 0
+            while start < bytes.count {
+                let marks = Marks(ofLineIn: bytes, from: start)
+                defer { start = marks.end + 1 }
+                guard marks.hasHash || marks.mayImport && marks.end - start < Self.lineLimit else {
+                    continue
+                }
+                let text = String(decoding: bytes[start..<marks.end], as: UTF8.self)
+                if marks.mayImport { readImport(text) }
+                guard marks.hasHash else { continue }
+                if isSwift {
+                    if Self.usesMacro(text) { imports.insert("#") }
+                } else if text.drop(while: { $0 == " " || $0 == "#" }).hasPrefix("define") {
+                    withMacros.insert(path)
+                }
+            }
+        }
+
+        /// The length from which on lines without `#` import nothing, in bytes.
+        private static let lineLimit = 200
+
+        /// What a line has that imports may have.
+        private struct Marks {
+            private(set) var hasHash = false
+            /// Whether it has `import` or `include`.
+            private(set) var mayImport = false
+            /// The index of the end of the line.
+            private(set) var end: Int
+
+            /// Looks at the line that starts at an index.
+            init(ofLineIn bytes: [UInt8], from start: Int) {
+                end = start
+                while end < bytes.count {
+                    switch bytes[end] {
+                    case 0x0a, 0x0d: return
+                    case UInt8(ascii: "#"): hasHash = true
+                    case UInt8(ascii: "i") where !mayImport:
+                        let rest = bytes[end...]
+                        mayImport =
+                            rest.starts(with: "import".utf8) || rest.starts(with: "include".utf8)
+                    default: break
+                    }
+                    end += 1
+                }
+            }
+        }
+
+        /// Reads a line such as `@testable import struct Module.Type` or `#import
+        /// <Module/Header.h>`.
+        private mutating func readImport(_ line: String) {
+            let words = line.split { " \t;".contains($0) }.map(String.init)
+            guard
+                let keyword = words.prefix(4).firstIndex(where: { word in
+                    ["import", "@import", "#import", "#include", "#include_next"].contains(word)
+                })
+            else {
+                // `#import<Module/Header.h>` and `# import` are rare.
+                if line.drop(while: { $0 == " " }).hasPrefix("#i"), !line.contains("#if") {
+                    imports.insert("#")
+                }
+                return
+            }
+            let isOwn = words[..<keyword].allSatisfy { word in
+                word.hasPrefix("@") || ["public", "internal", "private", "package"].contains(word)
+                    || word == "#"
+            }
+            let kinds = ["struct", "class", "enum", "protocol", "func", "let", "var", "typealias"]
+            guard isOwn, var name = words[(keyword + 1)...].first(where: { !kinds.contains($0) })
+            else {
+                return
+            }
+            if name.hasPrefix("\"") {
+                headers.insert(Paths.name(of: name.filter { $0 != "\"" }))
+            } else if name.hasPrefix("<") {
+                name.removeAll { "<>".contains($0) }
+                let parts = name.split(separator: "/")
+                // Headers of C have no folder, and neither have some of pods.
+                imports.insert(parts.count > 1 ? String(parts[0]) : name)
+            } else {
+                imports.insert(String(name.prefix { $0 != "." }))
+            }
+        }
+
+        /// Whether a line of Swift has a macro that is not the system's: `#schedule("a.b")`.
+        private static func usesMacro(_ line: String) -> Bool {
+            line.split(separator: "#", omittingEmptySubsequences: false).dropFirst().contains {
+                part in
+                let name = part.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+                guard name.first?.isLetter == true, part[name.endIndex...].first == "(" else {
+                    return false
+                }
+                return !systemMacros.contains(String(name))
+            }
+        }
+
+        private static let systemMacros: Set = [
+            "available", "unavailable", "selector", "keyPath", "warning", "error", "sourceLocation",
+            "colorLiteral", "imageLiteral", "fileLiteral", "Predicate", "Preview", "if", "elseif",
+        ]
+    }
+}
