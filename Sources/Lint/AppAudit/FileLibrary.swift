@@ -246,6 +246,7 @@ extension FileLibrary {
         let isKnown = absent.allSatisfy(Self.isGenerated) && list.unread.strays == 0
         let present = list.files.filter { !absent.contains($0) }
         if isRead { markUnusedDelegates(of: list, in: &digests) }
+        dropUnusedRequests(in: &digests, present)
         let called = Set(digests.flatMap { $0.entries.compactMap(\.calls) })
         if isKnown, isWhole, !called.isEmpty {
             let occasions = callers.occasions(of: called, in: present)
@@ -326,6 +327,20 @@ extension FileLibrary {
         }
         guard !unused.isEmpty else { return }
         for index in shared { digests[index].markUnused(Set(unused.map(\.text))) }
+    }
+
+    /// Takes back the requests for tasks in properties that no other file names.
+    private func dropUnusedRequests(in digests: inout [SourceDigest], _ files: [String]) {
+        let keepers = digests.reduce(into: Set<String>()) { $0.formUnion($1.keepers) }
+        guard !keepers.isEmpty else { return }
+        let words = tree.index.words(keepers)
+        var naming: [String: Set<String>] = [:]
+        for path in files {
+            for name in tree.index.words(words, .named, in: path) ?? keepers {
+                naming[name, default: []].insert(path)
+            }
+        }
+        for index in digests.indices { digests[index].dropRequests(keptIn: naming) }
     }
 
     /// The number of files, up to two, whose text has a word as a call or as an extension, and not

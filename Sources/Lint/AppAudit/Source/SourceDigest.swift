@@ -22,6 +22,8 @@ struct SourceDigest: Sendable {
         var delegate: String?
         /// The function whose calls decide when the code runs.
         var calls: CalledFunction?
+        /// The property that keeps a request, which only other files can submit.
+        var keeper: String?
 
         /// Sets the identifier from a literal.
         mutating func name(_ identifier: String) {
@@ -97,6 +99,19 @@ struct SourceDigest: Sendable {
     var handlesTasks: Bool {
         entries.contains {
             if case .taskHandler = $0.observation.subject { true } else { false }
+        }
+    }
+
+    /// The properties that keep requests which the file itself does not submit.
+    var keepers: Set<String> { Set(entries.compactMap(\.keeper)) }
+
+    /// Takes back the requests in properties that no other file names. `files` are those with each
+    /// name.
+    mutating func dropRequests(keptIn files: [String: Set<String>]) {
+        entries.removeAll { entry in
+            entry.keeper.map { name in
+                files[name]?.subtracting([entry.observation.place.file]).isEmpty ?? true
+            } == true
         }
     }
 

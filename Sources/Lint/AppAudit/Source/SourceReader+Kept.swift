@@ -198,7 +198,40 @@ extension SourceReader {
             guard case .closure(let callee?) = $0.kind else { return false }
             return Self.slowCallees.contains(callee)
         }
-        return runsLater || follows(index, in: body, where: waits)
+        return runsLater
+            || follows(index, in: body) { waits($0) && !awaitsNothing($0, in: body, depth: 0) }
+    }
+
+    /// Whether an `await` is for a function of the same type, and so of its actor, that waits for
+    /// nothing itself.
+    private func awaitsNothing(_ index: Int, in body: Range<Int>, depth: Int) -> Bool {
+        guard depth < 3, text.tokens[index].isName("await"), isInNoClosure(index, of: body) else {
+            return false
+        }
+        let name = text.sees("self", ".", at: index + 1) ? index + 3 : index + 1
+        guard text.sees("(", at: name + 1), text.sees(".", at: name - 1) == (name > index + 1),
+            let function = text[name].flatMap({ onlyFunction($0.text) }),
+            case .function(let head) = function.kind, head.isAsync,
+            text.statementEnd(index, body) == text.partners[name + 1] + 1,
+            !text.content(ofBracket: name + 1).contains(where: isCall),
+            let caller = outerFunction(of: index), isOnSameActor(caller, function)
+        else { return false }
+        let inner = text.content(ofBracket: function.open)
+        return !inner.contains { waits($0) && !awaitsNothing($0, in: inner, depth: depth + 1) }
+    }
+
+    /// Whether a token is in no closure of a body.
+    private func isInNoClosure(_ index: Int, of body: Range<Int>) -> Bool {
+        text.scopes(around: index).prefix { $0.open >= body.lowerBound }.allSatisfy {
+            if case .control = $0.kind { true } else { false }
+        }
+    }
+
+    /// Whether two functions stand in one type, and nothing gives one of them an actor of its own.
+    private func isOnSameActor(_ first: SourceScope, _ second: SourceScope) -> Bool {
+        let own: Set = ["private", "fileprivate", "internal", "public", "final"]
+        return first.parent == second.parent && first.parent >= 0
+            && [first, second].allSatisfy { modifiers(before: $0.head).isSubset(of: own) }
     }
 
     /// Whether a token in a body runs only after an earlier statement that waits.

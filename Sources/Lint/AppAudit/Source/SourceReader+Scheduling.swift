@@ -143,8 +143,18 @@ extension SourceReader {
 
     private mutating func readRequest(_ work: SourceObservation.BackgroundWork, _ index: Int) {
         noteSchedulers()
-        see(.backgroundWork(work), at: index)
         readTaskRequest(index)
+        let use = useOfRequest(index)
+        guard use != .none else { return }
+        let seen = digest.entries.count
+        defer {
+            if case .kept(let name) = use {
+                for entry in digest.entries.indices.dropFirst(seen) {
+                    digest.entries[entry].keeper = name
+                }
+            }
+        }
+        see(.backgroundWork(work), at: index)
         if text.sees("(", "identifier", ":", at: index + 1) {
             see(.requestedTask(nil, work), at: index, named: index + 4)
         } else if text.sees("alloc", "]", "initWithIdentifier", ":", at: index + 1) {

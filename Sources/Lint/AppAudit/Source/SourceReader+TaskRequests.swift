@@ -9,6 +9,71 @@ extension SourceReader {
         digest.taskRequests.append(functions(leadingFromHandlersTo: index))
     }
 
+    /// The use of a request that a mention of its type makes.
+    enum RequestUse: Equatable {
+        /// It may be submitted.
+        case submitted
+        /// Nothing can submit it.
+        case none
+        /// A property keeps it, which this file does not use.
+        case kept(String)
+    }
+
+    /// The use of the request at a mention of its type: what only sets its values submits nothing.
+    func useOfRequest(_ index: Int) -> RequestUse {
+        // The type of the variable comes before that of its value.
+        let type = text.tokens[index].text
+        if text.isObjectiveC {
+            let make = text.sees("[", "[", type, "alloc", at: index + 4) ? index + 6 : index
+            guard text.sees("=", "[", "[", at: make - 3), text.sees(type, "*", at: make - 6),
+                text.sees("]", ";", at: text.partners[make - 2])
+            else { return .submitted }
+            return useOfRequest(in: make - 4)
+        }
+        let make =
+            text.sees(":", at: index - 1) && text.sees("=", type, at: index + 1)
+            ? index + 2 : index
+        guard text.sees("=", at: make - 1), text.sees("(", at: make + 1),
+            text.partners[make + 1] > make, !text.sees(".", at: text.partners[make + 1] + 1)
+        else { return .submitted }
+        if text.sees("_", at: make - 2) { return .none }
+        let variable = text.sees(":", at: make - 3) ? make - 4 : make - 2
+        guard let before = text[variable - 1], before.isName("let") || before.isName("var"),
+            ![",", "if", "guard"].contains(text[variable - 2]?.text)
+        else { return .submitted }
+        return useOfRequest(in: variable)
+    }
+
+    /// The use of a request in a variable, by the other mentions of it where it can be named.
+    private func useOfRequest(in variable: Int) -> RequestUse {
+        let name = text.tokens[variable].text
+        let scope = text.scopes(around: variable).first { _ in true }
+        var places = text.tokens.indices
+        var isOwn = false
+        switch scope?.kind {
+        case .type, nil: break
+        case .function, .control, .closure:
+            places = text.content(ofBracket: scope?.open ?? 0)
+            isOwn = true
+        }
+        let isUsed = places.contains { index in
+            if case .string = text.tokens[index].kind { return text.tokens[index].text == name }
+            return index != variable && text.tokens[index].isName(name) && !text.isLabel(index)
+                && !setsMember(of: index)
+        }
+        if isUsed { return .submitted }
+        if isOwn { return .none }
+        return WordFilter.canFind(name) ? .kept(name) : .submitted
+    }
+
+    /// Whether a statement sets a member of what a token names: `request.earliestBeginDate = date`,
+    /// `[request setEarliestBeginDate:date]`.
+    private func setsMember(of index: Int) -> Bool {
+        text.sees(".", at: index + 1) && text.sees("=", at: index + 3)
+            || text.sees("[", at: index - 1) && text[index + 1]?.text.hasPrefix("set") == true
+                && text.sees(":", at: index + 2)
+    }
+
     /// The names of the functions through which handlers of background tasks alone lead to a token
     /// of this file; `nil` if anything else may.
     private func functions(leadingFromHandlersTo index: Int) -> Set<String>? {

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Requests for background tasks that are made, and whether anything can submit them.
+@Suite("Uses of requests for background tasks")
+struct RequestUseTests {
+    /// The rules that an app with these files finds. Its Info.plist has both modes of tasks.
+    static func rules(_ sources: [String: String], permitted: String = "a.b") throws -> [String] {
+        let folder = try TestFolder()
+        try folder.write(
+            XML.dictionary([
+                ("CFBundlePackageType", "<string>APPL</string>"),
+                ("LSRequiresIPhoneOS", "<true/>"),
+                ("UIBackgroundModes", XML.array("fetch", "processing")),
+                ("BGTaskSchedulerPermittedIdentifiers", XML.array(permitted)),
+            ]), to: "App/Info.plist")
+        for (name, text) in sources { try folder.write(text, to: "App/" + name) }
+        return AuditScopeTests.rules(try Audit(paths: [folder.path]).report()).sorted()
+    }
+
+    private static let make = "BGProcessingTaskRequest(identifier: \"c.d\")"
+    private static let refresh =
+        "func next() { try? BGTaskScheduler.shared.submit("
+        + "BGAppRefreshTaskRequest(identifier: \"a.b\")) }"
+
+    @Test(
+        "a request that nothing submits asks for no task",
+        arguments: [
+            "class V: UIViewController {\nvar process = \(make)\n}",
+            "class V: UIViewController {\nlet process: BGProcessingTaskRequest = \(make)\n}",
+            "class V {\nvar process = \(make)\nfunc f() { process.requiresExternalPower = true }\n}",
+            "func f() {\nlet process = \(make)\nprocess.earliestBeginDate = date\n}",
+            "func f() { _ = \(make) }",
+        ])
+    func unused(source: String) throws {
+        let found = try Self.rules(["A.swift": source, "B.swift": Self.refresh])
+        #expect(!found.contains("CF020"), "\(source)")
+        #expect(found.contains("CF019"), "\(source)")
+    }
+
+    @Test(
+        "a request that may be submitted",
+        arguments: [
+            "func f() {\nlet process = \(make)\ntry? BGTaskScheduler.shared.submit(process)\n}",
+            "func f() { try? BGTaskScheduler.shared.submit(\(make)) }",
+            "func f() { schedule(\(make)) }", "func f() -> BGTaskRequest { \(make) }",
+            "func f() -> BGTaskRequest {\nlet process = \(make)\nreturn process\n}",
+            "class V {\nvar process = \(make)\nfunc f() { submit(process) }\n}",
+            "class V {\nvar process = \(make)\nfunc f() { submit(self.process) }\n}",
+            "class V {\nvar process: BGTaskRequest?\nfunc f() { process = \(make) }\n}",
+            "class V {\n@objc var process = \(make)\nfunc f() { g(value(forKey: \"process\")) }\n}",
+            "let all = [\(make)]", "func f() { if let process = make(\(make)) { process.go() } }",
+        ])
+    func used(source: String) throws {
+        let found = try Self.rules(["A.swift": source, "B.swift": Self.refresh])
+        #expect(found.contains("CF020"), "\(source)")
+        #expect(!found.contains("CF019"), "\(source)")
+    }
+
+    @Test("another file may submit a request in a property")
+    func otherFile() throws {
+        let keep = "class V {\nvar process = \(Self.make)\n}"
+        for use in ["func g(_ v: V) { submit(v.process) }", "// process"] {
+            let found = try Self.rules(["A.swift": keep, "B.swift": Self.refresh, "C.swift": use])
+            #expect(found.contains("CF020"), "\(use)")
+        }
+    }
+
+    @Test("a request in Objective-C that nothing submits")
+    func objectiveC() throws {
+        let make =
+            "BGProcessingTaskRequest *r = [[BGProcessingTaskRequest alloc] "
+            + "initWithIdentifier:@\"c.d\"];\n"
+        for set in ["", "r.requiresExternalPower = YES;", "[r setEarliestBeginDate:date];"] {
+            let source = "void f(void) {\n\(make)\(set)\n}"
+            let found = try Self.rules(["A.m": source, "B.swift": Self.refresh])
+            #expect(!found.contains("CF020") && found.contains("CF019"), "\(set)")
+        }
+        for use in ["[scheduler submitTaskRequest:r error:nil];", "return r;", "[self run:r];"] {
+            let source = "id f(void) {\n\(make)\(use)\n}"
+            #expect(try Self.rules(["A.m": source, "B.swift": Self.refresh]).contains("CF020"))
+        }
+    }
+
+    @Test("an expiration handler that is set behind a call which waits for nothing")
+    func promptCalls() {
+        func faults(_ helper: String, _ call: String) -> Set<SourceObservation.Fault> {
+            BackgroundSourceTests.faults(
+                "class M {\n\(helper)\nfunc handle(_ task: BGProcessingTask) async {\n\(call)\n"
+                    + "let work = Task { await run() }\ntask.expirationHandler = { work.cancel() }\n"
+                    + "_ = await work.value\ntask.setTaskCompleted(success: true)\n}\n}")
+        }
+        let next = "func next() async { try? BGTaskScheduler.shared.submit(r) }"
+        let chain = "func next() async {\nawait same()\nsubmit(r)\n}\nprivate func same() async { }"
+        for (helper, call) in [
+            (next, "await next()"), (next, "await self.next()"), (chain, "await next()"),
+        ] {
+            #expect(!faults(helper, call).contains(.lateExpiration), "\(helper)")
+        }
+        for (helper, call) in [
+            ("func next() async { await load() }", "await next()"),
+            ("func next() async { sleep(20) }", "await next()"),
+            ("func next() async { for await x in list { add(x) } }", "await next()"),
+            ("@MainActor \(next)", "await next()"), ("nonisolated \(next)", "await next()"),
+            ("\(next)\nfunc next(_ a: Int) async { await load() }", "await next()"),
+            (next, "await next(load())"), (next, "await other.next()"),
+            (next, "await next().value"), ("", "await next()"),
+            ("}\nextension M {\n\(next)\n}\nextension M {", "await next()"),
+            ("}\nactor N {\n\(next)\n}\nclass M {", "await next()"),
+        ] {
+            #expect(faults(helper, call).contains(.lateExpiration), "\(helper) \(call)")
+        }
+    }
+}
