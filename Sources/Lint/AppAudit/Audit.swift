@@ -123,6 +123,7 @@ public struct Audit: Sendable {
             let found = AppRules.findings(in: facts)
             undecided.merge(AppRules.undecided(in: facts, besides: found)) { $0.union($1) }
             findings += found
+            library.noteUnknownTarget(of: AppRules.appsWithUnjudgedFetch(in: facts))
             open.add(facts, besides: found)
         }
         let named = found.named
@@ -134,6 +135,7 @@ public struct Audit: Sendable {
             AppFinding.merged(findings), undecided: undecided,
             configurationCount: Set(facts.compactMap(\.configuration)).count)
         report.unjudged += open.unjudged + recipients.unjudged + found.unjudged
+        report.unjudged += UnreadScripts(of: found, hasTargets: !known.targets.isEmpty).unjudged
         if let sentence = leftOut?.unjudged { report.unjudged.append(sentence) }
         return report
     }
@@ -328,7 +330,7 @@ struct FoundFiles {
     /// The folders of pods.
     private var podFolders: [String] = []
     /// The files of project generators that are not supported.
-    private var generators: [String] = []
+    private(set) var generators: [String] = []
     /// The folders of Swift packages.
     private var packageFolders: [String] = []
     /// The folders of .NET projects.

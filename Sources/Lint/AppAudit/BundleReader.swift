@@ -50,6 +50,8 @@ struct BundleReader {
             bundle.mayBeIncomplete = !isBuilt(piece.folder) && found.isGenerated(piece.folder)
             return bundle
         }
+        // The app that the extensions are for is not there.
+        if apps.isEmpty { library.noteUnread(unread.unread, target: "") }
         if let strays = library.bundle(ofStrays: sources.strays) { bundles.append(strays) }
         return [AppFacts(bundles: bundles)]
     }

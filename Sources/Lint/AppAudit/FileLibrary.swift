@@ -137,6 +137,19 @@ final class FileLibrary {
         if !unknown[index].targets.contains(target) { unknown[index].targets.append(target) }
     }
 
+    /// Records the apps whose deployment target is needed and not known.
+    func noteUnknownTarget(of apps: [String]) {
+        let reason = "the deployment target is not known"
+        for app in apps {
+            if app.isEmpty {
+                let one = AuditReport.Unjudged(targets: [], reason: reason, rules: ["CF051"])
+                if !unknown.contains(one) { unknown.append(one) }
+            } else {
+                noteUnknown(reason, target: app, ["CF051"])
+            }
+        }
+    }
+
     /// Records that there is no Info.plist of an app.
     func noteNoInfo() {
         unknown.append(
@@ -174,14 +187,15 @@ final class FileLibrary {
     /// The rules that were not checked, by the missing input.
     private func unjudged(_ undecided: [String: Set<RuleID>]) -> [AuditReport.Unjudged] {
         let all = AppRules.table.filter(\.needsAllSources).map(\.id)
-        func open(_ undecided: Set<RuleID>?) -> [RuleID] {
-            all.filter { !AppRules.ofModes.contains($0) || undecided?.contains($0) ?? true }
+        func open(_ undecided: Set<RuleID>?, hidden: [RuleID] = []) -> [RuleID] {
+            let decided = AppRules.decidable.subtracting(undecided ?? AppRules.decidable)
+            return Set(all).subtracting(decided).union(hidden).sorted()
         }
         var modules: [AuditReport.Unjudged] = []
         for (target, sources) in unread {
             let one = AuditReport.Unjudged(
                 targets: target.isEmpty ? [] : [target], reason: sources.description,
-                rules: open(undecided[target]))
+                rules: open(undecided[target], hidden: sources.hiddenRules))
             let index = modules.firstIndex { $0.reason == one.reason && $0.rules == one.rules }
             guard let index else {
                 modules.append(one)

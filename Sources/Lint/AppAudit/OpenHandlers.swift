@@ -12,16 +12,13 @@ struct OpenHandlers {
     private var owners: [Owner] = []
     private var handlers: [Owner: [AppFacts.OpenHandler]] = [:]
 
-    /// Adds those in the facts of one build configuration, without the rules that found something
-    /// in their files.
+    /// Adds those in the facts of one build configuration.
     mutating func add(_ facts: AppFacts, besides found: [AppFinding]) {
         for bundle in facts.bundles where bundle.platform != .macOS {
             let told = found.filter { bundle.name.map($0.targets.contains) ?? true }
             let rules = Set(told.map(\.diagnostic.rule))
             for handler in bundle.sources?.openHandlers ?? [] {
                 var open = handler
-                open.rules.subtract(
-                    told.filter { $0.file == handler.place.file }.map(\.diagnostic.rule))
                 // Nothing in the app reports calls.
                 if rules.contains("CF009") { open.rules.subtract(["CF009", "CF033"]) }
                 guard !open.rules.isEmpty else { continue }

@@ -135,6 +135,34 @@ struct OpenHandlersTests {
         #expect(try Self.open(["A.swift": Self.voip(body, functions)]) == [])
     }
 
+    @Test("what is left to others is told beside a path that is told")
+    func besidesFindings() throws {
+        let fails = "guard let id = p.id else { return completion() }\n"
+        #expect(
+            try Self.open(["A.swift": Self.voip(fails + "onPush(id)\ncompletion()")]) == [
+                "CF009", "CF033",
+            ])
+        let told = "guard let id = p.id else {\ncompletion()\nreturn\n}\n"
+        let lateEnd = "\(Self.report)\nif late { return }\n"
+        let caught = "do { onPush(try decode(p)) } catch { print(error) }"
+        for (body, rules) in [
+            (told + Self.report + "\ncompletion()", []), (lateEnd + "completion()", []),
+            (lateEnd + "sdk.finish(completion)", ["CF034"]),
+            (lateEnd + "done = completion", ["CF034"]),
+            ("if p.isEnd { return completion() }\n\(Self.report)\nsdk.end(completion)", ["CF034"]),
+        ] {
+            #expect(try Self.open(["A.swift": Self.voip(body)]) == rules, "\(body)")
+        }
+        #expect(try Self.open(["A.swift": Self.voip(caught + "\ncompletion()")]).contains("CF033"))
+        for (body, rules) in [
+            ("if a { return }\nsdk.take(done)", ["CF003"]), ("if a { return }\ndone(.noData)", []),
+            ("if a { return }\nDispatchQueue.main.async { done(.newData) }", []),
+            ("if a { return }\nkeep = done", ["CF003"]),
+        ] {
+            #expect(try Self.open(["A.swift": Self.silent(body)]) == rules, "\(body)")
+        }
+    }
+
     @Test("the sentence about such handlers names up to three of them")
     func sentence() throws {
         let files = Dictionary(

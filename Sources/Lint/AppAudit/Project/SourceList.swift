@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PayloadRules
+
 /// The source files of a target, and other inputs of its build.
 struct SourceList {
     /// The files in Swift and Objective-C, without duplicates, ordered by path.
     private(set) var files: [String] = []
+    /// The scripts, which may be part of an app that a framework runs them in.
+    private(set) var scripts: [String] = []
     /// The inputs of the build that were not read.
     private(set) var unread = UnreadSources()
     private var known: Set<String> = []
@@ -25,11 +29,23 @@ struct SourceList {
             switch ending {
             case ".swift", ".m", ".mm":
                 if known.insert(path).inserted { files.append(path) }
+            case ".csproj": unread.isDotNet = true
             default:
                 if let language = Self.foreignLanguages[ending], known.insert(path).inserted {
                     unread.languages[language, default: 0] += 1
+                    if UnreadSources.scriptLanguages.contains(language) { scripts.append(path) }
+                    if language == "Kotlin", Self.isForIOS(path) { unread.holdsKotlin = true }
                 }
             }
+        }
+    }
+
+    /// Whether a file of Kotlin is in a source set that is compiled for iOS, and not for Android
+    /// alone: `iosMain`, `commonMain`.
+    private static func isForIOS(_ path: String) -> Bool {
+        path.split(separator: "/").contains { folder in
+            folder.hasSuffix("Main")
+                && ["ios", "apple", "native", "common"].contains(where: folder.hasPrefix)
         }
     }
 
@@ -66,6 +82,7 @@ struct SourceList {
 
     /// Leaves out scripts, which are no part of the app.
     mutating func removeScripts() {
+        scripts = []
         for language in UnreadSources.scriptLanguages { unread.languages[language] = nil }
     }
 
@@ -90,10 +107,26 @@ struct UnreadSources: Hashable, Sendable {
 
     /// The number of files by language.
     var languages: [String: Int] = [:]
+    /// Whether there is a project of .NET, which builds C# for iOS.
+    var isDotNet = false
+    /// Whether there is Kotlin that is compiled for iOS.
+    var holdsKotlin = false
     /// The number of files that may belong to any target.
     var strays = 0
     /// The names of modules by kind.
     var modules: [Kind: Set<String>] = [:]
+
+    /// The rules that find something in the text of a file itself, as far as files that were not
+    /// read may hide it.
+    var hiddenRules: [RuleID] {
+        let isNative = isDotNet && languages["C#"] != nil || holdsKotlin
+        let scripts = Self.scriptLanguages.union(["Dart"])
+        let holdsScripts = !scripts.isDisjoint(with: languages.keys)
+        return AppRules.table.filter { rule in
+            isNative && rule.readsSources || holdsScripts && rule.readsScripts
+        }
+        .map(\.id)
+    }
 
     /// Whether everything was read.
     var isEmpty: Bool { languages.isEmpty && modules.isEmpty && strays == 0 }

@@ -36,9 +36,10 @@ extension SourceReader {
         guard ["application", "didReceiveRemoteNotification"].contains(head.name) else { return }
         guard let completion else { return }
         let noted = digest.handovers.count
-        guard !readPaths(to: completion.name, in: scope, .pathWithoutCompletion) else { return }
+        let isTold = readPaths(to: completion.name, in: scope, .pathWithoutCompletion)
         noteOpenHandler(
-            scope, of: .background, ([], [:]), completion: completion.name, since: noted)
+            scope, of: .background, ([], [:]), completion: completion.name, since: noted,
+            isTold: isTold)
     }
 
     /// Reads the handler of background fetch, the predecessor of background tasks.

@@ -6,10 +6,11 @@ import PayloadRules
 /// others is not followed.
 extension SourceReader {
     /// The rules about reports that depend on what a handler of VoIP pushes calls elsewhere, those
-    /// that depend on calls which get the push apart.
+    /// that depend on calls which get the push apart. If a path is told of, only further ones are
+    /// open.
     func openRules(
         of scope: SourceScope, _ reports: Set<Int>, _ strictness: CompletionPaths.Strictness,
-        pushes: Set<Handover>
+        pushes: Set<Handover>, isTold: Bool
     ) -> (rules: Set<RuleID>, handovers: [Handover: Set<RuleID>]) {
         guard case .function(let head) = scope.kind, Self.isVoIPHandler(head), !reports.isEmpty
         else { return ([], [:]) }
@@ -20,8 +21,12 @@ extension SourceReader {
         }
         var strictness = strictness
         strictness.countsEnd = true
+        func gaps(besides known: Set<Int>) -> Set<Int> {
+            Set(CompletionPaths(text, body: scope, strictness, settles: known.contains).gaps)
+        }
+        let told = isTold ? gaps(besides: reports) : []
         func isOpen(besides known: Set<Int>) -> Bool {
-            !CompletionPaths(text, body: scope, strictness, settles: known.contains).gaps.isEmpty
+            !gaps(besides: known).isSubset(of: told)
         }
         guard isOpen(besides: known) else { return ([], [:]) }
         let rules: Set<RuleID> =
@@ -75,18 +80,19 @@ extension SourceReader {
     }
 
     /// Notes a handler that leaves the report or its completion handler to code that is not read
-    /// here, with the handovers since it was begun.
+    /// here, with the handovers since it was begun. If a path without completion is told of, only
+    /// further ones are open.
     mutating func noteOpenHandler(
         _ scope: SourceScope, of push: ServerPush,
         _ open: (rules: Set<RuleID>, handovers: [Handover: Set<RuleID>]), completion: String?,
-        since noted: Int
+        since noted: Int, isTold: Bool = false
     ) {
         guard case .function(let head) = scope.kind,
             push == .background || Self.isVoIPHandler(head)
         else { return }
         var (rules, handovers) = open
         let rule: RuleID = push == .voip ? "CF034" : "CF003"
-        if let completion, leavesCompletion(completion, in: scope) {
+        if let completion, leavesCompletion(completion, in: scope, isTold: isTold) {
             let completions = Set(digest.handovers[noted...].filter { $0.kind == .completion })
             if isKept(completion, in: scope, completions) {
                 rules.insert(rule)
@@ -102,16 +108,24 @@ extension SourceReader {
                 handovers: handovers))
     }
 
-    /// Whether a handler does not itself complete on each path.
-    private func leavesCompletion(_ completion: String, in scope: SourceScope) -> Bool {
+    /// Whether a handler does not itself complete on each path, besides those without any mention
+    /// of its completion handler, if one is told of.
+    private func leavesCompletion(
+        _ completion: String, in scope: SourceScope, isTold: Bool
+    ) -> Bool {
         let strictness = CompletionPaths.Strictness(
             exemptNames: Self.voipStrictness.exemptNames.union([completion]), startsAnew: true)
-        let paths = CompletionPaths(text, body: scope, strictness) { [self] index in
+        let isMention = { [text] (index: Int) in
             text.tokens[index].isName(completion) && !text.isLabel(index)
+        }
+        let own = CompletionPaths(text, body: scope, strictness) { [self] index in
+            isMention(index)
                 && (isCall(index) && isInKnownClosures(index, of: scope)
                     || isCompleted(byReportAt: index))
         }
-        return !paths.gaps.isEmpty
+        let told =
+            isTold ? CompletionPaths(text, body: scope, strictness, settles: isMention).gaps : []
+        return !Set(own.gaps).isSubset(of: told)
     }
 
     /// Whether a completion handler goes to what is not noted as a call that gets it: it is kept,

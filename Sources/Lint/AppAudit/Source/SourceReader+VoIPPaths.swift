@@ -38,9 +38,8 @@ extension SourceReader {
             if pathWithoutReport == nil { noteReports(of: scope, reports, strictness) }
         }
         let pushes = Set(digest.handovers[noted...].filter { $0.kind == .push })
-        let open =
-            pathWithoutReport == nil
-            ? openRules(of: scope, reports, strictness, pushes: pushes) : ([], [:])
+        let open = openRules(
+            of: scope, reports, strictness, pushes: pushes, isTold: pathWithoutReport != nil)
         let isCompleted = readVoIPCompletion(
             completion, scope, reports, strictness, pathWithoutReport, open)
         if let pathWithoutReport {
@@ -82,7 +81,8 @@ extension SourceReader {
         let noted = digest.handovers.count
         if let gap = ownGap ?? gapInHelper(of: scope, completion, subject, strictness) {
             see(subject, at: gap)
-            noteOpenHandler(scope, of: .voip, open, completion: nil, since: noted)
+            noteOpenHandler(
+                scope, of: .voip, open, completion: completion, since: noted, isTold: true)
             isCompleted = true
         } else {
             noteOpenHandler(

@@ -40,6 +40,21 @@ public struct AppRule: Sendable, Identifiable {
         ["CF005", "CF006", "CF007", "CF012", "CF015", "CF017", "CF018", "CF023", "CF025", "CF029"]
             .contains(id.rawValue)
     }
+    /// Whether the rule finds a fault in source text by itself, so that text in a language that is
+    /// not read may hide one.
+    public var readsSources: Bool {
+        [
+            "CF003", "CF004", "CF010", "CF020", "CF021", "CF022", "CF026", "CF027", "CF028",
+            "CF032", "CF033", "CF034", "CF035", "CF036", "CF037", "CF038", "CF039", "CF040",
+            "CF041", "CF042", "CF043", "CF044", "CF045", "CF046", "CF047", "CF048", "CF049",
+            "CF050", "CF051", "CF052",
+        ]
+        .contains(id.rawValue)
+    }
+    /// Whether a script of a framework such as React Native or Flutter can have the fault.
+    public var readsScripts: Bool {
+        ["CF004", "CF026", "CF032", "CF048"].contains(id.rawValue)
+    }
     let check: @Sendable (AppFacts, inout AppFindings) -> Void
 
     init(

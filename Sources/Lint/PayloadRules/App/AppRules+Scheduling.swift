@@ -93,6 +93,18 @@ extension AppRules {
         }
     }
 
+    /// The names of the apps of which only a deployment target would show that iOS does not call
+    /// their handler of background fetch.
+    package static func appsWithUnjudgedFetch(in facts: AppFacts) -> [String] {
+        guard let rule = rule("CF051") else { return [] }
+        var findings = AppFindings(of: rule, configuration: nil)
+        for var app in facts.apps where app.deploymentTarget == nil {
+            app.deploymentTarget = app.info.map { Located(SystemVersion(13), at: $0.place) }
+            endedFetch(AppFacts(bundles: [app]), &findings)
+        }
+        return findings.found.map { $0.target ?? "" }
+    }
+
     /// Whether iOS calls no handler of background fetch in an app, and its own code does not.
     static func endsFetch(_ app: AppFacts.Bundle) -> Bool {
         guard app.role == .app, app.platform == .iOS, !app.mayBeIncomplete,

@@ -25,7 +25,11 @@ public enum AppRules {
     /// The rules that find no more than that nothing uses a mode of the app.
     package static let ofModes: Set<RuleID> = ["CF002", "CF019", "CF030"]
 
-    /// The rules about modes that the sources that were not read decide, by the name of the app:
+    /// The rules that the sources that were not read decide only if they would find more without
+    /// them: those of modes, and that of time in the background that nothing ends.
+    package static let decidable: Set<RuleID> = ofModes.union(["CF045"])
+
+    /// The decidable rules that the sources that were not read decide, by the name of the app:
     /// those that find more, besides what was found, if nothing else is in them.
     package static func undecided(
         in facts: AppFacts, besides found: [AppFinding]
@@ -37,12 +41,13 @@ public enum AppRules {
         }
         let told = Set(found.map(Mode.init))
         let left = findings(in: read).filter {
-            ofModes.contains($0.diagnostic.rule) && !told.contains(Mode($0))
+            decidable.contains($0.diagnostic.rule) && !told.contains(Mode($0))
         }
         var undecided: [String: Set<RuleID>] = [:]
         for app in facts.apps {
             let rules = left.filter { $0.target == app.name }.map(\.diagnostic.rule)
-            undecided[app.name ?? "", default: []].formUnion(app.info == nil ? ofModes : Set(rules))
+            let all = app.info == nil ? ofModes.union(rules) : Set(rules)
+            undecided[app.name ?? "", default: []].formUnion(all)
         }
         return undecided
     }
