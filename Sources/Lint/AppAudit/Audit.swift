@@ -347,6 +347,7 @@ struct FoundFiles {
             sources.add(files)
         }
         if !ScriptFrameworks.areUsed(in: sources, manifests, tree) { sources.removeScripts() }
+        if ScriptFrameworks.areNamed(for: sources, manifests) { sources.noteScriptFramework() }
         sources.sort()
         // A generated project contains more than its description.
         let made = Set(projects.map { Paths.folder(of: Paths.folder(of: $0)) })

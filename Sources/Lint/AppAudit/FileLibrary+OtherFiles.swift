@@ -31,6 +31,7 @@ extension FileLibrary {
                     results[index].digest = result.digest
                     results[index].isOpen = result.isOpen
                     if list.isShared(path) { results[index].digest.markShared() }
+                    if pending[index].isQuiet { results[index].digest.makeQuiet() }
                 }
             }
             // Which of several functions is called is not known.

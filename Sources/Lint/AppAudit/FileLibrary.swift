@@ -260,7 +260,7 @@ extension FileLibrary {
         let isKnown = absent.allSatisfy(Self.isGenerated) && list.unread.strays == 0
         let present = list.files.filter { !absent.contains($0) }
         if isRead { markUnusedDelegates(of: list, in: &digests) }
-        dropUnusedRequests(in: &digests, present)
+        checkProperties(in: &digests, present, areAll: isKnown && isWhole)
         let called = Set(digests.flatMap { $0.entries.compactMap(\.calls) })
         if isKnown, isWhole, !called.isEmpty {
             let occasions = callers.occasions(of: called, in: present)
@@ -288,7 +288,9 @@ extension FileLibrary {
                     constants, guarded: guarded, scheduled: scheduled, schedulers: schedulers,
                     mentions: mentions)
             }
-            .filter { !$0.isUncalled || !$0.isProvenByFile },
+            .filter {
+                !$0.isUncalled || !$0.isProvenByFile || $0.subject == .fault(.forcedTaskCast)
+            },
             isComplete: isOwnComplete && list.unread.isEmpty, isOwnComplete: isOwnComplete)
         sources.openHandlers = digests.flatMap(\.openHandlers).compactMap { $0.open(unfollowed) }
         if sources.isComplete, digests.contains(where: \.handlesTasks) {
@@ -296,6 +298,11 @@ extension FileLibrary {
             defer { requestSearch = search }
             sources.backgroundRequests = search.requests(
                 in: present.map { ($0, self.digests[$0]??.taskRequests ?? []) }, modules)
+            if sources.backgroundRequests == .unknown, search.areOnly(in: present, modules),
+                !digests.contains(where: \.mayHideRequests)
+            {
+                sources.backgroundRequests = .named(in: sources.observations)
+            }
         }
         if sources.observations.contains(where: {
             $0.isUncalled && $0.subject == .voipRegistration
@@ -343,18 +350,27 @@ extension FileLibrary {
         for index in shared { digests[index].markUnused(Set(unused.map(\.text))) }
     }
 
-    /// Takes back the requests for tasks in properties that no other file names.
-    private func dropUnusedRequests(in digests: inout [SourceDigest], _ files: [String]) {
-        let keepers = digests.reduce(into: Set<String>()) { $0.formUnion($1.keepers) }
-        guard !keepers.isEmpty else { return }
-        let words = tree.index.words(keepers)
+    /// Takes back the requests for tasks in properties that no other file names, and the faults of
+    /// properties that one does.
+    private func checkProperties(
+        in digests: inout [SourceDigest], _ files: [String], areAll: Bool
+    ) {
+        let names = digests.reduce(into: Set<String>()) {
+            $0.formUnion($1.keepers)
+            $0.formUnion($1.unusedNames)
+        }
+        guard !names.isEmpty else { return }
+        let words = tree.index.words(names)
         var naming: [String: Set<String>] = [:]
         for path in files {
-            for name in tree.index.words(words, .named, in: path) ?? keepers {
+            for name in tree.index.words(words, .named, in: path) ?? names {
                 naming[name, default: []].insert(path)
             }
         }
-        for index in digests.indices { digests[index].dropRequests(keptIn: naming) }
+        for index in digests.indices {
+            digests[index].dropRequests(keptIn: naming)
+            digests[index].dropUsedProperties(areAll ? naming : nil)
+        }
     }
 
     /// The number of files, up to two, whose text has a word as a call or as an extension, and not

@@ -50,12 +50,7 @@ struct TaskRequestSearch {
         guard let files else { return .unknown }
         let askers = sources.filter { !$0.requests.isEmpty }
         guard mentions.isEmpty || !askers.isEmpty && Set(askers.map(\.path)) == mentions,
-            sources.allSatisfy({ files.contains($0.path) })
-        else { return .unknown }
-        let lines = lines ?? Lines(of: files.filter(Self.isSource), in: files)
-        self.lines = lines
-        guard lines.imports.isSubset(of: modules.union(Self.systemModules)),
-            lines.headers.isSubset(of: modules.map { $0 + "-Swift.h" })
+            let lines = lines(usedBy: sources.map(\.path), modules)
         else { return .unknown }
         if mentions.isEmpty { return .nowhere }
         guard lines.withMacros.isDisjoint(with: mentions) else { return .unknown }
@@ -73,6 +68,26 @@ struct TaskRequestSearch {
             guard areOwn else { return .unknown }
         }
         return .inHandlers
+    }
+
+    /// Whether only some source files mention requests, and none of them has macros, so that each
+    /// request of the project is in their text.
+    mutating func areOnly(in sources: [String], _ modules: Set<String>) -> Bool {
+        guard mentions.isSubset(of: sources), let lines = lines(usedBy: sources, modules) else {
+            return false
+        }
+        return lines.withMacros.isDisjoint(with: mentions)
+    }
+
+    /// The lines of all files, if these hold all that some source files use; `nil` otherwise.
+    private mutating func lines(usedBy sources: [String], _ modules: Set<String>) -> Lines? {
+        guard let files, sources.allSatisfy(files.contains) else { return nil }
+        let lines = lines ?? Lines(of: files.filter(Self.isSource), in: files)
+        self.lines = lines
+        guard lines.imports.isSubset(of: modules.union(Self.systemModules)),
+            lines.headers.isSubset(of: modules.map { $0 + "-Swift.h" })
+        else { return nil }
+        return lines
     }
 
     /// Whether a file may be compiled, by its name.
@@ -105,20 +120,24 @@ struct TaskRequestSearch {
         "AudioToolbox", "AuthenticationServices", "BackgroundTasks", "CFNetwork", "CallKit",
         "Charts", "CloudKit", "Combine", "CommonCrypto", "Contacts", "ContactsUI", "CoreAudio",
         "CoreBluetooth", "CoreData", "CoreFoundation", "CoreGraphics", "CoreHaptics", "CoreImage",
-        "CoreLocation", "CoreML", "CoreMedia", "CoreMotion", "CoreNFC", "CoreServices",
-        "CoreSpotlight", "CoreTelephony", "CoreText", "CoreTransferable", "CoreVideo",
-        "CryptoKit", "CryptoTokenKit", "Darwin", "DeviceCheck", "Dispatch", "EventKit",
-        "EventKitUI", "ExternalAccessory", "Foundation", "GameKit", "Glibc", "HealthKit",
-        "HealthKitUI", "HomeKit", "ImageIO", "Intents", "IntentsUI", "JavaScriptCore",
-        "LinkPresentation", "LocalAuthentication", "MachO", "MapKit", "MediaPlayer", "MessageUI",
-        "Messages", "Metal", "MetalKit", "MobileCoreServices", "MultipeerConnectivity",
-        "NaturalLanguage", "Network", "NetworkExtension", "ObjectiveC", "Observation", "OSLog",
-        "PDFKit", "PackageDescription", "PassKit", "PencilKit", "Photos", "PhotosUI", "PushKit",
-        "QuartzCore", "QuickLook", "RealityKit", "ReplayKit", "SafariServices", "SceneKit",
-        "Security", "Social", "Speech", "SpriteKit", "StoreKit", "Swift", "SwiftData", "SwiftUI",
-        "SystemConfiguration", "Testing", "UIKit", "UniformTypeIdentifiers", "UserNotifications",
-        "UserNotificationsUI", "Vision", "VisionKit", "WatchConnectivity", "WatchKit", "WebKit",
-        "WidgetKit", "XCTest", "os", "simd", "sqlite3", "SQLite3",
+        "CoreLocation", "CoreMIDI", "CoreML", "CoreMedia", "CoreMotion", "CoreNFC", "CoreServices",
+        "CoreSpotlight", "CoreTelephony", "CoreText", "CoreTransferable", "CoreVideo", "CryptoKit",
+        "CryptoTokenKit", "Darwin", "DeviceActivity", "DeviceCheck", "Dispatch", "EventKit",
+        "EventKitUI", "ExternalAccessory", "FamilyControls", "Foundation", "FoundationModels",
+        "GLKit", "GameController", "GameKit", "GameplayKit", "Glibc", "GroupActivities",
+        "HealthKit", "HealthKitUI", "HomeKit", "IdentityLookup", "ImageIO", "Intents", "IntentsUI",
+        "JavaScriptCore", "JournalingSuggestions", "LinkPresentation", "LiveCommunicationKit",
+        "LocalAuthentication", "MachO", "ManagedSettings", "MapKit", "MediaPlayer", "MessageUI",
+        "Messages", "Metal", "MetalKit", "MobileCoreServices", "ModelIO", "MultipeerConnectivity",
+        "MusicKit", "NaturalLanguage", "NearbyInteraction", "Network", "NetworkExtension", "OSLog",
+        "ObjectiveC", "Observation", "PDFKit", "PackageDescription", "PassKit", "PencilKit",
+        "Photos", "PhotosUI", "PushKit", "PushToTalk", "QuartzCore", "QuickLook", "RealityKit",
+        "ReplayKit", "RoomPlan", "SQLite3", "SafariServices", "SceneKit", "Security", "SensorKit",
+        "ShazamKit", "Social", "SoundAnalysis", "Speech", "SpriteKit", "StoreKit", "Swift",
+        "SwiftData", "SwiftUI", "Synchronization", "SystemConfiguration", "Testing", "TipKit",
+        "Translation", "UIKit", "UniformTypeIdentifiers", "UserNotifications",
+        "UserNotificationsUI", "VideoToolbox", "Vision", "VisionKit", "WatchConnectivity",
+        "WatchKit", "WeatherKit", "WebKit", "WidgetKit", "XCTest", "os", "simd", "sqlite3",
         // Headers.
         "Availability.h", "TargetConditionals.h", "arpa", "assert.h", "dispatch", "errno.h",
         "ifaddrs.h", "limits.h", "mach", "mach-o", "math.h", "net", "netdb.h", "netinet",

@@ -138,7 +138,7 @@ struct AuditUnjudgedTests {
                 ("UIBackgroundModes", XML.array("remote-notification")),
             ]), to: "Info.plist")
         try folder.write(
-            "let r = BGAppRefreshTaskRequest(identifier: \"a\")\n"
+            "func f() { submit(BGAppRefreshTaskRequest(identifier: \"a\")) }\n"
                 + "class A { lazy var s = URLSession(configuration: .background(withIdentifier: "
                 + "\"a\"), delegate: self, delegateQueue: nil) }", to: "A.swift")
         let rules = AuditScopeTests.rules(try Audit(paths: [folder.path]).report())

@@ -32,7 +32,7 @@ struct RequestUseTests {
         arguments: [
             "class V: UIViewController {\nvar process = \(make)\n}",
             "class V: UIViewController {\nlet process: BGProcessingTaskRequest = \(make)\n}",
-            "class V {\nvar process = \(make)\nfunc f() { process.requiresExternalPower = true }\n}",
+            "class V {\nvar process = \(make)\nfunc f() { process.earliestBeginDate = date }\n}",
             "func f() {\nlet process = \(make)\nprocess.earliestBeginDate = date\n}",
             "func f() { _ = \(make) }",
         ])
@@ -70,6 +70,19 @@ struct RequestUseTests {
         }
     }
 
+    @Test("a forced cast in a class that asks for tasks and that nothing uses yet")
+    func forcedCasts() throws {
+        let register =
+            "func setUp() { BGTaskScheduler.shared.register(forTaskWithIdentifier: \"a.b\", "
+            + "using: nil) { task in run(task as! BGAppRefreshTask) } }\n"
+        func isTold(_ source: String) throws -> Bool {
+            try Self.rules(["A.swift": source]).contains("CF043")
+        }
+        #expect(try isTold("final class Tasks {\n\(register)\(Self.refresh)\n}"))
+        #expect(try !isTold("final class Tasks {\n\(register)\n}"))
+        #expect(try isTold("final class Tasks {\ninit() { setUp() }\n\(register)\n}"))
+    }
+
     @Test("a request in Objective-C that nothing submits")
     func objectiveC() throws {
         let make =
@@ -91,8 +104,8 @@ struct RequestUseTests {
         func faults(_ helper: String, _ call: String) -> Set<SourceObservation.Fault> {
             BackgroundSourceTests.faults(
                 "class M {\n\(helper)\nfunc handle(_ task: BGProcessingTask) async {\n\(call)\n"
-                    + "let work = Task { await run() }\ntask.expirationHandler = { work.cancel() }\n"
-                    + "_ = await work.value\ntask.setTaskCompleted(success: true)\n}\n}")
+                    + "let w = Task { await run() }\ntask.expirationHandler = { w.cancel() }\n"
+                    + "_ = await w.value\ntask.setTaskCompleted(success: true)\n}\n}")
         }
         let next = "func next() async { try? BGTaskScheduler.shared.submit(r) }"
         let chain = "func next() async {\nawait same()\nsubmit(r)\n}\nprivate func same() async { }"

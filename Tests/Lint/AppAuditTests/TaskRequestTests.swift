@@ -127,10 +127,62 @@ struct TaskRequestTests {
             app("", "func unused() { \(register("run(task)")) }"),
             app(register("run(task)"), "func next() { \(request) }"),
             app(register("next()"), "func callAsFunction() { \(request) }"),
-            app(register("run(task)") + "\n" + request.replacing("a.b", with: "a.c")),
         ])
     func asked(source: String) throws {
         #expect(try Self.severity(source) == nil)
+    }
+
+    @Test("a task that nothing asks for beside others")
+    func oneOfTwo() throws {
+        let other = Self.request.replacing("a.b", with: "a.c")
+        #expect(try Self.severity(Self.app(Self.register("run(task)") + "\n" + other)) == .warning)
+        #expect(
+            try Self.severity(Self.app(Self.register("run(task)")), "func f() { \(other) }")
+                == .warning)
+        let constant = "let name = \"a.c\"\n" + other.replacing("\"a.c\"", with: "name")
+        #expect(
+            try Self.severity(Self.app(Self.register("run(task)")), "func f() {\n\(constant)\n}")
+                == .warning)
+        let cancel =
+            "func g() { BGTaskScheduler.shared.cancel(taskRequestWithIdentifier: \"a.b\") }"
+        #expect(
+            try Self.severity(Self.app(Self.register("run(task)") + "\n" + other, cancel))
+                == .warning)
+    }
+
+    @Test(
+        "what may ask for a task beside others",
+        arguments: [
+            "func f(_ id: String) { submit(BGProcessingTaskRequest(identifier: id)) }",
+            "func f() { submit(BGProcessingTaskRequest(identifier: prefix + \"b\")) }",
+            "func f() { submit(BGProcessingTaskRequest(identifier: \"a.\\(kind)\")) }",
+            "func f() { submit(BGProcessingTaskRequest(identifier: Kind.all[0].rawValue)) }",
+            "func f() { let r: BGProcessingTaskRequest = .init(identifier: \"a.b\"); submit(r) }",
+            "func f<T: BGProcessingTaskRequest>(_ t: T.Type) { submit(t.init(identifier: x)) }",
+            "class R: BGProcessingTaskRequest { }",
+            "func f() { make(BGProcessingTaskRequest.self) }",
+            "func f() { make(NSClassFromString(\"BGProcessingTaskRequest\")) }",
+            "func f() { submit(BGProcessingTaskRequest(identifier: \"a.b\")) }",
+            "typealias R = BGProcessingTaskRequest",
+        ])
+    func oneOfMany(other: String) throws {
+        let source = Self.app(
+            Self.register("run(task)") + "\n" + Self.request.replacing("a.b", with: "a.c"))
+        #expect(try Self.severity(source, other) == nil, "\(other)")
+    }
+
+    @Test("a file of no target, or of another language, may ask for one of several tasks")
+    func oneOfManyElsewhere() throws {
+        let source = Self.app(
+            Self.register("run(task)") + "\n" + Self.request.replacing("a.b", with: "a.c"))
+        for (path, text) in [
+            ("Tasks.h", "#define ASK [[BGAppRefreshTaskRequest alloc] initWithIdentifier:a]"),
+            ("shared/Main.kt", "fun schedule() { BGAppRefreshTaskRequest(name) }"),
+            ("Use.swift", "import shared"), ("Use.m", "#import <Vendor/Vendor.h>"),
+        ] {
+            #expect(try Self.severity(source, more: [path: text]) == nil, "\(text)")
+        }
+        #expect(try Self.severity(source, more: ["A.swift": "import UIKit"]) == .warning)
     }
 
     @Test("another file may ask for it")

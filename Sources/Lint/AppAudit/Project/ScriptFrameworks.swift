@@ -25,20 +25,24 @@ enum ScriptFrameworks {
         guard !UnreadSources.scriptLanguages.isDisjoint(with: sources.unread.languages.keys) else {
             return true
         }
-        let folder = sources.files.first.map(Paths.folder) ?? "."
-        let above = (1...4).map { Paths.join(folder, String(repeating: "../", count: $0)) }
-            .map { Paths.join($0, "package.json") }
-        let isNamed = (manifests + above).contains { path in
-            guard let bytes = try? FileTree.read(path, limit: AuditLimits.sourceBytes) else {
-                return false
-            }
-            return packages.contains { bytes.firstRange(of: Array($0.utf8)) != nil }
-        }
-        if isNamed { return true }
+        if areNamed(for: sources, manifests) { return true }
         let words = tree.index.words(words)
         // What cannot be read may name one.
         return sources.files.contains { path in
             tree.index.words(words, .named, in: path)?.isEmpty != true
+        }
+    }
+
+    /// Whether manifests beside or above some source files name one.
+    static func areNamed(for sources: SourceList, _ manifests: [String]) -> Bool {
+        let folder = sources.files.first.map(Paths.folder) ?? "."
+        let above = (1...4).map { Paths.join(folder, String(repeating: "../", count: $0)) }
+            .map { Paths.join($0, "package.json") }
+        return (manifests + above).contains { path in
+            guard let bytes = try? FileTree.read(path, limit: AuditLimits.sourceBytes) else {
+                return false
+            }
+            return packages.contains { bytes.firstRange(of: Array($0.utf8)) != nil }
         }
     }
 }

@@ -80,6 +80,9 @@ struct SourceList {
         return list
     }
 
+    /// Records that a manifest names a framework that runs the scripts.
+    mutating func noteScriptFramework() { unread.runsScripts = true }
+
     /// Leaves out scripts, which are no part of the app.
     mutating func removeScripts() {
         scripts = []
@@ -109,6 +112,8 @@ struct UnreadSources: Hashable, Sendable {
     var languages: [String: Int] = [:]
     /// Whether there is a project of .NET, which builds C# for iOS.
     var isDotNet = false
+    /// Whether a manifest names a framework that runs the scripts.
+    var runsScripts = false
     /// Whether there is Kotlin that is compiled for iOS.
     var holdsKotlin = false
     /// The number of files that may belong to any target.
@@ -120,8 +125,9 @@ struct UnreadSources: Hashable, Sendable {
     /// read may hide it.
     var hiddenRules: [RuleID] {
         let isNative = isDotNet && languages["C#"] != nil || holdsKotlin
-        let scripts = Self.scriptLanguages.union(["Dart"])
-        let holdsScripts = !scripts.isDisjoint(with: languages.keys)
+        let holdsScripts =
+            languages["Dart"] != nil
+            || runsScripts && !Self.scriptLanguages.isDisjoint(with: languages.keys)
         return AppRules.table.filter { rule in
             isNative && rule.readsSources || holdsScripts && rule.readsScripts
         }

@@ -33,6 +33,8 @@ struct Handover: Hashable, Sendable {
     /// What a path without a call in the function is.
     let subject: SourceObservation.Subject
     let kind: Kind
+    /// Whether it is followed only to know whether it can be: a nearer path is told of.
+    var isQuiet = false
 
     /// The names of the parameters that get it; `nil` if the arguments do not fit.
     func parameters(of head: SourceScope.FunctionHead) -> Set<String>? {
@@ -193,6 +195,17 @@ extension SourceReader {
             if isDeclared { return true }
         }
         return false
+    }
+
+    /// Looks for the handovers of a handler of which a path is told of already: they are followed,
+    /// and what is found in them is not told too.
+    mutating func quietly(_ look: (inout SourceReader) -> Void) {
+        let counts = (entries: digest.entries.count, handovers: digest.handovers.count)
+        look(&self)
+        digest.entries.removeSubrange(counts.entries...)
+        for index in digest.handovers.indices.dropFirst(counts.handovers) {
+            digest.handovers[index].isQuiet = true
+        }
     }
 
     /// Notes the functions of other files that get a VoIP push, and alone may report its call.

@@ -24,6 +24,8 @@ struct SourceDigest: Sendable {
         var calls: CalledFunction?
         /// The property that keeps a request, which only other files can submit.
         var keeper: String?
+        /// The names of a property that, for a fault, no other file may have.
+        var unusedNames: Set<String> = []
 
         /// Sets the identifier from a literal.
         mutating func name(_ identifier: String) {
@@ -69,8 +71,17 @@ struct SourceDigest: Sendable {
     /// alone lead to it; `nil` if others may.
     var taskRequests: [Set<String>?] = []
 
+    /// Whether it mentions a request for a task other than to make or to cast one.
+    var mayHideRequests = false
+
     /// Whether the file is part of other targets too.
     var isShared: Bool { entries.first?.observation.isShared == true }
+
+    /// Takes back what was found in functions that are followed quietly.
+    mutating func makeQuiet() {
+        entries = []
+        for index in handovers.indices { handovers[index].isQuiet = true }
+    }
 
     /// Marks the file as part of other targets too.
     mutating func markShared() {
@@ -95,6 +106,18 @@ struct SourceDigest: Sendable {
         }
     }
 
+    /// Takes back faults of properties that other files name. `files` are those with each name, or
+    /// `nil` if not all are known.
+    mutating func dropUsedProperties(_ files: [String: Set<String>]?) {
+        entries.removeAll { entry in
+            guard !entry.unusedNames.isEmpty else { return false }
+            guard let files else { return true }
+            return entry.unusedNames.contains { name in
+                files[name]?.subtracting([entry.observation.place.file]).isEmpty == false
+            }
+        }
+    }
+
     /// Whether the file has handlers of background tasks.
     var handlesTasks: Bool {
         entries.contains {
@@ -104,6 +127,11 @@ struct SourceDigest: Sendable {
 
     /// The properties that keep requests which the file itself does not submit.
     var keepers: Set<String> { Set(entries.compactMap(\.keeper)) }
+
+    /// The names of properties that other files may use.
+    var unusedNames: Set<String> {
+        entries.reduce(into: []) { $0.formUnion($1.unusedNames) }
+    }
 
     /// Takes back the requests in properties that no other file names. `files` are those with each
     /// name.
@@ -190,7 +218,7 @@ extension SourceObservation.Subject {
     var needsCaller: Bool {
         switch self {
         case .fault, .pathWithoutCompletion, .remoteNotificationRegistration, .voipRegistration,
-            .registeredTask, .taskHandler:
+            .registeredTask, .taskHandler, .alwaysNewFetch:
             true
         default: false
         }

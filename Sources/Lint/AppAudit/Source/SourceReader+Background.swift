@@ -17,6 +17,18 @@ extension SourceReader {
         ) {
             see(.fault(.longHandler), at: late)
         }
+        readAnswers(of: scope, completion, early: .earlyAnswer) { [self] body in
+            .fault(onlyLogs(body, completion) ? .answerForNothing : .alwaysNewData)
+        }
+    }
+
+    /// Reads what a handler of pushes or fetches answers: `early` is the fault of an answer before
+    /// its work has ended, `always` what a body with one answer only is.
+    mutating func readAnswers(
+        of scope: SourceScope, _ completion: String?, early: SourceObservation.Fault,
+        always: (Range<Int>) -> SourceObservation.Subject
+    ) {
+        let body = text.content(ofBracket: scope.open)
         let answers = body.filter { index in
             [
                 "newData", "noData", "failed", "UIBackgroundFetchResultNewData",
@@ -33,13 +45,13 @@ extension SourceReader {
             }
             return [":", "(", ",", "="].contains(text[$0 - 1]?.text)
         }
-        if !isHandedOn, let early = earlyAnswer(completion, in: scope, body) {
-            see(.fault(.earlyAnswer), at: early)
+        if !isHandedOn, let answer = earlyAnswer(completion, in: scope, body) {
+            see(.fault(early), at: answer)
         } else if let first = answers.first, saysNewData, !isHandedOn,
             // A path without an answer is told of by itself.
             completion.map({ CompletionPaths(text, handler: $0, body: scope).gaps.isEmpty }) ?? true
         {
-            see(.fault(onlyLogs(body, completion) ? .answerForNothing : .alwaysNewData), at: first)
+            see(always(body), at: first)
         }
     }
 
@@ -271,37 +283,6 @@ extension SourceReader {
 
     // MARK: Transfers
 
-    /// Reads the handler of a background session's events, which has to call its completion handler
-    /// or to keep it.
-    mutating func readTransferEvents(_ head: SourceScope.FunctionHead, _ scope: SourceScope) {
-        guard head.has("handleEventsForBackgroundURLSession") else { return }
-        see(.backgroundSessionEvents, at: scope.head)
-        guard let completion = head.parameters.first(where: { $0.label == "completionHandler" })
-        else { return }
-        let uses = text.content(ofBracket: scope.open).filter {
-            text.tokens[$0].isName(completion.name) && !text.isLabel($0)
-        }
-        guard let use = uses.first else {
-            see(.fault(.transferEventsWithoutCompletion), at: scope.head)
-            return
-        }
-        guard uses.count == 1 else { return }
-        // `DispatchQueue.main.async { completionHandler() }` is at once too.
-        let around = text.scopes(around: use).first { around in
-            if case .closure("async") = around.kind { false } else { true }
-        }
-        if isCall(use), around?.open == scope.open {
-            see(.fault(.transferEventsCompletedAtOnce), at: use)
-        } else if text.sees("=", at: use - 1), let kept = text[use - 2], kept.isName {
-            let isCalledHere = text.tokens.indices.contains { word in
-                text.tokens[word].isName(kept.text)
-                    && (text.sees("(", at: word + 1) || text.sees("?", "(", at: word + 1)
-                        || text.sees("!", "(", at: word + 1))
-            }
-            if isCalledHere { see(.keptTransferCompletion, at: use) }
-        }
-    }
-
     /// Reads `URLSessionConfiguration.background(withIdentifier:)` and its use.
     mutating func readBackgroundSession(_ index: Int) {
         let isSwift =
@@ -311,6 +292,7 @@ extension SourceReader {
             && !text.sees(")", at: index + 4)
         let isObjectiveC = text.tokens[index].text.hasPrefix("backgroundSessionConfiguration")
         guard isSwift || isObjectiveC, !isDecoded(index) else { return }
+        if isObjectiveC, let body = surroundings(of: index) { readDelegate(ofSession: index, body) }
         let start = text.sees("URLSessionConfiguration", at: index - 2) ? index - 2 : index - 1
         if isSwift, text.sees("(", "configuration", ":", at: start - 3),
             let word = [start - 4, start - 6].first(where: { sessionBracket($0) == start - 3 })

@@ -203,7 +203,7 @@ extension SourceReader {
 
     /// The type around a token with what it inherits in this file, if it is declared in it and
     /// inherits only types whose functions are known.
-    private func plainType(around index: Int) -> SourceScope.TypeHead? {
+    func plainType(around index: Int) -> SourceScope.TypeHead? {
         guard let name = text.type(around: index)?.name else { return nil }
         var inherited: [String] = []
         var isDeclared = false

@@ -33,13 +33,35 @@ extension SourceReader {
         if !answers || !mayReturnNo(scope) { readWork(of: scope, completion?.name) }
         guard !answers else { return }
         // A function with another name is called by a handler, which may complete for it.
-        guard ["application", "didReceiveRemoteNotification"].contains(head.name) else { return }
+        guard
+            ["application", "didReceiveRemoteNotification"].contains(head.name)
+                || isSwizzledHandler(head)
+        else { return }
         guard let completion else { return }
         let noted = digest.handovers.count
         let isTold = readPaths(to: completion.name, in: scope, .pathWithoutCompletion)
         noteOpenHandler(
             scope, of: .background, ([], [:]), completion: completion.name, since: noted,
             isTold: isTold)
+    }
+
+    /// Whether a method of Objective-C takes the place of the delegate's at run time: its selector
+    /// is a prefix and the delegate's, `ABC_application:didReceiveRemoteNotification:
+    /// fetchCompletionHandler:`, its parameters are of the same kinds, and the file refers to it.
+    private func isSwizzledHandler(_ head: SourceScope.FunctionHead) -> Bool {
+        let parameters = head.parameters
+        guard text.isObjectiveC, head.name.hasSuffix("_application"), parameters.count == 3,
+            parameters.dropFirst().map(\.label)
+                == ["didReceiveRemoteNotification", "fetchCompletionHandler"],
+            parameters[0].types == ["UIApplication"], parameters[1].types.first == "NSDictionary",
+            parameters[2].types.contains("UIBackgroundFetchResult")
+        else { return false }
+        return text.places(of: head.name).contains { index in
+            text.sees("selector", "(", at: index - 2)
+                && text.sees(
+                    ":", "didReceiveRemoteNotification", ":", "fetchCompletionHandler", ":", ")",
+                    at: index + 1)
+        }
     }
 
     /// Reads the handler of background fetch, the predecessor of background tasks.
@@ -52,6 +74,7 @@ extension SourceReader {
         see(.legacyFetch, at: scope.head)
         guard head.name == "application", !answers(scope), !isOfProtocol(scope) else { return }
         readPaths(to: completion.name, in: scope, .fault(.fetchPathWithoutCompletion))
+        readAnswers(of: scope, completion.name, early: .earlyFetchAnswer) { _ in .alwaysNewFetch }
     }
 
     /// Whether a function is a default of a protocol of this file, which the system does not call.
@@ -81,6 +104,7 @@ extension SourceReader {
     ) -> Bool {
         let gaps = CompletionPaths(text, handler: completion, body: scope).gaps
         let gap = gaps.min() ?? gapInHelper(of: scope, completion, subject)
+        if !gaps.isEmpty { quietly { _ = $0.gapInHelper(of: scope, completion, subject) } }
         if let gap { see(subject, at: gap) }
         readRepeatedCompletion(completion, in: scope)
         return gap != nil

@@ -7,6 +7,23 @@ extension SourceReader {
     /// Reads a mention of a request.
     mutating func readTaskRequest(_ index: Int) {
         digest.taskRequests.append(functions(leadingFromHandlersTo: index))
+        if !makesRequest(index) { digest.mayHideRequests = true }
+    }
+
+    /// Whether a mention of a request's type makes one with an identifier, declares the variable
+    /// for it, or only asks for the type.
+    private func makesRequest(_ index: Int) -> Bool {
+        let type = text.tokens[index].text
+        if text.isObjectiveC {
+            let make = text.sees("[", "[", type, "alloc", at: index + 4) ? index + 6 : index
+            return text.sees("[", "[", at: make - 2)
+                && text.sees("alloc", "]", "initWithIdentifier", ":", at: make + 1)
+        }
+        let isCast = text.sees("as", "?", at: index - 2) || text.sees("is", at: index - 1)
+        let make =
+            text.sees(":", at: index - 1) && text.sees("=", type, at: index + 1)
+            ? index + 2 : index
+        return isCast || text.sees("(", "identifier", ":", at: make + 1)
     }
 
     /// The use of a request that a mention of its type makes.

@@ -35,7 +35,11 @@ extension SourceReader {
                     text, body: scope, strictness, settles: reports.contains
                 ).gaps.min() ?? reportGap(inHelpersOf: scope, reports, strictness, depth: 0)
                 ?? completionWithoutReport(completion, in: body, reports, strictness)
-            if pathWithoutReport == nil { noteReports(of: scope, reports, strictness) }
+            if pathWithoutReport == nil {
+                noteReports(of: scope, reports, strictness)
+            } else {
+                quietly { $0.noteReports(of: scope, reports, strictness) }
+            }
         }
         let pushes = Set(digest.handovers[noted...].filter { $0.kind == .push })
         let open = openRules(
@@ -80,6 +84,9 @@ extension SourceReader {
         var isCompleted = !isSaid || gaps.isEmpty
         let noted = digest.handovers.count
         if let gap = ownGap ?? gapInHelper(of: scope, completion, subject, strictness) {
+            if ownGap != nil {
+                quietly { _ = $0.gapInHelper(of: scope, completion, subject, strictness) }
+            }
             see(subject, at: gap)
             noteOpenHandler(
                 scope, of: .voip, open, completion: completion, since: noted, isTold: true)

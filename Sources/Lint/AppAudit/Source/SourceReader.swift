@@ -262,6 +262,7 @@ struct SourceReader {
         // `NSClassFromString("BGAppRefreshTaskRequest")`
         if value.hasPrefix("BG"), value.hasSuffix("TaskRequest") {
             digest.taskRequests.append(nil)
+            digest.mayHideRequests = true
         }
         readTokenPattern(value, index)
     }

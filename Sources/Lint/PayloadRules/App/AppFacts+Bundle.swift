@@ -115,6 +115,19 @@ extension AppFacts {
             case nowhere
             /// All are in handlers of background tasks, or in functions that these alone call.
             case inHandlers
+            /// All have one of these identifiers.
+            case named(Set<String>)
+
+            /// All requests among some observations, if their identifiers are known.
+            public static func named(in observations: [SourceObservation]) -> BackgroundRequests {
+                var names: Set<String> = []
+                for seen in observations {
+                    guard case .requestedTask(let name, _) = seen.subject else { continue }
+                    guard let name else { return .unknown }
+                    names.insert(name)
+                }
+                return .named(names)
+            }
         }
 
         /// Creates observations. If everything was read, so was the bundle's own text.

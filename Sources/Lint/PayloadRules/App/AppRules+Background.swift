@@ -76,8 +76,29 @@ extension AppRules {
                 facts, &findings, .alwaysNewData,
                 "the handler of silent pushes answers `newData` whatever happened",
                 severity: .note)
+            fetchAnswers(facts, &findings)
         },
     ]
+
+    /// Reports what handlers of background fetch answer, if iOS calls them.
+    private static func fetchAnswers(_ facts: AppFacts, _ findings: inout AppFindings) {
+        eachObservation(in: facts) { bundle, seen in
+            guard bundle.platform != .macOS, isFetched(bundle) else { return }
+            switch seen.subject {
+            case .fault(.earlyFetchAnswer):
+                findings.report(
+                    bundle, at: seen.place,
+                    "the handler of background fetch answers `newData` before its own work has "
+                        + "ended")
+            case .alwaysNewFetch where !seen.isUncalled:
+                findings.report(
+                    bundle, at: seen.place,
+                    "the handler of background fetch answers `newData` whatever happened",
+                    severity: .note)
+            default: return
+            }
+        }
+    }
 
     /// Whether only functions that nothing calls register for VoIP pushes, and what the system runs
     /// at launch, which may call them, was not read.
@@ -261,7 +282,9 @@ extension AppRules {
         var copies: Set<String> = []
         var told: Set<AppPlace> = []
         eachObservation(in: facts) { bundle, seen in
-            guard seen.subject == .fault(.forcedTaskCast), bundle.platform != .macOS else { return }
+            guard seen.subject == .fault(.forcedTaskCast), bundle.platform != .macOS,
+                !seen.isUncalled || asksForTask(in: seen.place.file, bundle)
+            else { return }
             let file = seen.place.file
             if files.insert(file).inserted {
                 let name = file.split(separator: "/").last ?? ""
@@ -270,6 +293,14 @@ extension AppRules {
             }
             // For each target that has the file.
             if told.contains(seen.place) { findings.report(bundle, at: seen.place) }
+        }
+    }
+
+    /// Whether a file asks for tasks, as rules CF020 and CF049 tell: what registers them has no
+    /// caller yet, and is meant to run.
+    private static func asksForTask(in file: String, _ bundle: AppFacts.Bundle) -> Bool {
+        bundle.observations.contains { seen in
+            if case .requestedTask = seen.subject { seen.place.file == file } else { false }
         }
     }
 
@@ -328,6 +359,17 @@ extension AppRules {
                     fix: """
                         Keep the completion handler, and call it in \
                         urlSessionDidFinishEvents(forBackgroundURLSession:).
+                        """)
+            }
+            for seen in app.observations
+            where seen.subject == .fault(.transferCompletionKeptForNothing) {
+                findings.suspect(
+                    app, at: seen.place,
+                    "the completion handler of a background URLSession's events is kept, and "
+                        + "nothing calls it",
+                    fix: """
+                        Call it in urlSessionDidFinishEvents(forBackgroundURLSession:) of the \
+                        session's delegate.
                         """)
             }
             guard let sources = app.sources, !app.shows({ $0 == .endOfSessionEvents }),

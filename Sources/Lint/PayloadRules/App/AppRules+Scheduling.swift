@@ -60,21 +60,25 @@ extension AppRules {
     /// target leaves open what is asked for.
     private static func unrequestedTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps where app.hasBackgroundTasks && app.sources?.isComplete == true {
-            let message: String
+            var message: String?
+            var requested: Set<String> = []
             switch app.sources?.backgroundRequests {
             case .unknown, nil: continue
             case .nowhere: message = "a background task is registered, and no file asks for one"
             case .inHandlers:
                 message = "only handlers of background tasks ask for one, so that none is called"
+            case .named(let names): requested = names
             }
             for seen in app.observations where app.builds(seen) && !seen.isShared {
                 // A wildcard may stand for the requests of earlier versions.
                 guard case .taskHandler(let name?) = seen.subject, !seen.isUncalled,
-                    !name.contains("*")
+                    !name.contains("*"), requested.insert(name).inserted
                 else { continue }
-                findings.report(app, at: seen.place, message)
+                findings.report(
+                    app, at: seen.place,
+                    message ?? "`\(name)` is registered, and each request is for another task")
                 // All of them have the same cause.
-                break
+                if message != nil { break }
             }
         }
     }

@@ -38,12 +38,8 @@ extension AppRules {
             fix: "Call the completion handler exactly once on every path, or use the async form."
         ) { facts, findings in
             eachObservation(in: facts) { bundle, seen in
-                // Without its mode the older fetch is never called.
                 let isFetched =
-                    seen.subject == .fault(.fetchPathWithoutCompletion)
-                    && (bundle.info == nil || bundle.mode(.fetch) != nil)
-                    // Rule CF051 covers a handler that iOS calls no more.
-                    && !endsFetch(bundle)
+                    seen.subject == .fault(.fetchPathWithoutCompletion) && isFetched(bundle)
                 guard seen.subject == .pathWithoutCompletion || isFetched else { return }
                 findings.suspect(bundle, at: seen.place)
             }
@@ -55,6 +51,12 @@ extension AppRules {
             fix: "Move it to the app delegate, or to the initialiser of the App.",
             check: workInScenes),
     ]
+
+    /// Whether iOS may call the handler of background fetch: without its mode it never does, and
+    /// rule CF051 covers one that it calls no more.
+    static func isFetched(_ bundle: AppFacts.Bundle) -> Bool {
+        (bundle.info == nil || bundle.mode(.fetch) != nil) && !endsFetch(bundle)
+    }
 
     static func eachObservation(
         in facts: AppFacts, _ body: (AppFacts.Bundle, SourceObservation) -> Void

@@ -99,6 +99,8 @@ public struct SourceObservation: Hashable, Sendable {
         case backgroundWork(BackgroundWork)
         /// Background fetch before `BGTaskScheduler`.
         case legacyFetch
+        /// A handler of background fetch that always reports new data.
+        case alwaysNewFetch
         /// A call of that handler, as of a function.
         case legacyFetchCall
         /// An app delegate whose base classes are the system's.
@@ -211,6 +213,8 @@ public struct SourceObservation: Hashable, Sendable {
         case transferEventsWithoutCompletion
         /// A handler of a background session's events that completes before they are delivered.
         case transferEventsCompletedAtOnce
+        /// A completion handler of such events in a property that nothing reads.
+        case transferCompletionKeptForNothing
         /// A timer that starts when the app leaves the foreground.
         case timerInBackground
         /// A repeating timer under time in the background that lasts until it expires.
@@ -223,5 +227,7 @@ public struct SourceObservation: Hashable, Sendable {
         case answerForNothing
         /// A handler of silent pushes that answers while work that it began still runs.
         case earlyAnswer
+        /// A handler of background fetch that answers while work that it began still runs.
+        case earlyFetchAnswer
     }
 }

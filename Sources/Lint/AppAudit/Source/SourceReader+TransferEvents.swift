@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Reads the events of background sessions.
+extension SourceReader {
+    /// Reads the handler of a background session's events, which has to call its completion handler
+    /// or to keep it.
+    mutating func readTransferEvents(_ head: SourceScope.FunctionHead, _ scope: SourceScope) {
+        guard head.has("handleEventsForBackgroundURLSession") else { return }
+        see(.backgroundSessionEvents, at: scope.head)
+        guard let completion = head.parameters.first(where: { $0.label == "completionHandler" })
+        else { return }
+        let uses = text.content(ofBracket: scope.open).filter {
+            text.tokens[$0].isName(completion.name) && !text.isLabel($0) && !isAskedFor($0)
+        }
+        guard let use = uses.first else {
+            see(.fault(.transferEventsWithoutCompletion), at: scope.head)
+            return
+        }
+        guard uses.count == 1 else { return }
+        // `DispatchQueue.main.async { completionHandler() }` is at once too.
+        let around = text.scopes(around: use).first { around in
+            switch around.kind {
+            case .closure("async"): false
+            case .control("if"): !asksOnlyFor(completion.name, around)
+            default: true
+            }
+        }
+        if isCall(use), around?.open == scope.open {
+            see(.fault(.transferEventsCompletedAtOnce), at: use)
+        } else if let (kept, name) = keptName(use) {
+            let isCalledHere = text.tokens.indices.contains { word in
+                text.tokens[word].isName(name)
+                    && (text.sees("(", at: word + 1) || text.sees("?", "(", at: word + 1)
+                        || text.sees("!", "(", at: word + 1))
+            }
+            if isCalledHere {
+                see(.keptTransferCompletion, at: use)
+            } else if let words = unusedProperty(name, assignedAt: kept) {
+                see(.fault(.transferCompletionKeptForNothing), at: use)
+                digest.entries[digest.entries.count - 1].unusedNames = words
+            }
+        }
+    }
+
+    /// Whether a token is all that a condition of Objective-C asks for: `if (handler) {`, `if
+    /// (handler != nil) {`.
+    private func isAskedFor(_ index: Int) -> Bool {
+        guard text.isObjectiveC, text.sees("if", "(", at: index - 2) else { return false }
+        return text.sees(")", at: index + 1)
+            || text.sees("!=", at: index + 1) && text.sees(")", at: index + 3)
+                && ["nil", "NULL"].contains(text[index + 2]?.text)
+    }
+
+    private func asksOnlyFor(_ name: String, _ scope: SourceScope) -> Bool {
+        text.sees(name, at: scope.head + 2) && isAskedFor(scope.head + 2)
+    }
+
+    /// The property of the own object that gets a completion handler, `self.done = handler`, `done
+    /// = [handler copy]`, with its place.
+    private func keptName(_ use: Int) -> (index: Int, name: String)? {
+        let isCopied = text.sees("[", at: use - 1) && text.sees("copy", "]", at: use + 1)
+        let equals = isCopied ? use - 2 : use - 1
+        guard text.sees("=", at: equals), let name = text[equals - 1], name.isName else {
+            return nil
+        }
+        return (equals - 1, name.text)
+    }
+
+    /// The names of a property that only its declaration and one assignment mention in this file,
+    /// and that other files can use by these names alone; `nil` if it has uses, or may have others.
+    private func unusedProperty(_ name: String, assignedAt place: Int) -> Set<String>? {
+        let isOwn =
+            text.sees("self", ".", at: place - 2) && !text.sees(".", at: place - 3)
+            || !text.sees(".", at: place - 1) && !text.sees("->", at: place - 1)
+        guard isOwn, WordFilter.canFind(name) else { return nil }
+        let bare = name.hasPrefix("_") ? String(name.dropFirst()) : name
+        guard let first = bare.first else { return nil }
+        let setter = "set" + first.uppercased() + bare.dropFirst()
+        let names: Set = [bare, "_" + bare, setter]
+        var isDeclared = false
+        for index in text.tokens.indices where index != place {
+            let token = text.tokens[index]
+            if token.isString, names.contains(where: token.text.contains) { return nil }
+            guard token.isName, names.contains(token.text) else { continue }
+            if declaresProperty(index) {
+                isDeclared = true
+            } else if !(text.sees("=", "nil", at: index + 1) || text.isLabel(index)) {
+                return nil
+            }
+        }
+        return isDeclared ? names : nil
+    }
+
+    /// Whether a token is the name of a property in its declaration: `var done: (() -> Void)?` in a
+    /// class that no protocol of the app asks for it, `@property (copy) void (^done)(void);`.
+    private func declaresProperty(_ index: Int) -> Bool {
+        guard text.isObjectiveC else {
+            guard text.sees("var", at: index - 1), text.sees(":", at: index + 1),
+                text.type(around: index) != nil
+            else { return false }
+            // What observes it is called by its assignments.
+            let line = text.statementEnd(index, index..<text.tokens.count)
+            guard !text.sees("{", at: line - 1), !text.sees("}", at: line - 1) else { return false }
+            let words = modifiers(before: index - 1)
+            return words.contains("private") || words.contains("fileprivate")
+                || words.isSubset(of: ["internal"]) && plainType(around: index) != nil
+        }
+        // A block: its name is behind the caret.
+        guard text.sees("^", at: index - 1) || text[index - 1]?.isName == true else { return false }
+        let start = (max(0, index - AuditLimits.headWords)..<index).last { word in
+            text.sees("@", "property", at: word) || text.tokens[word].isMark(";")
+        }
+        return start.map { text.sees("@", "property", at: $0) } == true
+    }
+
+    /// Reads whether a background session in Objective-C has this delegate: `[NSURLSession
+    /// sessionWithConfiguration:configuration delegate:self delegateQueue:nil]`.
+    mutating func readDelegate(ofSession index: Int, _ body: Range<Int>) {
+        let makers = body.filter { text.sees("sessionWithConfiguration", ":", at: $0) }
+        guard makers.count == 1, let make = makers.first,
+            let site = text.call(at: make), let configuration = site.arguments.first?.range
+        else { return }
+        let isDirect = configuration.contains(index)
+        let isNamed =
+            configuration.count == 1
+            && body.contains { word in
+                word < index && text.tokens[word].isName(text.tokens[configuration.lowerBound].text)
+                    && text.sees("=", "[", at: word + 1) && text.partners[word + 2] > index
+            }
+        let isOwn = site.arguments.contains { argument in
+            argument.label == "delegate" && argument.range.count == 1
+                && text.sees("self", at: argument.range.lowerBound)
+        }
+        if isDirect || isNamed, isOwn { see(.delegatedSession, at: make) }
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// The completion handlers of the events of background sessions.
+@Suite("Completion handlers of the events of transfers")
+struct TransferCompletionTests {
+    private static let objectiveC =
+        "- (void)application:(UIApplication *)a handleEventsForBackgroundURLSession:(NSString *)i "
+        + "completionHandler:(void (^)(void))handler {\n"
+    private static let property =
+        "@interface AppDelegate ()\n@property (nonatomic, copy) void (^done)(void);\n@end\n"
+    private static let session =
+        "@implementation Loads\n- (id)init {\nNSURLSessionConfiguration *c = "
+        + "[NSURLSessionConfiguration backgroundSessionConfigurationWithIdentifier:@\"a\"];\n"
+        + "_s = [NSURLSession sessionWithConfiguration:c delegate:self delegateQueue:nil];\n"
+        + "return self;\n}\n@end"
+
+    /// What rule CF046 finds in an app delegate with this handler, and some other files.
+    private static func found(
+        _ body: String, _ rest: String = "", header: String = property,
+        more: [String: String] = ["Loads.m": session]
+    ) throws -> [String] {
+        let folder = try TestFolder()
+        try folder.write(
+            XML.dictionary([("LSRequiresIPhoneOS", "<true/>")]), to: "App/Info.plist")
+        try folder.write(
+            header + "@implementation AppDelegate\n\(objectiveC)\(body)\n}\n\(rest)\n@end",
+            to: "App/AppDelegate.m")
+        for (name, text) in more { try folder.write(text, to: "App/" + name) }
+        return try Audit(paths: [folder.path]).report().findings
+            .filter { $0.diagnostic.rule == "CF046" }.map(\.diagnostic.message)
+    }
+
+    private static func isKept(_ messages: [String]) -> Bool {
+        messages.contains { $0.contains("is kept, and nothing calls it") }
+    }
+
+    @Test(
+        "a property that nothing calls",
+        arguments: ["self.done = handler;", "_done = handler;", "self.done = [handler copy];"])
+    func keptForNothing(body: String) throws {
+        #expect(Self.isKept(try Self.found(body)))
+        #expect(Self.isKept(try Self.found(body, "- (void)reset { self.done = nil; }")))
+    }
+
+    @Test(
+        "a property that something may call",
+        arguments: [
+            ("self.done = handler;", "- (void)end { self.done(); }"),
+            ("self.done = handler;", "- (void)end { if (_done) { _done(); } }"),
+            ("self.done = handler;", "- (id)end { return [self valueForKey:@\"done\"]; }"),
+            ("self.done = handler;", "- (void)end { [self run:self.done]; }"),
+            ("self.other.done = handler;", ""), ("other->done = handler;", ""),
+            ("[self setDone:handler];", ""), ("self.done[i] = handler;", ""),
+            ("self.done = handler;\n[self take:handler];", ""),
+        ])
+    func used(body: String, rest: String) throws {
+        #expect(!Self.isKept(try Self.found(body, rest)), "\(body) \(rest)")
+    }
+
+    @Test(
+        "another file may call it",
+        arguments: [
+            "void f(AppDelegate *d) { d.done(); }", "void f(AppDelegate *d) { [d done](); }",
+            "void f(AppDelegate *d) { [d setDone:nil]; }", "// done",
+        ])
+    func otherFile(text: String) throws {
+        let files = ["Loads.m": Self.session, "Use.m": text]
+        #expect(!Self.isKept(try Self.found("self.done = handler;", more: files)))
+    }
+
+    @Test("a property of a header, or of a base, may be used elsewhere")
+    func header() throws {
+        #expect(!Self.isKept(try Self.found("self.done = handler;", header: "")))
+        let without = "@implementation Loads\n- (void)load { }\n@end"
+        #expect(
+            !Self.isKept(try Self.found("self.done = handler;", more: ["Loads.m": without])))
+    }
+
+    @Test("a property in Swift that nothing calls")
+    func swift() throws {
+        func isKept(_ declaration: String, _ base: String, _ more: String = "") throws -> Bool {
+            let folder = try TestFolder()
+            try folder.write(
+                XML.dictionary([("LSRequiresIPhoneOS", "<true/>")]), to: "App/Info.plist")
+            try folder.write(
+                "class AppDelegate: \(base) {\n\(declaration)\n"
+                    + "func application(_ a: UIApplication, "
+                    + "handleEventsForBackgroundURLSession i: String, completionHandler: "
+                    + "@escaping () -> Void) {\ndone = completionHandler\n}\n}\n"
+                    + "class L: NSObject { lazy var s = URLSession(configuration: "
+                    + ".background(withIdentifier: \"a\"), delegate: self, delegateQueue: nil) }",
+                to: "App/A.swift")
+            try folder.write(more, to: "App/B.swift")
+            return Self.isKept(
+                try Audit(paths: [folder.path]).report().findings.map(\.diagnostic.message))
+        }
+        let plain = "UIResponder, UIApplicationDelegate"
+        #expect(try isKept("var done: (() -> Void)?", plain))
+        #expect(try isKept("private var done: (() -> Void)?", plain + ", Hosted"))
+        #expect(try !isKept("var done: (() -> Void)?", plain + ", Hosted"))
+        #expect(try !isKept("public var done: (() -> Void)?", plain))
+        #expect(try !isKept("@Published var done: (() -> Void)?", plain))
+        #expect(try !isKept("var done: (() -> Void)? { didSet { done?() } }", plain))
+        #expect(try !isKept("var done: (() -> Void)?\nfunc f() { done?() }", plain))
+        #expect(
+            try !isKept("var done: (() -> Void)?", plain, "func f(_ a: AppDelegate) { a.done?() }"))
+        #expect(try !isKept("", plain))
+    }
+
+    @Test("a handler of Objective-C that completes at once")
+    func atOnce() throws {
+        func isTold(_ body: String, _ files: [String: String]) throws -> Bool {
+            try Self.found(body, more: files).contains { $0.contains("before they come") }
+        }
+        let files = ["Loads.m": Self.session]
+        for body in [
+            "handler();", "if (handler) { handler(); }", "if (handler != nil) {\nhandler();\n}",
+            "[Loads shared];\nif (handler) handler();",
+        ] {
+            #expect(try isTold(body, files), "\(body)")
+            for other in [
+                Self.session.replacing("delegate:self", with: "delegate:queue"),
+                Self.session.replacing("WithConfiguration:c", with: "WithConfiguration:d"),
+                Self.session.replacing("backgroundSession", with: "defaultSession"),
+            ] {
+                #expect(try !isTold(body, ["Loads.m": other]), "\(body)")
+            }
+        }
+        for body in [
+            "self.done = handler;", "if ([i isEqual:@\"a\"]) { handler(); }",
+            "if (handler && on) { handler(); }", "[sdk handle:handler];",
+            "[sdk load:^{ handler(); }];", "if (handler) { self.done = handler; }",
+            "if (handler) { [sdk end:^{ handler(); }]; }",
+        ] {
+            #expect(try !isTold(body, files), "\(body)")
+        }
+    }
+}
