@@ -153,7 +153,8 @@ struct OpenHandlersTests {
         ] {
             #expect(try Self.open(["A.swift": Self.voip(body)]) == rules, "\(body)")
         }
-        #expect(try Self.open(["A.swift": Self.voip(caught + "\ncompletion()")]).contains("CF033"))
+        #expect(
+            try Self.open(["A.swift": Self.voip(caught + "\ncompletion()")]) == ["CF009", "CF033"])
         for (body, rules) in [
             ("if a { return }\nsdk.take(done)", ["CF003"]), ("if a { return }\ndone(.noData)", []),
             ("if a { return }\nDispatchQueue.main.async { done(.newData) }", []),
@@ -161,6 +162,38 @@ struct OpenHandlersTests {
         ] {
             #expect(try Self.open(["A.swift": Self.silent(body)]) == rules, "\(body)")
         }
+    }
+
+    @Test("what another file completes is known beside a path that is told, and tells no more")
+    func followedQuietly() throws {
+        let store =
+            "class Store {\nstatic let shared = Store()\n"
+            + "func load(then: () -> Void) { then() }\n"
+            + "func skip(then: () -> Void) { if off { return }\nthen() }\n"
+            + "func pass(_ done: (R) -> Void) { sdk.take(done) }\n}"
+        for (call, rules) in [
+            ("Store.shared.load { done(.newData) }", []),
+            ("Store.shared.skip { done(.newData) }", []), ("Store.shared.pass(done)", ["CF003"]),
+            ("Other.shared.load { done(.newData) }", ["CF003"]),
+        ] {
+            let source = Self.silent("if a { return }\n" + call)
+                .replacing("AppDelegate {", with: "AppDelegate: NSObject, UIApplicationDelegate {")
+            let files = ["A.swift": source, "B.swift": store]
+            #expect(try Self.open(files) == rules, "\(call)")
+            let gaps = try Self.facts(files)?.observations.count {
+                $0.subject == .pathWithoutCompletion
+            }
+            #expect(gaps == 1, "\(call)")
+        }
+        let calls =
+            "class Calls {\nstatic let shared = Calls()\nfunc take(_ p: P) { if off { return }\n"
+            + "\(Self.report) }\n}"
+        let body =
+            "guard let id = p.id else { return completion() }\nCalls.shared.take(p)\ncompletion()"
+        let files = [
+            "A.swift": Self.voip("if p.id == 0 { return completion() }\n" + body), "B.swift": calls,
+        ]
+        #expect(try Self.open(files) == [])
     }
 
     @Test("the sentence about such handlers names up to three of them")

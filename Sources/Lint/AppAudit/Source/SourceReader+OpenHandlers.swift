@@ -19,14 +19,16 @@ extension SourceReader {
                 // A library says by its name that it reports the call.
                 || Self.speaksOfReport(text.tokens[index].text)
         }
+        let told = isTold ? ends(ofPathsTo: reports, in: scope, strictness) : []
         var strictness = strictness
         strictness.countsEnd = true
         func gaps(besides known: Set<Int>) -> Set<Int> {
-            Set(CompletionPaths(text, body: scope, strictness, settles: known.contains).gaps)
+            let known = known.union(told)
+            return Set(CompletionPaths(text, body: scope, strictness, settles: known.contains).gaps)
         }
-        let told = isTold ? gaps(besides: reports) : []
+        let others = isTold ? gaps(besides: reports) : []
         func isOpen(besides known: Set<Int>) -> Bool {
-            !gaps(besides: known).isSubset(of: told)
+            !gaps(besides: known).isSubset(of: others)
         }
         guard isOpen(besides: known) else { return ([], [:]) }
         let rules: Set<RuleID> =
@@ -35,6 +37,19 @@ extension SourceReader {
         let handedOn = reports.filter { functions.contains(text.tokens[$0].text) }
         if isOpen(besides: known.union(handedOn)) { return (rules, [:]) }
         return ([], Dictionary(uniqueKeysWithValues: pushes.map { ($0, rules) }))
+    }
+
+    /// The tokens at the ends of the paths without one of some tokens, which a path meets: of a
+    /// branch the first word.
+    private func ends(
+        ofPathsTo tokens: Set<Int>, in scope: SourceScope,
+        _ strictness: CompletionPaths.Strictness
+    ) -> Set<Int> {
+        let gaps = CompletionPaths(text, body: scope, strictness, settles: tokens.contains).gaps
+        return Set(
+            gaps.map { gap in
+                text.content(ofBracket: gap).first { text.tokens[$0].isName } ?? gap
+            })
     }
 
     /// Whether a token is a report, or a call of a function of this file that leads to one.
