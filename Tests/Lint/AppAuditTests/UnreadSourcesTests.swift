@@ -101,10 +101,10 @@ struct UnreadSourcesTests {
 
     @Test("time in the background is open only if what was read lacks its end")
     func backgroundTime() throws {
-        func isOpen(_ source: String) throws -> Bool {
+        func isOpen(_ source: String, _ manifest: String = "A.podspec") throws -> Bool {
             try Self.rules(
                 [
-                    "A.podspec": "Pod::Spec.new", "a.js": "run()", "A.swift": source,
+                    manifest: "Pod::Spec.new", "a.js": "run()", "A.swift": source,
                     "package.json": "{ \"dependencies\": { \"react-native\": \"1\" } }",
                 ], "not read")?.contains("CF045") ?? false
         }
@@ -114,6 +114,8 @@ struct UnreadSourcesTests {
         #expect(try !isOpen("func f() {\n\(begin)work()\n\(end)\n}"))
         #expect(try !isOpen("func f() { \(end) }"))
         #expect(try !isOpen("import UIKit"))
+        // Pods may ask for it.
+        #expect(try isOpen("import UIKit", "Podfile"))
     }
 
     @Test("background fetch of an app without a known deployment target is named")

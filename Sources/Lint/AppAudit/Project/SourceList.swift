@@ -128,8 +128,12 @@ struct UnreadSources: Hashable, Sendable {
         let holdsScripts =
             languages["Dart"] != nil
             || runsScripts && !Self.scriptLanguages.isDisjoint(with: languages.keys)
+        // A script asks for no time in the background, and the files of a podspec were read.
+        let mayAskForTime =
+            strays > 0 || modules.values.joined().contains { !$0.hasSuffix(".podspec") }
         return AppRules.table.filter { rule in
             isNative && rule.readsSources || holdsScripts && rule.readsScripts
+                || mayAskForTime && rule.id == "CF045"
         }
         .map(\.id)
     }
