@@ -192,6 +192,11 @@ extension DraftCase {
             .found(at: "/aps/content-state/a/0/end", .warning)),
         .payload(
             "LA008", .liveactivity,
+            activity(
+                #""content-state":{"n":{"home_score":1},"ends_at":"2026-11-21T09:34:00Z"}"#),
+            .found(at: "/aps/content-state/ends_at", .warning)),
+        .payload(
+            "LA008", .liveactivity,
             activity(#""content-state":{"values":{"end":"2026-11-21T09:34:00Z"}}"#),
             .found(at: "/aps/content-state/values/end", .note)),
         .payload(
@@ -277,6 +282,21 @@ extension DraftCase {
         .payload(
             "G011", .alert, #"{"aps":{"alert":{"body":"x","mine":"y"}}}"#,
             .found(at: "/aps/alert/mine", .note)),
+        .payload(
+            "G011", .voip, #"{"aps":{"apns-priority":10,"mine":1},"callUUID":"x"}"#,
+            .found(at: "/aps/apns-priority", .warning)),
+        .payload("G011", .voip, #"{"aps":{"priority":10,"mine":1},"callUUID":"x"}"#, .clean),
+        .payload(
+            "G013", .alert, #"{"aps":{"alert":"x"},"badge":1}"#, .found(at: "/badge", .warning)),
+        .payload(
+            "G013", .background, #"{"aps":{"alert":"x"},"badge":1}"#,
+            .found(at: "/badge", .warning)),
+        .payload("G015", .voip, #"{"aps":{"alert":null},"callUUID":"x"}"#, .clean),
+        .payload(
+            "G015", .voip, #"{"aps":{"category":null},"callUUID":"x"}"#,
+            .found(at: "/aps/category", .warning)),
+        .payload(
+            "VO004", .voip, #"{"aps":{"alert":{"caller_name":"Ann"}},"callUUID":"x"}"#, .clean),
         .payload(
             "G013", .alert, #"{"aps":{"alert":"x"},"data":{"content-available":1}}"#,
             .found(at: "/data/content-available", .warning)),

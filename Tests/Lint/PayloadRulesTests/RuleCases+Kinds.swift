@@ -112,6 +112,8 @@ extension RuleCase {
         RuleCase("VO003", .voip, #"{"user":{"id":17},"call":{"id":"c1"}}"#, .clean),
         RuleCase("VO003", .voip, #"{"id":"","nameCaller":"Ann"}"#, .found(at: "", .warning)),
         RuleCase("VO003", .voip, #"{"id":"17","x":{"nameCaller":"Ann"}}"#, .clean),
+        RuleCase("VO003", .voip, #"{"aps":{"pushHint":"u-17"}}"#, .clean),
+        RuleCase("VO003", .voip, #"{"aps":{"hint":"u-17"}}"#, .found(at: "", .warning)),
         RuleCase("VO003", .voip, #"{"encryptedPayload":"q83vEjRW"}"#, .clean),
         RuleCase("VO003", .voip, #"{"ciphertext":"q83vEjRW","nonce":"x"}"#, .clean),
         RuleCase("VO003", .voip, #"{"data":"gAAAAABhZ0Q3xZ1l8oQy9Y=="}"#, .clean),

@@ -14,9 +14,9 @@ extension Rules {
             "G011", .warning, "a key inside `aps` is none of Apple's",
             why: "Custom keys inside `aps` are ignored; they belong beside it.",
             from: [.generating], fix: "Move it out of `aps` to the top level.",
-            // PushKit passes the whole payload to the app, regardless of `aps`.
-            for: .every.subtracting(.voip)
+            for: .every
         ) { push, findings in
+            guard push.type != .voip else { return headersInAPS(push, &findings) }
             forEachForeignKey(push) { key, nearMiss in
                 guard nearMiss == nil else { return }
                 let isForWebsite = push.document?.hasText(key, "url-args") == true
@@ -63,6 +63,18 @@ extension Rules {
     private static let keysOfActivities: Set<APSKey> = [
         .timestamp, .event, .staleDate, .dismissalDate, .attributes,
     ]
+
+    /// Reports the headers in a VoIP payload. PushKit passes all other keys to the app, regardless
+    /// of `aps`.
+    private static func headersInAPS(_ push: ValidationContext, _ findings: inout Findings) {
+        guard let document = push.document else { return }
+        forEachForeignKey(push) { key, _ in
+            guard document.text(key).starts(with: "apns-".utf8),
+                let fix = header(namedBy: key, in: document)
+            else { return }
+            findings.report(.node(key), fix: fix)
+        }
+    }
 
     /// What to do with a key that has the name of a header; `nil` for any other.
     private static func header(namedBy key: Int, in document: JSONDocument) -> String? {
@@ -288,6 +300,15 @@ extension Rules {
             let isCopy =
                 push.apsKeys.contains(key)
                 || ValidationContext.visibleKeys.contains(key) && repeatsAlert(push, document)
+            if !isCopy, push.type == .background, ValidationContext.visibleKeys.contains(key),
+                push.apsKeys.contains(.contentAvailable)
+            {
+                // A silent push may carry the new count for the app, which `aps` must not hold.
+                findings.report(
+                    .node(member.key), "`\(key.name)` is beside `aps`, where only the app reads it",
+                    fix: "Leave it there if the push is silent.", severity: .note)
+                continue
+            }
             findings.report(
                 .node(member.key),
                 isExact

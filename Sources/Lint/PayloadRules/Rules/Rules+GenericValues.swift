@@ -45,6 +45,8 @@ extension Rules {
                 guard let key = APSKey.named(member.key, in: document) else { continue }
                 if document.kind(member.value) == .null {
                     appleValues.insert(member.value)
+                    // Rule VO009 asks to remove the key.
+                    if push.type == .voip, keysOfOtherPushes.contains(key) { continue }
                     findings.report(.node(member.value), "`\(key.name)` is null")
                 } else if document.kind(member.value) == .object {
                     let parts = key.parts(in: push.type).map(\.name)

@@ -215,8 +215,14 @@ extension Rules {
             document.kind(state.value) == .object
         else { return }
         var hasSnakeCase = false
+        let snakeCaseCount = document.members(of: state.value)
+            .count { isSnakeCase(document.text($0.key)) }
         // Where the last object ends that is a member in it.
         var innerEnd = state.value
+        let hasCodingKey = { (value: Int) in
+            snakeCaseCount > 1 && document.kind(value - 1) == .key
+                && isSnakeCase(document.text(value - 1))
+        }
         for node in (state.value + 1)..<Int(document.nodes[state.value].next) {
             switch document.kind(node) {
             case .key where !hasSnakeCase && isSnakeCase(document.text(node)):
@@ -230,8 +236,9 @@ extension Rules {
                 findings.report(
                     .node(node), "a date of `content-state` is text",
                     fix: "Write a Date as seconds since 2001, as JSONEncoder does by default.",
-                    // Such an object may be a dictionary of texts.
-                    severity: node < innerEnd ? .note : nil)
+                    // Such an object may be a dictionary of texts. Keys that are all in snake case
+                    // speak of coding keys, and of a text by choice.
+                    severity: node < innerEnd || hasCodingKey(node) ? .note : nil)
             case .object where document.kind(node - 1) == .key:
                 innerEnd = max(innerEnd, Int(document.nodes[node].next))
             default: break

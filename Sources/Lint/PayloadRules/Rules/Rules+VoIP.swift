@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
+
 /// Rules about VoIP pushes: size, identity of the call, headers.
 extension Rules {
     static let voip: [Rule] = [
@@ -38,9 +40,7 @@ extension Rules {
             why: "PushKit ignores them; the payload was probably copied from another push type.",
             from: [.proposal, .practice], fix: "Remove the key.", for: .voip
         ) { push, findings in
-            // OneSignal asks for the texts of an alert or `content_available`: they are last.
-            let keys = [APSKey.badge, .sound, .mutableContent, .contentAvailable, .alert]
-                .filter { push.apsKeys.contains($0) }
+            let keys = keysOfOtherPushes.filter { push.apsKeys.contains($0) }
             guard let first = keys.first.flatMap({ push.member($0) }) else { return }
             // One copied payload is one finding. Each round of repairs removes one key.
             let names = keys.map { "`\($0.name)`" }.joined(separator: ", ")
@@ -67,6 +67,12 @@ extension Rules {
         },
     ]
 
+    /// Keys without effect in a VoIP push. OneSignal asks for the texts of an alert or
+    /// `content_available`: they are last.
+    static let keysOfOtherPushes: [APSKey] = [
+        .badge, .sound, .mutableContent, .contentAvailable, .alert,
+    ]
+
     private static func missingCallIdentifier(_ push: ValidationContext, _ findings: inout Findings)
     {
         guard push.hasRootObject, !push.tellsCallsApart, !push.isOpaque else { return }
@@ -83,7 +89,11 @@ extension Rules {
         forEachForeignKey(push) { key, _ in
             found = found || push.document?.keyRoles(key).contains(.caller) == true
         }
-        return found
+        guard !found, let alert = push.member(.alert)?.value, let document = push.document,
+            document.kind(alert) == .object
+        else { return found }
+        // The data of the call may be in the object of an alert, where PushKit passes it too.
+        return document.members(of: alert).contains { document.keyRoles($0.key).contains(.caller) }
     }
 
     private static func lateExpiration(_ push: ValidationContext, _ findings: inout Findings) {

@@ -30,6 +30,7 @@ struct CallService: Sendable {
         CallService(name: "LiveKit", identities: ["room_name", "room_sid"]),
         CallService(name: "Matrix", identities: ["room_id"]),
         CallService(name: "PortSIP", identities: ["x-push-id"]),
+        CallService(name: "Siprix", identities: ["push_hint"]),
         CallService(name: "VoIPGRID", identities: ["unique_key"]),
         CallService(
             name: "conferences",
