@@ -126,7 +126,8 @@ struct ValidateTests {
     func inferred() async throws {
         let result = try await Self.validate(["-", "--no-config"], stdin: Self.good)
         #expect(result.status == 0)
-        #expect(result.out.contains("1 payload judged as background: no push type is given"))
+        #expect(
+            result.out.contains("1 payload judged as background: no push type was found with it"))
         let given = try await Self.validate(["-"] + Self.background, stdin: Self.good)
         #expect(!given.out.contains("judged as"))
     }

@@ -124,7 +124,8 @@ struct RunTests {
         #expect(try json.files().first?["pushType"] as? String == "background")
         #expect(try json.files().first?["pushTypeInferred"] as? Bool == true)
         let text = try await FinishedRun([path])
-        #expect(text.report.contains("1 payload judged as background: no push type is given"))
+        #expect(
+            text.report.contains("1 payload judged as background: no push type was found with it"))
     }
 
     @Test("headers that the command line gives are checked, and missing ones of a request are")
