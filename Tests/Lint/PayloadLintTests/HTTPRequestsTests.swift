@@ -252,6 +252,36 @@ struct HTTPRequestsTests {
         #expect(try run.findings() == ["G005 1:1 "])
     }
 
+    @Test("a remark in brackets behind the target is none of it")
+    func brackets() async throws {
+        let request =
+            "POST https://api.push.apple.com/3/device/<token>  (or sandbox... for dev)\n"
+            + "apns-topic: com.a.b\napns-push-type: background\napns-priority: 10\n\n"
+        let text = "```\n" + request + "{\"aps\":{\"content-available\":1}}\n```\n"
+        #expect(
+            try await Self.findings(text, "BG006", name: "a.md").map { $0.prefix(7) }
+                == ["BG006 5"])
+    }
+
+    @Test("words about a body are no body")
+    func describedBody() async throws {
+        let request = "POST https://api.push.apple.com/3/device/<token>\napns-topic: com.a.b\n\n"
+        for body in ["body: free-form. Say {\"aps\":{\"alert\":\"x\"}}", "Payload: none"] {
+            let text = "```\n\(request)\(body)\n```\n"
+            #expect(try await Self.findings(text, "G001,AL", name: "a.md") == [], "\(body)")
+            #expect(try await Self.findings(request + body, "G001,AL") == [], "\(body)")
+        }
+        // A second address is no field, so that the fields may stand behind an empty line.
+        let two =
+            "POST https://api.push.apple.com/3/device/<token>   (production)\n"
+            + "     https://api.sandbox.push.apple.com/3/device/<token>  (development)\n\n"
+            + "apns-topic: com.a.b\napns-push-type: location\n\nbody: free-form. Say {\"a\":1}\n"
+        #expect(try await Self.findings("```\n\(two)```\n", "G,H", name: "a.md") == [])
+        #expect(
+            try await Self.findings(request + "body: {\"aps\":{\"badge\":\"1\"}}", "G001,G014")
+                == ["G014 4:23 /aps/badge"])
+    }
+
     @Test("a curl command in such a file is judged as in any other")
     func command() async throws {
         let text = """

@@ -60,10 +60,15 @@ struct HTTPRequests {
         line.hasPrefix("#") || line.hasPrefix("//") || line.hasPrefix("@")
     }
 
+    /// Whether a line of fields is another address for the same request.
+    private static func isAddress(_ line: Substring) -> Bool {
+        line.hasPrefix("https://") || line.hasPrefix("http://")
+    }
+
     /// The method and the target of a request line (RFC 9112 §3). The version is optional in
     /// editors.
     private static func requestLine(_ line: Substring) -> (method: String, target: Substring)? {
-        let line = withoutRemark(line)
+        let line = withoutBrackets(withoutRemark(line))
         var words = line.split(whereSeparator: { " \t\r".contains($0) })
         if words.count > 2, words.last?.hasPrefix("HTTP/") == true { words.removeLast() }
         guard words.count >= 2, let last = words.last,
@@ -74,15 +79,23 @@ struct HTTPRequests {
         return hasBlanksInBracketsOnly(target) ? (String(words[0]), target) : nil
     }
 
-    /// A line without a remark for people behind a blank: `// …`, `# …`. Within a placeholder it
-    /// is none.
+    /// A line without a remark in brackets at its end: `POST /3/device/<token> (or another)`.
+    private static func withoutBrackets(_ line: Substring) -> Substring {
+        guard line.last(where: { !" \t\r".contains($0) }) == ")",
+            let start = line.ranges(of: " (").last?.lowerBound
+        else { return line }
+        return line[..<start]
+    }
+
+    /// A line without a remark for people behind a blank: `// …`, `# …`, `← …`. Within a
+    /// placeholder it is none.
     static func withoutRemark(_ line: Substring) -> Substring {
         var depth = 0
         var isBehindBlank = false
         for index in line.indices {
             let character = line[index]
             let rest = line[index...]
-            if isBehindBlank, depth == 0, ["//", "#"].contains(where: { rest.hasPrefix($0) }) {
+            if isBehindBlank, depth == 0, remarks.contains(where: { rest.hasPrefix($0) }) {
                 return line[..<index]
             }
             if "<{".contains(character) { depth += 1 }
@@ -91,6 +104,9 @@ struct HTTPRequests {
         }
         return line
     }
+
+    /// How remarks begin.
+    private static let remarks = ["//", "#", "←", "<-"]
 
     /// Whether blanks are only inside placeholders: `/3/device/<the device's token>`.
     private static func hasBlanksInBracketsOnly(_ target: Substring) -> Bool {
@@ -146,7 +162,7 @@ struct HTTPRequests {
             if hasFields { body = line.upperBound..<line.upperBound }
         } else if text.hasPrefix("{") {
             body = line
-        } else if !Self.isRemark(text), Self.label(text) != text.utf8.count {
+        } else if !Self.isRemark(text), !Self.isAddress(text), Self.label(text) != text.utf8.count {
             hasFields = true
             // Anything but a header stands for what was left out.
             if text.contains(":") { add("-H", at: line.lowerBound) }
@@ -256,7 +272,13 @@ struct HTTPRequests {
             add("-H", "authorization: {{token}}", at: authorization)
         }
         if let body {
-            let text = filled(body).trimmed
+            var text = filled(body).trimmed
+            if Self.describesBody(text.bytes) {
+                text = EmbeddedText()
+                text.append(
+                    String(decoding: [ShellText.unknown], as: UTF8.self),
+                    standingAt: body.lowerBound)
+            }
             if !text.bytes.isEmpty {
                 add("--data-raw", at: body.lowerBound)
                 command?.words.append(ShellText.Word(text: text, start: body.lowerBound))
@@ -266,6 +288,13 @@ struct HTTPRequests {
         command = nil
         body = nil
         isInFrames = false
+    }
+
+    /// Whether the text in place of a body is about it: `body: free-form`.
+    private static func describesBody(_ text: [UInt8]) -> Bool {
+        guard let colon = text.prefix(16).firstIndex(of: UInt8(ascii: ":")) else { return false }
+        let word = String(decoding: text[..<colon], as: UTF8.self).lowercased()
+        return ["body", "payload", "json body", "request body"].contains(word)
     }
 
     /// A body in which placeholders `{{name}}` of an editor are unknown, as is an included file.
