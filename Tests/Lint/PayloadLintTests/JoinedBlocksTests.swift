@@ -109,6 +109,44 @@ struct JoinedBlocksTests {
         #expect(try await Self.findings(label) == ["warning BG004 2"])
     }
 
+    @Test("a label in bold letters does not take headers away from their payload")
+    func labels() async throws {
+        let silent = "apns-push-type: background\napns-priority: 5"
+        let badge = #"{"aps":{"content-available":1,"badge":0}}"#
+        let page = Self.page(badge, silent, between: "**HTTP/2 Headers:**")
+            .replacing("```json", with: "```")
+        #expect(try await Self.findings(page) == ["warning BG004 4"])
+        let reversed = Self.page(silent, badge, between: "**Payload**")
+        #expect(try await Self.findings(reversed) == ["warning BG004 11"])
+        for other in [
+            page.replacing("# Push", with: "**Alert:**"),
+            page.replacing("HTTP/2 Headers", with: "Alert headers"),
+            reversed.replacing("Payload", with: "Headers"),
+            // The headers may be those of the payload behind them.
+            page + "\n**Payload:**\n```json\n{\"aps\":{\"alert\":\"x\"}}\n```\n",
+        ] {
+            #expect(try await Self.findings(other) == [], "\(other)")
+        }
+    }
+
+    @Test("fields of HTTP/2 are headers, and remarks behind arrows are none of them")
+    func fieldsOfFrames() async throws {
+        let frame =
+            ":method: POST\n:path: /3/device/<token>\napns-push-type: background  ← or no wake\n"
+            + "apns-priority: 10 <- no\napns-topic: com.a.b"
+        let page = Self.page(#"{"aps":{"content-available":1}}"#, frame, between: "## APNs headers")
+            .replacing("# Push\n", with: "# Push\n\n## APNs Payload Format\n")
+            .replacing("```json", with: "```")
+        #expect(try await Self.findings(page) == ["warning BG006 15"])
+        let folder = try TestFolder()
+        let path = try folder.write("```\n\(frame)\n```\n", to: "b.md")
+        let run = try await FinishedRun([path]) { $0.format = .json }
+        #expect(
+            try run.json()["notJudged"] as? [String] == [
+                "\(path): the block in line 1 is not judged: it is headers without a payload."
+            ])
+    }
+
     @Test("sections that are called after headers and payload are of one push")
     func titles() async throws {
         let silent = "apns-push-type: background\napns-priority: 10"

@@ -94,6 +94,8 @@ struct PushDocument: Sendable {
             case incomplete
             /// It is the payload of a whole file, and a template, or abridged.
             case template
+            /// It is the headers of a request whose payload is not beside them.
+            case headers
             /// It is source code, a log, or a part of an object without its braces.
             case source
         }

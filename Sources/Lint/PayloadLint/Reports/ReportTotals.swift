@@ -49,6 +49,7 @@ package struct ReportTotals: Sendable {
         let why =
             switch reason {
             case .source: "source code, a log, or a part without its braces"
+            case .headers: "headers without a payload"
             case .incomplete, .template:
                 noun == "block" ? "abridged, or not JSON" : "not given in full, or not JSON"
             }

@@ -19,6 +19,10 @@ extension DocumentReader {
                 guard
                     sections.areTogether(first, second)
                         || sections.areHeadersAndPayload(first, second)
+                        || readings[end - 1].isHeaders != readings[end].isHeaders
+                            && sections.areTogether(
+                                first, second,
+                                butFor: readings[end].isHeaders ? .headers : .payload)
                 else { break }
                 end += 1
             }

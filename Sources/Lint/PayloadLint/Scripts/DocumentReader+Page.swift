@@ -42,7 +42,7 @@ extension DocumentReader {
             case .other: continue
             case .headers(let item):
                 if item.draft.headersAreComplete {
-                    result.unread.append(.init(start: block.whole.lowerBound, .incomplete))
+                    result.unread.append(.init(start: block.whole.lowerBound, .headers))
                 }
             case .unread(let reason):
                 let isRead = commands?.items.contains { item in

@@ -75,15 +75,34 @@ struct PageSections {
         guard own > 0, own < headings.count, headings[own] < second,
             place(ofHeadingFrom: second) == own + 1
         else { return false }
-        let kinds = [own - 1, own].map { place in
-            Self.kind(ofTitle: bytes[headings[place]...].prefix { $0 != 0x0a })
-        }
+        let kinds = [own - 1, own].map { Self.kind(ofTitle: title($0)) }
         return kinds.contains("headers") && kinds.contains("payload")
+    }
+
+    /// Whether nothing but a label in bold letters is between two offsets of a section, one behind
+    /// the other, and says that the headers or the payload follow.
+    func areTogether(_ first: Int, _ second: Int, butFor label: PartOfPush) -> Bool {
+        let own = place(ofHeadingFrom: first)
+        guard own > 0, own < headings.count, headings[own] < second,
+            place(ofHeadingFrom: second) == own + 1
+        else { return false }
+        // A label below another one may begin a section of its own.
+        return title(own - 1).first == UInt8(ascii: "#") && title(own).starts(with: "**".utf8)
+            && Self.kind(ofTitle: title(own)) == label.rawValue
+    }
+
+    /// A part of a push that a title or a label can name.
+    enum PartOfPush: String { case headers, payload }
+
+    /// The line of a heading.
+    private func title(_ place: Int) -> ArraySlice<UInt8> {
+        bytes[headings[place]...].prefix { $0 != 0x0a }.drop { $0 == 0x20 }
     }
 
     /// Whether a title that names no type of push says that headers or a payload follow.
     private static func kind(ofTitle title: ArraySlice<UInt8>) -> String? {
-        let words = String(decoding: title, as: UTF8.self).lowercased().split { !$0.isLetter }
+        var words = String(decoding: title, as: UTF8.self).lowercased().split { !$0.isLetter }[...]
+        if ["format", "structure", "example"].contains(words.last) { words.removeLast() }
         let others = ["request", "http", "apns", "apn", "json", "push", "the"]
         guard let last = words.last, words.count <= 3,
             words.dropLast().allSatisfy({ others.contains(String($0)) })
