@@ -19,6 +19,14 @@ struct FirebaseTests {
         }.sorted()
     }
 
+    @Test("what lacks in `aps` has a place that messages have")
+    func pointerOfMissing() async throws {
+        let message =
+            #"{"message":{"token":"t","data":{"v":"1"},"apns":{"headers":{"apns-priority":"5","#
+            + #""apns-push-type":"background"}}}}"#
+        #expect(try await Self.findings(message) == ["error BG001 /message/apns/payload/aps"])
+    }
+
     @Test(
         "the former API ignores `aps`",
         arguments: [

@@ -19,6 +19,9 @@ struct WrappedPush {
     var base: (text: EmbeddedText, document: JSONDocument, node: Int)?
     /// The JSON pointer of that payload.
     var pointer = ""
+    /// The JSON pointer that `aps` would have where the request has no payload; `nil` if the
+    /// service has no place for it.
+    var pointerOfAPS: String?
     /// The members that the service adds to `aps` if they are absent.
     var aps: [Member] = []
     /// The members that the service adds to the root object if they are absent.
@@ -191,6 +194,7 @@ struct WrappedPush {
 
     /// A payload of which no part is verbatim in the request.
     private func made(_ places: inout PlaceMap) -> EmbeddedText {
+        if let pointerOfAPS { places.origins["/aps"] = pointerOfAPS }
         for member in aps { places.origins["/aps/" + member.name] = member.pointer }
         for member in root { places.origins["/" + member.name] = member.pointer }
         var members = root.filter { $0.name != "aps" }

@@ -237,6 +237,7 @@ struct WrapperRequest {
     ) -> WrappedPush {
         var push = self.push
         push.isForFirebase = true
+        push.pointerOfAPS = pointer + "/payload/aps"
         if let payload {
             push.base = (text, document, payload)
             push.pointer = pointer + "/payload"
