@@ -283,7 +283,7 @@ extension DocumentReader {
     }
 
     /// Reads an object, or a list of payloads or requests.
-    private func readValue(_ document: JSONDocument) -> PushDocument? {
+    func readValue(_ document: JSONDocument) -> PushDocument? {
         document.kind(0) == .object ? read(document) : listed(document)
     }
 
@@ -334,6 +334,10 @@ extension DocumentReader {
                 result.items[index].isIllustration = true
                 result.items[index].draft.headersAreComplete = false
             }
+            if let quote = text.typographicQuote {
+                for index in result.items.indices { result.items[index].places.isEditable = false }
+                result.faults.append(Self.typographicQuotes(at: .offset(quote)))
+            }
             if let bracket = text.bracketBehindComma, ["", "json"].contains(language) {
                 result.faults.append(
                     PushDocument.Fault(
@@ -358,6 +362,11 @@ extension DocumentReader {
             result.items[0].isCut = true
             result.items[0].places.isEditable = false
             result.unread = [.init(start: 0, .incomplete)]
+            return .pushes(result)
+        }
+        if !["", "json"].contains(language) || hasComments || text.hasTypographicQuotes,
+            let result = readWithCommas(text, language, besideFile: name)
+        {
             return .pushes(result)
         }
         if ["", "json"].contains(language), let result = brokenRequest(block) {

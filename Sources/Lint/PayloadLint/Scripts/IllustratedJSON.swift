@@ -18,7 +18,9 @@ struct IllustratedJSON {
     /// that might stand for what follows the comma.
     private(set) var bracketBehindComma: Int?
     /// Whether strings have quotation marks that are none in JSON; ``bytes`` has those of JSON.
-    private(set) var hasTypographicQuotes = false
+    var hasTypographicQuotes: Bool { typographicQuote != nil }
+    /// The offset of the first of them.
+    private(set) var typographicQuote: Int?
 
     /// Reads a text.
     init(_ text: [UInt8]) {
@@ -117,13 +119,20 @@ struct IllustratedJSON {
         while index < bytes.count {
             let isMark = Self.isTypographicQuote(bytes[index...])
             switch (opening, bytes[index]) {
+            case (quote?, UInt8(ascii: "\\"))
+            where Self.isTypographicQuote(bytes[(index + 1)...]):
+                // The mark of a string inside of this one.
+                typographicQuote = typographicQuote ?? index
+                bytes.replaceSubrange(
+                    index..<index + 4, with: [0x20, 0x20, UInt8(ascii: "\\"), quote])
+                index += 3
             case (_?, UInt8(ascii: "\\")): index += 1
             case (_?, UInt8(ascii: "\n")): opening = nil
             case (nil, quote): opening = quote
             case (_?, quote): opening = nil
             case (nil, _) where isMark:
                 bytes.replaceSubrange(index..<index + 3, with: [0x20, 0x20, quote])
-                hasTypographicQuotes = true
+                typographicQuote = typographicQuote ?? index
                 opening = 0xe2
                 index += 2
             case (0xe2?, _) where isMark:

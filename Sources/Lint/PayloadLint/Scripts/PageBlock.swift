@@ -36,7 +36,10 @@ struct PageBlock: Hashable {
     static func all(in bytes: [UInt8], name: String) -> [PageBlock] {
         let lines = lines(of: bytes)
         if isRestructured(name) { return indented(lines, of: bytes) }
-        return isAsciiDoc(name) ? delimited(lines, of: bytes) : fenced(lines, of: bytes)
+        if isAsciiDoc(name) { return delimited(lines, of: bytes) }
+        let blocks = fenced(lines, of: bytes)
+        return (blocks + bare(lines, of: bytes, besides: blocks))
+            .sorted { $0.whole.lowerBound < $1.whole.lowerBound }
     }
 
     /// The lines with their line ends.
