@@ -301,7 +301,7 @@ extension FileLibrary {
             sources.backgroundRequests = search.requests(
                 in: present.map { ($0, self.digests[$0]??.taskRequests ?? []) }, modules)
             if sources.backgroundRequests == .unknown, search.areOnly(in: present, modules),
-                !digests.contains(where: \.mayHideRequests)
+                !digests.contains(where: { $0.mayHideRequests || $0.namesRequestsElsewhere })
             {
                 sources.backgroundRequests = .named(in: sources.observations)
             }

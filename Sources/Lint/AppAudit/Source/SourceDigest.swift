@@ -77,6 +77,14 @@ struct SourceDigest: Sendable {
     /// Whether the file is part of other targets too.
     var isShared: Bool { entries.first?.observation.isShared == true }
 
+    /// Whether the identifier of a request is no literal: a property may be set to another one, and
+    /// a local name may hide it.
+    var namesRequestsElsewhere: Bool {
+        entries.contains {
+            if case .requestedTask = $0.observation.subject { $0.reference != nil } else { false }
+        }
+    }
+
     /// Takes back what was found in functions that are followed quietly.
     mutating func makeQuiet() {
         entries = []
