@@ -76,6 +76,8 @@ struct TransferCompletionTests {
     @Test("a property of a header, or of a base, may be used elsewhere")
     func header() throws {
         #expect(!Self.isKept(try Self.found("self.done = handler;", header: "")))
+        let named = Self.property.replacing("copy", with: "copy, getter=pendingEvents")
+        #expect(!Self.isKept(try Self.found("self.done = handler;", header: named)))
         let without = "@implementation Loads\n- (void)load { }\n@end"
         #expect(
             !Self.isKept(try Self.found("self.done = handler;", more: ["Loads.m": without])))
@@ -105,6 +107,10 @@ struct TransferCompletionTests {
         #expect(try !isKept("var done: (() -> Void)?", plain + ", Hosted"))
         #expect(try !isKept("public var done: (() -> Void)?", plain))
         #expect(try !isKept("@Published var done: (() -> Void)?", plain))
+        #expect(try !isKept("@Shared private var done: (() -> Void)?", plain))
+        #expect(try !isKept("@Shared\nprivate var done: (() -> Void)?", plain))
+        #expect(
+            try !isKept("private var done: (() -> Void)?\n{\nwillSet { run(newValue) }\n}", plain))
         #expect(try !isKept("var done: (() -> Void)? { didSet { done?() } }", plain))
         #expect(try !isKept("var done: (() -> Void)?\nfunc f() { done?() }", plain))
         #expect(
@@ -135,7 +141,9 @@ struct TransferCompletionTests {
             "self.done = handler;", "if ([i isEqual:@\"a\"]) { handler(); }",
             "if (handler && on) { handler(); }", "[sdk handle:handler];",
             "[sdk load:^{ handler(); }];", "if (handler) { self.done = handler; }",
-            "if (handler) { [sdk end:^{ handler(); }]; }",
+            "if (handler) { [sdk end:^{ handler(); }]; }", "if (!own) handler();",
+            "if (own) { [self keep]; } else handler();", "if (!own)\nreturn handler();",
+            "own ? [self keep] : handler();",
         ] {
             #expect(try !isTold(body, files), "\(body)")
         }

@@ -223,7 +223,7 @@ extension SourceReader {
             ? SourceScope.TypeHead(name: name, inherited: inherited) : nil
     }
 
-    private static let modifiers: Set = [
+    static let modifiers: Set = [
         "private", "fileprivate", "internal", "package", "public", "open", "static", "class",
         "final", "override", "nonisolated", "mutating", "dynamic", "required", "convenience",
     ]

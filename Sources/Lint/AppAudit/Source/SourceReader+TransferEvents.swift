@@ -28,6 +28,7 @@ extension SourceReader {
             }
         }
         if isCall(use), around?.open == scope.open {
+            guard !dependsOnCondition(use, completion.name) else { return }
             see(.fault(.transferEventsCompletedAtOnce), at: use)
         } else if let (kept, name) = keptName(use) {
             let isCalledHere = text.tokens.indices.contains { word in
@@ -37,7 +38,9 @@ extension SourceReader {
             }
             if isCalledHere {
                 see(.keptTransferCompletion, at: use)
-            } else if let words = unusedProperty(name, assignedAt: kept) {
+            } else if let words = unusedProperty(name, assignedAt: kept),
+                digest.entries.count < AuditLimits.observationsPerFile
+            {
                 see(.fault(.transferCompletionKeptForNothing), at: use)
                 digest.entries[digest.entries.count - 1].unusedNames = words
             }
@@ -51,6 +54,17 @@ extension SourceReader {
         return text.sees(")", at: index + 1)
             || text.sees("!=", at: index + 1) && text.sees(")", at: index + 3)
                 && ["nil", "NULL"].contains(text[index + 2]?.text)
+    }
+
+    /// Whether a call in Objective-C is part of a statement or an expression that other conditions
+    /// decide on: `if (!own) handler();`, `else handler();`, `own ? store() : handler();`.
+    private func dependsOnCondition(_ call: Int, _ name: String) -> Bool {
+        guard text.isObjectiveC, let before = text[call - 1] else { return false }
+        if before.isMark(")"), text.partners[call - 1] > 0 {
+            let asked = text.partners[call - 1] + 1
+            return !(text.sees(name, at: asked) && isAskedFor(asked))
+        }
+        return !["{", "}", ";"].contains(where: before.isMark)
     }
 
     private func asksOnlyFor(_ name: String, _ scope: SourceScope) -> Bool {
@@ -102,8 +116,12 @@ extension SourceReader {
             else { return false }
             // What observes it is called by its assignments.
             let line = text.statementEnd(index, index..<text.tokens.count)
-            guard !text.sees("{", at: line - 1), !text.sees("}", at: line - 1) else { return false }
+            guard !["{", "}"].contains(where: { text.sees($0, at: line - 1) }),
+                !text.sees("{", at: line)
+            else { return false }
             let words = modifiers(before: index - 1)
+            // What wraps it has the value too.
+            guard words.isSubset(of: Self.modifiers.union(["objc"])) else { return false }
             return words.contains("private") || words.contains("fileprivate")
                 || words.isSubset(of: ["internal"]) && plainType(around: index) != nil
         }
@@ -112,7 +130,13 @@ extension SourceReader {
         let start = (max(0, index - AuditLimits.headWords)..<index).last { word in
             text.sees("@", "property", at: word) || text.tokens[word].isMark(";")
         }
-        return start.map { text.sees("@", "property", at: $0) } == true
+        return start.map { start in
+            // It may be asked for by another name.
+            text.sees("@", "property", at: start)
+                && !(start..<index).contains {
+                    text.tokens[$0].isName("getter") || text.tokens[$0].isName("setter")
+                }
+        } == true
     }
 
     /// Reads whether a background session in Objective-C has this delegate: `[NSURLSession

@@ -17,13 +17,13 @@ extension DocumentReader {
     func readWithCommas(
         _ text: IllustratedJSON, _ language: String, besideFile name: String
     ) -> PushDocument? {
-        guard Self.languages.contains(language), !text.isAbridged, let mended = text.withCommas
+        guard Self.languages.contains(language), !text.isAbridged, let complete = text.withCommas
         else { return nil }
-        let document = try? JSONScanner.scan(mended.bytes)
+        let document = try? JSONScanner.scan(complete.bytes)
         // The same key twice is a choice that a comment explains.
         if let document, Self.repeatsKey(document) { return nil }
         let pushes =
-            document.map { readValue($0) } ?? readObjects(mended.bytes, besideFile: name)
+            document.map { readValue($0) } ?? readObjects(complete.bytes, besideFile: name)
         guard var result = pushes, !result.items.isEmpty else { return nil }
         for index in result.items.indices {
             result.items[index].places.isEditable = false
@@ -35,7 +35,7 @@ extension DocumentReader {
             text.typographicQuote.map { Self.typographicQuotes(at: .offset($0)) }
                 ?? PushDocument.Fault(
                     message: "found `\"` where `,` or `}` was expected",
-                    fix: "A comma is missing.", place: .offset(mended.key), pointer: ""))
+                    fix: "A comma is missing.", place: .offset(complete.key), pointer: ""))
         return result
     }
 
