@@ -263,6 +263,7 @@ extension FileLibrary {
         let present = list.files.filter { !absent.contains($0) }
         if isRead { markUnusedDelegates(of: list, in: &digests) }
         checkProperties(in: &digests, present, areAll: isKnown && isWhole)
+        dropTimers(in: &digests, besides: isWhole ? present : examinedFiles)
         let called = Set(digests.flatMap { $0.entries.compactMap(\.calls) })
         if isKnown, isWhole, !called.isEmpty {
             let occasions = callers.occasions(of: called, in: present)
@@ -398,6 +399,9 @@ extension FileLibrary {
 
     /// The folders of the source files that were examined.
     var examinedFolders: Set<String> { Set(digests.keys.map(Paths.folder)) }
+
+    /// The source files that were examined, in order.
+    var examinedFiles: [String] { digests.keys.sorted() }
 
     /// Whether a source file was examined for a target.
     func wasExamined(_ path: String) -> Bool { digests[path] != nil }

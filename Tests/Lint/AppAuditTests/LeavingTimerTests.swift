@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Timers of an app with several files that start when it leaves the foreground.
+@Suite("Timers when the app leaves the foreground")
+struct LeavingTimerTests: SourceFaultSuite {
+    private static func rules(_ files: [String: String]) throws -> [RuleID] {
+        let folder = try TestFolder()
+        try folder.write(
+            XML.dictionary([
+                ("CFBundlePackageType", "<string>APPL</string>"), ("LSRequiresIPhoneOS", "<true/>"),
+            ]), to: "Info.plist")
+        for (name, text) in files { try folder.write(text, to: name) }
+        return try Audit(paths: [folder.path]).report().findings.map(\.diagnostic.rule)
+            .filter { $0 == "CF047" }
+    }
+
+    private static let timer =
+        "class A {\nfunc applicationDidEnterBackground(_ a: A) {\nkeeper.begin()\n"
+        + "timer = Timer.scheduledTimer(withTimeInterval: 9, repeats: true) { _ in f() }\n}\n}\n"
+
+    @Test("another file asks for time, which may be for the timer")
+    func otherFile() throws {
+        #expect(try Self.rules(["A.swift": Self.timer]) == ["CF047"])
+        #expect(try Self.rules(["A.swift": Self.timer, "B.swift": "let a = 1\n"]) == ["CF047"])
+        let swift = "func begin() { id = UIApplication.shared.beginBackgroundTask { end() } }\n"
+        let expiring = "func begin() { info.performExpiringActivity(withReason: \"a\") { _ in } }\n"
+        let macro = "#define BEGIN [app beginBackgroundTaskWithExpirationHandler:nil]\n"
+        for (name, text) in [
+            ("B.swift", swift), ("B.swift", expiring), ("B.h", macro), ("B.pch", macro),
+            ("B.m", "@implementation B\n- (void)begin { BEGIN; }\n@end\n" + macro),
+        ] {
+            #expect(try Self.rules(["A.swift": Self.timer, name: text]) == [], "\(name)")
+        }
+        #expect(try Self.rules(["A.swift": Self.timer + swift]) == [])
+    }
+}
