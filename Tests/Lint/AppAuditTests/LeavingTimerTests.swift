@@ -38,4 +38,17 @@ struct LeavingTimerTests: SourceFaultSuite {
         }
         #expect(try Self.rules(["A.swift": Self.timer + swift]) == [])
     }
+
+    @Test("a label of a case is no variable with a type")
+    func labels() {
+        func faults(_ label: String, _ end: String) -> Set<Fault> {
+            Self.faults(
+                "class A {\nfunc applicationDidEnterBackground(_ a: A) {\nswitch state {\n\(label)\n"
+                    + "timer = Timer.scheduledTimer(withTimeInterval: 9) {}\n}\n\(end)\n}\n}")
+        }
+        for label in ["case on:", "case .on:", "case a, b:", "case let x:", "default:"] {
+            #expect(faults(label, "timer.invalidate()") == [], "\(label)")
+            #expect(faults(label, "other.invalidate()") == [.timerInBackground], "\(label)")
+        }
+    }
 }

@@ -348,10 +348,26 @@ extension SourceReader {
     /// The name of the variable before an equals sign: `let a =`, `let a: URLSession =`.
     func variable(before equals: Int) -> String? {
         guard let last = text[equals - 1], last.isName else { return nil }
-        if text.sees(":", at: equals - 2), let name = text[equals - 3], name.isName {
+        if text.sees(":", at: equals - 2), let name = text[equals - 3], name.isName,
+            !endsLabel(equals - 2)
+        {
             return name.text
         }
         return last.text
+    }
+
+    /// Whether a colon ends the label of a case, and stands before no type: `case x:`.
+    private func endsLabel(_ colon: Int) -> Bool {
+        if text.isObjectiveC || text.sees("default", at: colon - 1) { return true }
+        for index in (0..<colon).suffix(AuditLimits.headWords).reversed() {
+            let token = text.tokens[index]
+            if token.isName("case") { return true }
+            if token.isName("let") || token.isName("var"), !text.sees("case", at: index - 1) {
+                return false
+            }
+            if ["{", "}", ";"].contains(where: token.isMark) { return false }
+        }
+        return false
     }
 
     /// The tokens of the function or closure around a token.
