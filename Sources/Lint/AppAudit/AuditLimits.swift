@@ -50,6 +50,8 @@ enum AuditLimits {
     static let headWords = 200
     /// The maximum number of tokens between a `sink` and its last closure.
     static let sinkWords = 2_000
+    /// The maximum number of calls in one function that ask for time and are followed.
+    static let beginsPerFunction = 32
     /// The maximum number of observations in one source file.
     static let observationsPerFile = 1000
 }

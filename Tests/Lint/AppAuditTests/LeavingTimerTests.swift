@@ -51,4 +51,17 @@ struct LeavingTimerTests: SourceFaultSuite {
             #expect(faults(label, "other.invalidate()") == [.timerInBackground], "\(label)")
         }
     }
+
+    @Test("thousands of timers in a function take no quadratic time", .timeLimit(.minutes(1)))
+    func thousands() {
+        let timer = "t = Timer.scheduledTimer(withTimeInterval: 9, repeats: true) { _ in f() }\n"
+        let timers = String(repeating: timer, count: 2000)
+        let leave = "class A {\nfunc applicationDidEnterBackground(_ a: A) { poll() }\n"
+        #expect(Self.faults(leave + "func poll() {\n\(timers)}\n}") == [.timerInBackground])
+        let begin = "let id = UIApplication.shared.beginBackgroundTask { end(id) }\n"
+        let open: Set<Fault> = [.assertionPathWithoutEnd]
+        #expect(Self.faults("func f() {\n\(begin)\(timers)}") == open)
+        let many = (0..<2000).map { "class A\($0) {\nvar id = none\nfunc f() {\n\(begin)}\n}\n" }
+        #expect(Self.faults(many.joined()) == [])
+    }
 }

@@ -29,6 +29,23 @@ final class FunctionNotes {
     var answersForAlerts: [String: Bool] = [:]
     /// The functions that lead to a report in this file, by their braces.
     var reporting: Set<Int>?
+    /// Whether a function asks for time in the background, by the first token of its body.
+    var asksForTime: [Int: Bool] = [:]
+    /// Whether a function ends time in the background, by its brace.
+    var endsTime: [Int: Bool] = [:]
+    /// Whether a function looks at the state of the app, by its brace.
+    var looksAtState: [Int: Bool] = [:]
+    /// Whether a function runs when the app leaves the foreground, by its brace.
+    var runsOnLeaving: [Int: Bool] = [:]
+    /// The labels of the cases of a `switch`, by its brace.
+    var labels: [Int: [Int]] = [:]
+    /// Whether all that declares a name makes it the application.
+    var applications: [String: Bool] = [:]
+    /// The calls of functions of this file that end time in the background.
+    var endCalls: [Int]?
+    /// The number of calls that ask for time whose paths were followed, by the brace of their
+    /// function.
+    var followedBegins: [Int: Int] = [:]
     /// Whether the functions that request a task were looked for.
     var knowsSchedulers = false
     /// The literals of the file.

@@ -117,7 +117,7 @@ extension SourceReader {
         }
         see(.backgroundAssertion, at: index)
         guard let (name, isLocal) = assertionVariable(index),
-            !readLastingTime(index, name)
+            !readLastingTime(index, name), isAmongFirst(index)
         else { return }
         if isLocal {
             // One that only its expiration ends is intended to last.
@@ -152,6 +152,14 @@ extension SourceReader {
                         || functions[text.tokens[word].text].map(endsTime) == true)
             }
         }
+    }
+
+    /// Whether a call is one of the first of its function that ask for time: each of them is
+    /// followed to the end of the function.
+    private func isAmongFirst(_ index: Int) -> Bool {
+        guard let (_, body) = function(around: index) else { return true }
+        notes.followedBegins[body.lowerBound, default: 0] += 1
+        return notes.followedBegins[body.lowerBound, default: 0] <= AuditLimits.beginsPerFunction
     }
 
     private func lacksExpiration(_ index: Int) -> Bool {
@@ -212,10 +220,8 @@ extension SourceReader {
             let (_, body) = function(around: index)
         else { return nil }
         if text.sees(".", at: equals - 2) { return (name.text, false) }
-        let isLocal = body.contains { word in
-            text.tokens[word].isName(name.text)
-                && (text[word - 1]?.isName("let") == true || text[word - 1]?.isName("var") == true
-                    || text[word - 1]?.isName("UIBackgroundTaskIdentifier") == true)
+        let isLocal = text.places(of: name.text, in: body).contains { word in
+            ["let", "var", "UIBackgroundTaskIdentifier"].contains { text.sees($0, at: word - 1) }
         }
         return (name.text, isLocal)
     }
@@ -242,7 +248,7 @@ extension SourceReader {
                 parent: scope.parent)
             // Another function ends it, if this one never does.
             let ends = (start..<scope.close).filter(settles)
-            if needsEnd, ends.isEmpty || endsLaterElsewhere(ends, scope, settles) { return }
+            if needsEnd, ends.isEmpty || endsLaterElsewhere(ends, scope) { return }
             let gaps = CompletionPaths(text, body: rest, strictness, settles: settles).gaps
             if let gap = gaps.min(), !needsEnd || isAlone || !gaps.contains(index) {
                 see(.fault(.assertionPathWithoutEnd), at: gap)
@@ -259,26 +265,6 @@ extension SourceReader {
             }
             return
         }
-    }
-
-    /// Whether a function ends the time of a property only in closures, and another function calls
-    /// what ends it, such as the one that runs when the app returns.
-    private func endsLaterElsewhere(
-        _ ends: [Int], _ scope: SourceScope, _ settles: (Int) -> Bool
-    ) -> Bool {
-        let isLater = ends.allSatisfy { end in
-            for around in text.scopes(around: end) {
-                if case .closure = around.kind { return true }
-                if around.open == scope.open { return false }
-            }
-            return false
-        }
-        return isLater
-            && text.tokens.indices.contains {
-                !(scope.open...scope.close).contains($0) && settles($0)
-                    && !text.tokens[$0].isName("endBackgroundTask")
-                    && text[$0 - 1]?.isName("func") != true
-            }
     }
 
     // MARK: Transfers

@@ -90,9 +90,40 @@ extension SourceReader {
 
     /// Whether a function ends time in the background.
     func endsTime(_ function: SourceScope) -> Bool {
-        text.content(ofBracket: function.open).contains {
+        if let known = notes.endsTime[function.open] { return known }
+        let ends = text.content(ofBracket: function.open).contains {
             text.tokens[$0].isName("endBackgroundTask")
         }
+        notes.endsTime[function.open] = ends
+        return ends
+    }
+
+    /// The calls of functions of this file that end time in the background.
+    private var endCalls: [Int] {
+        if let known = notes.endCalls { return known }
+        let calls = text.tokens.indices.filter { word in
+            isCall(word) && text[word - 1]?.isName("func") != true
+                && functions[text.tokens[word].text].map(endsTime) == true
+        }
+        notes.endCalls = calls
+        return calls
+    }
+
+    /// Whether a function ends the time of a property only in closures, and another function calls
+    /// what ends it, such as the one that runs when the app returns.
+    func endsLaterElsewhere(_ ends: [Int], _ scope: SourceScope) -> Bool {
+        let isLater = ends.allSatisfy { end in
+            for around in text.scopes(around: end) {
+                if case .closure = around.kind { return true }
+                if around.open == scope.open { return false }
+            }
+            return false
+        }
+        return isLater
+            && endCalls.contains {
+                !text.tokens[$0].isName("endBackgroundTask")
+                    && !(scope.open...scope.close).contains($0)
+            }
     }
 
     /// Whether a token of a body runs at most once whenever the body does: in no loop, and in no
@@ -155,6 +186,7 @@ extension SourceReader {
     /// Whether all that declares a name in this file makes it the application: `let host =
     /// UIApplication.shared`, `var host: UIApplication`, `UIApplication *host`.
     func isApplication(named name: String) -> Bool {
+        if let known = notes.applications[name] { return known }
         let declarations = text.places(of: name).compactMap { index -> Bool? in
             if text.isObjectiveC {
                 guard text.sees("*", at: index - 1), text[index - 2]?.isName == true else {
@@ -173,6 +205,8 @@ extension SourceReader {
             return text.sees("=", "UIApplication", ".", "shared", at: index + 1)
                 && !text.sees(".", at: index + 5)
         }
-        return !declarations.isEmpty && declarations.allSatisfy { $0 }
+        let isApplication = !declarations.isEmpty && declarations.allSatisfy { $0 }
+        notes.applications[name] = isApplication
+        return isApplication
     }
 }

@@ -19,13 +19,12 @@ extension SourceReader {
         else { return }
         let isLocal =
             head.parameters.contains { $0.name == token.text }
-            || body.contains {
-                text.tokens[$0].isName(token.text)
-                    && (text[$0 - 1]?.isName("let") == true || text[$0 - 1]?.isName("var") == true)
+            || text.places(of: token.text, in: body).contains {
+                text.sees("let", at: $0 - 1) || text.sees("var", at: $0 - 1)
             }
         let around = Set(text.scopes(around: index).map(\.open))
-        let last = (body.lowerBound..<index).last { word in
-            text.tokens[word].isName(token.text) && text.sees("=", at: word + 1)
+        let last = text.places(of: token.text, in: body.lowerBound..<index).last { word in
+            text.sees("=", at: word + 1)
                 && !(isLocal && text.sees(".", at: word - 1))
                 && text.scopes(around: word).first { _ in true }.map { around.contains($0.open) }
                     == true

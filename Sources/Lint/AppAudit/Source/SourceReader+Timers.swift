@@ -31,8 +31,10 @@ extension SourceReader {
             .prefix { text.tokens[$0].position.line == line && !text.tokens[$0].isMark(";") }
             .first { text.tokens[$0].isMark("=") }
         guard let name = equals.flatMap(variable) else { return false }
-        return (start..<body.upperBound).contains { word in
-            guard text.tokens[word].isName(name) else { return false }
+        let places = text.places(of: name, in: start..<body.upperBound)
+        // Among so many uses some may stop it.
+        guard places.count <= AuditLimits.headWords else { return true }
+        return places.contains { word in
             if text.sees("invalidate", "]", at: word + 1) { return true }
             let dot = text.sees("?", at: word + 1) ? word + 2 : word + 1
             return ["cancel", "invalidate"].contains { text.sees(".", $0, at: dot) }
@@ -40,7 +42,10 @@ extension SourceReader {
     }
 
     func asksForTime(_ body: Range<Int>) -> Bool {
-        body.contains { text.tokens[$0].text.hasPrefix("beginBackgroundTask") }
+        if let known = notes.asksForTime[body.lowerBound] { return known }
+        let asks = body.contains { text.tokens[$0].text.hasPrefix("beginBackgroundTask") }
+        notes.asksForTime[body.lowerBound] = asks
+        return asks
     }
 
     /// Whether a name starts a timer: `Timer.scheduledTimer`, `Timer.publish(…).autoconnect()`,
@@ -154,10 +159,13 @@ extension SourceReader {
         else { return nil }
         let body = text.content(ofBracket: scope.open)
         // It may do so only while the app is active.
-        let looksAtState = body.contains {
-            let name = text.tokens[$0].text.lowercased()
-            return ["foreground", "applicationstate", "isactive"].contains(where: name.contains)
-        }
+        let looksAtState =
+            notes.looksAtState[scope.open]
+            ?? body.contains {
+                let name = text.tokens[$0].text.lowercased()
+                return ["foreground", "applicationstate", "isactive"].contains(where: name.contains)
+            }
+        notes.looksAtState[scope.open] = looksAtState
         return looksAtState ? nil : body
     }
 
@@ -167,6 +175,7 @@ extension SourceReader {
         guard let body = helper(around: index), let (head, _) = function(around: index) else {
             return nil
         }
+        if let known = notes.runsOnLeaving[body.lowerBound] { return known ? body : nil }
         let type = text.type(around: index)?.name
         let isCalled = text.places(of: head.name).contains { word in
             guard isCall(word), !body.contains(word),
@@ -178,6 +187,7 @@ extension SourceReader {
             return Self.leavingFunctions.contains(own.name)
                 && !asksForTime(text.content(ofBracket: caller.open))
         }
+        notes.runsOnLeaving[body.lowerBound] = isCalled
         return isCalled ? body : nil
     }
 
@@ -230,14 +240,22 @@ extension SourceReader {
             let equals = condition.first { text.sees("==", ".", at: $0) }
             return equals.flatMap { text[$0 + 2]?.text }
         case .control("switch"):
-            let inside = text.scopeIndices[scope.open + 1]
-            let label = (scope.open..<index).last {
-                (text.tokens[$0].isName("case") || text.tokens[$0].isName("default"))
-                    && text.scopeIndices[$0] == inside
-            }
+            let label = labels(of: scope).last { $0 < index }
             return label.flatMap { text.sees(".", at: $0 + 1) ? text[$0 + 2]?.text : nil }
         default: return nil
         }
+    }
+
+    /// The labels of the cases of a `switch`.
+    private func labels(of scope: SourceScope) -> [Int] {
+        if let known = notes.labels[scope.open] { return known }
+        let inside = text.scopeIndices[scope.open + 1]
+        let labels = text.content(ofBracket: scope.open).filter {
+            (text.tokens[$0].isName("case") || text.tokens[$0].isName("default"))
+                && text.scopeIndices[$0] == inside
+        }
+        notes.labels[scope.open] = labels
+        return labels
     }
 
     private func namesPhase(_ words: Range<Int>) -> Bool {

@@ -99,6 +99,22 @@ struct SourceText {
         return all[name] ?? []
     }
 
+    /// The places in a range at which a name stands.
+    func places(of name: String, in range: Range<Int>) -> ArraySlice<Int> {
+        let all = places(of: name)
+        func first(from bound: Int) -> Int {
+            var low = 0
+            var high = all.count
+            while low < high {
+                let middle = (low + high) / 2
+                if all[middle] < bound { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
+        let start = first(from: range.lowerBound)
+        return all[start..<max(start, first(from: range.upperBound))]
+    }
+
     /// The token at an index; `nil` outside the text.
     subscript(index: Int) -> SwiftToken? {
         tokens.indices.contains(index) ? tokens[index] : nil
