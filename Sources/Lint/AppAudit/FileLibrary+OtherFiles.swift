@@ -2,8 +2,17 @@
 
 import PayloadRules
 
-/// Follows calls into other files.
+/// Follows calls into other files, and tells which were examined.
 extension FileLibrary {
+    /// The folders of the source files that were examined.
+    var examinedFolders: Set<String> { Set(digests.keys.map(Paths.folder)) }
+
+    /// The source files that were examined, in order.
+    var examinedFiles: [String] { digests.keys.sorted() }
+
+    /// Whether a source file was examined for a target.
+    func wasExamined(_ path: String) -> Bool { digests[path] != nil }
+
     /// Follows completion handlers into the functions of other files that get them.
     func followed(
         _ handovers: [Handover], in list: SourceList
