@@ -22,15 +22,72 @@ extension FileLibrary {
         let asks = { [tree] (path: String) in
             tree.index.words(words, .named, in: path)?.isEmpty != true
         }
-        let headers = { [self] in
-            folders.flatMap { tree.files(below: $0) }.filter(Self.isHeader)
-        }
-        guard files.contains(where: asks) || headers().contains(where: asks) else { return }
+        guard files.contains(where: asks) || headers.contains(where: asks) else { return }
         for index in digests.indices {
             digests[index].entries.removeAll {
                 $0.observation.subject == .fault(.timerInBackground)
             }
         }
+    }
+
+    /// Settles that only its expiration handler ends some time, where no other file can end it.
+    func settleTime(in digests: inout [SourceDigest], _ files: [String]) {
+        let uses = digests.flatMap { $0.entries.compactMap(\.others) }
+        let others = uses.reduce(into: Set<String>()) { $0.formUnion($1.words) }
+        let identifiers = uses.reduce(into: Set<String>()) { $0.formUnion($1.identifiers) }
+        guard !others.isEmpty else { return }
+        let words = tree.index.words(others)
+        let end = tree.index.words([SourceDigest.OtherUses.endOfTime])
+        // A macro or an inline function may have the identifier as its argument.
+        guard headers.allSatisfy({ tree.index.words(end, .named, in: $0)?.isEmpty == true }) else {
+            return
+        }
+        var counts = Dictionary(uniqueKeysWithValues: others.map { ($0, 0) })
+        for (number, path) in files.enumerated() {
+            tree.index.lookAhead(words, .named, in: files, from: number)
+            guard let found = tree.index.words(words, .named, in: path) else { return }
+            for word in found { counts[word, default: 0] += 1 }
+            // What was not read may end what it is given.
+            if !found.isDisjoint(with: identifiers),
+                !TaskRequestSearch.knowsModules(of: path, modules)
+            {
+                counts[SourceDigest.OtherUses.endOfTime] = 2
+            }
+        }
+        for index in digests.indices { digests[index].settle(counts) }
+    }
+
+    /// Whether a file of Objective-C or its header has macros other than a number or a literal,
+    /// which may end time in the background.
+    func mayHideEnd(in path: String) -> Bool {
+        let header = Paths.join(Paths.folder(of: path), Paths.stem(of: path) + ".h")
+        return [path, header].contains { file in
+            guard let bytes = try? tree.index.text(of: file),
+                WordFilter(["define"]).finds(in: bytes)
+            else { return false }
+            return bytes.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }).contains { line in
+                Self.definesCode(String(decoding: line, as: UTF8.self))
+            }
+        }
+    }
+
+    /// Whether a line defines a macro that stands for more than a number or a literal.
+    private static func definesCode(_ line: String) -> Bool {
+        let start = line.drop { " \t".contains($0) }
+        let words = start.dropFirst().split(maxSplits: 2) { " \t".contains($0) }
+        guard start.first == "#", words.first == "define" else { return line.contains("#define") }
+        guard words.count > 2 else { return false }
+        let value = words[2].drop { $0 == "@" }
+        let isNumber = value.allSatisfy { $0.isHexDigit || ".xXuUlLfF".contains($0) }
+        let isLiteral =
+            value.count > 1 && value.first == "\"" && value.last == "\""
+            && !value.dropFirst().dropLast().contains("\"")
+        return words[1].contains("(") || !isLiteral && !(isNumber && value.first?.isNumber == true)
+    }
+
+    /// The headers below the folders of the projects.
+    private var headers: [String] {
+        folders.flatMap { tree.files(below: $0) }.filter(Self.isHeader)
     }
 
     /// Whether sources include a file, by its name.

@@ -265,6 +265,10 @@ extension FileLibrary {
         if isRead { markUnusedDelegates(of: list, in: &digests) }
         checkProperties(in: &digests, present, areAll: isKnown && isWhole)
         dropTimers(in: &digests, besides: isWhole ? present : examinedFiles)
+        // A script names no identifier of time.
+        if isKnown, isRead, isWhole, list.unread.isOfModulesOnly, list.unread.modules.isEmpty {
+            settleTime(in: &digests, present)
+        }
         let called = Set(digests.flatMap { $0.entries.compactMap(\.calls) })
         if isKnown, isWhole, !called.isEmpty {
             let occasions = callers.occasions(of: called, in: present)
@@ -448,16 +452,6 @@ extension FileLibrary {
             digest?.dropLastingTime()
         }
         digests[path] = .some(digest)
-    }
-
-    /// Whether a file of Objective-C or its header has macros, which may end time in the
-    /// background.
-    private func mayHideEnd(in path: String) -> Bool {
-        let header = Paths.join(Paths.folder(of: path), Paths.stem(of: path) + ".h")
-        return [path, header].contains { file in
-            (try? tree.index.text(of: file))
-                .map { WordFilter(["define"]).finds(in: $0) } ?? false
-        }
     }
 
     /// Whether the base class of an app delegate in Objective-C is the system's, as the file or the

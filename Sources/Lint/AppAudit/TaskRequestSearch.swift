@@ -102,6 +102,13 @@ struct TaskRequestSearch {
         return lines
     }
 
+    /// Whether a source file uses no modules but those of the system and of the projects, and
+    /// known libraries.
+    static func knowsModules(of path: String, _ modules: Set<String>) -> Bool {
+        Lines(of: [path], in: []).imports.subtracting(modules.union(systemModules))
+            .allSatisfy(KnownLibraries.holds(pod:))
+    }
+
     /// Whether a file may be compiled, by its name.
     private static func isSource(_ path: String) -> Bool {
         let name = path.lowercased()

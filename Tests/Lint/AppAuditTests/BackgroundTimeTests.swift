@@ -37,6 +37,49 @@ struct BackgroundTimeTests: SourceFaultSuite {
                     + "ws.task = UIBackgroundTaskInvalid; }];\n}\n@end", "a.m") == fault)
     }
 
+    @Test("the completion handler of the system ends no time")
+    func systemCompletion() {
+        func faults(_ head: String, _ handler: String, type: String = Self.delegate) -> Set<Fault> {
+            Self.faults(
+                "\(type)\nfunc \(head) {\nlet id = UIApplication.shared.beginBackgroundTask {\n"
+                    + "\(handler)\n}\nTask {\nawait run()\ndone(.newData)\n"
+                    + "UIApplication.shared.endBackgroundTask(id)\n}\n}\n}")
+        }
+        let push =
+            "application(_ a: UIApplication, didReceiveRemoteNotification p: [AnyHashable: Any], "
+            + "fetchCompletionHandler done: @escaping (UIBackgroundFetchResult) -> Void)"
+        let fetch =
+            "application(_ a: UIApplication, performFetchWithCompletionHandler done: @escaping "
+            + "(UIBackgroundFetchResult) -> Void)"
+        for head in [push, fetch] {
+            #expect(faults(head, "done(.failed)").contains(.assertionExpirationWithoutEnd))
+            #expect(
+                faults(head, "print(1)\ndone(.noData)").contains(.assertionExpirationWithoutEnd))
+            for handler in [
+                "done(.failed)\nwork.cancel()", "work.done(.failed)", "finish(.failed)",
+                "done(.failed)\nUIApplication.shared.endBackgroundTask(id)",
+                "done(.failed)\nsemaphore.signal()", "run(end) { done in done(.failed) }",
+            ] {
+                #expect(
+                    !faults(head, handler).contains(.assertionExpirationWithoutEnd), "\(handler)")
+            }
+            // The delegate may hand another object a closure that ends the time.
+            for type in [
+                "class A: NSObject {", Self.delegate.replacing("UIApplicationD", with: "D"),
+            ] {
+                #expect(
+                    !faults(head, "done(.failed)", type: type)
+                        .contains(.assertionExpirationWithoutEnd))
+            }
+        }
+        let own = "run(_ done: @escaping (UIBackgroundFetchResult) -> Void)"
+        #expect(!faults(own, "done(.failed)").contains(.assertionExpirationWithoutEnd))
+    }
+
+    private static let delegate =
+        "class A: UIResponder, UIApplicationDelegate {\nfunc application(_ a: UIApplication, "
+        + "didFinishLaunchingWithOptions o: [String: Any]?) -> Bool { true }"
+
     @Test("an identifier of time in the background that nothing keeps")
     func lostIdentifier() {
         let call = "UIApplication.shared.beginBackgroundTask { self.end() }"
@@ -111,8 +154,9 @@ struct BackgroundTimeTests: SourceFaultSuite {
         #expect(faults(open, "func stop() { finish() }") == [])
         #expect(faults(open, "deinit { UIApplication.shared.endBackgroundTask(id) }") == [])
         #expect(faults(open, "func g() { center.add(self, #selector(finish)) }") == [])
-        // Nothing but its expiration ends it, by a function that others may call.
-        #expect(faults("save()") == [])
+        // Nothing but its expiration ends it.
+        #expect(faults("save()") == [.assertionEndedByExpiration])
+        #expect(faults("save()", finish: "func finish()") == [])
     }
 
     @Test("a closure that ends the time is followed into the function that gets it")

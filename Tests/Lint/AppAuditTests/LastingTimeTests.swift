@@ -30,7 +30,9 @@ struct LastingTimeTests: SourceFaultSuite {
             Self.local(""), Self.local("save()"),
             Self.local("guard id != .invalid else { return }"),
             "func f() {\nlet id = \(Self.begin) { \(Self.end)(id) }\nsave()\n}",
-            Self.kept(), Self.kept("func g() { if id == .invalid { f() } }"),
+            Self.kept(), Self.kept("func g() { id = .invalid }"),
+            Self.kept(property: "fileprivate var id: UIBackgroundTaskIdentifier?"),
+            Self.kept("func g() { if id == .invalid { f() } }"),
             Self.kept(property: "private var id = UIBackgroundTaskIdentifier.invalid"),
             Self.local("").replacing("\(Self.end)(id)", with: "let own = id\n\(Self.end)(own)"),
         ] {
@@ -66,11 +68,10 @@ struct LastingTimeTests: SourceFaultSuite {
             kept(property: "var id: UIBackgroundTaskIdentifier?"),
             kept(property: "private(set) var id: UIBackgroundTaskIdentifier?"),
             kept("func g() { Ender.end(&id) }"),
-            kept(property: "fileprivate var id: UIBackgroundTaskIdentifier?"),
             kept(property: "@Published private var id: UIBackgroundTaskIdentifier?"),
             kept(property: "@A.B(1)\nprivate var id: UIBackgroundTaskIdentifier?"),
             kept(property: "private var id: UIBackgroundTaskIdentifier? { get { b } set { s() } }"),
-            kept("func g() { id = .invalid }"), kept("func g() { resolve(id.rawValue) }"),
+            kept("func g() { resolve(id.rawValue) }"),
             kept("func g() { set(1, forKey: \"id\") }"), kept("func g() { log(\"\\(id)\") }"),
             kept("func g() { if let id { \(end)(id) } }")
                 .replacing("{ \(end)(self.id!) }", with: "{ if let id { \(end)(id) } }"),

@@ -26,10 +26,39 @@ struct SourceDigest: Sendable {
         var keeper: String?
         /// The names of a property that, for a fault, no other file may have.
         var unusedNames: Set<String> = []
+        /// What other files must not name for it to be true; `nil` if they do not matter.
+        var others: OtherUses?
 
         /// Sets the identifier from a literal.
         mutating func name(_ identifier: String) {
             observation.subject = observation.subject.named(identifier)
+        }
+    }
+
+    /// The words by which other files may end time in the background.
+    struct OtherUses: Sendable {
+        /// The names of the identifier, which matter if another file ends any time.
+        var identifiers: Set<String> = []
+        /// The names of what ends the time.
+        var ends: Set<String> = []
+
+        /// The call that ends time.
+        static let endOfTime = "endBackgroundTask"
+
+        /// Whether other files do not matter.
+        var isEmpty: Bool { identifiers.isEmpty && ends.isEmpty }
+
+        /// All words to look for.
+        var words: Set<String> {
+            identifiers.union(ends).union(identifiers.isEmpty ? [] : [Self.endOfTime])
+        }
+
+        /// Whether another file may end it, by the number of files that name each word.
+        func areThere(_ counts: [String: Int]) -> Bool {
+            func isElsewhere(_ word: String) -> Bool { (counts[word] ?? 2) > 1 }
+            return ends.contains(where: isElsewhere)
+                || !identifiers.isEmpty && isElsewhere(Self.endOfTime)
+                    && identifiers.contains(where: isElsewhere)
         }
     }
 
@@ -109,6 +138,15 @@ struct SourceDigest: Sendable {
     /// The words that decide whether some code runs.
     var callers: Set<String> {
         entries.reduce(into: []) { $0.formUnion($1.callers.joined()) }
+    }
+
+    /// Settles the observations that other files do not change, by the number of files that name
+    /// each word.
+    mutating func settle(_ counts: [String: Int]) {
+        for index in entries.indices {
+            guard let others = entries[index].others, !others.areThere(counts) else { continue }
+            entries[index].others = nil
+        }
     }
 
     /// Takes back that time in the background lasts until it expires.
@@ -203,6 +241,7 @@ struct SourceDigest: Sendable {
         schedulers: Set<String> = [], mentions: [String: Int] = [:]
     ) -> [SourceObservation] {
         entries.compactMap { entry in
+            if entry.others != nil { return nil }
             if let function = entry.function {
                 let isOfNext = entry.observation.subject == .fault(.refreshWithoutNext)
                 if (isOfNext ? scheduled : guarded).contains(function) { return nil }

@@ -119,6 +119,7 @@ extension SourceReader {
         guard let (name, isLocal) = assertionVariable(index),
             !readLastingTime(index, name), isAmongFirst(index)
         else { return }
+        if !isLocal { readKeptTime(index, name) }
         if isLocal {
             // One that only its expiration ends is intended to last.
             let lasts = assertionExpiration(index).map { handler in

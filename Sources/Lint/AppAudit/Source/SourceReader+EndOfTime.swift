@@ -9,11 +9,54 @@ extension SourceReader {
     func mayEndTime(at index: Int, depth: Int = 0) -> Bool {
         guard !text.tokens[index].text.hasPrefix("setTaskCompleted") else { return false }
         if text.sees("?", "(", at: index + 1) || runsUnseen(index) { return true }
-        guard isCall(index), !doesNothing(index), !endsTimer(index) else { return false }
+        guard isCall(index), !doesNothing(index), !endsTimer(index), !answersSystem(index) else {
+            return false
+        }
         guard depth < Self.handovers, let helper = calledFunction(index) else { return true }
         return text.content(ofBracket: helper.open).contains {
             mayEndTime(at: $0, depth: depth + 1)
         }
+    }
+
+    /// Whether a call is one of the completion handler that the system gave a function of the app's
+    /// delegate: `fetchCompletionHandler`.
+    private func answersSystem(_ index: Int) -> Bool {
+        guard !text.sees(".", at: index - 1), let function = outerFunction(of: index),
+            case .function(let head) = function.kind, head.name == "application",
+            let completion = head.parameters.last, text.tokens[index].isName(completion.name),
+            isOfDelegate(function)
+        else { return false }
+        let hides = text.scopes(around: index).prefix { $0.open > function.open }.contains {
+            guard case .closure = $0.kind else { return false }
+            let head = text.content(ofBracket: $0.open).prefix(AuditLimits.headWords)
+            let end = head.first { text.tokens[$0].isName("in") }
+            return end.map { text.tokens[head.lowerBound..<$0] }?
+                .contains { $0.isName(completion.name) } == true
+        }
+        guard !hides else { return false }
+        return ["fetchCompletionHandler", "performFetchWithCompletionHandler"]
+            .contains(completion.label)
+            || head.has("handleEventsForBackgroundURLSession")
+                && completion.label == "completionHandler"
+    }
+
+    /// Whether a function is one of the class that this file makes the delegate of the app, and
+    /// that it launches.
+    private func isOfDelegate(_ function: SourceScope) -> Bool {
+        guard let name = owner(around: function.head)?.name else { return false }
+        let isDelegate =
+            text.isObjectiveC
+            || text.scopes.contains { scope in
+                guard case .type(let head) = scope.kind, head.name == name else { return false }
+                return head.inherited.contains("UIApplicationDelegate")
+            }
+        return isDelegate
+            && text.scopes.contains { scope in
+                guard case .function(let head) = scope.kind,
+                    head.has("didFinishLaunchingWithOptions")
+                else { return false }
+                return owner(around: scope.head)?.name == name
+            }
     }
 
     /// Whether what a call returns is not kept: `_ = application.beginBackgroundTask …`, or a

@@ -55,12 +55,14 @@ extension SourceReader {
             && text.type(around: declaration)?.name == text.type(around: begin)?.name
     }
 
-    private func isComparedWithInvalid(_ word: Int) -> Bool {
-        ["==", "!="].contains { text.sees($0, at: word + 1) } && namesInvalid(word + 2)
+    /// Whether a name is compared with an invalid identifier, or with none.
+    func isComparedWithInvalid(_ word: Int) -> Bool {
+        ["==", "!="].contains { text.sees($0, at: word + 1) }
+            && (namesInvalid(word + 2) || text.sees("nil", at: word + 2))
     }
 
     /// Whether a name is set to the result of a call of `beginBackgroundTask`.
-    private func isSet(_ word: Int, by begin: Int) -> Bool {
+    func isSet(_ word: Int, by begin: Int) -> Bool {
         let line = text.tokens[begin].position.line
         return text.sees("=", at: word + 1) && word < begin
             && text.tokens[word].position.line == line
@@ -76,33 +78,11 @@ extension SourceReader {
                 && ["__block", "{", "}", ";"].contains(text[word - 2]?.text)
         }
         guard text.sees("var", at: word - 1) || text.sees("let", at: word - 1) else { return false }
-        var end = word + 1
-        if text.sees(":", "UIBackgroundTaskIdentifier", at: end) { end += 2 }
-        if text.sees("?", at: end) || text.sees("!", at: end) { end += 1 }
-        let line = text.tokens[word].position.line
         let isLocal = body.contains(word)
-        if text.sees("=", at: end) {
-            end += 1
-            if text.sees("nil", at: end) {
-                end += 1
-            } else if namesInvalid(end) {
-                while text[end]?.text != "invalid", !text.sees("UIBackgroundTaskInvalid", at: end) {
-                    end += 1
-                }
-                end += 1
-            } else if isLocal {
-                // `var id = app.beginBackgroundTask { … }`
-                return true
-            } else {
-                return false
-            }
-        }
-        // A block behind it observes it or computes it.
-        guard !text.sees("{", at: end), !text.sees(",", at: end), !text.sees(".", at: end) else {
-            return false
-        }
+        guard isPlainStorage(word, isLocal: isLocal) else { return false }
         // `@Wrapper var id`, `@Wrapper(1) private var id`
         let start = isLocal ? word - 1 : word - 2
+        let line = text.tokens[word].position.line
         let isWrapped =
             text.sees("@", at: start - 2)
             || text.sees(")", at: start - 1) && text.sees("@", at: text.partners[start - 1] - 2)
@@ -112,8 +92,32 @@ extension SourceReader {
                 .contains { text.tokens[$0].isMark("@") }
     }
 
+    /// Whether the declaration of a variable sets it to no identifier, or a local one to any, and
+    /// nothing observes or computes it.
+    func isPlainStorage(_ word: Int, isLocal: Bool = false) -> Bool {
+        var end = word + 1
+        if text.sees(":", "UIBackgroundTaskIdentifier", at: end) { end += 2 }
+        if text.sees("?", at: end) || text.sees("!", at: end) { end += 1 }
+        if text.sees("=", at: end) {
+            end += 1
+            if text.sees("nil", at: end) {
+                end += 1
+            } else if namesInvalid(end) {
+                while text[end]?.text != "invalid", !text.sees("UIBackgroundTaskInvalid", at: end) {
+                    end += 1
+                }
+                end += 1
+            } else {
+                // `var id = app.beginBackgroundTask { … }`
+                return isLocal
+            }
+        }
+        // A block behind it observes it or computes it.
+        return !text.sees("{", at: end) && !text.sees(",", at: end) && !text.sees(".", at: end)
+    }
+
     /// Whether it is a call of `endBackgroundTask` with an identifier.
-    private func isEndOfTime(_ index: Int) -> Bool {
+    func isEndOfTime(_ index: Int) -> Bool {
         guard text.tokens[index].isName("endBackgroundTask"), isCall(index),
             !namesInvalid(index + 2)
         else { return false }
