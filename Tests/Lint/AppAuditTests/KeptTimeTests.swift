@@ -169,6 +169,25 @@ struct KeptTimeTests {
         #expect(try rules(kept + "\nexit(0);") == [])
     }
 
+    @Test("a message to a variable for the object itself")
+    func variableForSelf() throws {
+        func rules(_ start: String, _ message: String, _ rest: String = "") throws -> [RuleID] {
+            try Self.rules(
+                "@implementation AppDelegate\n- (void)applicationDidEnterBackground:(id)a {\n"
+                    + "\(start)\n_time = [app beginBackgroundTaskWithExpirationHandler:^{ \(message) }"
+                    + "];\n\(rest)\n}\n- (void)endTime {\n[app endBackgroundTask:_time];\n"
+                    + "_time = UIBackgroundTaskInvalid;\n}\n@end", "", "A.m")
+        }
+        let weak = "__weak typeof(self) weakSelf = self;"
+        #expect(try rules("", "[self endTime];") == ["CF045"])
+        #expect(try rules(weak, "[weakSelf endTime];") == ["CF045"])
+        let strong = "__strong typeof(weakSelf) own = weakSelf; [own endTime];"
+        #expect(try rules(weak, strong) == ["CF045"])
+        #expect(try rules("id weakSelf = other;", "[weakSelf endTime];") == [])
+        #expect(try rules(weak, "[weakSelf endTime];", "[weakSelf endTime];") == [])
+        #expect(try rules(weak, "[weakSelf endTime];", "weakSelf = other;") == [])
+    }
+
     @Test("what was not read may end it")
     func unread() throws {
         let open = Self.type("\(Self.end)(id)")

@@ -50,9 +50,9 @@ extension SourceReader {
     ) -> [Range<Int>] {
         var found: [Range<Int>] = []
         for word in handler where isCall(word) {
-            guard let helper = calledFunction(word), case .function(let head) = helper.kind else {
-                continue
-            }
+            guard let helper = calledFunction(word) ?? functionOfSelf(word),
+                case .function(let head) = helper.kind
+            else { continue }
             let own = text.content(ofBracket: helper.open)
             guard !own.isEmpty, !found.contains(own), own.contains(where: isEndOfTime),
                 !isShownToObjectiveC(helper),
@@ -65,6 +65,27 @@ extension SourceReader {
             found.append(own)
         }
         return found
+    }
+
+    /// The function of this file that a message to a variable for `self` reaches: `[weakSelf end]`.
+    private func functionOfSelf(_ word: Int) -> SourceScope? {
+        guard text.isObjectiveC, text.sees("[", at: word - 2), let receiver = text[word - 1],
+            let body = outerFunction(of: word).map({ text.content(ofBracket: $0.open) }),
+            standsForSelf(receiver.text, in: body),
+            let function = onlyFunction(text.tokens[word].text),
+            owner(around: function.head)?.name == owner(around: word)?.name
+        else { return nil }
+        return function
+    }
+
+    /// Whether a name is a variable that is set once, and to `self`: `__weak typeof(self) weakSelf =
+    /// self;`.
+    private func standsForSelf(_ name: String, in body: Range<Int>, depth: Int = 0) -> Bool {
+        let settings = text.places(of: name, in: body).filter { text.sees("=", at: $0 + 1) }
+        guard depth < 3, settings.count == 1, let setting = settings.first,
+            text.sees(";", at: setting + 3), let value = text[setting + 2], value.isName
+        else { return false }
+        return value.isName("self") || standsForSelf(value.text, in: body, depth: depth + 1)
     }
 
     /// Whether a function is one of a type or an extension that Objective-C sees, where it has
