@@ -77,7 +77,7 @@ extension FileLibrary {
         let words = start.dropFirst().split(maxSplits: 2) { " \t".contains($0) }
         guard start.first == "#", words.first == "define" else { return line.contains("#define") }
         guard words.count > 2 else { return false }
-        let value = words[2].drop { $0 == "@" }
+        let value = words[2].filter { !" \t".contains($0) }.drop { $0 == "@" }
         let isNumber = value.allSatisfy { $0.isHexDigit || ".xXuUlLfF".contains($0) }
         let isLiteral =
             value.count > 1 && value.first == "\"" && value.last == "\""

@@ -55,7 +55,7 @@ struct CancelledOperationTests: SourceFaultSuite {
             handler("BlockOperation {\n\(signal.replacing("Task {", with: "work = Task {"))\n}"),
             type(signal, "override func cancel() { Sync.stop() }\n"), type("Sync.run()"),
             type(
-                signal.replacing("done.signal()", with: "if isCancelled { return }\ndone.signal()")),
+                signal.replacing("done.sig", with: "if isCancelled { return }\ndone.sig")),
             type(signal).replacing(": Operation", with: ": BaseOperation"),
         ])
     func stopped(source: String) { #expect(!Self.faults(source).contains(.idleExpiration)) }

@@ -165,7 +165,7 @@ struct KeptTimeTests {
             #expect(try rules(kept, rest) == [], "\(rest)")
         }
         #expect(try rules(kept, "", "#define END [app endBackgroundTask:_time]") == [])
-        #expect(try rules(kept, "", "#define NAME @\"a\"\n#define B 2") == ["CF045"])
+        #expect(try rules(kept, "", "#define NAME @\"a\"\n#define B   2.5f ") == ["CF045"])
         #expect(try rules(kept + "\nexit(0);") == [])
     }
 
@@ -174,8 +174,8 @@ struct KeptTimeTests {
         func rules(_ start: String, _ message: String, _ rest: String = "") throws -> [RuleID] {
             try Self.rules(
                 "@implementation AppDelegate\n- (void)applicationDidEnterBackground:(id)a {\n"
-                    + "\(start)\n_time = [app beginBackgroundTaskWithExpirationHandler:^{ \(message) }"
-                    + "];\n\(rest)\n}\n- (void)endTime {\n[app endBackgroundTask:_time];\n"
+                    + "\(start)\n_time = [app beginBackgroundTaskWithExpirationHandler:^{ "
+                    + "\(message) }];\n\(rest)\n}\n- (void)endTime {\n[app endBackgroundTask:_time];\n"
                     + "_time = UIBackgroundTaskInvalid;\n}\n@end", "", "A.m")
         }
         let weak = "__weak typeof(self) weakSelf = self;"

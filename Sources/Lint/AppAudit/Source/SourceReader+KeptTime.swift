@@ -78,8 +78,8 @@ extension SourceReader {
         return function
     }
 
-    /// Whether a name is a variable that is set once, and to `self`: `__weak typeof(self) weakSelf =
-    /// self;`.
+    /// Whether a name is a variable that is set once, and to `self`:
+    /// `__weak typeof(self) weakSelf = self;`.
     private func standsForSelf(_ name: String, in body: Range<Int>, depth: Int = 0) -> Bool {
         let settings = text.places(of: name, in: body).filter { text.sees("=", at: $0 + 1) }
         guard depth < 3, settings.count == 1, let setting = settings.first,
