@@ -18,7 +18,9 @@ extension SourceReader {
             see(.fault(.longHandler), at: late)
         }
         readAnswers(of: scope, completion, early: .earlyAnswer) { [self] body in
-            .fault(onlyLogs(body, completion) ? .answerForNothing : .alwaysNewData)
+            if onlyLogs(body, completion) { return .fault(.answerForNothing) }
+            return .fault(
+                worksInForegroundOnly(body, completion) ? .answerInForeground : .alwaysNewData)
         }
     }
 

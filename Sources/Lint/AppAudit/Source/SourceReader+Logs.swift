@@ -5,13 +5,51 @@ extension SourceReader {
     /// Whether code certainly does nothing but log, besides calling a completion handler. A getter
     /// may do more, but rarely does.
     func onlyLogs(_ body: Range<Int>, _ completion: String?) -> Bool {
+        onlyLogs(body, completion, besides: [])
+    }
+
+    private func onlyLogs(
+        _ body: Range<Int>, _ completion: String?, besides excused: Set<Int>
+    ) -> Bool {
         body.allSatisfy { index in
+            if excused.contains(index) { return true }
             let token = text.tokens[index]
             if token.isMark("=") { return declares(index) }
             if hidesCall(index) || token.isName("await") || token.isName("try") { return false }
             return !isCall(index) || token.text == completion || isConversion(index)
                 || isCertainLog(index)
         }
+    }
+
+    /// Whether the handler of a push only logs, besides what it does while the app is in the
+    /// foreground, for which iOS wakes no app.
+    func worksInForegroundOnly(_ body: Range<Int>, _ completion: String?) -> Bool {
+        let parts = partsForForeground(in: body)
+        return !parts.isEmpty && onlyLogs(body, completion, besides: parts)
+    }
+
+    /// The tokens of what runs only in the foreground, and of the question for it: `if
+    /// application.applicationState == .active {`.
+    private func partsForForeground(in body: Range<Int>) -> Set<Int> {
+        var found: Set<Int> = []
+        for index in body where text.tokens[index].isName("if") && !found.contains(index) {
+            guard let block = text.block(after: index, body), text.sees("{", at: block.open) else {
+                continue
+            }
+            let open = block.open
+            let active = "UIApplicationStateActive"
+            let isAsked =
+                text.sees("applicationState", "==", ".", "active", at: open - 4)
+                || text.sees("applicationState", "==", active, ")", at: open - 4)
+                || text.sees("applicationState", "]", "==", active, ")", at: open - 5)
+            let others: Set = ["||", "!"]
+            guard isAsked, !(index..<open).contains(where: { others.contains(text.tokens[$0].text) })
+            else { continue }
+            // `[UIApplication sharedApplication].applicationState == UIApplicationStateActive) {`
+            let isShared = text.sees("UIApplication", "sharedApplication", "]", at: open - 8)
+            found.formUnion(open - (isShared ? 8 : 5)..<max(open, block.body.upperBound))
+        }
+        return found
     }
 
     private func isConversion(_ index: Int) -> Bool {

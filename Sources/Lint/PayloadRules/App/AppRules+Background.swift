@@ -63,13 +63,21 @@ extension AppRules {
                 facts, &findings, .earlyAnswer,
                 "the handler of silent pushes answers `newData` before its own work has ended")
             eachObservation(in: facts) { bundle, seen in
-                guard seen.subject == .fault(.answerForNothing), bundle.platform != .macOS else {
-                    return
+                guard bundle.platform != .macOS else { return }
+                let message: String
+                switch seen.subject {
+                case .fault(.answerForNothing):
+                    message =
+                        "the handler of silent pushes does nothing with them, and answers `newData`"
+                case .fault(.answerInForeground):
+                    message =
+                        "the handler of silent pushes does nothing with them in the background, "
+                        + "and answers `newData`"
+                default: return
                 }
                 // Without silent pushes iOS asks for no data.
                 findings.report(
-                    bundle, at: seen.place,
-                    "the handler of silent pushes does nothing with them, and answers `newData`",
+                    bundle, at: seen.place, message,
                     severity: facts.wantsSilentPushes(bundle) ? .warning : .note)
             }
             faults(

@@ -225,6 +225,8 @@ public struct SourceObservation: Hashable, Sendable {
         case alwaysNewData
         /// A handler of silent pushes that only logs them and reports new data.
         case answerForNothing
+        /// A handler of silent pushes that works only in the foreground and reports new data.
+        case answerInForeground
         /// A handler of silent pushes that answers while work that it began still runs.
         case earlyAnswer
         /// A handler of background fetch that answers while work that it began still runs.

@@ -62,8 +62,12 @@ extension AppCase {
         + [
             source(
                 "CF048", "an app that is woken", [.fault(.answerForNothing)],
-                info: Plist.modes("remote-notification"), .warning)
+                info: Plist.modes("remote-notification"), .warning),
+            source(
+                "CF048", "an app that is woken for the background",
+                [.fault(.answerInForeground)], info: Plist.modes("remote-notification"), .warning),
         ]
+        + fault("CF048", .answerInForeground, .note)
         + fault("CF048", .alwaysNewData, .note) + fault("CF048", .earlyAnswer, .warning)
         + [
             source(
