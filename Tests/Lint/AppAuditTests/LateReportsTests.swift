@@ -180,4 +180,57 @@ struct LateReportsTests {
         #expect(faults("let v = Banner(p)\nwindow.addSubview(v)") == [.voipPathWithoutReport])
         #expect(faults("client.take(p)") == [])
     }
+
+    @Test("a method of Objective-C that only asks a script reports no call")
+    func scripts() throws {
+        func reportsNothing(
+            _ body: String, _ rest: String = "",
+            _ properties: String = "@property (copy) NSDictionary *call;"
+        ) throws -> Bool {
+            let source =
+                "@interface Push ()\n\(properties)\n@end\n@implementation Push\n"
+                + "@synthesize isCold, message;\n- (void)pushRegistry:(PKPushRegistry *)r "
+                + "didReceiveIncomingPushWithPayload:(PKPushPayload *)payload forType:(NSString *)t"
+                + " {\nself.message = payload.dictionaryPayload;\n[self received];\n}\n"
+                + "- (void)received {\n\(body)\n}\n\(rest)\n@end"
+            return try OccasionTests.subjects(["A.m": source]).contains(.voipHandlerWithoutReport)
+        }
+        let ask =
+            "CDVPluginResult *result = [CDVPluginResult resultWithStatus:OK "
+            + "messageAsDictionary:info];\n[result setKeepCallbackAsBool:YES];\n"
+            + "[self.commandDelegate sendPluginResult:result callbackId:self.callbackId];"
+        let copy =
+            "NSMutableDictionary *info = [NSMutableDictionary dictionaryWithCapacity:4];\n"
+            + "for (id key in message) { [info setObject:[message objectForKey:key] forKey:key]; }"
+        for body in [
+            ask, copy + ask, ask + "\nself.message = nil;\nself.isCold = NO;",
+            "if (message) {\n\(copy)\(ask)\nisCold = NO;\n}",
+            "NSDictionary *body = @{ @\"a\": self.message };\n"
+                + "[self sendEventWithName:@\"push\" body:body];",
+        ] {
+            #expect(try reportsNothing(body), "\(body)")
+        }
+        for body in [
+            ask + "\nself.call = message;", ask + "\n[self.calls show:message];",
+            ask + "\ncenter.call = message;", ask + "\nself.center.call = message;",
+            "CallView *view = [[CallView alloc] init];\nview.call = message;\n"
+                + "[self.root pushViewController:view animated:YES];",
+            ask + "\n[self performSelector:@selector(ring) withObject:nil];",
+            ask
+                + "\n[calls reportNewIncomingCallWithUUID:i update:u completion:^(id e) { }];",
+            ask + "\nself.onPush(message);", ask + "\n[self ring];",
+            ask + "\n(handlers[0])(message);",
+        ] {
+            let setter = "- (void)setCall:(NSDictionary *)c { [calls add:c]; }"
+            #expect(try !reportsNothing(body, setter), "\(body)")
+        }
+        let keep = ask + "\nself.call = message;"
+        #expect(try reportsNothing(keep))
+        #expect(try !reportsNothing(keep, "", ""))
+        #expect(try !reportsNothing(keep, "", "@property (copy, setter=take:) NSDictionary *call;"))
+        let observer =
+            "- (void)watch { [self addObserver:self forKeyPath:@\"call\" options:0 context:nil]; }"
+        #expect(try !reportsNothing(keep, observer))
+        #expect(try !reportsNothing(ask + "\nself.call[@\"now\"] = message;"))
+    }
 }

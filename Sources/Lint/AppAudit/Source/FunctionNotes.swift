@@ -27,6 +27,8 @@ final class FunctionNotes {
     /// Whether a function asks for the permission to show alerts, and hands the answer on, by its
     /// name.
     var answersForAlerts: [String: Bool] = [:]
+    /// Whether this file makes a property of Objective-C, and no setter of it, by its name.
+    var isPlainProperty: [String: Bool] = [:]
     /// The functions that lead to a report in this file, by their braces.
     var reporting: Set<Int>?
     /// Whether a function asks for time in the background, by the first token of its body.

@@ -49,6 +49,46 @@ extension SourceReader {
         hidesCall(index) || text.tokens[index].isMark("=") && setsObserved(index)
     }
 
+    /// Whether an equals sign in Objective-C sets what is neither a variable nor a plain property
+    /// of the class: `self.x = y`, where `x` is made by this file and has no setter that it names.
+    func setsForeignProperty(_ equals: Int) -> Bool {
+        guard text.tokens[equals].isMark("=") else { return false }
+        guard text.sees(".", at: equals - 2) else {
+            return text[equals - 1]?.isName != true || runsUnseen(equals)
+        }
+        guard text.sees("self", at: equals - 3), !text.sees(".", at: equals - 4),
+            let name = text[equals - 1], name.isName
+        else { return true }
+        return runsUnseen(equals) || !isPlainProperty(name.text)
+    }
+
+    /// Whether this file declares or makes a property of Objective-C, names no setter of it, and
+    /// observes it nowhere.
+    private func isPlainProperty(_ name: String) -> Bool {
+        if let known = notes.isPlainProperty[name] { return known }
+        let declarations = text.places(of: name).compactMap { place in
+            let line = text.tokens[place].position.line
+            let last = (max(0, place - AuditLimits.headWords)..<place).last {
+                text.tokens[$0].position.line < line || text.sees(";", at: $0)
+            }
+            let start = last.map { $0 + 1 } ?? 0
+            return text.sees("@", "property", at: start) || text.sees("@", "synthesize", at: start)
+                ? start..<place : nil
+        }
+        let isPlain =
+            !declarations.isEmpty
+            && !declarations.contains { $0.contains { text.sees("setter", at: $0) } }
+            && !["forKeyPath", "RACObserve"].contains { observer in
+                text.places(of: observer).contains { place in
+                    (place..<min(place + 8, text.tokens.count)).contains {
+                        text.tokens[$0].text.contains(name)
+                    }
+                }
+            }
+        notes.isPlainProperty[name] = isPlain
+        return isPlain
+    }
+
     private func uses(_ names: Set<String>, in words: Range<Int>) -> Bool {
         words.contains { text.tokens[$0].isName && names.contains(text.tokens[$0].text) }
     }
@@ -93,7 +133,7 @@ extension SourceReader {
     }
 
     /// Whether a declared property has observers or a setter, or a wrapper such as `@Published`.
-    private func isObserved(_ name: Int) -> Bool {
+    func isObserved(_ name: Int) -> Bool {
         var line = text.tokens[name].position.line
         var open = name
         while let token = text[open], token.position.line == line, !token.isMark("{") {
@@ -103,8 +143,12 @@ extension SourceReader {
             }
             open += 1
         }
-        let isSet = text.content(ofBracket: open).contains { word in
-            ["didSet", "willSet", "set", "_modify"].contains { text.tokens[word].isName($0) }
+        // The first braces may be of a closure that is the initial value.
+        let second = text.content(ofBracket: open).upperBound + 1
+        let isSet = [open, text.sees("{", at: second) ? second : open].contains { brace in
+            text.content(ofBracket: brace).contains { word in
+                ["didSet", "willSet", "set", "_modify"].contains { text.tokens[word].isName($0) }
+            }
         }
         return isSet
             || modifiers(before: name - 1).contains { word in

@@ -350,6 +350,7 @@ extension SourceReader {
     /// Whether a function sets a value that is neither new nor a property of an object that it
     /// makes: `content.title = name` is one.
     func setsForeignValue(in body: Range<Int>) -> Bool {
+        if text.isObjectiveC { return body.contains(where: setsForeignProperty) }
         let equals = body.filter { text.tokens[$0].isMark("=") && !declares($0) }
         if equals.isEmpty { return false }
         let made = Set(
