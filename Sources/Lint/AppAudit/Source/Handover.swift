@@ -144,7 +144,7 @@ extension SourceReader {
     }
 
     /// The first path without a call of a parameter in a function that gets a completion handler.
-    private mutating func gap(
+    mutating func gap(
         in helper: SourceScope, _ names: Set<String>, _ handover: Handover, depth: Int
     ) -> Int? {
         // The same function is looked at once, however many paths lead to it.
@@ -174,6 +174,7 @@ extension SourceReader {
             ?? gap(
                 behind: settling.sorted(), in: helper, handover.subject, kind: handover.kind,
                 depth: depth, settles: settling.contains)
+            ?? gap(behindKept: settling, handover, depth: depth)
     }
 
     /// Whether a name is another one than that of the parameter: `if let (done, timer) = kept {`.
