@@ -143,6 +143,39 @@ struct OccasionTests {
         #expect(try Self.waits(["A.swift": Self.ask(body)]) == waits)
     }
 
+    @Test(
+        "a variable that is set to whether the permission was given",
+        arguments: [
+            ("ok = (s.authorizationStatus == .authorized)", "if !ok { return }", true),
+            ("ok = s.authorizationStatus == .authorized", "guard ok else { return }", true),
+            ("ok = s.authorizationStatus == .authorized || isSilent", "if !ok { return }", false),
+            ("ok = s.authorizationStatus == .authorized\nok = true", "if !ok { return }", false),
+            ("ok = s.authorizationStatus != .authorized", "if !ok { return }", false),
+            ("if x { ok = s.authorizationStatus == .authorized }", "if !ok { return }", false),
+            ("ok = s.authorizationStatus == .authorized", "if !other { return }", false),
+            ("self.ok = s.authorizationStatus == .authorized", "if !ok { return }", false),
+        ])
+    func assigned(set: String, asks: String, waits: Bool) throws {
+        let source =
+            "class A { func application(_ a: A, didFinishLaunchingWithOptions o: O) -> Bool {\n"
+            + "var ok = false\ncenter.getNotificationSettings { s in\n\(set)\n\(asks)\n"
+            + "DispatchQueue.main.async { \(Self.register) }\n}\nreturn true } }"
+        #expect(try Self.waits(["A.swift": source]) == waits)
+    }
+
+    @Test("a request for a kind of permission")
+    func kinds() throws {
+        func waits(_ request: String) throws -> Bool {
+            let body = "Asker.shared.\(request) { granted in\nif granted { \(Self.register) }\n}"
+            return try Self.waits(["A.swift": "class A { func f() { \(body) } }"])
+        }
+        #expect(try waits("requestPermissionFromTop(for: .notifications)"))
+        #expect(try waits("askForPermissionFromTop(of: .notification, a)"))
+        #expect(try !waits("requestPermissionFromTop(for: .camera)"))
+        #expect(try !waits("requestPermissionFromTop(for: .notifications.first)"))
+        #expect(try !waits("showFromTop(for: .notifications)"))
+    }
+
     @Test("a function that only the answer of the user calls")
     func permissionCalls() throws {
         let enable = "func enable() { DispatchQueue.main.async { \(Self.register) } }"

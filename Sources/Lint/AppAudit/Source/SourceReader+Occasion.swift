@@ -207,7 +207,8 @@ extension SourceReader {
             return true
         }
         let answers = permissionNames(around: index)
-        return names.contains(where: answers.contains)
+        if names.contains(where: answers.contains) { return true }
+        return words.contains { isAssignedStatus(text.tokens[$0].text, before: index) }
     }
 
     /// The names of the result of `requestAuthorization` around a token: the first parameter of its
@@ -294,8 +295,10 @@ extension SourceReader {
         }
         let words = Self.nameParts(name)
         guard ["request", "ask"].contains(words.first),
-            words.contains(where: { $0.hasPrefix("permission") || $0 == "authorization" }),
-            words.allSatisfy({ Self.requestWords.contains($0) || Self.alertWords.contains($0) })
+            words.contains(where: { $0.hasPrefix("permission") || $0 == "authorization" })
+        else { return false }
+        if getsKindOfAlerts(index) { return true }
+        guard words.allSatisfy({ Self.requestWords.contains($0) || Self.alertWords.contains($0) })
         else { return false }
         if words.contains(where: Self.alertWords.contains) { return true }
         switch text.call(at: index)?.owner {

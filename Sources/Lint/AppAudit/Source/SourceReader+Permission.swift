@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Determines what else tells of the permission to show alerts.
+extension SourceReader {
+    /// Whether a local variable is `false` until it is set once, around a token and before it, to
+    /// whether the permission was given: `granted = settings.authorizationStatus == .authorized`.
+    func isAssignedStatus(_ name: String, before index: Int) -> Bool {
+        let around = Set(text.scopes(around: index).map(\.open))
+        var isSet = false
+        var isDeclared = false
+        for place in text.places(of: name) where text.sees("=", at: place + 1) {
+            if text.sees("var", at: place - 1), text.sees("false", at: place + 2) {
+                // Several variables of that name are not told apart.
+                if isDeclared { return false }
+                isDeclared = true
+                continue
+            }
+            guard !isSet, place < index, isStatement(place),
+                text.scopes(around: place).first(where: { _ in true }).map({
+                    around.contains($0.open)
+                }) == true,
+                isAuthorized(place + 2)
+            else { return false }
+            isSet = true
+        }
+        return isSet && isDeclared
+    }
+
+    /// Whether a name begins a statement on a line of its own.
+    private func isStatement(_ name: Int) -> Bool {
+        guard let last = text[name - 1] else { return true }
+        return last.position.line < text.tokens[name].position.line && !last.isMark(".")
+    }
+
+    /// Whether a line ends with this value: `settings.authorizationStatus == .authorized`, also in
+    /// parentheses.
+    private func isAuthorized(_ value: Int) -> Bool {
+        let isInside = text.sees("(", at: value)
+        let first = isInside ? value + 1 : value
+        let end = first + (isInside ? 7 : 6)
+        return text[first]?.isName == true
+            && text.sees(".", "authorizationStatus", "==", ".", "authorized", at: first + 1)
+            && (!isInside || text.sees(")", at: first + 6))
+            && text[end].map { $0.position.line > text.tokens[value].position.line } ?? true
+    }
+
+    /// Whether a call says first that its permission is for alerts: `request(for: .notifications)`.
+    func getsKindOfAlerts(_ call: Int) -> Bool {
+        text.sees("(", at: call + 1) && text.isLabel(call + 2)
+            && ["notifications", "notification"].contains { kind in
+                text.sees(".", kind, ")", at: call + 4) || text.sees(".", kind, ",", at: call + 4)
+            }
+    }
+}
