@@ -53,7 +53,10 @@ struct ForegroundAnswerTests {
                 "info[@\"x\"] && [UIApplication sharedApplication].applicationState == "
                     + "UIApplicationStateActive", true
             ),
-            ("[[UIApplication sharedApplication] applicationState] == UIApplicationStateActive", true),
+            (
+                "[[UIApplication sharedApplication] applicationState] == UIApplicationStateActive",
+                true
+            ),
             ("[self keep:info] && a.applicationState == UIApplicationStateActive", false),
             ("a.applicationState != UIApplicationStateActive", false),
             ("a.applicationState == UIApplicationStateInactive", false),

@@ -71,7 +71,8 @@ struct KeptHandlerTests {
             "private var kept: () -> Void = { }\nTAKE"
                 + "func received(_ id: UUID) { let kept = { }\nprovider.ring(id, done: kept) }",
             "private var kept: () -> Void = { }\nTAKE"
-                + "func go(_ id: UUID, kept: @escaping () -> Void) { provider.ring(id, done: kept) }",
+                + "func go(_ id: UUID, kept: @escaping () -> Void) {\n"
+                + "provider.ring(id, done: kept) }",
             "private var kept: () -> Void = { } { didSet { oldValue() } }\nTAKE"
                 + "func received(_ id: UUID) { provider.ring(id, done: kept) }",
             "private var kept: () -> Void = { }\nTAKE"

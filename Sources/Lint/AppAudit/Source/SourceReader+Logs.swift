@@ -43,7 +43,8 @@ extension SourceReader {
                 || text.sees("applicationState", "==", active, ")", at: open - 4)
                 || text.sees("applicationState", "]", "==", active, ")", at: open - 5)
             let others: Set = ["||", "!"]
-            guard isAsked, !(index..<open).contains(where: { others.contains(text.tokens[$0].text) })
+            guard isAsked,
+                !(index..<open).contains(where: { others.contains(text.tokens[$0].text) })
             else { continue }
             // `[UIApplication sharedApplication].applicationState == UIApplicationStateActive) {`
             let isShared = text.sees("UIApplication", "sharedApplication", "]", at: open - 8)

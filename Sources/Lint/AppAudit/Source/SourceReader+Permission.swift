@@ -5,6 +5,7 @@ extension SourceReader {
     /// Whether a local variable is `false` until it is set once, around a token and before it, to
     /// whether the permission was given: `granted = settings.authorizationStatus == .authorized`.
     func isAssignedStatus(_ name: String, before index: Int) -> Bool {
+        guard !text.places(of: "authorizationStatus").isEmpty else { return false }
         let around = Set(text.scopes(around: index).map(\.open))
         var isSet = false
         var isDeclared = false
