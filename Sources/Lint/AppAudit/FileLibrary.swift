@@ -288,6 +288,7 @@ extension FileLibrary {
         let isOwnComplete =
             list.unread.isOfModulesOnly && isRead && !tree.isExhausted
             && tree.foldersOfOddNames.isEmpty
+        if isKnown, isWhole { digests += delayedReports(among: digests, in: present) }
         let callers = digests.reduce(into: Set<String>()) { $0.formUnion($1.callers) }
         let mentions = isKnown ? mentions(of: callers, in: present) : [:]
         var sources = AppFacts.Sources(

@@ -241,7 +241,7 @@ extension SourceReader {
     private static let delegateFunctions: Set = ["application", "pushRegistry"]
 
     /// The starts of the names of functions that the system calls.
-    private static let callbackNames = [
+    static let callbackNames = [
         "application", "scene", "window", "view", "userNotificationCenter", "messaging",
         "provider", "locationManager", "urlSession", "session", "pushRegistry", "didReceive",
         "windowScene", "body", "sceneDid", "sceneWill",

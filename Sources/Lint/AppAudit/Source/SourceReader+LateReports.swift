@@ -54,7 +54,7 @@ extension SourceReader {
     }
 
     /// Whether a call certainly reports nothing at once: of the system, or of what starts later.
-    private func isKnownSilent(_ index: Int, in body: Range<Int>) -> Bool {
+    func isKnownSilent(_ index: Int, in body: Range<Int>) -> Bool {
         let name = text.tokens[index].text
         if functions[name] != nil { return false }
         if isCertainLog(index) || isOfSystem(index) { return true }
