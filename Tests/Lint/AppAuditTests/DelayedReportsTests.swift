@@ -52,7 +52,12 @@ struct DelayedReportsTests {
         #expect(try Self.isLate(helper: helper))
         // The handler leads elsewhere, or leaves the push to what is not known.
         #expect(try !Self.isLate(helper: helper, call: ""))
-        #expect(try !Self.isLate(helper: helper, call: "show()\nSDK.shared.handle(payload)"))
+        for call in [
+            "SDK.shared.handle(payload)", "super.show()", "sdk.push = payload", "all[0]?(payload)",
+            "subject <~ payload", "delegate?.received(payload)", "onPush?(payload)",
+        ] {
+            #expect(try !Self.isLate(helper: helper, call: "show()\n\(call)"), "\(call)")
+        }
         // Another one calls it at once.
         #expect(try !Self.isLate(helper: helper + "\nfunc tap() { p.ring(id) }"))
         #expect(try !Self.isLate(helper: helper + "\nlet all = [p.ring]"))
@@ -101,6 +106,20 @@ struct DelayedReportsTests {
         ])
     func atOnce(helper: String) throws {
         #expect(try !Self.isLate(helper: helper))
+    }
+
+    @Test("a library may call what a protocol that is not known asks for")
+    func witnesses() throws {
+        let pause = "func show() { queue.asyncAfter(deadline: .now() + 2) { self.begin() } }\n"
+        let begin = "func begin() { p.ring(id) }"
+        func isLate(_ type: String) throws -> Bool {
+            try Self.isLate([
+                "A.swift": type + " {\n\(Self.handler("show()"))\(pause)\(begin)\n}",
+                "B.swift": Self.provider,
+            ])
+        }
+        #expect(try isLate("class AppDelegate: UIResponder, UIApplicationDelegate"))
+        #expect(try !isLate("class AppDelegate: UIResponder, UIApplicationDelegate, Engine"))
     }
 
     @Test("a screen that the handler shows")

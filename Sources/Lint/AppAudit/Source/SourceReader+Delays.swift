@@ -109,7 +109,11 @@ extension SourceReader {
         }
         let words = modifiers(before: function.head)
         let isPrivate = words.contains("private") || words.contains("fileprivate")
-        return words.isDisjoint(with: ["override", "IBAction", "IBSegueAction"])
+        // A protocol that is not known may have it called by others.
+        let isOwn =
+            isPrivate || text.type(around: function.head) == nil
+            || plainType(around: function.head) != nil
+        return isOwn && words.isDisjoint(with: ["override", "IBAction", "IBSegueAction"])
             && (isPrivate || words.isDisjoint(with: ["objc", "public", "open", "dynamic"]))
     }
 
@@ -264,6 +268,8 @@ extension SourceReader {
             let body = text.content(ofBracket: next.open)
             let shown = shownScreens(in: body)
             leads.screens.formUnion(shown.values)
+            let isHidden = body.contains { runsUnseen($0) || text.tokens[$0].isName("super") }
+            guard !isHidden else { return nil }
             for index in body where isCall(index) {
                 // Parts of a message, and what completes.
                 if text.isObjectiveC, !text.sees("(", at: index + 1), text.call(at: index) == nil {
