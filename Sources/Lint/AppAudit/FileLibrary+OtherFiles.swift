@@ -13,6 +13,12 @@ extension FileLibrary {
     /// Whether a source file was examined for a target.
     func wasExamined(_ path: String) -> Bool { digests[path] != nil }
 
+    /// Whether a file has a property of its own with the name of one that an app delegate copies at
+    /// launch, and no other use of the name.
+    func hasOnlyOwnProperty(_ name: String, in path: String) -> Bool {
+        text(path).map { SourceReader($0).hasOnlyOwnProperty(name) } ?? false
+    }
+
     /// Follows completion handlers into the functions of other files that get them.
     func followed(
         _ handovers: [Handover], in list: SourceList

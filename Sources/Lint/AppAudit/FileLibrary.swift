@@ -372,10 +372,12 @@ extension FileLibrary {
             $0.formUnion($1.unusedNames)
         }
         guard !names.isEmpty else { return }
+        let copied = digests.reduce(into: Set<String>()) { $0.formUnion($1.copiedNames) }
         let words = tree.index.words(names)
         var naming: [String: Set<String>] = [:]
         for path in files {
-            for name in tree.index.words(words, .named, in: path) ?? names {
+            for name in tree.index.words(words, .named, in: path) ?? names
+            where !(copied.contains(name) && hasOnlyOwnProperty(name, in: path)) {
                 naming[name, default: []].insert(path)
             }
         }

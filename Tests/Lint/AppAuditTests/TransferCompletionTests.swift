@@ -116,6 +116,27 @@ struct TransferCompletionTests {
         #expect(
             try !isKept("var done: (() -> Void)?", plain, "func f(_ a: AppDelegate) { a.done?() }"))
         #expect(try !isKept("", plain))
+        // The launch copies it while it is nil, into an object with a property of that name.
+        func isCopied(_ copy: String, _ loader: String, launch: String = "Launching") throws -> Bool
+        {
+            try isKept(
+                "var done: (() -> Void)?\nfunc application(_ a: UIApplication, "
+                    + "didFinish\(launch)WithOptions o: O) -> Bool {\n\(copy)\nreturn true\n}",
+                plain, loader)
+        }
+        let loader =
+            "class Loader { var done: (() -> Void)?\nfunc end() { done?()\nself.done = nil } }"
+        #expect(try isCopied("loader.done = done", loader))
+        #expect(try isCopied("if var l = make() {\nl.done = self.done\nuse(l)\n}", loader))
+        #expect(try isCopied("loader.done = done", "protocol P { var done: D { get set } }"))
+        #expect(try !isCopied("loader.done = done", loader, launch: "Loading"))
+        #expect(try !isCopied("loader.done = { self.done?() }", loader))
+        #expect(try !isCopied("later { loader.done = self.done }", loader))
+        #expect(try !isCopied("loader.done = done ?? { }", loader))
+        #expect(try !isCopied("loader.done = done", loader + "\nfunc f(_ a: A) { a.done?() }"))
+        #expect(
+            try !isCopied(
+                "loader.done = done", loader + "\nextension AppDelegate { func f() { done?() } }"))
     }
 
     @Test("a handler of Objective-C that completes at once")

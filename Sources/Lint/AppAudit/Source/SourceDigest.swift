@@ -28,6 +28,9 @@ struct SourceDigest: Sendable {
         var unusedNames: Set<String> = []
         /// What other files must not name for it to be true; `nil` if they do not matter.
         var others: OtherUses?
+        /// Whether the launch copies such a property into another object, which may have one of the
+        /// same name.
+        var isCopiedAtLaunch = false
 
         /// Sets the identifier from a literal.
         mutating func name(_ identifier: String) {
@@ -178,6 +181,12 @@ struct SourceDigest: Sendable {
 
     /// The properties that keep requests which the file itself does not submit.
     var keepers: Set<String> { Set(entries.compactMap(\.keeper)) }
+
+    /// The names of properties that the launch copies into objects with such ones of their own.
+    var copiedNames: Set<String> {
+        let names = entries.filter(\.isCopiedAtLaunch).flatMap(\.unusedNames)
+        return Set(names).subtracting(keepers)
+    }
 
     /// The names of properties that other files may use.
     var unusedNames: Set<String> {

@@ -38,11 +38,12 @@ extension SourceReader {
             }
             if isCalledHere {
                 see(.keptTransferCompletion, at: use)
-            } else if let words = unusedProperty(name, assignedAt: kept),
+            } else if let (words, isCopied) = unusedProperty(name, assignedAt: kept),
                 digest.entries.count < AuditLimits.observationsPerFile
             {
                 see(.fault(.transferCompletionKeptForNothing), at: use)
                 digest.entries[digest.entries.count - 1].unusedNames = words
+                digest.entries[digest.entries.count - 1].isCopiedAtLaunch = isCopied
             }
         }
     }
@@ -83,8 +84,11 @@ extension SourceReader {
     }
 
     /// The names of a property that only its declaration and one assignment mention in this file,
-    /// and that other files can use by these names alone; `nil` if it has uses, or may have others.
-    private func unusedProperty(_ name: String, assignedAt place: Int) -> Set<String>? {
+    /// and that other files can use by these names alone, with whether the launch copies it too,
+    /// when it is still `nil`; `nil` if it has uses, or may have others.
+    private func unusedProperty(
+        _ name: String, assignedAt place: Int
+    ) -> (names: Set<String>, isCopied: Bool)? {
         let isOwn =
             text.sees("self", ".", at: place - 2) && !text.sees(".", at: place - 3)
             || !text.sees(".", at: place - 1) && !text.sees("->", at: place - 1)
@@ -94,17 +98,68 @@ extension SourceReader {
         let setter = "set" + first.uppercased() + bare.dropFirst()
         let names: Set = [bare, "_" + bare, setter]
         var isDeclared = false
+        var isEmpty = false
+        var isCopied = false
         for index in text.tokens.indices where index != place {
             let token = text.tokens[index]
             if token.isString, names.contains(where: token.text.contains) { return nil }
             guard token.isName, names.contains(token.text) else { continue }
             if declaresProperty(index) {
                 isDeclared = true
+                let end = text.statementEnd(index, index..<text.tokens.count)
+                isEmpty = !(index..<end).contains {
+                    text.sees("=", at: $0) && !text.sees("=", "nil", at: $0)
+                }
+            } else if isCopyAtLaunch(index, of: name) {
+                isCopied = true
             } else if !(text.sees("=", "nil", at: index + 1) || text.isLabel(index)) {
                 return nil
             }
         }
-        return isDeclared ? names : nil
+        return isDeclared && (isEmpty || !isCopied) ? (names, isCopied) : nil
+    }
+
+    /// Whether a token is part of a statement that the launch runs, and that copies a property of
+    /// the app delegate into another object: `loader.done = done`.
+    private func isCopyAtLaunch(_ index: Int, of name: String) -> Bool {
+        let equals = [index + 1, index - 1, index - 3].first { text.sees("=", at: $0) }
+        guard !text.isObjectiveC, let equals, let owner = text[equals - 3], owner.isName,
+            owner.text != "self", text.sees(".", at: equals - 2),
+            !text.sees(".", at: equals - 4), text[equals - 4] != nil
+        else { return false }
+        let value = text.sees("self", ".", at: equals + 1) ? equals + 3 : equals + 1
+        guard text.sees(name, at: value), index == value || index == equals - 1,
+            let next = text[value + 1], next.position.line > text.tokens[value].position.line,
+            !next.isMark("."), !next.isMark("?")
+        else { return false }
+        for scope in text.scopes(around: index) {
+            switch scope.kind {
+            case .control(let keyword) where ["if", "guard", "else", "do"].contains(keyword):
+                continue
+            case .function(let head):
+                return head.has("didFinishLaunchingWithOptions")
+                    || head.has("willFinishLaunchingWithOptions")
+            case .control, .closure, .type: return false
+            }
+        }
+        return false
+    }
+
+    /// Whether all places of a name in a file are of a property of a type there that is no app
+    /// delegate: its declaration, the requirement of a protocol, `done`, `self.done`.
+    func hasOnlyOwnProperty(_ name: String) -> Bool {
+        guard !text.isObjectiveC else { return false }
+        let places = text.places(of: name)
+        let owners = places.filter { text.sees("var", at: $0 - 1) }
+            .compactMap { text.type(around: $0)?.name }
+        return !places.isEmpty
+            && places.allSatisfy { place in
+                guard let type = text.type(around: place)?.name, owners.contains(type),
+                    !type.hasSuffix("Delegate")
+                else { return false }
+                return !text.sees(".", at: place - 1)
+                    || text.sees("self", at: place - 2) && !text.sees(".", at: place - 3)
+            }
     }
 
     /// Whether a token is the name of a property in its declaration: `var done: (() -> Void)?` in a
