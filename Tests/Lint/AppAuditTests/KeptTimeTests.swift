@@ -175,7 +175,8 @@ struct KeptTimeTests {
             try Self.rules(
                 "@implementation AppDelegate\n- (void)applicationDidEnterBackground:(id)a {\n"
                     + "\(start)\n_time = [app beginBackgroundTaskWithExpirationHandler:^{ "
-                    + "\(message) }];\n\(rest)\n}\n- (void)endTime {\n[app endBackgroundTask:_time];\n"
+                    + "\(message) }];\n\(rest)\n}\n"
+                    + "- (void)endTime {\n[app endBackgroundTask:_time];\n"
                     + "_time = UIBackgroundTaskInvalid;\n}\n@end", "", "A.m")
         }
         let weak = "__weak typeof(self) weakSelf = self;"

@@ -44,8 +44,8 @@ struct LeavingTimerTests: SourceFaultSuite {
         func faults(_ label: String, _ end: String) -> Set<Fault> {
             Self.faults(
                 "class A {\nfunc applicationDidEnterBackground(_ a: A) {\nswitch state {\n"
-                    + "\(label)\ntimer = Timer.scheduledTimer(withTimeInterval: 9) {}\n}\n\(end)\n}\n}"
-            )
+                    + "\(label)\ntimer = Timer.scheduledTimer(withTimeInterval: 9) {}\n}\n"
+                    + "\(end)\n}\n}")
         }
         for label in ["case on:", "case .on:", "case a, b:", "case let x:", "default:"] {
             #expect(faults(label, "timer.invalidate()") == [], "\(label)")
