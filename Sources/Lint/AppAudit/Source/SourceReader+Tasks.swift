@@ -412,7 +412,7 @@ extension SourceReader {
         let calls = closure.filter { isCall($0) && !doesNothing($0) }
         let assigns = closure.contains { text.tokens[$0].isMark("=") || hidesCall($0) }
         guard !assigns else { return }
-        if calls.isEmpty || cancelsInVain(calls, in: closure, of: body) {
+        if calls.isEmpty {
             if !mayIdle { see(.fault(.idleExpiration), at: index) }
         } else if isAwaited,
             calls.allSatisfy({ text.tokens[$0].text.hasPrefix("setTaskCompleted") })
