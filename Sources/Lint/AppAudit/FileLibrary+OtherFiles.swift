@@ -2,17 +2,8 @@
 
 import PayloadRules
 
-/// Follows calls into other files, and tells which were examined.
+/// Follows calls into other files.
 extension FileLibrary {
-    /// The folders of the source files that were examined.
-    var examinedFolders: Set<String> { Set(digests.keys.map(Paths.folder)) }
-
-    /// The source files that were examined, in order.
-    var examinedFiles: [String] { digests.keys.sorted() }
-
-    /// Whether a source file was examined for a target.
-    func wasExamined(_ path: String) -> Bool { digests[path] != nil }
-
     /// Whether a file has a property of its own with the name of one that an app delegate copies at
     /// launch, and no other use of the name.
     func hasOnlyOwnProperty(_ name: String, in path: String) -> Bool {

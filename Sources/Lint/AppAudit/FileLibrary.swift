@@ -24,8 +24,7 @@ final class FileLibrary {
     private let isChosen: Bool
     private var kinds: [String: AuditReport.FileKind] = [:]
     private var properties: [String: AppProperties?] = [:]
-    /// What the source files have that were examined; `nil` for those that could not be.
-    private(set) var digests: [String: SourceDigest?] = [:]
+    private var digests: [String: SourceDigest?] = [:]
     /// The constants of files, as far as they were asked for by name.
     private var constants: [String: (names: Set<String>, values: SourceConstants)] = [:]
     /// What files have for calls of other files.
@@ -312,9 +311,6 @@ extension FileLibrary {
             {
                 sources.backgroundRequests = .named(in: sources.observations)
             }
-            if search.usesOnlyKnown(in: present, modules) {
-                sources.tasksOfHandlers = tasksOfHandlers(present)
-            }
         }
         if sources.observations.contains(where: {
             $0.isUncalled && $0.subject == .voipRegistration
@@ -407,6 +403,15 @@ extension FileLibrary {
         else { return nil }
         return SourceText(bytes, path: path)
     }
+
+    /// The folders of the source files that were examined.
+    var examinedFolders: Set<String> { Set(digests.keys.map(Paths.folder)) }
+
+    /// The source files that were examined, in order.
+    var examinedFiles: [String] { digests.keys.sorted() }
+
+    /// Whether a source file was examined for a target.
+    func wasExamined(_ path: String) -> Bool { digests[path] != nil }
 
     /// The findings that single files prove, as a bundle, for files that belong to no known target;
     /// `nil` if there are none.

@@ -79,24 +79,12 @@ struct TaskRequestSearch {
         return lines.withMacros.isDisjoint(with: mentions)
     }
 
-    /// Whether some source files use nothing but what is known, libraries among it, and whether
-    /// none that mentions a request has macros.
-    mutating func usesOnlyKnown(in sources: [String], _ modules: Set<String>) -> Bool {
-        let lines = lines(usedBy: sources, modules, orIsKnown: KnownLibraries.holds(pod:))
-        return lines?.withMacros.isDisjoint(with: mentions) == true
-    }
-
-    /// The lines of all files, if these hold all that some source files use but for modules that
-    /// are known otherwise; `nil` if they do not.
-    private mutating func lines(
-        usedBy sources: [String], _ modules: Set<String>,
-        orIsKnown isKnown: (String) -> Bool = { _ in false }
-    ) -> Lines? {
+    /// The lines of all files, if these hold all that some source files use; `nil` otherwise.
+    private mutating func lines(usedBy sources: [String], _ modules: Set<String>) -> Lines? {
         guard let files, sources.allSatisfy(files.contains) else { return nil }
         let lines = lines ?? Lines(of: files.filter(Self.isSource), in: files)
         self.lines = lines
-        guard
-            lines.imports.subtracting(modules.union(Self.systemModules)).allSatisfy(isKnown),
+        guard lines.imports.isSubset(of: modules.union(Self.systemModules)),
             lines.headers.isSubset(of: modules.map { $0 + "-Swift.h" })
         else { return nil }
         return lines

@@ -9,22 +9,22 @@ import Testing
 /// Background tasks that are registered, and whether anything asks for one.
 @Suite("Requests for background tasks")
 struct TaskRequestTests {
-    static let request =
+    private static let request =
         "try? BGTaskScheduler.shared.submit(BGAppRefreshTaskRequest(identifier: \"a.b\"))"
 
-    static func register(_ handler: String) -> String {
+    private static func register(_ handler: String) -> String {
         "BGTaskScheduler.shared.register(forTaskWithIdentifier: \"a.b\", using: nil) "
             + "{ task in \(handler) }"
     }
 
-    static func app(_ launch: String, _ rest: String = "", name: String = "a.b") -> String {
+    private static func app(_ launch: String, _ rest: String = "", name: String = "a.b") -> String {
         "class AppDelegate: UIResponder, UIApplicationDelegate {\n"
             + "func application(_ a: UIApplication, didFinishLaunchingWithOptions o: [String: Any])"
             + " -> Bool {\n\(launch.replacing("\"a.b\"", with: "\"\(name)\""))\nreturn true\n}\n"
             + "\(rest)\n}"
     }
 
-    static func severity(
+    private static func severity(
         _ source: String, _ other: String = "", more: [String: String] = [:]
     ) throws
         -> Severity?

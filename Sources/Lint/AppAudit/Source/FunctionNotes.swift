@@ -52,14 +52,8 @@ final class FunctionNotes {
     var knowsSchedulers = false
     /// The literals of the file.
     var literals: [String]?
-    /// The literals of the file that may name a function, so that it is called by its name.
-    var callingLiterals: [String]?
-    /// Whether a literal may name a function, by its name.
-    var isNamedInLiteral: [String: Bool] = [:]
     /// The parts of the literals between dots, and the literals with values in them.
     var nameLiterals: (parts: Set<String>, interpolated: [String])?
-    /// The tokens of the registrations of tasks.
-    var registrations: [Range<Int>]?
     /// The places at which each function is named, and not declared.
     var uses: [String: [Int]]?
 }

@@ -103,11 +103,6 @@ struct SourceDigest: Sendable {
     /// alone lead to it; `nil` if others may.
     var taskRequests: [Set<String>?] = []
 
-    /// The tasks that only handlers of tasks request.
-    var ownTasks: [SourceReader.OwnTask] = []
-    /// Whether other code than handlers of tasks may request a task of any identifier.
-    var hasOpenRequest = false
-
     /// Whether it mentions a request for a task other than to make or to cast one.
     var mayHideRequests = false
 

@@ -6,7 +6,7 @@ import PayloadRules
 extension SourceReader {
     /// Reads a mention of a request.
     mutating func readTaskRequest(_ index: Int) {
-        digest.taskRequests.append(path(fromHandlersTo: index)?.functions)
+        digest.taskRequests.append(functions(leadingFromHandlersTo: index))
         if !makesRequest(index) { digest.mayHideRequests = true }
     }
 
@@ -91,69 +91,35 @@ extension SourceReader {
                 && text.sees(":", at: index + 2)
     }
 
-    /// The way from handlers of background tasks to code.
-    struct HandlerPath {
-        /// The names of the functions through which it leads.
-        var functions: Set<String> = []
-        /// The registrations of the handlers.
-        var registrations: Set<Range<Int>> = []
-    }
-
-    /// The way on which handlers of background tasks alone lead to a token of this file; `nil` if
-    /// anything else may.
-    func path(fromHandlersTo index: Int) -> HandlerPath? {
+    /// The names of the functions through which handlers of background tasks alone lead to a token
+    /// of this file; `nil` if anything else may.
+    private func functions(leadingFromHandlersTo index: Int) -> Set<String>? {
         let registrations = self.registrations
-        var path = HandlerPath()
+        var words: Set<String> = []
         var pending = [index]
         while let place = pending.popLast() {
             if let registration = registrations.first(where: { $0.contains(place) }) {
                 guard runsInHandler(place, of: registration) else { return nil }
-                path.registrations.insert(registration)
                 continue
             }
             guard let function = outerFunction(of: place), case .function(let head) = function.kind,
                 !overloaded.contains(head.name), callers(of: place) == [head.name],
-                !isNamedInLiteral(head.name)
+                !text.tokens.contains(where: { token in
+                    if case .string = token.kind { token.text.contains(head.name) } else { false }
+                })
             else { return nil }
-            guard path.functions.insert(head.name).inserted else { continue }
+            guard words.insert(head.name).inserted else { continue }
             let calls = (uses[head.name] ?? []).filter {
                 !(function.open...function.close).contains($0)
             }
             guard !calls.isEmpty else { return nil }
             pending += calls
         }
-        return path
-    }
-
-    /// Whether a literal may name a function. The identifier of a task has dots, and names none.
-    private func isNamedInLiteral(_ name: String) -> Bool {
-        if let known = notes.isNamedInLiteral[name] { return known }
-        let literals: [String]
-        if let known = notes.callingLiterals {
-            literals = known
-        } else {
-            let identifiers = taskIdentifiers
-            let all = text.tokens.filter { if case .string = $0.kind { true } else { false } }
-            literals = Set(all.map(\.text)).filter { literal in
-                !literal.contains(".") || !identifiers.contains(literal)
-            }
-            .sorted()
-        }
-        notes.callingLiterals = literals
-        let isNamed = literals.contains { $0.contains(name) }
-        notes.isNamedInLiteral[name] = isNamed
-        return isNamed
+        return words
     }
 
     /// The tokens of the registrations of this file.
     private var registrations: [Range<Int>] {
-        if let known = notes.registrations { return known }
-        let found = findRegistrations()
-        notes.registrations = found
-        return found
-    }
-
-    private func findRegistrations() -> [Range<Int>] {
         ["register", "registerForTaskWithIdentifier", "backgroundTask"]
             .flatMap { text.places(of: $0) }
             .compactMap { index in

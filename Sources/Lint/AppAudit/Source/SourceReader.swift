@@ -39,9 +39,6 @@ struct SourceReader {
             case .number, .directive, .mark: continue
             }
         }
-        if reader.digest.handlesTasks || !reader.digest.taskRequests.isEmpty {
-            reader.readOwnTasks()
-        }
         reader.digest.entries.sort {
             $0.observation.place.offset < $1.observation.place.offset
         }
@@ -266,7 +263,6 @@ struct SourceReader {
         if value.hasPrefix("BG"), value.hasSuffix("TaskRequest") {
             digest.taskRequests.append(nil)
             digest.mayHideRequests = true
-            digest.hasOpenRequest = true
         }
         readTokenPattern(value, index)
     }

@@ -106,8 +106,6 @@ extension AppFacts {
         public var holdsLaunch = true
         /// Where the project asks for background tasks, if the bundle handles any.
         public var backgroundRequests = BackgroundRequests.unknown
-        /// The identifiers of tasks that only handlers ask for, and that no other file has.
-        public var tasksOfHandlers: Set<String> = []
 
         /// The places of requests for background tasks.
         public enum BackgroundRequests: Hashable, Sendable {

@@ -59,38 +59,26 @@ extension AppRules {
     /// Reports handlers that are never called, the first of an app. A request in a file of another
     /// target leaves open what is asked for.
     private static func unrequestedTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
-        for app in facts.apps where app.hasBackgroundTasks {
-            guard let sources = app.sources, sources.isComplete else { continue }
+        for app in facts.apps where app.hasBackgroundTasks && app.sources?.isComplete == true {
             var message: String?
-            var requested: Set<String>?
-            switch sources.backgroundRequests {
-            case .unknown: break
+            var requested: Set<String> = []
+            switch app.sources?.backgroundRequests {
+            case .unknown, nil: continue
             case .nowhere: message = "a background task is registered, and no file asks for one"
             case .inHandlers:
                 message = "only handlers of background tasks ask for one, so that none is called"
             case .named(let names): requested = names
             }
-            var told: Set<String> = []
             for seen in app.observations where app.builds(seen) && !seen.isShared {
                 // A wildcard may stand for the requests of earlier versions.
                 guard case .taskHandler(let name?) = seen.subject, !seen.isUncalled,
-                    !name.contains("*"), told.insert(name).inserted
+                    !name.contains("*"), requested.insert(name).inserted
                 else { continue }
-                if let message {
-                    findings.report(app, at: seen.place, message)
-                    // All of them have the same cause.
-                    break
-                }
-                if requested?.contains(name) == false {
-                    findings.report(
-                        app, at: seen.place,
-                        "`\(name)` is registered, and each request is for another task")
-                } else if sources.tasksOfHandlers.contains(name) {
-                    findings.report(
-                        app, at: seen.place,
-                        "only handlers of background tasks ask for `\(name)`, so that it is never "
-                            + "called")
-                }
+                findings.report(
+                    app, at: seen.place,
+                    message ?? "`\(name)` is registered, and each request is for another task")
+                // All of them have the same cause.
+                if message != nil { break }
             }
         }
     }
