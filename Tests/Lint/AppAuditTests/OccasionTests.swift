@@ -54,6 +54,18 @@ struct OccasionTests {
             try !Self.isLate(["A.swift": caller, "B.swift": Self.service, "C.swift": other]))
     }
 
+    @Test("a continued task may be registered at any time")
+    func continued() throws {
+        let caller =
+            "struct V: View { var body: some View { Button(\"a\") { Jobs.shared.configure() } } }"
+        for type in ["BGContinuedProcessingTask", "BGProcessingTask"] {
+            let service = Self.service.replacing("f(t)", with: "f(t as! \(type))")
+            #expect(
+                try Self.isLate(["A.swift": caller, "B.swift": service])
+                    == (type == "BGProcessingTask"))
+        }
+    }
+
     @Test(
         "the launch may call it under another name",
         arguments: [

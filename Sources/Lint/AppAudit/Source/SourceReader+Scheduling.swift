@@ -37,6 +37,10 @@ extension SourceReader {
     /// Sees a registration, at the time that its context shows, or the calls in this file. Other
     /// files may call its function too.
     private mutating func seeRegistration(at index: Int, named expression: Int) {
+        if isOfContinuedTask(index) {
+            see(.registeredTask(nil, .unknown), at: index, named: expression)
+            return
+        }
         let own = lateOccasion(of: index)
         guard own == .unknown, let function = calledFunction(around: index) else {
             see(.registeredTask(nil, own), at: index, named: expression)
@@ -53,6 +57,16 @@ extension SourceReader {
             .registeredTask(nil, late ?? (isElsewhere ? .elsewhere : .unknown)), at: index,
             named: expression)
         noteCallers(of: index)
+    }
+
+    /// Whether the handler in a registration names continued processing and no other kind of task:
+    /// such a task may be registered at any time.
+    private func isOfContinuedTask(_ index: Int) -> Bool {
+        var end = text.partners[message(around: index) ?? index + 1]
+        if !text.isObjectiveC, text.sees("{", at: end + 1) { end = text.partners[end + 1] }
+        guard end > index else { return false }
+        let kinds = Set((index..<end).map { text.tokens[$0].text }).intersection(Self.taskTypes)
+        return kinds.subtracting(["BGTask"]) == ["BGContinuedProcessingTask"]
     }
 
     /// The time at which the token at an index runs, also if only its function or its closure shows
