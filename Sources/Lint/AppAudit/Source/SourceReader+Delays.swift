@@ -141,7 +141,7 @@ extension SourceReader {
     ]
 
     /// Whether a closure is the one that a function of the system runs after a pause.
-    private func isPause(_ closure: SourceScope) -> Bool {
+    func isPause(_ closure: SourceScope) -> Bool {
         if let bracket = bracket(around: closure), text.isObjectiveC,
             text.sees("dispatch_after", "(", "dispatch_time", "(", at: bracket - 1)
         {
@@ -186,7 +186,7 @@ extension SourceReader {
     }
 
     /// The innermost bracket around a closure.
-    private func bracket(around closure: SourceScope) -> Int? {
+    func bracket(around closure: SourceScope) -> Int? {
         (max(0, closure.open - AuditLimits.headWords)..<closure.open).last {
             text.partners[$0] > closure.open
         }
@@ -296,7 +296,7 @@ extension SourceReader {
     }
 
     /// Whether a call is one of the system that reports no call.
-    private func isSilentCall(_ index: Int, in body: Range<Int>) -> Bool {
+    func isSilentCall(_ index: Int, in body: Range<Int>) -> Bool {
         let name = text.tokens[index].text
         if Self.systemCalls.contains(name), functions[name] == nil { return true }
         return isKnownSilent(index, in: body)

@@ -152,7 +152,12 @@ extension SourceReader {
             $0.label == "completion" || $0.label == "withCompletionHandler"
         }?.name
         readVoIPPaths(head, scope, body, completion: completion)
+        let known = digest.entries.count
         readLateReports(scope, body)
+        let isTold = digest.entries.dropFirst(known).contains {
+            $0.observation.subject == .lateReport
+        }
+        if !isTold, let report = lateReportOnPath(of: scope) { see(.lateReport, at: report) }
     }
 
     static func isVoIPHandler(_ head: SourceScope.FunctionHead) -> Bool {

@@ -89,7 +89,7 @@ extension SourceReader {
         guard owner < index, let name = text[owner]?.text else { return false }
         return [
             "AVAudioSession", "UIDevice", "UIApplication", "URLSession", "DispatchTime",
-            "DispatchWallTime",
+            "DispatchWallTime", "Task", "JSONSerialization", "NSJSONSerialization", "JSONDecoder",
         ].contains(name)
     }
 

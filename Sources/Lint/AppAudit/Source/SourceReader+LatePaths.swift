@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Finds paths through handlers of VoIP pushes on which the call can be reported only after a pause
+/// or a request, though others report it at once.
+extension SourceReader {
+    /// The first report that a path of a handler leaves to what comes after a pause or a request.
+    /// Whatever may report the call in some other way counts as a report at once.
+    func lateReportOnPath(of handler: SourceScope) -> Int? {
+        guard case .function(let head) = handler.kind, Self.isVoIPHandler(head) else { return nil }
+        let body = text.content(ofBracket: handler.open)
+        var strictness = Self.voipStrictness
+        strictness.startsAnew = true
+        strictness.countsEnd = true
+        strictness.inputNames = inputNames(head, body)
+        strictness.exemptNames.formUnion(
+            head.parameters.filter { $0.label == "for" || $0.label == "forType" }.map(\.name)
+        )
+        let late = possibleReports(in: body, strictness.inputNames, head).filter {
+            isBehindWait($0, in: handler, body)
+        }
+        guard !late.isEmpty else { return nil }
+        let parameters = Set(head.parameters.map(\.name))
+        var prompt: Set<Int> = []
+        for index in body
+        where !late.contains(index) && mayReportNow(index, in: handler, body, besides: parameters) {
+            // Paths are followed by names.
+            prompt.insert((body.lowerBound...index).last { text.tokens[$0].isName } ?? index)
+        }
+        let gaps = CompletionPaths(text, body: handler, strictness, settles: prompt.contains).gaps
+        guard !gaps.isEmpty else { return nil }
+        // What is no path without a report is one whose report is late.
+        let all = CompletionPaths(text, body: handler, strictness) {
+            prompt.contains($0) || late.contains($0)
+        }
+        return gaps.contains(where: { !all.gaps.contains($0) }) ? late.min() : nil
+    }
+
+    /// Whether a token may report a call when the handler comes to it.
+    private func mayReportNow(
+        _ index: Int, in handler: SourceScope, _ body: Range<Int>, besides parameters: Set<String>
+    ) -> Bool {
+        if runsUnseen(index) || text.tokens[index].isName("super") { return true }
+        if setsElsewhere(index, in: body) { return true }
+        // Observers run at once.
+        if postsNotification(index) { return true }
+        guard isCall(index), !parameters.contains(text.tokens[index].text) else { return false }
+        // A further part of a message.
+        if text.isObjectiveC, !text.sees("(", at: index + 1), text.call(at: index) == nil {
+            return false
+        }
+        if isBehindWait(index, in: handler, body) || makesTestedValue(index) { return false }
+        if let called = calledFunction(index) {
+            return called.open != handler.open && lateReports(in: called, depth: 1) != []
+        }
+        return !isSilentCall(index, in: body)
+    }
+
+    /// Whether an equals sign sets a property of an object that the function does not make.
+    private func setsElsewhere(_ equals: Int, in body: Range<Int>) -> Bool {
+        guard text.tokens[equals].isMark("=") else { return false }
+        if text.isObjectiveC { return setsForeignProperty(equals) }
+        guard text.sees(".", at: equals - 2), let owner = text[equals - 3] else { return false }
+        if owner.isName("self"), !text.sees(".", at: equals - 4) { return false }
+        return !text.places(of: owner.text, in: body).contains {
+            text.sees("let", at: $0 - 1) || text.sees("var", at: $0 - 1)
+        }
+    }
+
+    /// Whether a call makes a value that may be none: `guard let call = Call(payload) else {`.
+    private func makesTestedValue(_ index: Int) -> Bool {
+        guard text.tokens[index].text.first?.isUppercase == true, text.sees("=", at: index - 1)
+        else { return false }
+        return text.sees("let", at: index - 3)
+            && ["guard", "if", ","].contains { text.sees($0, at: index - 4) }
+    }
+
+    /// Whether a token in a handler runs only after a pause of a second or more, or a request.
+    private func isBehindWait(
+        _ index: Int, in handler: SourceScope, _ body: Range<Int>
+    ) -> Bool {
+        for scope in text.scopes(around: index) {
+            if scope.open == handler.open { break }
+            guard case .closure(let callee) = scope.kind else { continue }
+            if isPause(scope) || isAnswer(scope, of: callee) { return true }
+        }
+        let around = Set(text.scopes(around: index).map(\.open))
+        return follows(index, in: body) { word in
+            awaitsTime(word, in: body)
+                && text.scopes(around: word).first(where: { _ in true }).map {
+                    around.contains($0.open)
+                } == true
+        }
+    }
+
+    /// Whether a closure gets the answer to a request of the system's.
+    private func isAnswer(_ closure: SourceScope, of callee: String?) -> Bool {
+        if text.isObjectiveC {
+            guard let bracket = bracket(around: closure), text.sees("[", at: bracket) else {
+                return false
+            }
+            return text.tokens[bracket..<closure.open].contains { token in
+                ["dataTaskWith", "downloadTaskWith", "uploadTaskWith"].contains {
+                    token.text.hasPrefix($0)
+                }
+            }
+        }
+        guard let callee, functions[callee] == nil else { return false }
+        return ["dataTask", "downloadTask", "uploadTask"].contains(callee)
+    }
+
+    /// Whether a token awaits a request or a pause of the system's: `try await
+    /// URLSession.shared.data(from: url)`, `try await Task.sleep(for: .seconds(2))`.
+    private func awaitsTime(_ index: Int, in body: Range<Int>) -> Bool {
+        guard text.tokens[index].isName("await") else { return false }
+        if text.sees("Task", ".", "sleep", "(", at: index + 1) {
+            return tellsSleep(text.content(ofBracket: index + 4))
+        }
+        guard text.sees("URLSession", ".", "shared", ".", at: index + 1) else { return false }
+        return ["data", "download", "upload"].contains { text.sees($0, "(", at: index + 5) }
+    }
+
+    /// Whether the arguments of `Task.sleep` are a second or more.
+    private func tellsSleep(_ arguments: Range<Int>) -> Bool {
+        let words = arguments.filter { text.tokens[$0].kind == .number }
+        guard words.count == 1, let word = words.first,
+            let number = Double(text.tokens[word].text.filter { $0 != "_" })
+        else { return false }
+        if text.sees("nanoseconds", ":", at: arguments.lowerBound) { return number >= 1e9 }
+        return text.sees("for", ":", ".", "seconds", "(", at: arguments.lowerBound) && number >= 1
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Paths through handlers of VoIP pushes whose report is late, beside paths that report at once.
+@Suite("Paths with a late report")
+struct LatePathTests {
+    private static func isLate(_ body: String) throws -> Bool {
+        let source =
+            "final class Push: NSObject, PKPushRegistryDelegate {\n"
+            + "private let log = Logger(subsystem: \"a\", category: \"b\")\n"
+            + "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith payload: "
+            + "PKPushPayload, for type: PKPushType, completion: @escaping () -> Void) {\n"
+            + "guard let invite = Invite(payload.dictionaryPayload) else {\n"
+            + "log.error(\"unreadable\")\n"
+            + "Calls.shared.reportUnknown { completion() }\nreturn\n}\n"
+            + body + "\n}\n}\n"
+        return try OccasionTests.subjects(["Push.swift": source]).contains(.lateReport)
+    }
+
+    private static let report = "Calls.shared.reportIncoming(invite) { _ in completion() }"
+
+    /// What takes time, with a place for what comes after it.
+    private static let waits: [(String, String)] = [
+        ("DispatchQueue.main.asyncAfter(deadline: .now() + 1.5) {", "}"),
+        ("DispatchQueue.main.asyncAfter(deadline: .now() + .seconds(2)) { [weak self] in", "}"),
+        ("URLSession.shared.dataTask(with: invite.url) { data, _, error in", "}.resume()"),
+        (
+            "let task = URLSession.shared.dataTask(with: invite.url) { data, _, error in",
+            "}\ntask.resume()"
+        ),
+        ("Task {\ntry? await Task.sleep(nanoseconds: 3_000_000_000)", "}"),
+        ("Task {\ntry? await Task.sleep(for: .seconds(2))", "}"),
+        (
+            "Task { [self] in\nlet (data, _) = try await URLSession.shared.data(from: invite.url)",
+            "}"
+        ),
+        ("Timer.scheduledTimer(withTimeInterval: 2, repeats: false) { _ in", "}"),
+    ]
+
+    @Test("the report waits for a pause or a request", arguments: waits.indices)
+    func late(wait index: Int) throws {
+        let (start, end) = Self.waits[index]
+        #expect(try Self.isLate("\(start)\n\(Self.report)\n\(end)"))
+        #expect(try Self.isLate("log.info(\"push\")\n\(start)\n\(Self.report)\n\(end)"))
+        // On one path only.
+        #expect(
+            try Self.isLate(
+                "if invite.count > 1 {\n\(Self.report)\n} else {\n\(start)\n"
+                    + "\(Self.report)\n\(end)\n}"
+            ))
+    }
+
+    @Test("the call is reported first", arguments: waits.indices)
+    func prompt(wait index: Int) throws {
+        let (start, end) = Self.waits[index]
+        let later = "\(start)\nCalls.shared.reportChange(of: invite)\n\(end)"
+        #expect(try !Self.isLate("\(Self.report)\n\(later)"))
+        #expect(try !Self.isLate("\(later)\n\(Self.report)"))
+        #expect(try !Self.isLate("DispatchQueue.main.async {\n\(Self.report)\n}\n\(later)"))
+        #expect(try !Self.isLate("Task { await Calls.shared.ring(invite) }\n\(later)"))
+        // Only the end waits.
+        #expect(try !Self.isLate("Calls.shared.ring(invite)\n\(start)\ncompletion()\n\(end)"))
+    }
+
+    @Test(
+        "something else may report the call at once",
+        arguments: [
+            "Signaling.shared.received(payload)", "delegate?.received(invite)", "onPush?(invite)",
+            "let call = Call(invite)", "sdk.push = payload", "super.received(invite)",
+            "NotificationCenter.default.post(name: .incoming, object: invite)",
+            "router.route(invite)", "subject.send(invite)", "calls[invite.id]?.start()",
+        ])
+    func unknown(call: String) throws {
+        for (start, end) in Self.waits {
+            #expect(try !Self.isLate("\(call)\n\(start)\n\(Self.report)\n\(end)"), "\(start)")
+        }
+    }
+
+    @Test(
+        "a short pause is none, nor is a closure of the app's",
+        arguments: [
+            ("DispatchQueue.main.asyncAfter(deadline: .now() + 0.1) {", "}"),
+            ("DispatchQueue.main.asyncAfter(deadline: .now() + delay) {", "}"),
+            ("DispatchQueue.main.async {", "}"),
+            ("Backend.shared.load(invite) { details in", "}"),
+            ("Task {\ntry? await Task.sleep(nanoseconds: 1_000_000)", "}"),
+            ("Task {\ntry? await Task.sleep(for: pause)", "}"),
+            ("Task { @MainActor in", "}"),
+            ("store.dispatch {", "}"),
+        ])
+    func short(start: String, end: String) throws {
+        #expect(try !Self.isLate("\(start)\n\(Self.report)\n\(end)"))
+    }
+
+    private static func isLateInObjectiveC(_ body: String) throws -> Bool {
+        let source =
+            "@implementation Push\n- (void)pushRegistry:(PKPushRegistry *)registry "
+            + "didReceiveIncomingPushWithPayload:(PKPushPayload *)payload "
+            + "forType:(PKPushType)type withCompletionHandler:(void (^)(void))completion {\n"
+            + "NSUUID *call = [[NSUUID alloc] initWithUUIDString:"
+            + "payload.dictionaryPayload[@\"id\"]];\n"
+            + "if (call == nil) {\nNSLog(@\"no call\");\n"
+            + "[[Calls shared] reportUnknown:completion];\n"
+            + "return;\n}\n\(body)\n}\n@end\n"
+        return try OccasionTests.subjects(["Push.m": source]).contains(.lateReport)
+    }
+
+    @Test("the same in Objective-C")
+    func objectiveC() throws {
+        let report =
+            "[[Calls shared] reportCall:call completion:^(NSError *error) { completion(); }];"
+        let pause =
+            "dispatch_after(dispatch_time(DISPATCH_TIME_NOW, 2 * NSEC_PER_SEC), "
+            + "dispatch_get_main_queue(), ^{\n"
+        #expect(try Self.isLateInObjectiveC("\(pause)\(report)\n});"))
+        #expect(
+            try !Self.isLateInObjectiveC("\(report)\n\(pause)[[Calls shared] reportEnd:call];\n});")
+        )
+        #expect(
+            try !Self.isLateInObjectiveC("[[Hub shared] push:payload];\n\(pause)\(report)\n});"))
+        #expect(try !Self.isLateInObjectiveC("self.push = payload;\n\(pause)\(report)\n});"))
+        #expect(
+            try !Self.isLateInObjectiveC(
+                "dispatch_async(dispatch_get_main_queue(), ^{\n\(report)\n});"))
+    }
+}
