@@ -85,14 +85,15 @@ public struct Audit: Sendable {
             }
         }
         try checkNames(known)
+        let hasTargets = !known.targets.isEmpty
         // If there are targets, only files of targets are built.
-        if known.targets.isEmpty {
+        if !hasTargets {
             facts += BundleReader(found, library).facts()
             scopes += Array(repeating: -1, count: facts.count - scopes.count)
         }
         // Manifests that were not read, pods and packages have targets with these files; the apps
         // of others are built with libraries.
-        if !known.targets.isEmpty,
+        if hasTargets,
             let strays = library.bundle(
                 ofStrays: (found.sourcesOfOthers + librarySources)
                     .filter { !library.wasExamined($0) })
@@ -101,7 +102,7 @@ public struct Audit: Sendable {
             scopes.append(-1)
         }
         let leftOut =
-            known.targets.isEmpty || !targets.isEmpty
+            !hasTargets || !targets.isEmpty
             ? nil
             : LeftOutSources(
                 among: found.sources.files, below: found.projectFolders, library,
@@ -111,7 +112,7 @@ public struct Audit: Sendable {
         manifests.addPlugins(to: &facts)
         guard !facts.isEmpty || !library.problems.isEmpty else { throw .nothingToAudit }
         var recipients = Recipients(facts, scopes)
-        recipients.mayBeOthers = !known.targets.isEmpty && found.mayHoldOtherApps
+        recipients.mayBeOthers = hasTargets && found.mayHoldOtherApps
         recipients.apply(
             sends, sendsByTarget, isChosen: !targets.isEmpty,
             areNamed: !paths.contains(where: isFolder))
@@ -126,16 +127,15 @@ public struct Audit: Sendable {
             library.noteUnknownTarget(of: AppRules.appsWithUnjudgedFetch(in: facts))
             open.add(facts, besides: found)
         }
-        let named = found.named
-        let excluded = Set(findings.map(\.file)).filter {
-            !named.contains($0) && library.tree.excludes($0)
-        }
+        let excluded = Set(findings.map(\.file)).subtracting(found.named)
+            .filter { library.tree.excludes($0) }
         findings.removeAll { excluded.contains($0.file) }
         var report = library.report(
             AppFinding.merged(findings), undecided: undecided,
             configurationCount: Set(facts.compactMap(\.configuration)).count)
         report.unjudged += open.unjudged + recipients.unjudged + found.unjudged
-        report.unjudged += UnreadScripts(of: found, hasTargets: !known.targets.isEmpty).unjudged
+        let mayLack = AppRules.mayLackPushEntitlement(recipients.facts, besides: findings)
+        report.unjudged += UnreadScripts(found, hasTargets, mayLackEntitlement: mayLack).unjudged
         if let sentence = leftOut?.unjudged { report.unjudged.append(sentence) }
         return report
     }

@@ -17,7 +17,7 @@ struct AuditScopeTests {
     /// Writes a project with one app, whose settings and objects are added.
     static func write(
         _ folder: TestFolder, _ name: String, settings: String, objects: String = "",
-        target: String = "", source: String = "let x = 1"
+        target: String = "", source: String = "let x = 1", below parent: String = ""
     ) throws {
         try folder.write(
             """
@@ -40,8 +40,8 @@ struct AuditScopeTests {
                 GENERATE_INFOPLIST_FILE = YES; \(settings) }; };
               \(objects)
             }; }
-            """, to: "\(name)/\(name).xcodeproj/project.pbxproj")
-        try folder.write(source, to: "\(name)/\(name).swift")
+            """, to: "\(parent)\(name)/\(name).xcodeproj/project.pbxproj")
+        try folder.write(source, to: "\(parent)\(name)/\(name).swift")
     }
 
     @Test("--sends is for the apps that show a sign of push; others are named")

@@ -63,9 +63,12 @@ struct UnreadSourcesTests {
 
     @Test("scripts beside a project are named if they work in the background")
     func scriptsBesideProject() throws {
-        func report(_ files: [String: String], folder name: String = "ios") throws -> [String]? {
+        func report(
+            _ files: [String: String], folder name: String = "ios", below parent: String = ""
+        ) throws -> [String]? {
             let folder = try TestFolder()
-            try AuditScopeTests.write(folder, name, settings: "", source: "import React\nlet x = 1")
+            try AuditScopeTests.write(
+                folder, name, settings: "", source: "import React\nlet x = 1", below: parent)
             try folder.write("{ \"dependencies\": { \"expo\": \"1\" } }", to: "package.json")
             for (name, text) in files { try folder.write(text, to: name) }
             return try Audit(paths: [folder.path]).report().unjudged
@@ -78,6 +81,60 @@ struct UnreadSourcesTests {
         #expect(try report(["README.md": task]) == nil)
         #expect(try report(["node_modules/a/task.ts": task]) == nil)
         #expect(try report(["src/task.ts": task], folder: "Web") == nil)
+        let rules = try report(["src/task.js": "await BackgroundFetch.finish(id);"]) ?? []
+        #expect(Set(["CF004", "CF020", "CF035", "CF037", "CF038"]).isSubset(of: rules))
+        #expect(!rules.contains("CF045") && !rules.contains("CF005"))
+        #expect(try report(["src/task.js": "await BackgroundFetch.status();"]) == nil)
+        #expect(
+            try report(["src/a.ts": "import * as B from 'expo-background-task';"])
+                == ["CF004", "CF020", "CF026", "CF032", "CF048"])
+        let time = "app.beginBackgroundTaskWithExpirationHandler(() => stop());"
+        #expect(try report(["app/a.ts": time], below: "platforms/")?.contains("CF045") == true)
+        #expect(try report(["src/task.ts": task], folder: "App", below: "ios/") != nil)
+        #expect(try report(["src/task.ts": task], folder: "App", below: "app/") == nil)
+    }
+
+    @Test("scripts that ask for a device token are named if the app may lack the entitlement")
+    func scriptsWithTokens() throws {
+        func isOpen(
+            _ script: String, entitlements: String? = nil, source: String = "let x = 1"
+        ) throws -> Bool {
+            let folder = try TestFolder()
+            try AuditScopeTests.write(
+                folder, "ios",
+                settings: entitlements == nil ? "" : "CODE_SIGN_ENTITLEMENTS = App.entitlements;",
+                source: "import React\n" + source)
+            if let entitlements { try folder.write(entitlements, to: "ios/App.entitlements") }
+            try folder.write("{ \"dependencies\": { \"expo\": \"1\" } }", to: "package.json")
+            try folder.write(script, to: "src/a.js")
+            let entry = try Audit(paths: [folder.path]).report().unjudged
+                .first { $0.reason.contains("device token") }
+            #expect(entry == nil || entry?.rules == ["CF005"])
+            return entry != nil
+        }
+        let asks = "Notifications.registerRemoteNotifications();"
+        let push = XML.dictionary([("aps-environment", "<string>development</string>")])
+        #expect(try isOpen(asks))
+        #expect(try isOpen(asks, entitlements: XML.dictionary([])))
+        #expect(try isOpen("PushNotificationIOS.requestPermissions();"))
+        #expect(try !isOpen(asks, entitlements: push))
+        #expect(try !isOpen("Camera.requestPermissions();"))
+        #expect(try !isOpen("Notifications.getInitialNotification();"))
+        // The app itself is told of.
+        #expect(try !isOpen(asks, source: "a.registerForRemoteNotifications()"))
+    }
+
+    @Test("scripts of an app without a project leave open what their words show")
+    func scriptsWithoutProject() throws {
+        let app = [
+            "package.json": "{ \"dependencies\": { \"nativescript\": \"1\" } }",
+            "App/Info.plist": Self.info,
+        ]
+        let time = "app.beginBackgroundTaskWithNameExpirationHandler('a', () => stop());"
+        let script = app.merging(["app/a.ts": time]) { $1 }
+        #expect(try Self.rules(script, "work in the background") == ["CF045"])
+        let task = app.merging(["app/a.ts": "TaskManager.defineTask(NAME, run);"]) { $1 }
+        #expect(try Self.rules(task, "work in the background") == nil)
     }
 
     @Test("a configuration of Expo without its project is named")

@@ -102,6 +102,21 @@ extension AppRules {
         "com.apple.developer.location.push", "com.apple.developer.push-to-talk",
     ]
 
+    /// Whether an app without the entitlement for pushes is not told of, so that a request for a
+    /// token in text that was not read may be in vain.
+    package static func mayLackPushEntitlement(
+        _ all: [AppFacts], besides found: [AppFinding]
+    ) -> Bool {
+        let told = found.filter { $0.diagnostic.rule == "CF005" }
+        return all.flatMap(\.apps).contains { app in
+            guard app.platform != .macOS, app.platform != .watchOS,
+                !told.contains(where: { app.name.map($0.targets.contains) ?? true }),
+                case .missing = app.pushEntitlement
+            else { return false }
+            return true
+        }
+    }
+
     private static func missingPushEntitlement(
         _ facts: AppFacts, _ findings: inout AppFindings
     ) {
