@@ -91,23 +91,7 @@ extension SourceReader {
 
     /// Reads `beginBackgroundTask(withName:expirationHandler:)`.
     mutating func readAssertion(_ index: Int) {
-        guard isCall(index), text[index - 1]?.isName("func") == false else { return }
-        // App extensions and wrappers have other names for it.
-        let owner = text.isObjectiveC ? text[index - 1] : text[index - 2]
-        guard let owner, owner.isMark("]") || owner.isMark(")") || owner.isName else { return }
-        let isOfApplication = (max(0, index - 8)..<index).contains {
-            ["UIApplication", "application", "sharedApplication", "shared", "app"].contains(
-                text.tokens[$0].text)
-        }
-        let isOfProperty = owner.isName && isApplication(named: owner.text)
-        // A function with other labels is one of the app: `beginBackgroundTask(reason: …)`.
-        let isOther =
-            text.sees("(", at: index + 1) && text.isLabel(index + 2)
-            && !["withName", "expirationHandler"].contains(text[index + 2]?.text)
-            // `Manager.shared.beginBackgroundTask { … }`
-            || text.sees(".", "shared", at: index - 3)
-                && text[index - 4]?.text.hasSuffix("Application") != true
-        guard isOfApplication || isOfProperty, !isOther else { return }
+        guard isAssertion(index) else { return }
         if isThrownAway(index) {
             see(.fault(.assertionThrownAway), at: index)
         } else if lacksExpiration(index) {

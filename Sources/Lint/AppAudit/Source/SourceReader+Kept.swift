@@ -10,6 +10,8 @@ extension SourceReader {
         guard isCall(index), let (head, body) = function(around: index) else { return }
         var name = index + 2
         if namesInvalid(name) {
+            // That nothing keeps the identifier is told of already.
+            guard !isInThrownAwayTime(index) else { return }
             see(.fault(.assertionEndedInvalid), at: index)
             return
         }
