@@ -42,8 +42,10 @@ extension FileLibrary {
             }
             // Which of several functions is called is not known.
             for (handover, result) in zip(pending, results) {
+                // Functions of the system get closures, and no tasks.
                 let isOfSystem =
-                    result.count == 0 && SourceReader.runsClosures(handover.function)
+                    result.count == 0 && handover.kind != .task
+                    && SourceReader.runsClosures(handover.function)
                 let isFollowed = result.count == 1 && !result.isOpen
                 if !isFollowed, !isOfSystem { unfollowed.insert(handover) }
                 for next in result.digest.handovers { givers[next, default: []].append(handover) }

@@ -2,11 +2,12 @@
 
 import PayloadRules
 
-/// The handlers of pushes about which rules came to no answer, by app and by the kind of push.
+/// The handlers of pushes and background tasks about which rules came to no answer, by app and by
+/// what they get.
 struct OpenHandlers {
     private struct Owner: Hashable {
         let target: String?
-        let push: ServerPush
+        let push: ServerPush?
     }
 
     private var owners: [Owner] = []
@@ -47,20 +48,29 @@ struct OpenHandlers {
     }
 
     private static func reason(
-        _ handlers: [AppFacts.OpenHandler], _ push: ServerPush, _ rules: Set<RuleID>
+        _ handlers: [AppFacts.OpenHandler], _ push: ServerPush?, _ rules: Set<RuleID>
     ) -> String {
         let shown = handlers.prefix(3).map { "\($0.place.file):\($0.place.line)" }
         let places = shown.joined(separator: ", ") + (handlers.count > shown.count ? ", …" : "")
-        let kind = push == .voip ? "VoIP" : "silent"
-        let completions: Set<RuleID> = ["CF003", "CF034"]
         let isPlural = handlers.count > 1
-        let own = isPlural ? "their completion handlers" : "its completion handler"
-        let what =
-            rules.isSubset(of: completions)
-            ? own : rules.isDisjoint(with: completions) ? "the push" : "the push or \(own)"
+        let kind =
+            push == nil ? "background tasks" : push == .voip ? "VoIP pushes" : "silent pushes"
+        let what = push == nil ? leftOfTask(rules, isPlural) : leftOfPush(rules, isPlural)
         let subject = isPlural ? "handlers" : "handler"
         let verb = isPlural ? "leave" : "leaves"
-        return "\(handlers.count) \(subject) of \(kind) pushes \(verb) \(what) to code that is not "
+        return "\(handlers.count) \(subject) of \(kind) \(verb) \(what) to code that is not "
             + "followed (\(places))"
+    }
+
+    private static func leftOfPush(_ rules: Set<RuleID>, _ isPlural: Bool) -> String {
+        let completions: Set<RuleID> = ["CF003", "CF034"]
+        let own = isPlural ? "their completion handlers" : "its completion handler"
+        return rules.isSubset(of: completions)
+            ? own : rules.isDisjoint(with: completions) ? "the push" : "the push or \(own)"
+    }
+
+    private static func leftOfTask(_ rules: Set<RuleID>, _ isPlural: Bool) -> String {
+        let task = isPlural ? "their tasks" : "its task"
+        return rules.contains("CF036") ? task : "the end of " + task
     }
 }

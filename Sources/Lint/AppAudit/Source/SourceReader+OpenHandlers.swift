@@ -169,7 +169,7 @@ extension SourceReader {
     }
 
     /// Whether a token is in no closure but those that certainly run.
-    private func isInKnownClosures(_ index: Int, of function: SourceScope) -> Bool {
+    func isInKnownClosures(_ index: Int, of function: SourceScope) -> Bool {
         for scope in text.scopes(around: index) {
             if scope.open == function.open { return true }
             guard case .closure(let callee?) = scope.kind else { continue }

@@ -61,7 +61,7 @@ extension SourceReader {
     }
 
     /// The index after the attributes of a closure: `{ @Sendable [weak self] t in`.
-    private func behindAttributes(of closure: SourceScope) -> Int {
+    func behindAttributes(of closure: SourceScope) -> Int {
         var index = closure.open + 1
         while text.sees("@", at: index), text[index + 1]?.isName == true { index += 2 }
         return index
@@ -164,6 +164,9 @@ extension SourceReader {
         let gaps = CompletionPaths(text, body: scope, strictness, settles: settling.contains).gaps
         if let gap = gaps.min() ?? gapBehind(ends, handedOn, in: scope, strictness) {
             see(.fault(.taskPathWithoutEnd), at: gap)
+        } else {
+            let uses = TaskUses(ends: ends, handedOn: handedOn, expiration: expiration)
+            noteOpenTask(scope, uses, strictness)
         }
         let calls = RepeatedCalls(text, body: scope) { [self] index in
             ends.contains(index) && use(of: index) == .end
@@ -463,38 +466,5 @@ extension SourceReader {
             if case .control("catch") = scope.kind { return true }
         }
         return false
-    }
-
-    /// Reads the captures of a closure that the scheduler stores for the life of the app.
-    private mutating func readCaptures(of closure: SourceScope) {
-        guard !text.isObjectiveC, let type = text.type(around: closure.open),
-            !type.name.hasSuffix("AppDelegate"), !type.inherited.contains("App"),
-            // A value is not kept alive.
-            !text.places(of: type.name).contains(where: { name in
-                ["struct", "enum"].contains { text.sees($0, at: name - 1) }
-            })
-        else { return }
-        let body = text.content(ofBracket: closure.open)
-        if text.sees("[", at: behindAttributes(of: closure)) { return }
-        // Here `self` is the type.
-        let function = text.scopes(around: closure.open).first {
-            if case .function = $0.kind { true } else { false }
-        }
-        let isOfType = function.map { scope in
-            (scope.head - 2..<scope.head).contains {
-                text[$0]?.isName("static") == true || text[$0]?.isName("class") == true
-            }
-        }
-        if isOfType == true { return }
-        // `static let shared = Sync()`
-        let isShared = text.places(of: "static").contains { index in
-            text.sees("let", at: index + 1)
-                && (text.sees("=", type.name, at: index + 3)
-                    || text.sees(":", type.name, "=", at: index + 3))
-        }
-        guard !isShared, let word = body.first(where: { text.tokens[$0].isName("self") }) else {
-            return
-        }
-        see(.fault(.taskHandlerKeepsSelf), at: word)
     }
 }

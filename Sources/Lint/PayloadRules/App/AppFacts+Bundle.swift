@@ -74,15 +74,15 @@ extension AppFacts {
 
     /// A handler of pushes, and the rules that its text alone does not decide.
     public struct OpenHandler: Hashable, Sendable {
-        /// The pushes that it gets.
-        public var push: ServerPush
+        /// The pushes that it gets; `nil` if it gets background tasks.
+        public var push: ServerPush?
         /// Its place.
         public var place: AppPlace
         /// The rules.
         public var rules: Set<RuleID>
 
         /// Creates a handler.
-        public init(push: ServerPush, place: AppPlace, rules: Set<RuleID>) {
+        public init(push: ServerPush?, place: AppPlace, rules: Set<RuleID>) {
             self.push = push
             self.place = place
             self.rules = rules
