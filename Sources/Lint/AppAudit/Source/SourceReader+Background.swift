@@ -294,7 +294,7 @@ extension SourceReader {
     }
 
     /// The index of the bracket of `URLSession(` and `URLSession.init(`.
-    private func sessionBracket(_ word: Int) -> Int? {
+    func sessionBracket(_ word: Int) -> Int? {
         guard text.sees("URLSession", at: word) else { return nil }
         return text.sees(".", "init", at: word + 1) ? word + 3 : word + 1
     }

@@ -184,6 +184,7 @@ struct SourceReader {
             readAssertion(index)
         case "background", "backgroundSessionConfigurationWithIdentifier":
             readBackgroundSession(index)
+        case "URLSession": readRepeatedSession(index)
         case "desiredPushTypes": readPushTypes(index)
         case "performFetchWithCompletionHandler" where function(around: index) != nil:
             see(.legacyFetchCall, at: index)

@@ -223,6 +223,10 @@ extension AppRules {
                 facts, &findings, .sessionWithoutDelegate,
                 "a background URLSession has no delegate")
             faults(
+                facts, &findings, .sessionMadeAnew,
+                "each use makes another background URLSession with the same identifier",
+                fix: "Make the session once, and keep it in a stored property.")
+            faults(
                 facts, &findings, .closureInBackgroundSession,
                 "a task of a background URLSession has a completion handler")
             faults(

@@ -205,6 +205,8 @@ public struct SourceObservation: Hashable, Sendable {
         case assertionPathWithoutEnd
         /// A background session without a delegate.
         case sessionWithoutDelegate
+        /// A background session that each use of a property or a function makes anew.
+        case sessionMadeAnew
         /// A transfer with a completion closure in a background session.
         case closureInBackgroundSession
         /// An upload of data, and not of a file, in a background session.
