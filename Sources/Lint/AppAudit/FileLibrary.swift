@@ -268,6 +268,8 @@ extension FileLibrary {
         if isKnown, isRead, isWhole, list.unread.isOfModulesOnly, list.unread.modules.isEmpty {
             settleTime(in: &digests, present)
         }
+        let keepers = digests.reduce(into: Set()) { $0.formUnion($1.transferKeepers) }
+        for index in digests.indices { digests[index].dropCalls(besides: keepers) }
         let called = Set(digests.flatMap { $0.entries.compactMap(\.calls) })
         if isKnown, isWhole, !called.isEmpty {
             let occasions = callers.occasions(of: called, in: present)

@@ -31,6 +31,8 @@ struct SourceDigest: Sendable {
         /// Whether the launch copies such a property into another object, which may have one of the
         /// same name.
         var isCopiedAtLaunch = false
+        /// What is called, which for a fault has to keep the completion handler of transfers.
+        var transferKeeper: SourceReader.TransferKeeper?
 
         /// Sets the identifier from a literal.
         mutating func name(_ identifier: String) {
@@ -103,6 +105,9 @@ struct SourceDigest: Sendable {
     /// alone lead to it; `nil` if others may.
     var taskRequests: [Set<String>?] = []
 
+    /// The properties that keep completion handlers of the events of background sessions.
+    var transferKeepers: Set<SourceReader.TransferKeeper> = []
+
     /// Whether it mentions a request for a task other than to make or to cast one.
     var mayHideRequests = false
 
@@ -164,6 +169,14 @@ struct SourceDigest: Sendable {
             return entry.unusedNames.contains { name in
                 files[name]?.subtracting([entry.observation.place.file]).isEmpty == false
             }
+        }
+    }
+
+    /// Takes back faults in calls of what keeps no completion handler of transfers.
+    mutating func dropCalls(besides keepers: Set<SourceReader.TransferKeeper>) {
+        entries.removeAll { entry in
+            entry.transferKeeper.map { call in !keepers.contains { $0.isCalled(by: call) } }
+                == true
         }
     }
 

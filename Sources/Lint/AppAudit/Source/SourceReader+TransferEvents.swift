@@ -18,6 +18,7 @@ extension SourceReader {
             see(.fault(.transferEventsWithoutCompletion), at: scope.head)
             return
         }
+        digest.transferKeepers.formUnion(uses.compactMap(transferKeeper))
         guard uses.count == 1 else { return }
         // `DispatchQueue.main.async { completionHandler() }` is at once too.
         let around = text.scopes(around: use).first { around in

@@ -129,6 +129,7 @@ struct SourceReader {
         readFetchHandler(head, scope)
         readDelegateClass(head, scope)
         readTransferEvents(head, scope)
+        readEndOfEvents(head, scope)
     }
 
     /// Reads the class that an app delegate of Objective-C is implemented in.

@@ -236,6 +236,11 @@ extension AppRules {
             faults(
                 facts, &findings, .transferEventsWithoutCompletion,
                 "the handler of a background URLSession's events drops its completion handler")
+            faults(
+                facts, &findings, .transferCompletionOffMain,
+                "the completion handler of a background URLSession's events is called on the queue "
+                    + "of the session",
+                fix: "Call it in DispatchQueue.main.async, as UIKit demands.")
             transferEvents(facts, &findings)
             for app in facts.apps where app.platform == .iOS || app.platform == nil {
                 // A session without a delegate gets no events.

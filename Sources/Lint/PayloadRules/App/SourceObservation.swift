@@ -217,6 +217,8 @@ public struct SourceObservation: Hashable, Sendable {
         case transferEventsCompletedAtOnce
         /// A completion handler of such events in a property that nothing reads.
         case transferCompletionKeptForNothing
+        /// A completion handler of such events that is called on the session's own queue.
+        case transferCompletionOffMain
         /// A timer that starts when the app leaves the foreground.
         case timerInBackground
         /// A repeating timer under time in the background that lasts until it expires.
