@@ -44,8 +44,13 @@ struct PushItem: Sendable {
         let quote = UInt8(ascii: "\"")
         let rest = draft.payload.dropFirst(offset)
         guard rest.first == quote else { return false }
-        return Placeholder.isTemplate(
-            String(decoding: rest.dropFirst().prefix { $0 != quote }, as: UTF8.self))
+        // A quotation mark behind a backslash does not end the string.
+        var isEscaped = false
+        let text = rest.dropFirst().prefix { byte in
+            defer { isEscaped = byte == UInt8(ascii: "\\") && !isEscaped }
+            return byte != quote || isEscaped
+        }
+        return Placeholder.isTemplate(String(decoding: text, as: UTF8.self))
     }
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import PayloadLint
+
+@Suite("What findings say, and what they advise")
+struct TrueWordsTests {
+    /// The findings of a text with one rule: severity, message and fix.
+    private static func words(
+        _ text: String, name: String = "a.json", of rule: String
+    ) async throws -> [String] {
+        let run = try await FinishedRun(of: text, named: name, rules: rule)
+        let found = try run.files().flatMap {
+            try #require($0["diagnostics"] as? [[String: Any]])
+        }
+        return found.map { finding in
+            let severity = finding["severity"] ?? ""
+            return "\(severity): \(finding["message"] ?? ""). \(finding["fix"] ?? "")"
+        }
+    }
+
+    /// A page with a block of JSON.
+    private static func page(_ block: String, _ language: String = "json") -> String {
+        "# Pushes\n\n## One\n\n```\(language)\n\(block)\n```\n"
+    }
+
+    @Test(
+        "a placeholder may have a quotation mark in it",
+        arguments: [
+            (#"<unix seconds, only on \"end\">"#, 0), (#"{now, for \"end\"}"#, 0),
+            (#"at \"end\""#, 1), (#"<now"#, 1), (#"a\\"#, 1),
+        ])
+    func placeholder(text: String, count: Int) async throws {
+        let payload =
+            #"{"aps":{"timestamp":1790000000,"event":"end","content-state":{},"#
+            + #""dismissal-date":"\#(text)"}}"#
+        #expect(try await Self.words(payload, of: "LA002").count == count)
+    }
+}
