@@ -37,4 +37,29 @@ struct TrueWordsTests {
             + #""dismissal-date":"\#(text)"}}"#
         #expect(try await Self.words(payload, of: "LA002").count == count)
     }
+
+    @Test("a remark that names the form of a date, or an own decoder, speaks for a text")
+    func dates() async throws {
+        let before =
+            #"{"aps":{"timestamp":1790000000,"event":"update","content-state":{"#
+            + "\n\"when\": \"2026-08-31T09:41:00Z\""
+        let plain = Self.page(before + "}}}")
+        #expect(try await Self.words(plain, name: "a.md", of: "LA008").count == 1)
+        #expect(
+            try await Self.words(plain, name: "a.md", of: "LA008")[0].hasPrefix("warning"))
+        for remark in ["// ISO-8601; see below", "// RFC 3339", "/* iso8601 */"] {
+            let page = Self.page(before + " \(remark)\n}}}", "jsonc")
+            #expect(
+                try await Self.words(page, name: "a.md", of: "LA008") == [
+                    "note: a date of `content-state` is text. "
+                        + "Decode it by hand in the app: by default, a Date is a number there."
+                ], "\(remark)")
+        }
+        let other = Self.page(before + " // when it starts\n}}}", "jsonc")
+        #expect(
+            try await Self.words(other, name: "a.md", of: "LA008")[0].hasPrefix("warning"))
+        let decoder = plain + "\n`init(from decoder: any Decoder)` reads the date.\n"
+        #expect(
+            try await Self.words(decoder, name: "a.md", of: "LA008")[0].hasPrefix("note"))
+    }
 }

@@ -236,6 +236,14 @@ struct PushChecker: Sendable {
     private func add(
         _ diagnostic: Diagnostic, of item: PushItem, in text: SourceText, _ result: inout Result
     ) {
+        var diagnostic = diagnostic
+        if diagnostic.rule == "LA008", diagnostic.severity == .warning,
+            text.explainsDate(
+                at: locate(diagnostic, by: item.places).place, isInPage: item.isInPage)
+        {
+            diagnostic.severity = .note
+            diagnostic.fix = "Decode it by hand in the app: by default, a Date is a number there."
+        }
         guard
             let severity = policy.severity(of: diagnostic.rule, weight(of: diagnostic, in: item))
         else { return }

@@ -73,6 +73,19 @@ struct SourceText: Sendable {
         return text.withUTF8Buffer { bytes[offset...].starts(with: $0) }
     }
 
+    /// Whether a remark behind the text of a date names its form, or the page shows how the app
+    /// decodes by hand.
+    func explainsDate(at place: FilePlace, isInPage: Bool) -> Bool {
+        if isInPage, bytes.contains(text: "init(from decoder") { return true }
+        guard case .offset(let offset) = place, offset < bytes.count else { return false }
+        let line = bytes[offset...].prefix { !Self.isLineEnd($0) }.dropFirst()
+        let rest = line.drop { $0 != UInt8(ascii: "\"") }.dropFirst()
+        let remark = String(decoding: rest, as: UTF8.self).lowercased()
+        guard ["//", "#", "/*"].contains(where: { remark.contains($0) }) else { return false }
+        let letters = remark.filter { $0.isLetter || $0.isNumber }
+        return letters.contains("iso8601") || letters.contains("rfc3339")
+    }
+
     /// The line of a place, without its line end, as far as a report can show it: a file of one
     /// line may have a finding in every hundred bytes.
     func line(at place: FilePlace) -> SourceLine {
