@@ -62,4 +62,21 @@ struct TrueWordsTests {
         #expect(
             try await Self.words(decoder, name: "a.md", of: "LA008")[0].hasPrefix("note"))
     }
+
+    @Test("what the app may read in an alert is to be moved, not removed")
+    func dataInAlert() async throws {
+        let call = { (alert: String) in
+            #"{"headers":{"apns-push-type":"voip","apns-topic":"com.e.app.voip"},"#
+                + #""payload":{"aps":{"alert":\#(alert),"sound":"x"},"callId":"c"}}"#
+        }
+        #expect(
+            try await Self.words(call(#"{"title":"x"}"#), of: "VO009") == [
+                "warning: a VoIP push has `alert`, `sound`. Remove the keys."
+            ])
+        #expect(
+            try await Self.words(call(#"{"title":"x","notification_uuid":"u"}"#), of: "VO009") == [
+                "warning: a VoIP push has `alert`, `sound`. "
+                    + "Move what the app needs from `alert` to beside `aps`, and remove the keys."
+            ])
+    }
 }

@@ -187,7 +187,7 @@ extension RuleCase {
             .found(at: "/aps/content-available", .warning)),
         .call("VO009", #""aps":{},"alert":"x""#, .clean),
         // One copied payload is one finding.
-        .call("VO009", #""aps":{"alert":"x","badge":1}"#, .found(at: "/aps/badge", .warning)),
+        .call("VO009", #""aps":{"alert":"x","badge":1}"#, .found(at: "/aps/alert", .warning)),
         RuleCase(
             "VO010", .voip, cleanCall, collapseID: "x", .found(at: "apns-collapse-id", .note)),
         RuleCase("VO010", .voip, cleanCall, .clean),

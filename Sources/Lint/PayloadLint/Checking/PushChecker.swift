@@ -312,9 +312,11 @@ struct PushChecker: Sendable {
         case "VO003" where item.hasServiceID || item.isOfOtherType: true
         // OneSignal asks for `contents` or `content_available` in a VoIP push too.
         case "VO009":
-            ["/contents", "/content_available"].contains {
-                item.places.filePointer(diagnostic.pointer).hasSuffix($0)
-            }
+            !item.draft.payload.contains(text: "\"badge\"")
+                && !item.draft.payload.contains(text: "\"sound\"")
+                && ["/contents", "/content_available"].contains {
+                    item.places.filePointer(diagnostic.pointer).hasSuffix($0)
+                }
         case "G013":
             item.places.origins[diagnostic.pointer] != nil
                 && diagnostic.pointer.lowercased().filter(\.isLetter) != "contentavailable"

@@ -40,13 +40,21 @@ extension Rules {
             why: "PushKit ignores them; the payload was probably copied from another push type.",
             from: [.proposal, .practice], fix: "Remove the key.", for: .voip
         ) { push, findings in
-            let keys = keysOfOtherPushes.filter { push.apsKeys.contains($0) }
-            guard let first = keys.first.flatMap({ push.member($0) }) else { return }
+            let found = keysOfOtherPushes.compactMap { key in
+                push.member(key).map { (name: key.name, node: $0.key) }
+            }.sorted { $0.node < $1.node }
+            guard let first = found.first else { return }
             // One copied payload is one finding. Each round of repairs removes one key.
-            let names = keys.map { "`\($0.name)`" }.joined(separator: ", ")
+            let names = found.map { "`\($0.name)`" }.joined(separator: ", ")
+            let hasData = hasOwnDataInAlert(push)
+            let removal = found.count == 1 ? "remove the key." : "remove the keys."
             findings.report(
-                .node(first.key), "a VoIP push has \(names)",
-                fix: keys.count == 1 ? nil : "Remove the keys.", repair: removing(first.key, push))
+                .node(first.node), "a VoIP push has \(names)",
+                fix: hasData
+                    ? "Move what the app needs from `alert` to beside `aps`, and \(removal)"
+                    : found.count == 1 ? nil : "Remove the keys.",
+                // The data of the call may be in it.
+                repair: hasData ? nil : removing(first.node, push))
         },
         Rule(
             "VO010", .note, "a VoIP push has a collapse id",
@@ -67,11 +75,18 @@ extension Rules {
         },
     ]
 
-    /// Keys without effect in a VoIP push. OneSignal asks for the texts of an alert or
-    /// `content_available`: they are last.
+    /// Keys without effect in a VoIP push.
     static let keysOfOtherPushes: [APSKey] = [
         .badge, .sound, .mutableContent, .contentAvailable, .alert,
     ]
+
+    /// Whether the object of an alert has keys that are not Apple's, which the app may read there.
+    private static func hasOwnDataInAlert(_ push: ValidationContext) -> Bool {
+        guard let alert = push.member(.alert)?.value, let document = push.document,
+            document.kind(alert) == .object
+        else { return false }
+        return document.members(of: alert).contains { !APSKey.isOfAlert($0.key, in: document) }
+    }
 
     private static func missingCallIdentifier(_ push: ValidationContext, _ findings: inout Findings)
     {

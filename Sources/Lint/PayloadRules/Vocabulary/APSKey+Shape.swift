@@ -78,6 +78,12 @@ extension APSKey {
         [("title", .textOrDictionary), ("body", .textOrDictionary), ("sound", .sound)]
         + alertParts.dropFirst().filter { $0.name.description != "body" }
 
+    /// Whether a key of an alert dictionary is one of Apple's.
+    static func isOfAlert(_ key: Int, in document: JSONDocument) -> Bool {
+        alertParts.contains { document.hasText(key, $0.name) }
+            || retiredAlertParts.contains { document.hasText(key, $0) }
+    }
+
     /// Members of an alert dictionary that Apple documented in the past.
     static let retiredAlertParts: [StaticString] = [
         "action-loc-key", "action", "summary-arg", "summary-arg-count", "url-args",
