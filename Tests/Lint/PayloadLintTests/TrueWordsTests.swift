@@ -79,4 +79,21 @@ struct TrueWordsTests {
                     + "Move what the app needs from `alert` to beside `aps`, and remove the keys."
             ])
     }
+
+    @Test("no type is advised where a command has words of VoIP pushes")
+    func typeOfCommand() async throws {
+        let fix = { (certificate: String) in
+            let command =
+                #"curl -d '{"aps":{"sound":"x"}}' -H "apns-topic: com.e.app" --http2 "#
+                + "--cert \(certificate) https://api.push.apple.com/3/device/$TOKEN\n"
+            return try await Self.words(command, name: "a.sh", of: "H004")
+        }
+        #expect(try await fix("a.pem")[0].hasSuffix("this payload looks like `alert`."))
+        #expect(
+            try await fix("voip_certificate.pem")
+                == [
+                    "warning: apns-push-type is missing. "
+                        + "Add apns-push-type with the type of this push."
+                ])
+    }
 }

@@ -97,6 +97,11 @@ struct PushChecker: Sendable {
                 all[index].fix = "Put the body into single quotes: a shell removes the others."
             }
         }
+        if item.isBesideVoIP, report.pushType != "voip" {
+            for index in all.indices where all[index].rule == "H004" {
+                all[index].fix = "Add apns-push-type with the type of this push."
+            }
+        }
         guard !item.isAddressed || !Self.isRequest(report) else { return }
         var item = item
         if !all.isEmpty, IllustratedJSON.hasKeyOfDots(item.draft.payload) {

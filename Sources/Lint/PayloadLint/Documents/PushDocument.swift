@@ -29,6 +29,10 @@ struct PushItem: Sendable {
     var isJoined = false
     /// Whether the page speaks of another type of push than a visible one near it.
     var isOfOtherType = false
+    /// Whether its type is that of which the title above it speaks.
+    var hasTypeOfTitle = false
+    /// Whether the command that sends it has a word for VoIP pushes.
+    var isBesideVoIP = false
     /// Whether a shell takes the quotation marks of the payload for its own.
     var losesQuotes = false
     /// Whether it is the text of the pushes that follow, whose syntax is judged.

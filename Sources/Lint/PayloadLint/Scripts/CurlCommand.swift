@@ -38,6 +38,8 @@ struct CurlCommand {
     let isClosed: Bool
     /// Whether all of the command was understood, so that what is not in it is missing.
     private(set) var isWhole: Bool
+    /// Whether a word for VoIP pushes is in it, as in the name of a certificate.
+    let namesVoIP: Bool
     /// Whether a signing key of Apple's is given for a certificate, which it does not hold.
     private var givesKeyAsCertificate = false
 
@@ -62,6 +64,10 @@ struct CurlCommand {
     init(_ command: ShellText.Command, read: (String) -> [UInt8]?) {
         start = command.words.first?.start ?? 0
         isClosed = !command.isOpen
+        namesVoIP = command.words.contains { word in
+            let text = word.string.lowercased()
+            return text.contains("voip") || text.contains("pushkit")
+        }
         isWhole = isClosed
         typographicQuotes = command.words.first(where: \.hasTypographicQuotes)?.start
         var others: [ShellText.Word] = []

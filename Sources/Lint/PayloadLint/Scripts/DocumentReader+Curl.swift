@@ -358,7 +358,8 @@ extension DocumentReader {
         draft.headersAreComplete = curl.isWhole
         draft.lacksCertificate = curl.lacksSignIn
         return PushItem(
-            draft: draft, places: places, isInScript: true, losesQuotes: curl.bodyLosesQuotes)
+            draft: draft, places: places, isInScript: true, isBesideVoIP: curl.namesVoIP,
+            losesQuotes: curl.bodyLosesQuotes)
     }
 
     /// Whether a body is meant to be an object of JSON, and is none by mistake.
