@@ -96,4 +96,48 @@ struct TrueWordsTests {
                         + "Add apns-push-type with the type of this push."
                 ])
     }
+
+    @Test("a sound without an alert is not told to be beside it")
+    func soundOfActivity() async throws {
+        let push = { (rest: String) in
+            #"{"aps":{"timestamp":1790000000,"event":"update","content-state":{},"#
+                + #""sound":"x"\#(rest)}}"#
+        }
+        #expect(
+            try await Self.words(push(""), of: "LA009") == [
+                "warning: a Live Activity push has a `sound` and no alert that plays it. "
+                    + "Put `sound` into an `alert` with `title` and `body`, or remove it."
+            ])
+        #expect(
+            try await Self.words(push(#","alert":{"title":"a","body":"b"}"#), of: "LA009") == [
+                "warning: the `sound` of a Live Activity is beside its alert. "
+                    + "Move `sound` into `alert`."
+            ])
+    }
+
+    @Test("an expiration of a few seconds is rather meant as 0")
+    func expiration() async throws {
+        let request = { (value: Int) in
+            #"{"headers":{"apns-push-type":"alert","apns-expiration":"\#(value)"},"#
+                + #""payload":{"aps":{"alert":"x"}}}"#
+        }
+        #expect(
+            try await Self.words(request(1), of: "H011") == [
+                "error: apns-expiration is 1 s into the year 1970. "
+                    + "Use 0 to try once, or add it to the current time in epoch seconds."
+            ])
+        #expect(
+            try await Self.words(request(60), of: "H011") == [
+                "error: apns-expiration is a number of seconds from now. "
+                    + "Add it to the current time in epoch seconds."
+            ])
+    }
+
+    @Test("what is empty is not visible")
+    func emptySound() async throws {
+        let push = { (rest: String) in #"{"aps":{"content-available":1,"sound":\#(rest)}}"# }
+        #expect(try await Self.words(push(#""""#), of: "BG015") == [])
+        #expect(try await Self.words(push(#""","badge":1"#), of: "BG015").count == 1)
+        #expect(try await Self.words(push(#""x""#), of: "BG015").count == 1)
+    }
 }

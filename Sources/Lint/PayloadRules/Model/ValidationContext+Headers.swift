@@ -69,7 +69,7 @@ enum ExpirationReading {
     /// Not a number of seconds (rule H010).
     case malformed
     /// Between 1 and 10^9 − 1: September 2001 and before, so a span of time.
-    case relative
+    case relative(seconds: Int64)
     /// Above 10^11: the year 5138 and later, so milliseconds.
     case milliseconds
     /// A time, in seconds from now.
@@ -85,7 +85,7 @@ enum ExpirationReading {
     /// Interprets a value other than 0.
     init(_ seconds: Int64, now: WallInstant?) {
         if seconds < Self.earliestTime {
-            self = .relative
+            self = .relative(seconds: seconds)
         } else if seconds > Self.latestTime {
             self = .milliseconds
         } else if let now {

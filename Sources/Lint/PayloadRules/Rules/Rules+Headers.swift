@@ -12,7 +12,14 @@ extension Rules {
             from: [.relativeExpiration], fix: "Add it to the current time in epoch seconds.",
             in: .headers
         ) { push, findings in
-            if case .relative = expiration(of: push) { findings.report(.header(expirationHeader)) }
+            guard case .relative(let seconds) = expiration(of: push) else { return }
+            guard seconds < shortestSpanSeconds else {
+                findings.report(.header(expirationHeader))
+                return
+            }
+            findings.report(
+                .header(expirationHeader), "apns-expiration is \(seconds) s into the year 1970",
+                fix: "Use 0 to try once, or add it to the current time in epoch seconds.")
         },
         Rule(
             "H012", .warning, "apns-expiration is in milliseconds",
@@ -45,6 +52,9 @@ extension Rules {
 
     static let expirationHeader = "apns-expiration"
     static let collapseIDHeader = "apns-collapse-id"
+
+    /// A smaller value may stand for "now or never", in seconds.
+    private static let shortestSpanSeconds: Int64 = 60
 
     /// The maximum time for which APNs stores a push, in seconds: 30 days (rule H014).
     private static let storageLimitSeconds: Int64 = 30 * 86_400

@@ -101,9 +101,15 @@ extension Rules {
                     repair: removing(member.key, push))
             }
             if let member = push.member(.sound) {
+                let hasAlert = push.apsKeys.contains(.alert)
                 findings.report(
-                    .node(member.key), "the `sound` of a Live Activity is beside its alert",
-                    fix: "Move `sound` into `alert`.")
+                    .node(member.key),
+                    hasAlert
+                        ? "the `sound` of a Live Activity is beside its alert"
+                        : "a Live Activity push has a `sound` and no alert that plays it",
+                    fix: hasAlert
+                        ? "Move `sound` into `alert`."
+                        : "Put `sound` into an `alert` with `title` and `body`, or remove it.")
             }
             if event(of: push) == .update, let member = push.member(.dismissalDate),
                 push.document?.kind(member.value) != .null

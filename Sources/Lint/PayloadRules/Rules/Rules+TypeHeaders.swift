@@ -80,7 +80,10 @@ extension Rules {
             fix: "Do not rely on the wake; use a notification service extension to fetch content.",
             for: .alert, in: .draft
         ) { push, findings in
-            guard push.hasVisibleKeys, let member = push.contentAvailable else { return }
+            guard push.hasVisibleKeys, let member = push.contentAvailable,
+                // Rule BG016 says that nothing is seen or heard.
+                emptyTexts(push).isEmpty || push.apsKeys.contains(.badge)
+            else { return }
             findings.report(.node(member.key))
         },
     ]
