@@ -127,7 +127,7 @@ struct ValidateTests {
         let result = try await Self.validate(["-", "--no-config"], stdin: Self.good)
         #expect(result.status == 0)
         #expect(
-            result.out.contains("1 payload judged as background: no push type was found with it"))
+            result.out.contains("1 payload judged as background: no push type was read with it"))
         let given = try await Self.validate(["-"] + Self.background, stdin: Self.good)
         #expect(!given.out.contains("judged as"))
     }

@@ -125,7 +125,7 @@ struct RunTests {
         #expect(try json.files().first?["pushTypeInferred"] as? Bool == true)
         let text = try await FinishedRun([path])
         #expect(
-            text.report.contains("1 payload judged as background: no push type was found with it"))
+            text.report.contains("1 payload judged as background: no push type was read with it"))
     }
 
     @Test("headers that the command line gives are checked, and missing ones of a request are")

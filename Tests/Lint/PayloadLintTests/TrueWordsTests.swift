@@ -140,4 +140,13 @@ struct TrueWordsTests {
         #expect(try await Self.words(push(#""","badge":1"#), of: "BG015").count == 1)
         #expect(try await Self.words(push(#""x""#), of: "BG015").count == 1)
     }
+
+    @Test("a type that only the title above gives is told as a guess")
+    func typeOfTitle() async throws {
+        let text = "# A\n\n## VoIP payload\n\n```json\n{\"aps\":{},\"callId\":\"c\"}\n```\n"
+        let folder = try TestFolder()
+        let run = try await FinishedRun([try folder.write(text, to: "a.md")])
+        #expect(
+            run.report.contains("1 payload judged as voip: no push type was read with it"))
+    }
 }

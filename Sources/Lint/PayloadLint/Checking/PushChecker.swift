@@ -127,7 +127,9 @@ struct PushChecker: Sendable {
             item.draft.payload.count > WakeValidator.maximumReadBytes
             || readable == nil && diagnostics.contains { Self.unreadable.contains($0.rule) }
         if !report.pushTypeIsInferred || !isUnreadable {
-            result.note(report.pushType, isInferred: report.pushTypeIsInferred)
+            result.note(
+                report.pushType,
+                isInferred: report.pushTypeIsInferred || item.hasTypeOfTitle)
         }
         result.pushCount += item.isTextOnly ? 0 : 1
         for diagnostic in withoutRepeated(diagnostics, of: item, in: text) {

@@ -28,7 +28,7 @@ struct TextStyle: ReportStyle {
             let type = file.types.single
         else { return "" }
         return "\(file.path.withoutControls): judged as a push of type \(type), "
-            + "because no push type was found with it (--push-type says otherwise)\n\n"
+            + "because no push type was read with it (--push-type says otherwise)\n\n"
     }
 
     func closing(_ totals: ReportTotals) -> String {
@@ -52,7 +52,7 @@ struct TextStyle: ReportStyle {
         for (type, count) in summary.inferredTypes.sorted(by: { $0.key < $1.key }) {
             text +=
                 "\(Self.count(count, "payload")) judged as \(type): "
-                + "no push type was found with \(count == 1 ? "it" : "them") "
+                + "no push type was read with \(count == 1 ? "it" : "them") "
                 + "(--push-type says otherwise).\n"
         }
         if summary.mendedFiles > 0 {

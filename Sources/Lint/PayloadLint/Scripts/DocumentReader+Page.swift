@@ -66,6 +66,7 @@ extension DocumentReader {
                     {
                         let type = PushDraft.Header("apns-push-type", "voip")
                         document.items[0].draft.headers.append(type)
+                        document.items[0].hasTypeOfTitle = true
                         document.items[0].isOfOtherType = true
                     } else if !payload.contains(text: "\"content-available\"") {
                         // A payload that says what it is needs no words around it.
