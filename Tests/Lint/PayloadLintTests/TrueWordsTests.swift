@@ -149,4 +149,13 @@ struct TrueWordsTests {
         #expect(
             run.report.contains("1 payload judged as voip: no push type was read with it"))
     }
+
+    @Test("the data of a push for Parse lack no `aps`")
+    func parse() async throws {
+        let data = { (type: String) in
+            #"{"title":"2","content-available":1,\#(type)"custom":{"a":"b"}}"#
+        }
+        #expect(try await Self.words(data(#""push_type":"background","#), of: "G010") == [])
+        #expect(try await Self.words(data(""), of: "G010").count == 1)
+    }
 }

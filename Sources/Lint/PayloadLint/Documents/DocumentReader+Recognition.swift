@@ -41,6 +41,15 @@ extension DocumentReader {
             || !(isFlat(document) || hasAppleKey(document))
     }
 
+    /// Whether an object without `aps` names the push type, as the data of a push for Parse does,
+    /// which makes a payload of it.
+    static func namesPushType(_ document: JSONDocument) -> Bool {
+        guard document.kind(0) == .object, let type = document.last("push_type", of: 0) else {
+            return false
+        }
+        return ["alert", "background"].contains { document.hasText(type.value, $0) }
+    }
+
     /// Whether an object without `aps` has a recipient or a platform, or both a text and data: then
     /// it is more likely a request to a service than a payload.
     static func isAddressed(_ object: Int, in document: JSONDocument) -> Bool {

@@ -283,7 +283,8 @@ struct DocumentReader: Sendable {
             return result
         }
         for index in result.items.indices {
-            result.items[index].isAddressed = Self.isForAnother(document)
+            result.items[index].isAddressed =
+                Self.isForAnother(document) || Self.namesPushType(document)
             if assumptions.pushType == nil {
                 let isLikely = Self.looksLikePayload(document)
                 result.items[index].weightWithoutAPS = isLikely ? .warning : .note
