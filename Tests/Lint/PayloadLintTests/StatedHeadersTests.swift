@@ -34,6 +34,10 @@ struct StatedHeadersTests {
                 #"{"aps":{"content-available":1},"v":1}"#, ["warning BG006 "]
             ),
             (
+                "**iOS push** (headers `apns-topic: <bundle>.voip`, `apns-push-type: voip`):",
+                #"{"aps":{"alert":"x"},"callId":"c"}"#, ["warning VO009 /aps/alert"]
+            ),
+            (
                 "HTTP headers:\nauthorization: bearer TOKEN\napns-push-type: background",
                 #"{"aps":{"content-available":1,"badge":0},"v":1}"#, ["warning BG004 /aps/badge"]
             ),
@@ -53,6 +57,10 @@ struct StatedHeadersTests {
             "apns-push-type", "apns-push-type: call",
             "VoIP (`apns-push-type: voip`) is first. A visible push follows:",
             "Sent with `apns-push-type: voip`:",
+            "Calls (`apns-topic: a.voip`, `apns-push-type: voip`). Hanging up sends this:",
+            "Not (`apns-topic: a.voip`, `apns-push-type: voip`):",
+            "Headers `apns-topic: a.voip`, `apns-push-type: voip` or `apns-push-type: alert`:",
+            "Headers `apns-topic: a.voip`, `apns-push-type: voip`",
             "The header `apns-push-type` must be `background`.",
             "The ringing push has `apns-push-type: voip`. Hanging up sends this one:",
             "Never send this:\n\napns-push-type: voip",

@@ -39,7 +39,8 @@ extension PageSections {
         guard
             let fields = fields(
                 in: start..<block.lowerBound, isCut: start > section.lowerBound,
-                hasTitle: !areTogether(0, block.lowerBound)),
+                hasTitle: !areTogether(0, block.lowerBound))
+                ?? quotedFields(in: start..<block.lowerBound),
             let type = fields.only("apns-push-type"), fits(type.header.value, payload),
             !namesOthers(in: start..<type.offset),
             type.header.value != "voip" || !namesVisiblePush(in: start..<block.lowerBound)
@@ -84,6 +85,26 @@ extension PageSections {
             found.append(field)
         }
         return found
+    }
+
+    /// Headers in backquotes, each with its value, in the one line before a block, which ends with a
+    /// colon: two of Apple's or more, so that it is about one request. `nil` for any other line.
+    private func quotedFields(in text: Range<Int>) -> [Statement]? {
+        let mark = UInt8(ascii: "`")
+        let lines = bytes[text].split(separator: 0x0a, omittingEmptySubsequences: false)
+        let trimmed = lines.reversed().drop { line in line.allSatisfy { $0 <= 0x20 } }
+        guard let line = trimmed.first,
+            trimmed.dropFirst().first.map({ line in line.allSatisfy { $0 <= 0x20 } }) != false,
+            line.last(where: { $0 > 0x20 && $0 != UInt8(ascii: "*") }) == UInt8(ascii: ":")
+        else { return nil }
+        let parts = line.split(separator: mark, omittingEmptySubsequences: false)
+        guard parts.count.isMultiple(of: 2) == false else { return nil }
+        // Another sentence may be about another push.
+        let prose = stride(from: 0, to: parts.count, by: 2).flatMap { Array(parts[$0]) }
+        guard !prose.contains(where: { ".;!?".utf8.contains($0) }) else { return nil }
+        let found = stride(from: 1, to: parts.count, by: 2).compactMap { Self.field(parts[$0]) }
+            .filter { $0.header.name.hasPrefix("apns-") }
+        return found.count > 1 ? found : nil
     }
 
     /// The header that is alone on a line: a name, a separator and a value.
