@@ -37,8 +37,9 @@ extension FileLibrary {
         let identifiers = uses.reduce(into: Set<String>()) { $0.formUnion($1.identifiers) }
         guard !others.isEmpty else { return }
         let words = tree.index.words(others)
-        let end = tree.index.words([SourceDigest.OtherUses.endOfTime])
-        // A macro or an inline function may have the identifier as its argument.
+        // A macro or an inline function may end what it is given, and Swift may know a function of
+        // Objective-C by another name.
+        let end = tree.index.words([SourceDigest.OtherUses.endOfTime, "NS_SWIFT_NAME"])
         guard headers.allSatisfy({ tree.index.words(end, .named, in: $0)?.isEmpty == true }) else {
             return
         }
