@@ -59,6 +59,8 @@ struct StatedHeadersTests {
             "Sent with `apns-push-type: voip`:",
             "Calls (`apns-topic: a.voip`, `apns-push-type: voip`). Hanging up sends this:",
             "Not (`apns-topic: a.voip`, `apns-push-type: voip`):",
+            "The call by `apns-topic: a.voip`, `apns-push-type: voip` was not answered:",
+            "After `apns-topic: a.voip`, `apns-push-type: voip`:",
             "Headers `apns-topic: a.voip`, `apns-push-type: voip` or `apns-push-type: alert`:",
             "Headers `apns-topic: a.voip`, `apns-push-type: voip`",
             "The header `apns-push-type` must be `background`.",

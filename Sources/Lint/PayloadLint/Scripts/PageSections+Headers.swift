@@ -87,8 +87,8 @@ extension PageSections {
         return found
     }
 
-    /// Headers in backquotes, each with its value, in the one line before a block, which ends with a
-    /// colon: two of Apple's or more, so that it is about one request. `nil` for any other line.
+    /// Headers in backquotes, each with its value, in the one line before a block, which ends with
+    /// a colon: two of Apple's or more, so that it is about one request. `nil` for any other line.
     private func quotedFields(in text: Range<Int>) -> [Statement]? {
         let mark = UInt8(ascii: "`")
         let lines = bytes[text].split(separator: 0x0a, omittingEmptySubsequences: false)
@@ -99,9 +99,15 @@ extension PageSections {
         else { return nil }
         let parts = line.split(separator: mark, omittingEmptySubsequences: false)
         guard parts.count.isMultiple(of: 2) == false else { return nil }
-        // Another sentence may be about another push.
-        let prose = stride(from: 0, to: parts.count, by: 2).flatMap { Array(parts[$0]) }
-        guard !prose.contains(where: { ".;!?".utf8.contains($0) }) else { return nil }
+        // Other words than those before the first may be about another push.
+        let prose = stride(from: 0, to: parts.count, by: 2).map { place in
+            String(decoding: parts[place], as: UTF8.self).lowercased()
+                .split { !$0.isLetter && $0 != "'" }.map(String.init)
+        }
+        guard !parts[0].contains(where: { ".;!?".utf8.contains($0) }),
+            !prose[0].contains(where: { ["after", "where", "once", "then"].contains($0) }),
+            prose.dropFirst().joined().allSatisfy({ $0 == "and" || Self.frameWords.contains($0) })
+        else { return nil }
         let found = stride(from: 1, to: parts.count, by: 2).compactMap { Self.field(parts[$0]) }
             .filter { $0.header.name.hasPrefix("apns-") }
         return found.count > 1 ? found : nil
