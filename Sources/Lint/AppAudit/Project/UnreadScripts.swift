@@ -161,8 +161,16 @@ private struct ScriptSign {
         self.text = Array(text.utf8)
     }
 
-    /// Whether a text that has the word has the whole of it.
+    /// Whether a text that has the word has the whole of it. Many have a word such as `manager`,
+    /// and `firstRange(of:)` takes many times as long.
     func isIn(_ bytes: [UInt8]) -> Bool {
-        text.count == word.utf8.count || bytes.firstRange(of: text) != nil
+        if text.count == word.utf8.count { return true }
+        guard let first = text.first, bytes.count >= text.count else { return false }
+        for start in 0...bytes.count - text.count where bytes[start] == first {
+            var length = 1
+            while length < text.count, bytes[start + length] == text[length] { length += 1 }
+            if length == text.count { return true }
+        }
+        return false
     }
 }
