@@ -81,6 +81,7 @@ struct SourceConstants {
                 addNumber(index, text)
             }
             guard case .string(isInterpolated: false) = text.tokens[index].kind,
+                Self.isWhole(index, in: text),
                 let name = name(ofValueAt: index, in: text), wanted?.contains(name) ?? true
             else { continue }
             let value = text.tokens[index].text
@@ -92,6 +93,15 @@ struct SourceConstants {
                 global.insert(name)
             }
         }
+    }
+
+    /// Whether a literal is all of a value, unlike in `"com." + name`, `"com.".appending(name)` and
+    /// `@"com." @"example"`.
+    private static func isWhole(_ literal: Int, in text: SourceText) -> Bool {
+        guard let next = text[literal + 1] else { return true }
+        if case .string = next.kind { return false }
+        let isFurther = text.isObjectiveC && next.isMark("@")
+        return !isFurther && !next.isMark("+") && !next.isMark(".")
     }
 
     /// Adds a constant that may be a number, or the product of some.
