@@ -52,12 +52,6 @@ struct SourceReaderTests {
         ),
         (register("prefix + \".b\""), nil), (register("\"\\(bundle).b\""), nil),
         (register("makeID()"), nil), (register("unknown"), nil),
-        // A literal that is a part of the value is not the value.
-        ("let id = \"a.\" + name\n" + register("id"), nil),
-        ("enum T { static let id = \"a.\"\n+ name }\n" + register("T.id"), nil),
-        ("let id = \"a.\".appending(name)\n" + register("id"), nil),
-        ("var id: String { \"a.\" + name }\n" + register("id"), nil),
-        ("let id = \"a.b\"\n@MainActor class S { func f() { \(register("id")) } }", "a.b"),
     ]
 
     @Test("identifiers of tasks are resolved", arguments: identifiersCases)

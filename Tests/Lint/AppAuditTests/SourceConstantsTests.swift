@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Constants whose value is a literal, and those of which it is only a part.
+@Suite("Constants of source files")
+struct SourceConstantsTests {
+    private static func identifier(_ source: String, path: String) -> String? {
+        let text = SourceText(Array(source.utf8), path: path)
+        var constants = SourceConstants()
+        constants.add(text)
+        return SourceReader.observations(in: text, constants).lazy.compactMap { seen in
+            if case .registeredTask(let name, _) = seen.subject { name } else { nil }
+        }.first
+    }
+
+    @Test(
+        "a literal that is a part of a value is not the value",
+        arguments: [
+            ("let id = \"a.\" + name", nil), ("let id = \"a.\"\n+ name", nil),
+            ("let id = \"a.\".appending(name)", nil), ("var id: String { \"a.\" + name }", nil),
+            ("var id: String { return \"a.\" + name }", nil),
+            ("let id = \"a.b\"", "a.b"), ("let id = \"a.b\"\n@MainActor func f() { }", "a.b"),
+            ("let id = \"a.b\", other = 1", "a.b"), ("var id: String { \"a.b\" }", "a.b"),
+        ] as [(String, String?)])
+    func parts(declaration: String, value: String?) {
+        let source = "\(declaration)\n\(SourceReaderTests.register("id"))"
+        #expect(Self.identifier(source, path: "a.swift") == value)
+    }
+
+    @Test("literals that stand together are one value in Objective-C")
+    func objectiveC() {
+        func identifier(_ value: String) -> String? {
+            Self.identifier(
+                "static NSString *const kID = \(value);\nvoid f(void) { [[BGTaskScheduler "
+                    + "sharedScheduler] registerForTaskWithIdentifier:kID usingQueue:nil "
+                    + "launchHandler:^(BGTask *task) { }]; }", path: "a.m")
+        }
+        #expect(identifier("@\"a.b\"") == "a.b")
+        #expect(identifier("@\"a.\" @\"b\"") == nil)
+        #expect(identifier("@\"a.\" \"b\"") == nil)
+    }
+}
