@@ -17,7 +17,9 @@ struct LatePathTests {
             + "guard let invite = Invite(payload.dictionaryPayload) else {\n"
             + "log.error(\"unreadable\")\n"
             + "Calls.shared.reportUnknown { completion() }\nreturn\n}\n"
-            + body + "\n}\n}\n"
+            + body + "\n}\n"
+            + "func announce(_ i: Invite) { NotificationCenter.default.post(name: n, object: i) }\n"
+            + "func show(_ i: Invite) { announce(i) }\n}\n"
         return try OccasionTests.subjects(["Push.swift": source]).contains(.lateReport)
     }
 
@@ -72,11 +74,19 @@ struct LatePathTests {
             "Signaling.shared.received(payload)", "delegate?.received(invite)", "onPush?(invite)",
             "let call = Call(invite)", "sdk.push = payload", "super.received(invite)",
             "NotificationCenter.default.post(name: .incoming, object: invite)",
-            "router.route(invite)", "subject.send(invite)", "calls[invite.id]?.start()",
+            "router.route(invite)", "subject.send(invite)", "announce(invite)", "show(invite)",
+            "calls[invite.id]?.start()",
         ])
     func unknown(call: String) throws {
         for (start, end) in Self.waits {
             #expect(try !Self.isLate("\(call)\n\(start)\n\(Self.report)\n\(end)"), "\(start)")
+        }
+    }
+
+    @Test("what comes late and may report no call is no late report")
+    func otherWork() throws {
+        for (start, end) in Self.waits {
+            #expect(try !Self.isLate("\(start)\nscreen.update(invite)\n\(end)"), "\(start)")
         }
     }
 

@@ -17,14 +17,15 @@ extension SourceReader {
         strictness.exemptNames.formUnion(
             head.parameters.filter { $0.label == "for" || $0.label == "forType" }.map(\.name)
         )
-        let late = possibleReports(in: body, strictness.inputNames, head).filter {
-            isBehindWait($0, in: handler, body)
-        }
+        let reports = possibleReports(in: body, strictness.inputNames, head)
+        // Each is looked for in all of the handler.
+        guard reports.count <= AuditLimits.headWords else { return nil }
+        // What may not report at all is no late report.
+        let late = reports.filter { reportsCall($0) && isBehindWait($0, in: handler, body) }
         guard !late.isEmpty else { return nil }
-        let parameters = Set(head.parameters.map(\.name))
         var prompt: Set<Int> = []
         for index in body
-        where !late.contains(index) && mayReportNow(index, in: handler, body, besides: parameters) {
+        where !late.contains(index) && mayReportNow(index, in: handler, body, depth: 0) {
             // Paths are followed by names.
             prompt.insert((body.lowerBound...index).last { text.tokens[$0].isName } ?? index)
         }
@@ -37,24 +38,27 @@ extension SourceReader {
         return gaps.contains(where: { !all.gaps.contains($0) }) ? late.min() : nil
     }
 
-    /// Whether a token may report a call when the handler comes to it.
+    /// Whether a token of a handler, or of a function that it calls, may report a call when the
+    /// handler comes to it.
     private func mayReportNow(
-        _ index: Int, in handler: SourceScope, _ body: Range<Int>, besides parameters: Set<String>
+        _ index: Int, in function: SourceScope, _ body: Range<Int>, depth: Int
     ) -> Bool {
         if runsUnseen(index) || text.tokens[index].isName("super") { return true }
         if setsElsewhere(index, in: body) { return true }
+        guard isCall(index), case .function(let head) = function.kind,
+            !head.parameters.contains(where: { $0.name == text.tokens[index].text })
+        else { return false }
         // Observers run at once.
         if postsNotification(index) { return true }
-        guard isCall(index), !parameters.contains(text.tokens[index].text) else { return false }
         // A further part of a message.
         if text.isObjectiveC, !text.sees("(", at: index + 1), text.call(at: index) == nil {
             return false
         }
-        if isBehindWait(index, in: handler, body) || makesTestedValue(index) { return false }
-        if let called = calledFunction(index) {
-            return called.open != handler.open && lateReports(in: called, depth: 1) != []
-        }
-        return !isSilentCall(index, in: body)
+        if isBehindWait(index, in: function, body) || makesTestedValue(index) { return false }
+        guard let called = calledFunction(index) else { return !isSilentCall(index, in: body) }
+        guard called.open != function.open, depth < Self.handovers else { return true }
+        let own = text.content(ofBracket: called.open)
+        return own.contains { mayReportNow($0, in: called, own, depth: depth + 1) }
     }
 
     /// Whether an equals sign sets a property of an object that the function does not make.
@@ -85,9 +89,10 @@ extension SourceReader {
             guard case .closure(let callee) = scope.kind else { continue }
             if isPause(scope) || isAnswer(scope, of: callee) { return true }
         }
+        guard text.places(of: "await", in: body).contains(where: awaitsTime) else { return false }
         let around = Set(text.scopes(around: index).map(\.open))
         return follows(index, in: body) { word in
-            awaitsTime(word, in: body)
+            awaitsTime(word)
                 && text.scopes(around: word).first(where: { _ in true }).map {
                     around.contains($0.open)
                 } == true
@@ -97,14 +102,7 @@ extension SourceReader {
     /// Whether a closure gets the answer to a request of the system's.
     private func isAnswer(_ closure: SourceScope, of callee: String?) -> Bool {
         if text.isObjectiveC {
-            guard let bracket = bracket(around: closure), text.sees("[", at: bracket) else {
-                return false
-            }
-            return text.tokens[bracket..<closure.open].contains { token in
-                ["dataTaskWith", "downloadTaskWith", "uploadTaskWith"].contains {
-                    token.text.hasPrefix($0)
-                }
-            }
+            return bracket(around: closure).map { isRequest($0, before: closure.open) } == true
         }
         guard let callee, functions[callee] == nil else { return false }
         return ["dataTask", "downloadTask", "uploadTask"].contains(callee)
@@ -112,7 +110,7 @@ extension SourceReader {
 
     /// Whether a token awaits a request or a pause of the system's: `try await
     /// URLSession.shared.data(from: url)`, `try await Task.sleep(for: .seconds(2))`.
-    private func awaitsTime(_ index: Int, in body: Range<Int>) -> Bool {
+    private func awaitsTime(_ index: Int) -> Bool {
         guard text.tokens[index].isName("await") else { return false }
         if text.sees("Task", ".", "sleep", "(", at: index + 1) {
             return tellsSleep(text.content(ofBracket: index + 4))

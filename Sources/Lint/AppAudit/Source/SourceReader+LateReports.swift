@@ -239,8 +239,14 @@ extension SourceReader {
         if text.sees("(", at: bracket) {
             return ["dispatch_async", "dispatch_after"].contains(text.tokens[bracket - 1].text)
         }
-        return text.sees("[", at: bracket)
-            && text.tokens[bracket..<open].contains { token in
+        return isRequest(bracket, before: open)
+    }
+
+    /// Whether a bracket is that of an Objective-C message which starts a request, whose block is
+    /// behind it: `[session dataTaskWithURL:url completionHandler:^`.
+    func isRequest(_ bracket: Int, before block: Int) -> Bool {
+        text.sees("[", at: bracket)
+            && text.tokens[bracket..<block].contains { token in
                 ["dataTaskWith", "downloadTaskWith", "uploadTaskWith"].contains {
                     token.text.hasPrefix($0)
                 }
