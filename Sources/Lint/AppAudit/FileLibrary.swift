@@ -315,7 +315,7 @@ extension FileLibrary {
             }
         }
         if sources.observations.contains(where: {
-            $0.isUncalled && $0.subject == .voipRegistration
+            $0.isUncalled && $0.subject.isVoIPRegistration
         }) {
             sources.holdsLaunch = holdsLaunch(present)
         }

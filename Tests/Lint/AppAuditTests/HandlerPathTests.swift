@@ -220,6 +220,8 @@ struct HandlerPathTests: SourceFaultSuite {
         let main = "DispatchQueue.main.async { [weak self]"
         #expect(faults(main, "if isBusy { return completion() }") == fault)
         #expect(faults(main, "guard let self else { return completion() }") == [])
+        // What stands beside it can be any.
+        #expect(faults(main, "guard let self, isIdle else { return completion() }") == fault)
         // It is reported there, or before, or may be.
         for other in [
             "self.reportIncomingCall()", "self.center.fail(payload)", "self.mock.push = payload",

@@ -95,7 +95,7 @@ struct SourceReaderTests {
         ),
         (
             "class C: UIViewController { override func viewDidLoad() { "
-                + "a.registerForRemoteNotifications() } }", .view
+                + "a.registerForRemoteNotifications() } }", .viewController
         ),
         (
             "class D: NSObject, UIWindowSceneDelegate { func scene(_ s: UIScene, willConnectTo "
@@ -280,8 +280,8 @@ struct SourceReaderTests {
             voip("calls.incoming(p)", ", metadata: PKVoIPPushMetadata"),
             .voipHandler(takesMetadata: true), true
         ),
-        ("r.desiredPushTypes = [.voIP]", .voipRegistration, true),
-        ("r.desiredPushTypes = [PKPushType.fileProvider]", .voipRegistration, false),
+        ("r.desiredPushTypes = [.voIP]", .voipRegistration(.unknown), true),
+        ("r.desiredPushTypes = [PKPushType.fileProvider]", .otherPushTypes, true),
     ]
 
     @Test("handlers of VoIP pushes", arguments: voipHandlersCases)

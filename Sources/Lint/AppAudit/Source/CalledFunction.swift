@@ -84,7 +84,7 @@ extension SourceReader {
             }
             let occasion = lateOccasion(of: index)
             if occasion != .unknown { return .occasion(occasion) }
-            if runsWhenActive(index) { return .occasion(.afterLaunch) }
+            if runsWhenActive(index) { return .occasion(.event) }
             guard let caller = calledFunction(around: index), caller != function else {
                 return .unknown
             }
@@ -144,7 +144,7 @@ final class CallerIndex {
     private static let chainLength = 4
 
     /// The time at which these functions are called, directly or by others; `unknown` for several.
-    /// Of several times after the launch the first one stands for all.
+    /// Of several times after the launch one stands for all, the soonest before the others.
     func occasions(
         of functions: Set<CalledFunction>, in files: [String]
     ) -> [CalledFunction: SourceObservation.Occasion] {
@@ -236,13 +236,13 @@ final class CallerIndex {
                 }
             guard let next, found == nil || next == found || next.isLate && found?.isLate == true
             else { return nil }
-            found = found ?? next
+            found = found.map { Self.isSoon(next) ? next : $0 } ?? next
         }
         return found
     }
-}
 
-extension SourceObservation.Occasion {
-    /// Whether the launch is over.
-    var isLate: Bool { [.view, .scene, .afterLaunch].contains(self) }
+    /// Whether a time after the launch may follow it at once, also in the background.
+    private static func isSoon(_ occasion: SourceObservation.Occasion) -> Bool {
+        occasion == .afterLaunch || occasion == .viewController
+    }
 }

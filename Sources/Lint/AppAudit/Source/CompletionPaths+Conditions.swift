@@ -6,11 +6,12 @@ extension CompletionPaths {
     /// else that can be any: `guard type == .voIP, let id = payload["id"]`.
     func isExempt(_ range: Range<Int>) -> Bool {
         if asksForSelf(range) { return true }
-        let parts = parts(of: range)
+        // `guard let self, isReady`: what stands beside `let self` can be any.
+        let parts = parts(of: range).filter { !$0.contains(where: bindsSelf) }
         if parts.allSatisfy({ castsWholePayload($0) || $0.contains(where: exempts) }) {
             return true
         }
-        guard range.contains(where: exempts) else { return false }
+        guard parts.contains(where: { $0.contains(where: exempts) }) else { return false }
         return strictness.inputNames.isEmpty
             || !parts.contains { asksForInput($0) && !$0.contains(where: exempts) }
     }
@@ -57,15 +58,16 @@ extension CompletionPaths {
 
     func exempts(_ index: Int) -> Bool {
         guard text.tokens[index].isName else { return false }
-        // `guard let self`: the object that handles pushes lives as long as the app, unless it is a
-        // screen.
-        if text.tokens[index].text == "self" {
-            return text[index - 1]?.isName("let") == true
-                && text.type(around: index)?.inherited.contains {
-                    $0.hasSuffix("ViewController")
-                } != true
-        }
-        return strictness.exemptNames.contains(text.tokens[index].text)
+        return bindsSelf(index) || strictness.exemptNames.contains(text.tokens[index].text)
+    }
+
+    /// `guard let self`: the object that handles pushes lives as long as the app, unless it is a
+    /// screen.
+    private func bindsSelf(_ index: Int) -> Bool {
+        text.tokens[index].isName("self") && text[index - 1]?.isName("let") == true
+            && text.type(around: index)?.inherited.contains {
+                $0.hasSuffix("ViewController")
+            } != true
     }
 
     /// The parts of a condition that commas, `&&` and `||` join.

@@ -226,6 +226,8 @@ struct SourceDigest: Sendable {
                 } else if own.isLate {
                     entries[index].observation.subject = .registeredTask(name, .unknown)
                 }
+            case .voipRegistration(.unknown):
+                entries[index].observation.subject = .voipRegistration(occasion)
             case .remoteNotificationRegistration where occasion == .permission:
                 entries[index].observation.subject = .remoteNotificationRegistration(occasion)
             default: continue
@@ -287,7 +289,7 @@ extension SourceObservation.Subject {
     var needsCaller: Bool {
         switch self {
         case .fault, .pathWithoutCompletion, .remoteNotificationRegistration, .voipRegistration,
-            .registeredTask, .taskHandler, .alwaysNewFetch:
+            .pushRegistry, .registeredTask, .taskHandler, .alwaysNewFetch:
             true
         default: false
         }

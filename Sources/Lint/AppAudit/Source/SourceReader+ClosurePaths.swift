@@ -32,14 +32,20 @@ extension SourceReader {
         return gaps.sorted().first { gap in
             guard let block = self.block(at: gap), inside.contains(block.open),
                 // The handler's own object is there for each push.
-                !(block.head..<block.open).contains(where: {
-                    text.sees("let", "self", at: $0) || text.sees("=", "self", at: $0)
-                })
+                !asksOnlyForSelf(block.head..<block.open)
             else { return false }
             let words = text.content(ofBracket: block.open)
             return !words.contains { runsUnseen($0) }
                 && words.contains { text.tokens[$0].isName(completion) && isCall($0) }
         }
+    }
+
+    /// Whether a condition asks whether the object is there, and for nothing else.
+    private func asksOnlyForSelf(_ condition: Range<Int>) -> Bool {
+        !condition.contains { text.tokens[$0].isMark(",") }
+            && condition.contains {
+                text.sees("let", "self", at: $0) || text.sees("=", "self", at: $0)
+            }
     }
 
     /// Whether a call reports nothing itself: of a queue or a task, or of a function of this file

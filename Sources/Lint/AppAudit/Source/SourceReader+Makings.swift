@@ -55,7 +55,7 @@ extension SourceReader {
         if isShown, around?.inherited.contains("View") == true { return .occasion(.view) }
         let occasion = lateOccasion(of: index)
         if occasion != .unknown { return .occasion(occasion) }
-        if runsWhenActive(index) { return .occasion(.afterLaunch) }
+        if runsWhenActive(index) { return .occasion(.event) }
         return calledFunction(around: index).map { .inside($0) } ?? .unknown
     }
 

@@ -60,7 +60,7 @@ extension SourceReader {
         {
             return .launch
         }
-        if Self.viewFunctions.contains(head.name) { return .view }
+        if Self.viewFunctions.contains(head.name) { return .viewController }
         if head.name.hasPrefix("scene"), type?.isSceneDelegate == true { return .scene }
         return .unknown
     }

@@ -85,13 +85,14 @@ extension SourceReader {
         }
         for scope in text.scopes(around: index) {
             switch scope.kind {
-            case .closure(let callee?) where Self.userCallees.contains(callee): return .afterLaunch
+            case .closure(let callee?) where Self.userCallees.contains(callee): return .event
             case .function(let head):
-                let isLate =
+                // The system may call these in the background too.
+                if Self.lateLabels.contains(where: head.has) { return .afterLaunch }
+                let isEvent =
                     Self.lateFunctions.contains(head.name)
-                    || Self.lateLabels.contains(where: head.has)
                     || modifiers(before: scope.head).contains("IBAction")
-                return isLate ? .afterLaunch : .unknown
+                return isEvent ? .event : .unknown
             case .type: return .unknown
             case .closure, .control: continue
             }
@@ -182,17 +183,6 @@ extension SourceReader {
             Self.taskTypes.contains(type.text)
         {
             see(.fault(.forcedTaskCast), at: index)
-        }
-    }
-
-    /// Reads `registry.desiredPushTypes = [.voIP]`.
-    mutating func readPushTypes(_ index: Int) {
-        guard text.sees("=", at: index + 1) else { return }
-        let line = text.tokens[index].position.line
-        let value = text.tokens[(index + 2)...].prefix(AuditLimits.headWords)
-            .prefix { $0.position.line <= line + 3 && !$0.isMark("}") }
-        if value.contains(where: { $0.isName("voIP") || $0.isName("PKPushTypeVoIP") }) {
-            see(.voipRegistration, at: index)
         }
     }
 

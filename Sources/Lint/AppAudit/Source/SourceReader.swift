@@ -186,7 +186,8 @@ struct SourceReader {
         case "background", "backgroundSessionConfigurationWithIdentifier":
             readBackgroundSession(index)
         case "URLSession": readRepeatedSession(index)
-        case "desiredPushTypes": readPushTypes(index)
+        case "desiredPushTypes", "setDesiredPushTypes": readPushTypes(index)
+        case "PKPushRegistry": readPushRegistry(index)
         case "performFetchWithCompletionHandler" where function(around: index) != nil:
             see(.legacyFetchCall, at: index)
         case "allowsBackgroundLocationUpdates"
@@ -248,7 +249,8 @@ struct SourceReader {
         "sceneDidEnterBackground", "applicationDidEnterBackground", "beginBackgroundTask",
         "beginBackgroundTaskWithName", "beginBackgroundTaskWithExpirationHandler",
         "URLSessionConfiguration", "backgroundSessionConfigurationWithIdentifier",
-        "desiredPushTypes", "allowsBackgroundLocationUpdates", "pushType", "updating",
+        "desiredPushTypes", "setDesiredPushTypes", "PKPushRegistry",
+        "allowsBackgroundLocationUpdates", "pushType", "updating",
         "UNNotificationServiceExtension", "WidgetPushHandler", "didReceiveRemoteNotification",
         "performFetchWithCompletionHandler", "handleEventsForBackgroundURLSession",
         "pushRegistry", "didRegisterForRemoteNotificationsWithDeviceToken", "CHN",

@@ -111,7 +111,7 @@ extension AppRules {
     /// Whether only functions that nothing calls register for VoIP pushes, and what the system runs
     /// at launch, which may call them, was not read.
     private static func mayBeRegisteredElsewhere(_ bundle: AppFacts.Bundle) -> Bool {
-        let registrations = bundle.observations.filter { $0.subject == .voipRegistration }
+        let registrations = bundle.observations.filter { $0.subject.isVoIPRegistration }
         return bundle.sources?.holdsLaunch == false && !registrations.isEmpty
             && registrations.allSatisfy(\.isUncalled)
     }

@@ -125,7 +125,7 @@ extension AppRules {
             let message = "the entitlements lack `\(app.pushEntitlementName)`"
             let requests = app.observations.filter { seen in
                 !seen.isShared && !seen.isUncalled
-                    && (seen.subject.isRegistration || seen.subject == .voipRegistration)
+                    && (seen.subject.isRegistration || seen.subject.isVoIPRegistration)
                     // An app for iOS and macOS may request it on one of them only.
                     && (app.platform != .macOS || app.builds(seen))
             }

@@ -349,7 +349,7 @@ extension AppRules {
                 }
                 // Tasks of continued processing are registered on demand.
                 if let identifier, continued.contains(identifier) { continue }
-                if [.view, .scene, .afterLaunch].contains(occasion),
+                if occasion.isLate,
                     late.insert(seen.place.file).inserted
                 {
                     findings.suspect(

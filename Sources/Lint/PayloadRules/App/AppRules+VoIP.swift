@@ -7,7 +7,7 @@ extension AppRules {
             "CF008", .error, "VoIP pushes are only half configured",
             why: """
                 Without the mode iOS does not launch the app for a call, and App Review refuses a \
-                mode that is not used.
+                mode that is not used. A registry hands tokens and pushes to its delegate.
                 """,
             from: [.callServices, .backgroundModes],
             fix: "Have both: `voip` in UIBackgroundModes, and a PKPushRegistry for VoIP pushes.",
@@ -81,14 +81,23 @@ extension AppRules {
     ]
 
     private static func halfConfiguredVoIP(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for bundle in facts.bundles {
+            for seen in bundle.observations
+            where seen.subject == .fault(.pushRegistryWithoutDelegate) {
+                findings.suspect(
+                    bundle, at: seen.place,
+                    "the PKPushRegistry has no delegate: no token and no push reach the app",
+                    fix: "Set its delegate before its desiredPushTypes.")
+            }
+        }
         for app in facts.apps {
             let registration = app.observations.first {
-                $0.subject == .voipRegistration && !$0.isUncalled && app.builds($0)
+                $0.subject.isVoIPRegistration && !$0.isUncalled && app.builds($0)
             }
             if let mode = app.mode(.voip) {
                 if registration == nil, app.platform != .watchOS, app.sources?.isComplete == true,
                     let dead = app.observations.first(where: {
-                        $0.subject == .voipRegistration && !$0.isShared && app.builds($0)
+                        $0.subject.isVoIPRegistration && !$0.isShared && app.builds($0)
                     })
                 {
                     findings.suspect(
@@ -100,9 +109,19 @@ extension AppRules {
                 }
                 // An app that makes calls without pushes needs the mode for CallKit.
                 let isPushedTo = facts.sends(.voip, to: app)
-                guard app.platform != .watchOS, app.lacks({ $0 == .voipRegistration }),
-                    isPushedTo || app.lacks({ $0 == .callInterface })
-                else { continue }
+                guard app.platform != .watchOS, app.lacks(\.isVoIPRegistration) else { continue }
+                let registry = app.observations.first {
+                    $0.subject == .pushRegistry && !$0.isUncalled && app.builds($0)
+                }
+                if let registry, app.lacks({ $0 == .otherPushTypes }) {
+                    findings.suspect(
+                        app, at: registry.place,
+                        "a PKPushRegistry is made, and nothing sets its desiredPushTypes: no "
+                            + "token and no push come",
+                        fix: "Set them to VoIP, behind the registry's delegate.")
+                    continue
+                }
+                guard isPushedTo || app.lacks({ $0 == .callInterface }) else { continue }
                 findings.suspect(
                     app, at: mode.place,
                     "UIBackgroundModes has `voip`, and no source text registers for VoIP pushes")
@@ -113,7 +132,7 @@ extension AppRules {
                         app, at: misspelt?.place ?? place,
                         "the server sends VoIP pushes, and UIBackgroundModes lacks `voip`",
                         fix: "Add `voip` to UIBackgroundModes.")
-                    if app.platform != .watchOS, app.lacks({ $0 == .voipRegistration }) {
+                    if app.platform != .watchOS, app.lacks(\.isVoIPRegistration) {
                         findings.suspect(
                             app, at: place,
                             "the server sends VoIP pushes, and no source text registers for them",
@@ -131,13 +150,13 @@ extension AppRules {
 
     private static func unreportedCalls(_ facts: AppFacts, _ findings: inout AppFindings) {
         for bundle in facts.bundles {
-            let registrations = bundle.observations.filter { $0.subject == .voipRegistration }
+            let registrations = bundle.observations.filter { $0.subject.isVoIPRegistration }
             // No push comes to an app that never registers.
             guard registrations.isEmpty || registrations.contains(where: { !$0.isUncalled }) else {
                 continue
             }
             let start = bundle.observations.first {
-                $0.subject == .voipRegistration && !$0.isUncalled || $0.subject.isVoIPHandler
+                $0.subject.isVoIPRegistration && !$0.isUncalled || $0.subject.isVoIPHandler
             }
             if let start, bundle.lacks({ $0 == .callInterface }) {
                 findings.suspect(

@@ -49,7 +49,7 @@ extension AppRules {
             why: "A launch in the background connects no scene and shows no view.",
             from: [.backgroundTasks],
             fix: "Move it to the app delegate, or to the initialiser of the App.",
-            check: workInScenes),
+            check: lateWork),
     ]
 
     /// Whether iOS may call the handler of background fetch: without its mode it never does, and
@@ -103,6 +103,26 @@ extension AppRules {
         }
     }
 
+    private static func lateWork(_ facts: AppFacts, _ findings: inout AppFindings) {
+        workInScenes(facts, &findings)
+        for bundle in facts.bundles where bundle.sources?.isComplete == true {
+            let registrations = bundle.observations.filter {
+                $0.subject.isVoIPRegistration && !$0.isUncalled && bundle.mayRun($0)
+            }
+            let late: [SourceObservation.Subject] = [
+                .voipRegistration(.scene), .voipRegistration(.view), .voipRegistration(.event),
+            ]
+            guard let first = registrations.first, bundle.builds(first),
+                registrations.allSatisfy({ late.contains($0.subject) })
+            else { continue }
+            findings.suspect(
+                bundle, at: first.place,
+                "the app registers for VoIP pushes only once it is in use, and not when a push "
+                    + "launches it",
+                fix: "Make the PKPushRegistry when the app launches.")
+        }
+    }
+
     private static func workInScenes(_ facts: AppFacts, _ findings: inout AppFindings) {
         for bundle in facts.bundles {
             let hasOtherHandler = bundle.shows {
@@ -119,8 +139,9 @@ extension AppRules {
                         bundle, at: seen.place,
                         "a scene's delegate handles remote notifications, and the app's does not",
                         fix: "Move the handler to the app delegate.")
-                case .remoteNotificationRegistration(.view)
-                where !registersElsewhere && facts.wantsSilentPushes(bundle):
+                case .remoteNotificationRegistration(let occasion)
+                where [.view, .viewController].contains(occasion) && !registersElsewhere
+                    && facts.wantsSilentPushes(bundle):
                     findings.suspect(
                         bundle, at: seen.place,
                         "the app registers for remote notifications only when a view appears",

@@ -32,8 +32,12 @@ public struct SourceObservation: Hashable, Sendable {
         case afterLaunch
         /// In a scene's delegate.
         case scene
-        /// When a view appears.
+        /// When a view of SwiftUI appears.
         case view
+        /// When a view controller loads or shows its view.
+        case viewController
+        /// When the user or the system starts something in an app that has launched.
+        case event
         /// Only after the user has allowed alerts.
         case permission
         /// Only if a flag is not set.
@@ -42,6 +46,11 @@ public struct SourceObservation: Hashable, Sendable {
         case elsewhere
         /// In a function without information about it.
         case unknown
+
+        /// Whether the launch is over.
+        public var isLate: Bool {
+            [.view, .viewController, .scene, .event, .afterLaunch].contains(self)
+        }
     }
 
     /// The kinds of background tasks.
@@ -73,8 +82,12 @@ public struct SourceObservation: Hashable, Sendable {
         /// A device token whose length is compared with a number or a pattern.
         case fixedTokenLength
 
-        /// `PKPushRegistry` with VoIP pushes.
-        case voipRegistration
+        /// A `PKPushRegistry` that is made.
+        case pushRegistry
+        /// Its push types, which are not those of VoIP pushes or not known.
+        case otherPushTypes
+        /// A `PKPushRegistry` that asks for VoIP pushes.
+        case voipRegistration(Occasion)
         /// A handler for VoIP pushes, and whether it has a `PKVoIPPushMetadata` parameter.
         case voipHandler(takesMetadata: Bool)
         /// A handler for VoIP pushes that reports no call, and calls nothing that could.
@@ -143,6 +156,11 @@ public struct SourceObservation: Hashable, Sendable {
         case endOfSessionEvents
         /// A fault that the source text itself shows.
         case fault(Fault)
+
+        /// Whether this registers for VoIP pushes, at any time.
+        public var isVoIPRegistration: Bool {
+            if case .voipRegistration = self { true } else { false }
+        }
     }
 
     /// Whether the text of one file proves it, regardless of the app.
@@ -157,6 +175,8 @@ public struct SourceObservation: Hashable, Sendable {
 
     /// Faults in background work that the text of one file shows.
     public enum Fault: String, Hashable, Sendable, CaseIterable {
+        /// A `PKPushRegistry` without a delegate.
+        case pushRegistryWithoutDelegate
         /// A path through a handler of VoIP pushes without a reported call.
         case voipPathWithoutReport
         /// A path without a report in such a handler, which does not complete there either.

@@ -12,27 +12,39 @@ extension AppCase {
 
     static let voip: [AppCase] = [
         source("CF008", "mode only", [], info: Plist.modes("voip"), .warning),
-        source("CF008", "registration only", [.voipRegistration], info: [:], .warning),
+        source("CF008", "registration only", [.voipRegistration(.unknown)], info: [:], .warning),
         AppCase("CF008", "sent", .app([.voip], info: Plist.modes("fetch")), .error),
         source(
             "CF008", "calls without the pushes that are sent", [.callInterface],
             info: Plist.modes("voip"), sends: [.voip], .warning),
         source("CF008", "sent, and neither is there", [], info: [:], sends: [.voip], .error),
         source("CF008", "calls without pushes", [.callInterface], info: Plist.modes("voip"), nil),
-        source("CF008", "both", [.voipRegistration], info: Plist.modes("voip"), nil),
+        source("CF008", "both", [.voipRegistration(.unknown)], info: Plist.modes("voip"), nil),
         source("CF008", "neither", [], nil),
+        source("CF008", "no delegate", [.fault(.pushRegistryWithoutDelegate)], .warning),
+        source(
+            "CF008", "no push types", [.pushRegistry, .callInterface], info: Plist.modes("voip"),
+            .warning),
+        source(
+            "CF008", "push types of a variable", [.pushRegistry, .otherPushTypes, .callInterface],
+            info: Plist.modes("voip"), nil),
 
-        source("CF009", "no CallKit", [.voipRegistration], .warning),
+        source("CF009", "no CallKit", [.voipRegistration(.unknown)], .warning),
         source(
             "CF009", "idle handler",
-            [.voipRegistration, oldHandler, .voipHandlerWithoutReport, .callInterface], .warning),
+            [.voipRegistration(.unknown), oldHandler, .voipHandlerWithoutReport, .callInterface],
+            .warning),
         source(
             "CF009", "an empty one alone",
-            [.voipRegistration, oldHandler, .emptyVoIPHandler, .callInterface], .warning),
+            [.voipRegistration(.unknown), oldHandler, .emptyVoIPHandler, .callInterface], .warning),
         source(
             "CF009", "an empty one beside another",
-            [.voipRegistration, oldHandler, .emptyVoIPHandler, oldHandler, .callInterface], nil),
-        source("CF009", "reported", [.voipRegistration, oldHandler, .callInterface], nil),
+            [
+                .voipRegistration(.unknown), oldHandler, .emptyVoIPHandler, oldHandler,
+                .callInterface,
+            ], nil),
+        source(
+            "CF009", "reported", [.voipRegistration(.unknown), oldHandler, .callInterface], nil),
 
         source("CF010", "late", [oldHandler, .lateReport, .callInterface], .warning),
         source("CF010", "at once", [oldHandler, .callInterface], nil),

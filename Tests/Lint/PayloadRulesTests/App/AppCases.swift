@@ -70,6 +70,18 @@ extension AppCase {
         source("CF004", "scene delegate", [sceneHandler], .warning),
         source("CF004", "both delegates", [sceneHandler, handler], nil),
         source("CF004", "task in a view, which is CF021's", [.registeredTask("a", .view)], nil),
+        source("CF004", "calls in a scene", [.voipRegistration(.scene)], .warning),
+        source(
+            "CF004", "calls with a tap, and in a view",
+            [.voipRegistration(.event), .voipRegistration(.view)], .warning),
+        source(
+            "CF004", "calls in a scene, and where the launch may come",
+            [.voipRegistration(.scene), .voipRegistration(.unknown)], nil),
+        source("CF004", "calls soon after the launch", [.voipRegistration(.afterLaunch)], nil),
+        source("CF004", "calls by a controller", [.voipRegistration(.viewController)], nil),
+        source(
+            "CF004", "token in a controller", [.remoteNotificationRegistration(.viewController)],
+            info: Plist.modes("remote-notification"), .warning),
         source(
             "CF004", "token in a view", [.remoteNotificationRegistration(.view)],
             info: Plist.modes("remote-notification"), .warning),
@@ -160,11 +172,12 @@ extension AppCase {
             .app(info: Plist.modes("remote-notification"), entitlements: [:], platform: .macOS),
             nil),
         AppCase(
-            "CF005", "source text", .app(entitlements: [:], seen: [.voipRegistration]), .warning),
+            "CF005", "source text", .app(entitlements: [:], seen: [.voipRegistration(.unknown)]),
+            .warning),
         AppCase(
             "CF005", "macOS, asked for on iOS alone",
             .conditional(
-                .app(entitlements: [:], seen: [.voipRegistration], platform: .macOS),
+                .app(entitlements: [:], seen: [.voipRegistration(.unknown)], platform: .macOS),
                 isBuiltForIOS: true), nil),
         AppCase(
             "CF005", "macOS, iOS's name",

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Reads the registries that apps register for VoIP pushes with.
+extension SourceReader {
+    /// Reads `registry.desiredPushTypes = [.voIP]`, `[registry setDesiredPushTypes:types]`.
+    mutating func readPushTypes(_ index: Int) {
+        guard text.sees("=", at: index + 1) || text.sees(":", at: index + 1) else { return }
+        let line = text.tokens[index].position.line
+        let value = text.tokens[(index + 2)...].prefix(AuditLimits.headWords)
+            .prefix { $0.position.line <= line + 3 && !$0.isMark("}") }
+        guard value.contains(where: { $0.isName("voIP") || $0.isName("PKPushTypeVoIP") }) else {
+            see(.otherPushTypes, at: index)
+            return
+        }
+        var occasion = lateOccasion(of: index)
+        let function = occasion == .unknown ? calledFunction(around: index) : nil
+        // A controller of the first view loads it at each launch of an app without scenes.
+        if occasion == .viewController { occasion = .unknown }
+        see(.voipRegistration(occasion), at: index)
+        if function != nil { noteCallers(of: index) }
+    }
+
+    /// Reads where a registry is made: `PKPushRegistry(queue: .main)`, `[[PKPushRegistry alloc]
+    /// initWithQueue:queue]`, `[PKPushRegistry new]`.
+    mutating func readPushRegistry(_ index: Int) {
+        let start: Int
+        if text.isObjectiveC {
+            guard let word = text[index + 1], word.isName("alloc") || word.isName("new"),
+                text.sees("[", at: index - 1)
+            else { return }
+            start = word.isName("alloc") ? index - 2 : index - 1
+        } else {
+            let isMade = text.sees("(", at: index + 1) || text.sees(".", "init", "(", at: index + 1)
+            guard isMade, !text.sees("extension", at: index - 1) else { return }
+            start = text.sees("PushKit", ".", at: index - 2) ? index - 2 : index
+        }
+        see(.pushRegistry, at: index)
+        guard text.sees("=", at: start - 1), let name = registryName(before: start - 1),
+            let isOnlyHere = hasNoDelegate(registry: name)
+        else { return }
+        see(.fault(.pushRegistryWithoutDelegate), at: index)
+        if !isOnlyHere { digest.entries[digest.entries.count - 1].unusedNames = [name] }
+    }
+
+    /// The name that gets a registry: `let registry =`, `self.registry =`, `registry:
+    /// PKPushRegistry =`.
+    private func registryName(before equals: Int) -> String? {
+        var index = equals - 1
+        if text.sees("?", at: index) || text.sees("!", at: index) { index -= 1 }
+        if text.sees("PKPushRegistry", at: index), text.sees(":", at: index - 1) { index -= 2 }
+        guard let name = text[index], name.isName else { return nil }
+        guard text.sees(".", at: index - 1) else { return name.text }
+        return text.sees("self", at: index - 2) ? name.text : nil
+    }
+
+    /// Whether nothing in this file gives a registry of this name a delegate, nor hands it on.
+    /// `true` if no other file can, `nil` if this one does or may.
+    private func hasNoDelegate(registry name: String) -> Bool? {
+        let bare = name.hasPrefix("_") ? String(name.dropFirst()) : name
+        let names: Set = text.isObjectiveC ? [bare, "_" + bare] : [name]
+        var declarations: [Bool] = []
+        for name in names {
+            for index in text.places(of: name) {
+                switch use(ofRegistry: index) {
+                case .delegate, .other: return nil
+                case .declaration(let isOwn): declarations.append(isOwn)
+                case .plain: continue
+                }
+            }
+        }
+        return !declarations.isEmpty && !declarations.contains(false)
+    }
+
+    /// What is done with a registry where it is named.
+    private enum RegistryUse {
+        /// It is declared, so that other files may name it or not.
+        case declaration(isOwn: Bool)
+        /// It gets a delegate.
+        case delegate
+        /// Something that gives it none.
+        case plain
+        /// Something that may give it one.
+        case other
+    }
+
+    private func use(ofRegistry index: Int) -> RegistryUse {
+        if text.isLabel(index) { return .plain }
+        if let before = text[index - 1], before.isName("let") || before.isName("var") {
+            // A local variable, or a property.
+            guard isInType(index) else { return .declaration(isOwn: true) }
+            let words = modifiers(before: index - 1)
+            return .declaration(
+                isOwn: words.contains("private") || words.contains("fileprivate"))
+        }
+        var end = index + 1
+        while text.sees("?", at: end) || text.sees("!", at: end) { end += 1 }
+        if text.sees(".", at: end) {
+            return text.sees("delegate", at: end + 1) ? .delegate : .plain
+        }
+        // A parameter of the delegate's functions has the same name more often than not.
+        if text.sees(":", "PKPushRegistry", at: index + 1) { return .plain }
+        if text.sees("PKPushRegistry", "*", at: index - 2) {
+            // A variable, or a property.
+            return .declaration(isOwn: text.sees("=", at: index + 1))
+        }
+        if text.sees("=", at: end) || text.sees("==", at: end) || text.sees("!=", at: end) {
+            return .plain
+        }
+        // `self.registry = registry`
+        if text.sees("=", at: index - 1), text[index - 2]?.text == text.tokens[index].text {
+            return .plain
+        }
+        guard text.isObjectiveC else { return .other }
+        if text.sees("PKPushRegistry", "*", ")", at: index - 3) { return .plain }
+        let receiver = text.sees("self", ".", at: index - 2) ? index - 2 : index
+        guard text.sees("[", at: receiver - 1), let message = text[index + 1], message.isName else {
+            return .other
+        }
+        return message.text == "setDelegate" ? .delegate : .plain
+    }
+
+    /// Whether a token is in a type, and in no function of it.
+    private func isInType(_ index: Int) -> Bool {
+        for scope in text.scopes(around: index) {
+            if case .type = scope.kind { return true }
+            return false
+        }
+        return false
+    }
+}

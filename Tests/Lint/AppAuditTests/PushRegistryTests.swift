@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Registries for VoIP pushes: when they are made, and whether they have a delegate.
+@Suite("Push registries")
+struct PushRegistryTests: SourceFaultSuite {
+    private static let types = "registry.desiredPushTypes = [.voIP]\n"
+    private static let made = "registry = PKPushRegistry(queue: .main)\n"
+    private static let service =
+        "final class Calls: NSObject, PKPushRegistryDelegate {\nstatic let shared = Calls()\n"
+        + "private var registry: PKPushRegistry!\nfunc configure() {\n\(made)"
+        + "registry.delegate = self\n\(types)}\n}\n"
+
+    private static func occasion(_ files: [String: String]) throws -> [SourceObservation.Occasion] {
+        try OccasionTests.subjects(files).compactMap {
+            if case .voipRegistration(let occasion) = $0 { occasion } else { nil }
+        }
+    }
+
+    @Test(
+        "one that is made only once the app is in use",
+        arguments: [
+            "class A { func applicationDidBecomeActive(_ a: A) { Calls.shared.configure() } }",
+            "class A { func applicationDidEnterBackground(_ a: A) { Calls.shared.configure() } }",
+            "class V: UIViewController { @IBAction func tap(_ s: Any) { "
+                + "Calls.shared.configure() } }",
+            "struct V: View { var body: some View { Button(\"a\") { Calls.shared.configure() } } }",
+        ])
+    func event(caller: String) throws {
+        #expect(try Self.occasion(["A.swift": caller, "B.swift": Self.service]) == [.event])
+        let launch =
+            "class D { func application(_ a: A, didFinishLaunchingWithOptions o: O) -> Bool {\n"
+            + "Calls.shared.configure()\nreturn true } }"
+        #expect(
+            try Self.occasion(["A.swift": caller, "B.swift": Self.service, "C.swift": launch])
+                == [.unknown])
+    }
+
+    @Test(
+        "one that is made at each launch, or may be",
+        arguments: [
+            // The first view of an app without scenes is loaded at each launch.
+            "class V: UIViewController { override func viewDidLoad() { "
+                + "Calls.shared.configure() } }",
+            "class A { func application(_ a: A, didFinishLaunchingWithOptions o: O) -> Bool {\n"
+                + "DispatchQueue.main.async { Calls.shared.configure() }\nreturn true } }",
+            // The token for other pushes comes at each launch.
+            "class A { func application(_ a: A, didRegisterForRemoteNotificationsWithDeviceToken "
+                + "t: Data) { Calls.shared.configure() } }",
+            "class A { func signedIn() { Calls.shared.configure() } }",
+            "class A { func f() { center.add { Calls.shared.configure() } } }",
+            "class V: UIViewController {\n"
+                + "override func viewDidLoad() { Calls.shared.configure() }\n"
+                + "@IBAction func tap(_ s: Any) { Calls.shared.configure() }\n}",
+        ])
+    func launch(caller: String) throws {
+        let found = try Self.occasion(["A.swift": caller, "B.swift": Self.service])
+        #expect(!found.contains { [.event, .view, .scene].contains($0) })
+    }
+
+    @Test("views of SwiftUI and scenes appear only in the foreground")
+    func views() throws {
+        let view =
+            "struct V: View { var body: some View { T().onAppear { Calls.shared.configure() } } }"
+        #expect(try Self.occasion(["A.swift": view, "B.swift": Self.service]) == [.view])
+        let scene =
+            "class S: UIResponder, UIWindowSceneDelegate {\nfunc scene(_ s: UIScene, willConnectTo "
+            + "n: N, options o: O) { Calls.shared.configure() } }"
+        #expect(try Self.occasion(["A.swift": scene, "B.swift": Self.service]) == [.scene])
+    }
+
+    private static func lacksDelegate(_ source: String, _ path: String = "a.swift") -> Bool {
+        faults(source, path).contains(.pushRegistryWithoutDelegate)
+    }
+
+    @Test(
+        "one without a delegate",
+        arguments: [
+            "class A { private var registry: PKPushRegistry?\nfunc f() {\n\(made)\(types)} }",
+            "class A { private let registry = PKPushRegistry(queue: nil)\n"
+                + "init() { self.registry.desiredPushTypes = [.voIP] } }",
+            "class A { private var registry: PKPushRegistry?\nfunc f() {\nlet \(made)\(types)"
+                + "self.registry = registry\n} }",
+            "func f() {\nlet \(made)\(types)}",
+            "class A { private var registry: PKPushRegistry! = PKPushRegistry(queue: .main)\n"
+                + "func f() { registry.desiredPushTypes = [.voIP]\ncenter.delegate = self }\n"
+                + "func pushRegistry(_ registry: PKPushRegistry, didUpdate c: C) { } }",
+        ])
+    func withoutDelegate(source: String) {
+        #expect(Self.lacksDelegate(source))
+        let given = source.replacing(
+            "registry.desired", with: "registry.delegate = self\nregistry.desired")
+        #expect(!Self.lacksDelegate(given))
+    }
+
+    @Test(
+        "one that may get a delegate elsewhere",
+        arguments: [
+            "class A { private var registry: PKPushRegistry!\nfunc f() {\n\(made)\(types)"
+                + "setUp(registry)\n} }",
+            "func make() -> PKPushRegistry {\nlet \(made)\(types)return registry\n}",
+            "class A { private lazy var registry: PKPushRegistry = {\nlet r = "
+                + "PKPushRegistry(queue: "
+                + ".main)\nr.delegate = self\nreturn r\n}()\nfunc f() { \(types)} }",
+            "class A { private var registry: PKPushRegistry!\nfunc f() {\n\(made)\(types)"
+                + "let other = registry\nother?.delegate = self\n} }",
+            "class A { private var registry: PKPushRegistry!\nfunc f() {\n\(made)\(types)"
+                + "registry?.delegate = self\n} }",
+            "class A { func f() { PKPushRegistry(queue: .main).delegate = self } }",
+            "class A { private var registry: PKPushRegistry!\nfunc f() {\n\(made)\(types)"
+                + "registry.setValue(self, forKey: \"delegate\")\nwatch([registry])\n} }",
+            "class A { func f() { keep(PKPushRegistry(queue: .main)) } }",
+            "extension PKPushRegistry { func f() { delegate = x } }",
+        ])
+    func delegateElsewhere(source: String) { #expect(!Self.lacksDelegate(source)) }
+
+    @Test("a property that another file may give a delegate")
+    func otherFiles() throws {
+        let source =
+            "class A { var registry: PKPushRegistry!\ninit() {\n\(Self.made)\(Self.types)} }"
+        let fault = SourceObservation.Subject.fault(.pushRegistryWithoutDelegate)
+        #expect(try OccasionTests.subjects(["A.swift": source]).contains(fault))
+        let other = "func g() { a.registry.delegate = self }"
+        #expect(try !OccasionTests.subjects(["A.swift": source, "B.swift": other]).contains(fault))
+    }
+
+    @Test("registries in Objective-C")
+    func objectiveC() {
+        func source(_ delegate: String, _ property: String = "") -> String {
+            "@interface A ()\n@property (nonatomic, strong) PKPushRegistry *registry;\n@end\n"
+                + "@implementation A\n- (void)start {\n"
+                + "self.registry = [[PKPushRegistry alloc] initWithQueue:nil];\n\(delegate)"
+                + "self.registry.desiredPushTypes = [NSSet setWithObject:PKPushTypeVoIP];\n}\n"
+                + "- (void)pushRegistry:(PKPushRegistry *)registry didUpdatePushCredentials:(C *)c "
+                + "forType:(PKPushType)t { }\n@end\n"
+        }
+        #expect(Self.lacksDelegate(source(""), "a.m"))
+        for delegate in [
+            "self.registry.delegate = self;\n", "[self.registry setDelegate:self];\n",
+            "[_registry setDelegate:self];\n", "_registry.delegate = self;\n",
+            "[self prepare:self.registry];\n", "PKPushRegistry *other = self.registry;\n",
+        ] {
+            #expect(!Self.lacksDelegate(source(delegate), "a.m"))
+        }
+        let text = SourceText(
+            Array(
+                "@implementation A\n- (void)s { [r setDesiredPushTypes:[NSSet setWithObject:"
+                    .utf8) + Array("PKPushTypeVoIP]]; }\n@end".utf8), path: "a.m")
+        #expect(
+            SourceReader.observations(in: text, SourceConstants()).contains {
+                $0.subject.isVoIPRegistration
+            })
+    }
+}
