@@ -78,7 +78,7 @@ extension SourceReader {
     }
 
     /// Whether a function is a default of a protocol of this file, which the system does not call.
-    private func isOfProtocol(_ scope: SourceScope) -> Bool {
+    func isOfProtocol(_ scope: SourceScope) -> Bool {
         guard let type = text.type(around: scope.head) else { return false }
         return text.places(of: type.name).contains { text.sees("protocol", at: $0 - 1) }
     }

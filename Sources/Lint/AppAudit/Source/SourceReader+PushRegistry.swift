@@ -2,7 +2,7 @@
 
 import PayloadRules
 
-/// Reads the registries that apps register for VoIP pushes with.
+/// Reads the registries that apps register for VoIP pushes with, and the providers of their calls.
 extension SourceReader {
     /// Reads `registry.desiredPushTypes = [.voIP]`, `[registry setDesiredPushTypes:types]`.
     mutating func readPushTypes(_ index: Int) {
@@ -22,48 +22,59 @@ extension SourceReader {
         if function != nil { noteCallers(of: index) }
     }
 
-    /// Reads where a registry is made: `PKPushRegistry(queue: .main)`, `[[PKPushRegistry alloc]
-    /// initWithQueue:queue]`, `[PKPushRegistry new]`.
+    /// Reads where a registry is made.
     mutating func readPushRegistry(_ index: Int) {
-        let start: Int
-        if text.isObjectiveC {
-            guard let word = text[index + 1], word.isName("alloc") || word.isName("new"),
-                text.sees("[", at: index - 1)
-            else { return }
-            start = word.isName("alloc") ? index - 2 : index - 1
-        } else {
-            let isMade = text.sees("(", at: index + 1) || text.sees(".", "init", "(", at: index + 1)
-            guard isMade, !text.sees("extension", at: index - 1) else { return }
-            start = text.sees("PushKit", ".", at: index - 2) ? index - 2 : index
-        }
+        guard startOfMaking(index) != nil else { return }
         see(.pushRegistry, at: index)
-        guard text.sees("=", at: start - 1), let name = registryName(before: start - 1),
-            let isOnlyHere = hasNoDelegate(registry: name)
+        readMaking(of: "PKPushRegistry", index, .pushRegistryWithoutDelegate)
+    }
+
+    /// Reads whether an object of a type that is made gets a delegate.
+    mutating func readMaking(of type: String, _ index: Int, _ fault: SourceObservation.Fault) {
+        guard let start = startOfMaking(index), text.sees("=", at: start - 1),
+            let name = nameOfMade(type, before: start - 1),
+            let isOnlyHere = hasNoDelegate(name, type)
         else { return }
-        see(.fault(.pushRegistryWithoutDelegate), at: index)
+        see(.fault(fault), at: index)
         if !isOnlyHere { digest.entries[digest.entries.count - 1].unusedNames = [name] }
     }
 
-    /// The name that gets a registry: `let registry =`, `self.registry =`, `registry:
+    /// The start of the expression that makes an object: `PKPushRegistry(queue: .main)`,
+    /// `[[PKPushRegistry alloc] initWithQueue:queue]`, `[PKPushRegistry new]`.
+    private func startOfMaking(_ index: Int) -> Int? {
+        if text.isObjectiveC {
+            guard let word = text[index + 1], word.isName("alloc") || word.isName("new"),
+                text.sees("[", at: index - 1)
+            else { return nil }
+            return word.isName("alloc") ? index - 2 : index - 1
+        }
+        let isMade = text.sees("(", at: index + 1) || text.sees(".", "init", "(", at: index + 1)
+        guard isMade else { return nil }
+        let hasModule =
+            text.sees("PushKit", ".", at: index - 2) || text.sees("CallKit", ".", at: index - 2)
+        return hasModule ? index - 2 : index
+    }
+
+    /// The name that gets an object: `let registry =`, `self.registry =`, `registry:
     /// PKPushRegistry =`.
-    private func registryName(before equals: Int) -> String? {
+    private func nameOfMade(_ type: String, before equals: Int) -> String? {
         var index = equals - 1
         if text.sees("?", at: index) || text.sees("!", at: index) { index -= 1 }
-        if text.sees("PKPushRegistry", at: index), text.sees(":", at: index - 1) { index -= 2 }
+        if text.sees(type, at: index), text.sees(":", at: index - 1) { index -= 2 }
         guard let name = text[index], name.isName else { return nil }
         guard text.sees(".", at: index - 1) else { return name.text }
         return text.sees("self", at: index - 2) ? name.text : nil
     }
 
-    /// Whether nothing in this file gives a registry of this name a delegate, nor hands it on.
+    /// Whether nothing in this file gives an object of this name a delegate, nor hands it on.
     /// `true` if no other file can, `nil` if this one does or may.
-    private func hasNoDelegate(registry name: String) -> Bool? {
+    private func hasNoDelegate(_ name: String, _ type: String) -> Bool? {
         let bare = name.hasPrefix("_") ? String(name.dropFirst()) : name
         let names: Set = text.isObjectiveC ? [bare, "_" + bare] : [name]
         var declarations: [Bool] = []
         for name in names {
             for index in text.places(of: name) {
-                switch use(ofRegistry: index) {
+                switch use(ofMade: index, type) {
                 case .delegate, .other: return nil
                 case .declaration(let isOwn): declarations.append(isOwn)
                 case .plain: continue
@@ -73,8 +84,8 @@ extension SourceReader {
         return !declarations.isEmpty && !declarations.contains(false)
     }
 
-    /// What is done with a registry where it is named.
-    private enum RegistryUse {
+    /// What is done with an object where it is named.
+    private enum MadeUse {
         /// It is declared, so that other files may name it or not.
         case declaration(isOwn: Bool)
         /// It gets a delegate.
@@ -85,8 +96,8 @@ extension SourceReader {
         case other
     }
 
-    private func use(ofRegistry index: Int) -> RegistryUse {
-        if text.isLabel(index) { return .plain }
+    private func use(ofMade index: Int, _ type: String) -> MadeUse {
+        if text.isLabel(index) || text.sees("func", at: index - 1) { return .plain }
         if let before = text[index - 1], before.isName("let") || before.isName("var") {
             // A local variable, or a property.
             guard isInType(index) else { return .declaration(isOwn: true) }
@@ -97,11 +108,13 @@ extension SourceReader {
         var end = index + 1
         while text.sees("?", at: end) || text.sees("!", at: end) { end += 1 }
         if text.sees(".", at: end) {
-            return text.sees("delegate", at: end + 1) ? .delegate : .plain
+            let isGiven =
+                text.sees("delegate", at: end + 1) || text.sees("setDelegate", at: end + 1)
+            return isGiven ? .delegate : .plain
         }
         // A parameter of the delegate's functions has the same name more often than not.
-        if text.sees(":", "PKPushRegistry", at: index + 1) { return .plain }
-        if text.sees("PKPushRegistry", "*", at: index - 2) {
+        if text.sees(":", type, at: index + 1) { return .plain }
+        if text.sees(type, "*", at: index - 2) {
             // A variable, or a property.
             return .declaration(isOwn: text.sees("=", at: index + 1))
         }
@@ -113,7 +126,7 @@ extension SourceReader {
             return .plain
         }
         guard text.isObjectiveC else { return .other }
-        if text.sees("PKPushRegistry", "*", ")", at: index - 3) { return .plain }
+        if text.sees(type, "*", ")", at: index - 3) { return .plain }
         let receiver = text.sees("self", ".", at: index - 2) ? index - 2 : index
         guard text.sees("[", at: receiver - 1), let message = text[index + 1], message.isName else {
             return .other

@@ -125,6 +125,7 @@ struct SourceReader {
     private mutating func readFunction(_ head: SourceScope.FunctionHead, _ scope: SourceScope) {
         readNotificationHandler(head, scope)
         readVoIPHandler(head, scope)
+        readCallAction(scope)
         readTaskFunction(head, scope)
         readFetchHandler(head, scope)
         readDelegateClass(head, scope)
@@ -188,6 +189,9 @@ struct SourceReader {
         case "URLSession": readRepeatedSession(index)
         case "desiredPushTypes", "setDesiredPushTypes": readPushTypes(index)
         case "PKPushRegistry": readPushRegistry(index)
+        case "CXProvider" where text.scopes.contains(where: { callAction(of: $0) != nil }):
+            // One that only reports calls that have ended needs no delegate.
+            readMaking(of: name, index, .callsWithoutDelegate)
         case "performFetchWithCompletionHandler" where function(around: index) != nil:
             see(.legacyFetchCall, at: index)
         case "allowsBackgroundLocationUpdates"

@@ -70,6 +70,20 @@ extension AppRules {
             }
         },
         AppRule(
+            "CF053", .warning, "a path neither fulfils nor fails an action of CallKit",
+            why: """
+                CallKit waits for the action until its time is up, which may end the call; the \
+                system and the app then show different calls.
+                """,
+            from: [.callActions],
+            fix: "Call fulfill() or fail() on every path."
+        ) { facts, findings in
+            eachObservation(in: facts) { bundle, seen in
+                guard seen.subject == .fault(.actionLeftOpen) else { return }
+                findings.suspect(bundle, at: seen.place)
+            }
+        },
+        AppRule(
             "CF015", .error, "Push to Talk is only half configured",
             why: """
                 The channel manager cannot be made: missingBackgroundMode, missingEntitlement or \
@@ -88,6 +102,12 @@ extension AppRules {
                     bundle, at: seen.place,
                     "the PKPushRegistry has no delegate: no token and no push reach the app",
                     fix: "Set its delegate before its desiredPushTypes.")
+            }
+            for seen in bundle.observations where seen.subject == .fault(.callsWithoutDelegate) {
+                findings.suspect(
+                    bundle, at: seen.place,
+                    "the CXProvider has no delegate: no answer and no end of a call reach the app",
+                    fix: "Call setDelegate(_:queue:) before the first call is reported.")
             }
         }
         for app in facts.apps {

@@ -90,5 +90,7 @@ extension Evidence {
     static let tokenDescription = Evidence(
         "NSHipster, Apple Push Notification Device Tokens", .observed)
     static let variableTokens = Evidence("Apple, Xcode 14 Release Notes", .documented)
+    static let callActions = Evidence(
+        "Apple, CXAction, and provider(_:timedOutPerforming:)", .documented)
     static let callServices = Evidence("reading of callservicesd", .reverseEngineered)
 }

@@ -177,6 +177,10 @@ public struct SourceObservation: Hashable, Sendable {
     public enum Fault: String, Hashable, Sendable, CaseIterable {
         /// A `PKPushRegistry` without a delegate.
         case pushRegistryWithoutDelegate
+        /// A `CXProvider` without a delegate.
+        case callsWithoutDelegate
+        /// A path through the handler of an action of CallKit that neither fulfils nor fails it.
+        case actionLeftOpen
         /// A path through a handler of VoIP pushes without a reported call.
         case voipPathWithoutReport
         /// A path without a report in such a handler, which does not complete there either.

@@ -46,6 +46,10 @@ extension AppCase {
         source(
             "CF009", "reported", [.voipRegistration(.unknown), oldHandler, .callInterface], nil),
 
+        source("CF053", "left open", [.fault(.actionLeftOpen)], .warning),
+        source("CF053", "no fault", [.callInterface], nil),
+        source("CF008", "a provider without delegate", [.fault(.callsWithoutDelegate)], .warning),
+
         source("CF010", "late", [oldHandler, .lateReport, .callInterface], .warning),
         source("CF010", "at once", [oldHandler, .callInterface], nil),
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Reads the handlers of CallKit's actions.
+extension SourceReader {
+    /// What finds an action again that its handler kept by its identifier.
+    private static let lookups: Set = [
+        "pendingCallActions", "pendingCallActionsOfClass", "pendingTransactions",
+    ]
+
+    /// Reads a handler such as `provider(_:perform:)` for paths that leave its action open.
+    mutating func readCallAction(_ scope: SourceScope) {
+        guard let action = callAction(of: scope), action != "_", !isOfProtocol(scope),
+            !Self.lookups.contains(where: { !text.places(of: $0).isEmpty })
+        else { return }
+        var strictness = CompletionPaths.Strictness()
+        strictness.startsAnew = true
+        let body = text.content(ofBracket: scope.open)
+        let ends = Set(body.filter { text.tokens[$0].isName(action) && endsAction($0) })
+        let gaps = CompletionPaths(text, body: scope, strictness, settles: ends.contains).gaps
+        guard let gap = gaps.min() else { return }
+        see(.fault(.actionLeftOpen), at: gap)
+    }
+
+    /// The name of the action in a handler of a provider's delegate; `nil` for other scopes.
+    func callAction(of scope: SourceScope) -> String? {
+        guard case .function(let head) = scope.kind, head.name == "provider" else { return nil }
+        return head.parameters.first { parameter in
+            parameter.label.hasPrefix("perform")
+                && parameter.types.contains { $0.hasPrefix("CX") && $0.hasSuffix("Action") }
+        }?
+        .name
+    }
+
+    /// Whether an action is ended where it is named, or something else gets it that may.
+    private func endsAction(_ index: Int) -> Bool {
+        if text.isLabel(index) || text.sees(".", at: index - 1) { return false }
+        let next = index + 1
+        if text.sees(".", at: next) {
+            return ["fulfill", "fail"].contains { text[next + 1]?.text.hasPrefix($0) == true }
+        }
+        guard text.isObjectiveC, text.sees("[", at: index - 1), let message = text[next] else {
+            return true
+        }
+        return message.text.hasPrefix("fulfill") || message.text.hasPrefix("fail")
+    }
+}

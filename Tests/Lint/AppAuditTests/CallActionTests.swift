@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Handlers of CallKit's actions, and providers without a delegate.
+@Suite("Actions of CallKit")
+struct CallActionTests: SourceFaultSuite {
+    private static func isLeftOpen(_ body: String, _ rest: String = "") -> Bool {
+        faults(
+            "class A: NSObject, CXProviderDelegate {\nfunc provider(_ provider: CXProvider, "
+                + "perform action: CXEndCallAction) {\n\(body)\n}\n\(rest)\n}"
+        )
+        .contains(.actionLeftOpen)
+    }
+
+    @Test(
+        "a path that neither fulfils nor fails an action",
+        arguments: [
+            "", "calls[action.callUUID] = nil", "calls.end(id: action.callUUID)",
+            "guard let c = calls[action.callUUID] else { return }\nc.end()\naction.fulfill()",
+            "if let c = calls[action.callUUID] { c.end()\naction.fulfill() }",
+            "api.end { ok in\nif ok { action.fulfill() }\n}",
+            "do { try join(); action.fulfill() } catch { print(error) }",
+            "log(action: action.uuid)",
+        ])
+    func leftOpen(body: String) { #expect(Self.isLeftOpen(body)) }
+
+    @Test(
+        "an action that is ended, or handed on",
+        arguments: [
+            "action.fulfill()", "defer { action.fulfill() }\ncalls[action.callUUID] = nil",
+            "guard let c = calls[action.callUUID] else {\naction.fail()\nreturn\n}\nc.end()\n"
+                + "action.fulfill()",
+            "api.end { ok in\nif ok { action.fulfill() } else { action.fail() }\n}",
+            "api.end { [weak self] in self?.done()\naction.fulfill() }",
+            "Task {\ndo { try await join(); action.fulfill() } catch { action.fail() }\n}",
+            "finish(action)", "pending = action", "pending[action.callUUID] = action",
+            "delegate?.provider(self, didEnd: action)", "queue.async { self.end(action) }",
+            "action.fulfill(withDateEnded: Date())",
+            "session.end { [action] in finish() }", "actions.append(action)",
+            "center.post(name: n, object: action)", "fatalError()",
+        ])
+    func ended(body: String) { #expect(!Self.isLeftOpen(body)) }
+
+    @Test("an action that is found again by its identifier, and other functions")
+    func others() {
+        let later =
+            "func done(_ id: UUID) { provider.pendingCallActions(of: CXEndCallAction.self, "
+            + "withCall: id).forEach { $0.fulfill() } }"
+        #expect(!Self.isLeftOpen("ids.append(action.callUUID)", later))
+        let timedOut =
+            "func provider(_ provider: CXProvider, timedOutPerforming action: CXAction) { log() }"
+        #expect(!Self.isLeftOpen("action.fulfill()", timedOut))
+        let requirement =
+            "protocol P { func provider(_ provider: CXProvider, perform action: CXEndCallAction) }"
+        #expect(Self.faults(requirement) == [])
+    }
+
+    @Test("actions in Objective-C")
+    func objectiveC() {
+        func isLeftOpen(_ body: String) -> Bool {
+            Self.faults(
+                "@implementation A\n- (void)provider:(CXProvider *)provider performEndCallAction:"
+                    + "(CXEndCallAction *)action {\n\(body)\n}\n@end", "a.m"
+            )
+            .contains(.actionLeftOpen)
+        }
+        #expect(isLeftOpen("[self.calls removeObjectForKey:action.callUUID];"))
+        #expect(isLeftOpen("if (self.call == nil) { return; }\n[action fulfill];"))
+        #expect(isLeftOpen("[self endCall:[action callUUID]];"))
+        for body in [
+            "[action fulfill];", "[self end:action];", "self.action = action;",
+            "[action fulfillWithDateEnded:[NSDate date]];",
+            "if (self.call == nil) { [action fail]; return; }\n[action fulfill];",
+            "[api end:^{ [action fulfill]; }];",
+        ] {
+            #expect(!isLeftOpen(body))
+        }
+    }
+
+    @Test("a provider without a delegate")
+    func provider() {
+        func lacksDelegate(_ body: String, _ path: String = "a.swift") -> Bool {
+            Self.faults(body, path).contains(.callsWithoutDelegate)
+        }
+        func source(_ delegate: String) -> String {
+            "class A {\nprivate let provider: CXProvider\ninit() {\n"
+                + "provider = CXProvider(configuration: c)\n\(delegate)\n}\n"
+                + "func f() { provider.reportCall(with: id, endedAt: nil, reason: .failed) }\n"
+                + "func provider(_ provider: CXProvider, perform action: CXEndCallAction) { "
+                + "action.fulfill() }\n}"
+        }
+        #expect(lacksDelegate(source("")))
+        // One that only reports calls that have ended.
+        #expect(
+            !lacksDelegate(source("").replacing("perform action: CXEnd", with: "did end: CXEnd")))
+        for delegate in [
+            "provider.setDelegate(self, queue: nil)", "center.add(provider)",
+            "Self.shared = provider",
+        ] {
+            #expect(!lacksDelegate(source(delegate)))
+        }
+        let old =
+            "@interface A ()\n@property (nonatomic) CXProvider *provider;\n@end\n"
+            + "@implementation A\n- (id)init {\n"
+            + "_provider = [[CXProvider alloc] initWithConfiguration:c];\nreturn self;\n}\n"
+            + "- (void)provider:(CXProvider *)provider performEndCallAction:(CXEndCallAction *)a "
+            + "{ [a fulfill]; }\n@end"
+        #expect(lacksDelegate(old, "a.m"))
+        let given = old.replacing(
+            "return self", with: "[_provider setDelegate:self queue:nil];\nreturn self")
+        #expect(!lacksDelegate(given, "a.m"))
+    }
+}
