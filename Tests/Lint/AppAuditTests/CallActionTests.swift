@@ -19,7 +19,7 @@ struct CallActionTests: SourceFaultSuite {
     @Test(
         "a path that neither fulfils nor fails an action",
         arguments: [
-            "", "calls[action.callUUID] = nil", "calls.end(id: action.callUUID)",
+            "", "print(\"end\")", "calls[action.callUUID] = nil", "calls.end(id: action.callUUID)",
             "guard let c = calls[action.callUUID] else { return }\nc.end()\naction.fulfill()",
             "if let c = calls[action.callUUID] { c.end()\naction.fulfill() }",
             "api.end { ok in\nif ok { action.fulfill() }\n}",
@@ -42,6 +42,8 @@ struct CallActionTests: SourceFaultSuite {
             "action.fulfill(withDateEnded: Date())",
             "session.end { [action] in finish() }", "actions.append(action)",
             "center.post(name: n, object: action)", "fatalError()",
+            "call.end { [weak self, weak call] ok in\nguard let self = self, let call = call else {\n"
+                + "return\n}\naction.fulfill()\n}",
         ])
     func ended(body: String) { #expect(!Self.isLeftOpen(body)) }
 
@@ -57,6 +59,24 @@ struct CallActionTests: SourceFaultSuite {
         let requirement =
             "protocol P { func provider(_ provider: CXProvider, perform action: CXEndCallAction) }"
         #expect(Self.faults(requirement) == [])
+    }
+
+    @Test("handlers that do nothing")
+    func idle() {
+        func places(_ actions: String...) -> Int {
+            let handlers = actions.map {
+                "func provider(_ provider: CXProvider, perform action: CX\($0)CallAction) { }\n"
+            }
+            let text = SourceText(Array("class A {\n\(handlers.joined())}".utf8), path: "a.swift")
+            return SourceReader.observations(in: text, SourceConstants()).filter {
+                $0.subject == .fault(.actionLeftOpen)
+            }
+            .count
+        }
+        // They are one fault, and what calls cannot do never comes.
+        #expect(places("End", "SetMuted", "Answer") == 1)
+        #expect(places("Start", "SetHeld", "PlayDTMF", "SetGroup") == 0)
+        #expect(places("Start", "Answer") == 1)
     }
 
     @Test("actions in Objective-C")

@@ -62,12 +62,29 @@ extension CompletionPaths {
     }
 
     /// `guard let self`: the object that handles pushes lives as long as the app, unless it is a
-    /// screen.
+    /// screen. `guard let call = call` of a weak `call`: what calls the closure has the object.
     private func bindsSelf(_ index: Int) -> Bool {
-        text.tokens[index].isName("self") && text[index - 1]?.isName("let") == true
-            && text.type(around: index)?.inherited.contains {
+        guard text[index - 1]?.isName("let") == true, text.tokens[index].isName else {
+            return false
+        }
+        if text.tokens[index].text == "self" {
+            return text.type(around: index)?.inherited.contains {
                 $0.hasSuffix("ViewController")
             } != true
+        }
+        return isWeakInClosure(index)
+    }
+
+    /// Whether a name is in the captures of the closure around it: `{ [weak call] in`.
+    private func isWeakInClosure(_ index: Int) -> Bool {
+        for scope in text.scopes(around: index) {
+            guard case .closure = scope.kind else { continue }
+            guard text.sees("[", at: scope.open + 1) else { return false }
+            return text.content(ofBracket: scope.open + 1).contains {
+                text.tokens[$0].isName("weak") && text[$0 + 1]?.text == text.tokens[index].text
+            }
+        }
+        return false
     }
 
     /// The parts of a condition that commas, `&&` and `||` join.

@@ -20,7 +20,22 @@ extension SourceReader {
         let ends = Set(body.filter { text.tokens[$0].isName(action) && endsAction($0) })
         let gaps = CompletionPaths(text, body: scope, strictness, settles: ends.contains).gaps
         guard let gap = gaps.min() else { return }
+        if ends.isEmpty, onlyLogs(body, nil) {
+            // Several that do nothing are one fault.
+            let isKnown = digest.entries.contains {
+                $0.observation.subject == .fault(.actionLeftOpen)
+            }
+            guard !isKnown, comesUnasked(scope) else { return }
+        }
         see(.fault(.actionLeftOpen), at: gap)
+    }
+
+    /// Whether the system's own screen leads to the action of a handler, whatever calls can do.
+    private func comesUnasked(_ handler: SourceScope) -> Bool {
+        let actions = ["CXAnswerCallAction", "CXEndCallAction", "CXSetMutedCallAction"]
+        return (handler.head..<handler.open).contains { word in
+            actions.contains { text.tokens[word].isName($0) }
+        }
     }
 
     /// The name of the action in a handler of a provider's delegate; `nil` for other scopes.
