@@ -119,6 +119,76 @@ struct LatePathTests {
         return try OccasionTests.subjects(["Push.m": source]).contains(.lateReport)
     }
 
+    /// Whether a handler is told of that leaves the report to a closure for a function of another
+    /// file.
+    private static func isLate(behind function: String, _ body: String) throws -> Bool {
+        let source =
+            "final class Push: NSObject, PKPushRegistryDelegate {\n"
+            + "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith payload: "
+            + "PKPushPayload, for type: PKPushType, completion: @escaping () -> Void) {\n"
+            + "guard let invite = Invite(payload.dictionaryPayload) else {\n"
+            + "Calls.shared.reportUnknown { completion() }\nreturn\n}\n"
+            + body + "\n}\n}\n"
+        let backend =
+            "final class Backend {\nstatic let shared = Backend()\nprivate var cache: [Int: Call] = "
+            + "[:]\n\(function)\n}\n"
+        let files = try OccasionTests.subjects(["Push.swift": source, "Backend.swift": backend])
+        let isLate = files.contains(.lateReport)
+        let one = try OccasionTests.subjects(["All.swift": source + backend])
+        #expect(one.contains(.lateReport) == isLate)
+        return isLate
+    }
+
+    private static let asked = "Backend.shared.details(invite.id) { call in\n\(report)\n}"
+
+    private static func details(_ body: String) -> String {
+        "func details(_ id: Int, then done: @escaping (Call?) -> Void) {\n\(body)\n}"
+    }
+
+    private static let request =
+        "URLSession.shared.dataTask(with: url(id)) { data, _, _ in done(decode(data)) }.resume()"
+
+    @Test(
+        "a function of the app's runs the closure with the report only after a request or a pause",
+        arguments: [
+            details(request), details("guard id > 0 else { return }\n\(request)"),
+            details("DispatchQueue.main.asyncAfter(deadline: .now() + 2) { done(nil) }"),
+            details("load(id) { done($0) }") + "\nprivate func load(_ id: Int, done: @escaping "
+                + "(Call?) -> Void) {\n\(request)\n}",
+        ])
+    func lateInOther(function: String) throws {
+        #expect(try Self.isLate(behind: function, Self.asked))
+        #expect(
+            try Self.isLate(
+                behind: function,
+                "if invite.isKnown {\n\(Self.report)\n} else {\n"
+                    + "\(Self.asked)\n}"))
+        // It is reported before, or may be.
+        for other in [Self.report, "router.route(invite)", "Calls.shared.incoming = invite"] {
+            #expect(try !Self.isLate(behind: function, "\(other)\n\(Self.asked)"))
+        }
+        // What is reported later is another thing.
+        let change = Self.asked.replacing(
+            Self.report, with: "Calls.shared.reportChange(of: invite)")
+        #expect(try !Self.isLate(behind: function, "\(Self.report)\n\(change)"))
+    }
+
+    @Test(
+        "a function of the app's may run the closure with the report at once",
+        arguments: [
+            details("done(cache[id])"),
+            details("if let call = cache[id] { return done(call) }\n\(request)"),
+            details("queue.async { done(self.cache[id]) }"),
+            details("DispatchQueue.main.async { done(nil) }"), details("waiting.append(done)"),
+            details("store.load(id, done)"), details("Task { done(await self.call(id)) }"),
+            details("Calls.shared.reportIncoming(id)\n\(request)"),
+            details("DispatchQueue.main.asyncAfter(deadline: .now() + 0.1) { done(nil) }"),
+            "func details(_ id: Int, then done: (Call?) -> Void) { done(cache[id]) }",
+        ])
+    func promptInOther(function: String) throws {
+        #expect(try !Self.isLate(behind: function, Self.asked))
+    }
+
     @Test("the same in Objective-C")
     func objectiveC() throws {
         let report =
@@ -127,6 +197,8 @@ struct LatePathTests {
             "dispatch_after(dispatch_time(DISPATCH_TIME_NOW, 2 * NSEC_PER_SEC), "
             + "dispatch_get_main_queue(), ^{\n"
         #expect(try Self.isLateInObjectiveC("\(pause)\(report)\n});"))
+        let cast = pause.replacing("2 * NSEC_PER_SEC", with: "(int64_t)(2.5 * NSEC_PER_SEC)")
+        #expect(try Self.isLateInObjectiveC("\(cast)\(report)\n});"))
         #expect(
             try !Self.isLateInObjectiveC("\(report)\n\(pause)[[Calls shared] reportEnd:call];\n});")
         )

@@ -14,6 +14,9 @@ struct Handover: Hashable, Sendable {
         case push
         /// A closure that reports a call here, which the function may run too late.
         case report(AppPlace)
+        /// A closure that reports a call here, which the function may run only after a pause or a
+        /// request.
+        case answer(AppPlace)
     }
 
     struct Argument: Hashable, Sendable {
@@ -326,6 +329,9 @@ extension SourceReader {
         var isOpen = false
         let found = reader.receivers(of: handover, inSameFile: false)
         if found.count == 1, let (helper, names) = found.first {
+            if case .answer(let place) = handover.kind {
+                reader.seeLateReport(place, behind: names, in: helper, depth: 1, afterWait: true)
+            }
             if case .report(let place) = handover.kind {
                 reader.seeLateReport(place, behind: names, in: helper, depth: 1)
                 return Following(count: 1, digest: reader.digest)

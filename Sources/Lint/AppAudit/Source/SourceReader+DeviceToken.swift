@@ -41,8 +41,14 @@ extension SourceReader {
     /// Whether ``readUse(_:)`` could find something, which is faster to check than ``isData(_:)``.
     private func isUsed(_ index: Int) -> Bool {
         if text[index - 1]?.isMark("\\(") == true || isDescribed(index) { return true }
-        guard text.sees(".", at: index + 1), let member = text[index + 2] else { return false }
-        return ["description", "debugDescription", "count", "length"].contains(member.text)
+        if isReadAsText(index) { return true }
+        guard text.sees(".", at: index + 1), let member = text[index + 2] else {
+            return text.isObjectiveC && text.sees("bytes", "]", at: index + 1)
+        }
+        return [
+            "description", "debugDescription", "count", "length", "map", "reduce", "bytes",
+        ]
+        .contains(member.text)
     }
 
     /// Reads `deviceToken.description`, `"\(deviceToken)"`, `deviceToken.count == 32`.
@@ -53,6 +59,13 @@ extension SourceReader {
             see(.describedDeviceToken, at: index)
         }
         if isDescribed(index), isData(index) { see(.describedDeviceToken, at: index) }
+        // What a function of the app gets may be the text's bytes.
+        if isReadAsText(index), isData(index, ofSystem: true), !isLogged(start(of: index) - 4) {
+            see(.decodedDeviceToken, at: index)
+        }
+        if let place = placeOfShortBytes(index), isData(index, ofSystem: true) {
+            see(.shortenedDeviceToken, at: place)
+        }
         guard text.sees(".", at: index + 1), let member = text[index + 2] else { return }
         switch member.text {
         case "description", "debugDescription": see(.describedDeviceToken, at: index)
@@ -86,7 +99,7 @@ extension SourceReader {
     }
 
     /// The first word of the value that a token is: `credentials` of `credentials.token`.
-    private func start(of index: Int) -> Int { isOfCredentials(index) ? index - 2 : index }
+    func start(of index: Int) -> Int { isOfCredentials(index) ? index - 2 : index }
 
     /// Whether a word is where the token is no data, which never happens: `if ([token
     /// isKindOfClass:[NSData class]]) { … } else { … }`.
@@ -159,7 +172,7 @@ extension SourceReader {
 
     /// Whether a name is the parameter of the function that gets the token as data, or the token of
     /// its credentials. Elsewhere the same name may be a string.
-    private func isData(_ index: Int) -> Bool {
+    private func isData(_ index: Int, ofSystem: Bool = false) -> Bool {
         let name = text.tokens[start(of: index)].text
         for scope in text.scopes(around: index) {
             guard case .function(let head) = scope.kind else { continue }
@@ -167,7 +180,7 @@ extension SourceReader {
                 guard parameter.name == name else { return false }
                 if isOfCredentials(index) { return parameter.types == ["PKPushCredentials"] }
                 return parameter.label == "didRegisterForRemoteNotificationsWithDeviceToken"
-                    || Self.takesDeviceToken(head, parameter)
+                    || !ofSystem && Self.takesDeviceToken(head, parameter)
             }
         }
         return false

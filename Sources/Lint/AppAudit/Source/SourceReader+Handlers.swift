@@ -157,7 +157,12 @@ extension SourceReader {
         let isTold = digest.entries.dropFirst(known).contains {
             $0.observation.subject == .lateReport
         }
-        if !isTold, let report = lateReportOnPath(of: scope) { see(.lateReport, at: report) }
+        guard !isTold else { return }
+        if let report = lateReportOnPath(of: scope) {
+            see(.lateReport, at: report)
+        } else {
+            followLatePaths(of: scope)
+        }
     }
 
     static func isVoIPHandler(_ head: SourceScope.FunctionHead) -> Bool {
@@ -232,7 +237,9 @@ extension SourceReader {
         }
         if text.sees("(", at: index + 1) || isOptionalCall(index) { return true }
         if text.sees("{", at: index + 1) {
-            // `switch result {`, `for item in items {`
+            // `switch result {`, `for item in items {`, `if call.isVideo {`
+            if case .control? = text.scope(openedAt: index + 1)?.kind { return false }
+            // An empty block has no tokens.
             let before = text[index - 1]
             return !["switch", "in", "if", "while"].contains { before?.isName($0) == true }
         }

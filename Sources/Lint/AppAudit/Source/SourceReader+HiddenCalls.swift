@@ -28,6 +28,12 @@ extension SourceReader {
             var last = index - 1
             if text.sees("?", at: last) || text.sees("!", at: last) { last -= 1 }
             guard text.sees(")", at: last) || text.sees("]", at: last) else { return false }
+            // `(int64_t)(2 * NSEC_PER_SEC)`
+            if text.isObjectiveC, text.sees("(", at: last - 2),
+                Self.numbers.contains(text.tokens[last - 1].text)
+            {
+                return false
+            }
             // `{ [weak self] (task) in`
             return text.sees(")", at: last)
                 || !(text.partners[last] > 0 && text.sees("{", at: text.partners[last] - 1))
@@ -38,6 +44,12 @@ extension SourceReader {
         // `[Set<String?>]?`
         return !Self.operators.contains(token.text) && !token.text.allSatisfy { ">?!".contains($0) }
     }
+
+    /// The types of numbers in Objective-C that a value is cast to.
+    private static let numbers: Set = [
+        "int64_t", "uint64_t", "int", "long", "float", "double", "CGFloat", "NSInteger",
+        "NSUInteger", "NSTimeInterval",
+    ]
 
     private static let operators: Set = [
         "=", "==", "!=", "===", "!==", "<", ">", "<=", ">=", "&&", "||", "!", "?", "??", "+", "-",

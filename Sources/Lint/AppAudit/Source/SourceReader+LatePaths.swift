@@ -8,6 +8,48 @@ extension SourceReader {
     /// The first report that a path of a handler leaves to what comes after a pause or a request.
     /// Whatever may report the call in some other way counts as a report at once.
     func lateReportOnPath(of handler: SourceScope) -> Int? {
+        guard let (reports, strictness) = reports(onPathsOf: handler) else { return nil }
+        let body = text.content(ofBracket: handler.open)
+        // What may not report at all is no late report.
+        let late = reports.filter { reportsCall($0) && isBehindWait($0, in: handler, body) }
+        return isPath(of: handler, leftTo: late, strictness) ? late.min() : nil
+    }
+
+    /// Follows the functions to which a path of a handler leaves its report, in a closure that they
+    /// may run only after a pause or a request.
+    mutating func followLatePaths(of handler: SourceScope) {
+        guard let (reports, strictness) = reports(onPathsOf: handler) else { return }
+        let body = text.content(ofBracket: handler.open)
+        var sites: [Int: (site: CallSite, reports: Set<Int>)] = [:]
+        for report in reports where reportsCall(report) {
+            guard let site = text.calls(around: report, in: body).last,
+                !Self.laterCallees.contains(text.tokens[site.name].text),
+                text.scopes(around: report).contains(where: { scope in
+                    guard case .closure = scope.kind else { return false }
+                    return site.arguments.contains { $0.range.contains(scope.open) }
+                })
+            else { continue }
+            sites[site.name, default: (site, [])].reports.insert(report)
+        }
+        for (name, found) in sites.sorted(by: { $0.key < $1.key }).prefix(Self.handovers) {
+            guard let first = found.reports.min(), !reportsCall(name),
+                isPath(of: handler, leftTo: found.reports, behind: found.site, strictness)
+            else { continue }
+            let place = text.place(of: first)
+            let handover = handover(
+                found.site, Array(found.reports), .lateReport, .answer(place))
+            if functions[handover.function] == nil {
+                noteHandover(handover)
+            } else if let (helper, names) = receiver(of: handover, inSameFile: true) {
+                seeLateReport(place, behind: names, in: helper, depth: 0, afterWait: true)
+            }
+        }
+    }
+
+    /// What may report the call in a handler, and how its paths are followed.
+    private func reports(
+        onPathsOf handler: SourceScope
+    ) -> (Set<Int>, CompletionPaths.Strictness)? {
         guard case .function(let head) = handler.kind, Self.isVoIPHandler(head) else { return nil }
         let body = text.content(ofBracket: handler.open)
         var strictness = Self.voipStrictness
@@ -19,23 +61,36 @@ extension SourceReader {
         )
         let reports = possibleReports(in: body, strictness.inputNames, head)
         // Each is looked for in all of the handler.
-        guard reports.count <= AuditLimits.headWords else { return nil }
-        // What may not report at all is no late report.
-        let late = reports.filter { reportsCall($0) && isBehindWait($0, in: handler, body) }
-        guard !late.isEmpty else { return nil }
+        return reports.count <= AuditLimits.headWords ? (reports, strictness) : nil
+    }
+
+    /// Whether a path of a handler leaves its report to some that are late, all of them in the
+    /// closures that a call gets if there is one.
+    private func isPath(
+        of handler: SourceScope, leftTo late: Set<Int>, behind site: CallSite? = nil,
+        _ strictness: CompletionPaths.Strictness
+    ) -> Bool {
+        guard !late.isEmpty else { return false }
+        let body = text.content(ofBracket: handler.open)
+        let closures = site.map { site in
+            site.arguments.map(\.range).filter { $0.contains { late.contains($0) } }
+        }
         var prompt: Set<Int> = []
         for index in body
-        where !late.contains(index) && mayReportNow(index, in: handler, body, depth: 0) {
+        where !late.contains(index) && index != site?.name
+            && closures?.contains(where: { $0.contains(index) }) != true
+            && mayReportNow(index, in: handler, body, depth: 0)
+        {
             // Paths are followed by names.
             prompt.insert((body.lowerBound...index).last { text.tokens[$0].isName } ?? index)
         }
         let gaps = CompletionPaths(text, body: handler, strictness, settles: prompt.contains).gaps
-        guard !gaps.isEmpty else { return nil }
+        guard !gaps.isEmpty else { return false }
         // What is no path without a report is one whose report is late.
         let all = CompletionPaths(text, body: handler, strictness) {
             prompt.contains($0) || late.contains($0)
         }
-        return gaps.contains(where: { !all.gaps.contains($0) }) ? late.min() : nil
+        return gaps.contains { !all.gaps.contains($0) }
     }
 
     /// Whether a token of a handler, or of a function that it calls, may report a call when the
@@ -81,7 +136,7 @@ extension SourceReader {
     }
 
     /// Whether a token in a handler runs only after a pause of a second or more, or a request.
-    private func isBehindWait(
+    func isBehindWait(
         _ index: Int, in handler: SourceScope, _ body: Range<Int>
     ) -> Bool {
         for scope in text.scopes(around: index) {

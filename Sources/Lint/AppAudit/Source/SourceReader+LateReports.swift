@@ -142,9 +142,11 @@ extension SourceReader {
         }
     }
 
-    /// Sees a report that is late if a function runs the closure under these names only later.
+    /// Sees a report that is late if a function runs the closure under these names only later, or
+    /// only after a pause or a request.
     mutating func seeLateReport(
-        _ place: AppPlace, behind names: Set<String>, in helper: SourceScope, depth: Int
+        _ place: AppPlace, behind names: Set<String>, in helper: SourceScope, depth: Int,
+        afterWait: Bool = false
     ) {
         // What gets the closure may report the call itself.
         guard depth < Self.handovers, !holdsReport(helper) else { return }
@@ -155,11 +157,17 @@ extension SourceReader {
         }
         guard !uses.isEmpty else { return }
         var handedOn: CallSite?
-        for use in uses where !isLate(use, in: helper, body) {
+        for use in uses {
+            let isLate =
+                afterWait ? isBehindWait(use, in: helper, body) : isLate(use, in: helper, body)
+            if isLate { continue }
             guard let site = text.calls(around: use, in: body).last,
                 handedOn.map({ $0.name == site.name }) ?? true
             else { return }
-            if Self.laterCallees.contains(text.tokens[site.name].text) { continue }
+            if Self.laterCallees.contains(text.tokens[site.name].text) {
+                if afterWait { return }
+                continue
+            }
             handedOn = site
         }
         guard let site = handedOn else {
@@ -167,13 +175,15 @@ extension SourceReader {
                 SourceDigest.Entry(observation: SourceObservation(.lateReport, at: place)))
             return
         }
-        let handover = handover(site, uses, .lateReport, .report(place))
+        let handover = handover(
+            site, uses, .lateReport, afterWait ? .answer(place) : .report(place))
         if functions[handover.function] == nil {
             noteHandover(handover)
         } else if let (next, names) = receiver(of: handover, inSameFile: true),
             next.open != helper.open
         {
-            seeLateReport(place, behind: names, in: next, depth: depth + 1)
+            seeLateReport(
+                place, behind: names, in: next, depth: depth + 1, afterWait: afterWait)
         }
     }
 

@@ -75,8 +75,11 @@ extension AppRules {
 
     static let deviceToken: [AppRule] = [
         AppRule(
-            "CF027", .warning, "the device token is turned into text through its description",
-            why: "Since iOS 13 the description of data is no longer its bytes.",
+            "CF027", .warning, "the device token is turned into text that does not have its bytes",
+            why: """
+                Since iOS 13 the description of data is no longer its bytes. They are no UTF-8, and \
+                each takes two digits.
+                """,
             from: [.tokenDescription],
             fix: """
                 Write each byte in hexadecimal: \
@@ -84,8 +87,21 @@ extension AppRules {
                 """
         ) { facts, findings in
             eachObservation(in: facts) { bundle, seen in
-                guard seen.subject == .describedDeviceToken else { return }
-                findings.suspect(bundle, at: seen.place)
+                switch seen.subject {
+                case .describedDeviceToken:
+                    findings.suspect(
+                        bundle, at: seen.place,
+                        "the device token is turned into text through its description")
+                case .decodedDeviceToken:
+                    findings.suspect(
+                        bundle, at: seen.place,
+                        "the device token is decoded as text, and its bytes are none")
+                case .shortenedDeviceToken:
+                    findings.suspect(
+                        bundle, at: seen.place,
+                        "the device token loses the zeros at the start of its bytes")
+                default: return
+                }
             }
         },
         AppRule(

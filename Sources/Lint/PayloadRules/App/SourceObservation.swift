@@ -79,6 +79,10 @@ public struct SourceObservation: Hashable, Sendable {
         case storedDeviceToken
         /// A device token that is converted to text by its description.
         case describedDeviceToken
+        /// A device token whose bytes are decoded as text.
+        case decodedDeviceToken
+        /// A device token whose bytes are written without their leading zeros.
+        case shortenedDeviceToken
         /// A device token whose length is compared with a number or a pattern.
         case fixedTokenLength
 
@@ -167,7 +171,8 @@ public struct SourceObservation: Hashable, Sendable {
     public var isProvenByFile: Bool {
         switch subject {
         case .fault, .pathWithoutCompletion, .lateReport, .storedDeviceToken,
-            .describedDeviceToken, .fixedTokenLength, .voipHandlerWithoutReport:
+            .describedDeviceToken, .decodedDeviceToken, .shortenedDeviceToken, .fixedTokenLength,
+            .voipHandlerWithoutReport:
             true
         default: false
         }

@@ -107,6 +107,8 @@ extension AppCase {
         source("CF026", "at launch", [.remoteNotificationRegistration(.launch)], nil),
 
         source("CF027", "described", [.describedDeviceToken], .warning),
+        source("CF027", "decoded", [.decodedDeviceToken], .warning),
+        source("CF027", "without zeros", [.shortenedDeviceToken], .warning),
         source("CF027", "not described", [handler], nil),
 
         source("CF028", "fixed", [.fixedTokenLength], .warning),

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// The ways in which the bytes of a device token become text.
+@Suite("Texts of device tokens")
+struct TokenTextTests {
+    private typealias Subject = SourceObservation.Subject
+
+    private static func subjects(_ source: String, _ path: String = "a.swift") -> Set<Subject> {
+        let text = SourceText(Array(source.utf8), path: path)
+        let found = Set(SourceReader.observations(in: text, SourceConstants()).map(\.subject))
+        return found.intersection([.decodedDeviceToken, .shortenedDeviceToken])
+    }
+
+    private static func app(_ body: String) -> Set<Subject> {
+        subjects(
+            "class A { func application(_ a: UIApplication, "
+                + "didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data) {\n\(body)\n} }"
+        )
+    }
+
+    private static func calls(_ body: String) -> Set<Subject> {
+        subjects(
+            "class A { func pushRegistry(_ r: PKPushRegistry, didUpdate pushCredentials: "
+                + "PKPushCredentials, for type: PKPushType) {\n\(body)\n} }")
+    }
+
+    private static func objectiveC(_ body: String) -> Set<Subject> {
+        subjects(
+            "@implementation A\n- (void)application:(UIApplication *)a "
+                + "didRegisterForRemoteNotificationsWithDeviceToken:(NSData *)deviceToken {\n"
+                + body + "\n}\n@end", "a.m")
+    }
+
+    @Test("a token that is decoded as text")
+    func decoded() {
+        let found: Set<Subject> = [.decodedDeviceToken]
+        #expect(Self.app("let t = String(data: deviceToken, encoding: .utf8)") == found)
+        #expect(Self.app("send(String(decoding: deviceToken, as: UTF8.self))") == found)
+        #expect(
+            Self.calls("let t = String(data: pushCredentials.token, encoding: .ascii) ?? \"\"")
+                == found)
+        #expect(
+            Self.objectiveC(
+                "NSString *t = [[NSString alloc] initWithData:deviceToken "
+                    + "encoding:NSUTF8StringEncoding];") == found)
+    }
+
+    @Test("a token whose bytes lose a zero")
+    func shortened() {
+        let found: Set<Subject> = [.shortenedDeviceToken]
+        #expect(Self.app("let t = deviceToken.map { String($0, radix: 16) }.joined()") == found)
+        #expect(
+            Self.app("let t = deviceToken.map({ String(format: \"%x\", $0) }).joined()") == found)
+        #expect(
+            Self.app("let t = deviceToken.reduce(\"\", { $0 + String(format: \"%hhx\", $1) })")
+                == found)
+        #expect(
+            Self.calls("send(pushCredentials.token.map { String(format: \"%X\", $0) }.joined())")
+                == found)
+        let bytes = "const unsigned char *b = [deviceToken bytes];\n"
+        #expect(
+            Self.objectiveC(
+                bytes + "for (int i = 0; i < 32; i++) { [hex appendFormat:@\"%x\", b[i]]; }")
+                == found)
+    }
+
+    @Test(
+        "a token that keeps its bytes",
+        arguments: [
+            "let t = deviceToken.map { String(format: \"%02x\", $0) }.joined()",
+            "let t = deviceToken.map { String(format: \"%02.2hhx\", $0) }.joined()",
+            "let t = deviceToken.reduce(\"\") { $0 + String(format: \"%02X\", $1) }",
+            "let t = deviceToken.base64EncodedString()",
+            "let t = deviceToken.map { pad(String($0, radix: 16)) }.joined()",
+            "let t = deviceToken.map { b in\nlet s = String(b, radix: 16)\n"
+                + "return s.count == 1 ? \"0\" + s : s\n}.joined()",
+            "let t = deviceToken.map { String($0, radix: 16).leftPadded(2) }.joined()",
+            "let t = String(data: other, encoding: .utf8)",
+            "print(String(data: deviceToken, encoding: .utf8) ?? \"none\")",
+            "let n = deviceToken.map { Int($0) }", "let t = deviceToken.hexString",
+        ])
+    func kept(body: String) { #expect(Self.app(body) == []) }
+
+    @Test("other data, and texts of the token in Objective-C that keep its bytes")
+    func others() {
+        #expect(
+            Self.subjects(
+                "func keepPushToken(_ token: Data) { let t = String(data: token, encoding: .utf8) }"
+            )
+                == [])
+        let bytes = "const unsigned *b = [deviceToken bytes];\n"
+        #expect(
+            Self.objectiveC(
+                bytes + "[hex appendFormat:@\"%08x\", ntohl(b[0])];\n[log appendFormat:@\"%d\", 1];"
+            )
+                == [])
+        #expect(Self.objectiveC("[s appendFormat:@\"%x\", flags];") == [])
+        #expect(
+            Self.objectiveC(bytes + "for (;;) { [hex appendFormat:@\"%02x\", b[i]]; }") == [])
+    }
+}
