@@ -16,6 +16,7 @@ struct AuditTests {
                 didReceiveRemoteNotification info: [AnyHashable: Any]
             ) async -> UIBackgroundFetchResult { await Sync.run() }
             func applicationDidFinishLaunching(_ application: UIApplication) {
+                application.registerForRemoteNotifications()
                 BGTaskScheduler.shared.register(forTaskWithIdentifier: Tasks.refresh, using: nil) {
                     ($0 as? BGAppRefreshTask)?.setTaskCompleted(success: true)
                 }
@@ -61,7 +62,7 @@ struct AuditTests {
         let finding = try #require(report.findings.first)
         #expect(finding.diagnostic.severity == .error)
         #expect(finding.file == folder.path + "/App/AppDelegate.swift")
-        #expect(finding.diagnostic.line == 7)
+        #expect(finding.diagnostic.line == 8)
         #expect(finding.target == "App")
         #expect(finding.configurations == ["Debug", "Release"])
         #expect(report.problems == [])

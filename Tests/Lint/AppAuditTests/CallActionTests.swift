@@ -123,6 +123,15 @@ struct CallActionTests: SourceFaultSuite {
         ] {
             #expect(!lacksDelegate(source(delegate)))
         }
+        let made = "provider: CXProvider = {\nlet c = Configuration()\nreturn CXProvider("
+        let property =
+            source("").replacing("provider: CXProvider\n", with: made + "configuration: c)\n}()\n")
+            .replacing("provider = CXProvider(configuration: c)", with: "")
+        #expect(lacksDelegate(property))
+        #expect(
+            !lacksDelegate(
+                property.replacing(
+                    "init() {", with: "init() {\nprovider.setDelegate(self, queue: nil)")))
         let old =
             "@interface A ()\n@property (nonatomic) CXProvider *provider;\n@end\n"
             + "@implementation A\n- (id)init {\n"

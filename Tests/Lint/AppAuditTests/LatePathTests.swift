@@ -197,6 +197,13 @@ struct LatePathTests {
             "dispatch_after(dispatch_time(DISPATCH_TIME_NOW, 2 * NSEC_PER_SEC), "
             + "dispatch_get_main_queue(), ^{\n"
         #expect(try Self.isLateInObjectiveC("\(pause)\(report)\n});"))
+        let request =
+            "NSMutableURLRequest *request = [NSMutableURLRequest requestWithURL:url];\n"
+            + "[request setValue:token forHTTPHeaderField:@\"T\"];\n"
+            + "[[[NSURLSession sharedSession] dataTaskWithRequest:request completionHandler:^(NSData "
+            + "*d, NSURLResponse *r, NSError *e) {\n\(report)\n}] resume];"
+        #expect(try Self.isLateInObjectiveC(request))
+        #expect(try !Self.isLateInObjectiveC("[[Hub shared] push:payload];\n\(request)"))
         let cast = pause.replacing("2 * NSEC_PER_SEC", with: "(int64_t)(2.5 * NSEC_PER_SEC)")
         #expect(try Self.isLateInObjectiveC("\(cast)\(report)\n});"))
         #expect(

@@ -62,6 +62,8 @@ struct TokenTextTests {
         #expect(
             Self.calls("send(pushCredentials.token.map { String(format: \"%X\", $0) }.joined())")
                 == found)
+        #expect(
+            Self.app("for byte in deviceToken { t += String(format: \"%x\", byte) }") == found)
         let bytes = "const unsigned char *b = [deviceToken bytes];\n"
         #expect(
             Self.objectiveC(
@@ -82,12 +84,17 @@ struct TokenTextTests {
             "let t = deviceToken.map { String($0, radix: 16).leftPadded(2) }.joined()",
             "let t = String(data: other, encoding: .utf8)",
             "print(String(data: deviceToken, encoding: .utf8) ?? \"none\")",
+            "for byte in deviceToken { t += String(format: \"%02x\", byte) }",
             "let n = deviceToken.map { Int($0) }", "let t = deviceToken.hexString",
         ])
     func kept(body: String) { #expect(Self.app(body) == []) }
 
     @Test("other data, and texts of the token in Objective-C that keep its bytes")
     func others() {
+        #expect(
+            Self.subjects(
+                "func didRegister(deviceToken: Data) { send(String(data: deviceToken, "
+                    + "encoding: .utf8)) }") == [.decodedDeviceToken])
         #expect(
             Self.subjects(
                 "func keepPushToken(_ token: Data) { let t = String(data: token, encoding: .utf8) }"

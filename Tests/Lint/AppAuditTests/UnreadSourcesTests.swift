@@ -179,7 +179,9 @@ struct UnreadSourcesTests {
     func deploymentTarget() throws {
         let fetch =
             "class A: NSObject, UIApplicationDelegate {\nfunc application(_ a: UIApplication, "
-            + "performFetchWithCompletionHandler done: @escaping (R) -> Void) { done(.noData) }\n}"
+            + "performFetchWithCompletionHandler done: @escaping (R) -> Void) { done(.noData) }\n"
+            + "func applicationDidFinishLaunching(_ a: UIApplication) {\n"
+            + "a.setMinimumBackgroundFetchInterval(900)\n}\n}"
         func rules(_ members: [(String, String)], _ source: String) throws -> [String]? {
             let plist = XML.dictionary(
                 [

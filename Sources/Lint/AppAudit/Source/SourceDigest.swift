@@ -288,6 +288,8 @@ extension SourceObservation.Subject {
     /// Whether it matters only if the code runs.
     var needsCaller: Bool {
         switch self {
+        // What nothing calls is the fault.
+        case .fault(.strayHandler): false
         case .fault, .pathWithoutCompletion, .remoteNotificationRegistration, .voipRegistration,
             .pushRegistry, .registeredTask, .taskHandler, .alwaysNewFetch:
             true

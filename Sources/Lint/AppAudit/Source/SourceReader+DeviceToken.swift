@@ -41,7 +41,7 @@ extension SourceReader {
     /// Whether ``readUse(_:)`` could find something, which is faster to check than ``isData(_:)``.
     private func isUsed(_ index: Int) -> Bool {
         if text[index - 1]?.isMark("\\(") == true || isDescribed(index) { return true }
-        if isReadAsText(index) { return true }
+        if isReadAsText(index) || text.sees("in", at: start(of: index) - 1) { return true }
         guard text.sees(".", at: index + 1), let member = text[index + 2] else {
             return text.isObjectiveC && text.sees("bytes", "]", at: index + 1)
         }
@@ -179,8 +179,10 @@ extension SourceReader {
             return head.parameters.contains { parameter in
                 guard parameter.name == name else { return false }
                 if isOfCredentials(index) { return parameter.types == ["PKPushCredentials"] }
+                // Of an app's functions, only the word for the bytes themselves tells.
                 return parameter.label == "didRegisterForRemoteNotificationsWithDeviceToken"
-                    || !ofSystem && Self.takesDeviceToken(head, parameter)
+                    || (!ofSystem || name == "deviceToken")
+                        && Self.takesDeviceToken(head, parameter)
             }
         }
         return false

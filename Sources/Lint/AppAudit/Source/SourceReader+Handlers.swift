@@ -24,9 +24,14 @@ extension SourceReader {
             return
         }
         let type = text.type(around: scope.head)
+        if isMistypedHandler(head, scope) {
+            see(.fault(.mistypedHandler), at: scope.head)
+            return
+        }
         see(
             .remoteNotificationHandler(inSceneDelegate: type?.isSceneDelegate == true),
             at: scope.head)
+        readPlace(of: scope, head)
         guard !isOfProtocol(scope) else { return }
         // A handler that returns whether it handled the push leaves others to its caller.
         let answers = answers(scope)

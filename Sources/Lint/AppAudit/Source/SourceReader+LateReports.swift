@@ -58,6 +58,7 @@ extension SourceReader {
         let name = text.tokens[index].text
         if functions[name] != nil { return false }
         if isCertainLog(index) || isOfSystem(index) { return true }
+        if text.isObjectiveC, isOfFoundation(index) { return true }
         if Self.laterCallees.contains(name) || Self.lateCallees.contains(name) {
             return takesClosure(index)
         }
@@ -75,6 +76,22 @@ extension SourceReader {
         "DispatchGroup", "DispatchSemaphore", "UNMutableNotificationContent",
         "UNNotificationRequest",
     ]
+
+    /// Classes of Foundation and CallKit whose messages report no call.
+    private static let silentClasses: Set = [
+        "NSURL", "NSUUID", "NSURLRequest", "NSMutableURLRequest", "NSString", "NSMutableString",
+        "NSDictionary", "NSMutableDictionary", "NSArray", "NSMutableArray", "NSDate", "NSNumber",
+        "NSData", "NSError", "NSJSONSerialization", "NSURLComponents", "NSURLSession",
+        "NSURLSessionConfiguration", "NSURLSessionTask", "NSURLSessionDataTask", "NSBundle",
+        "NSLocale", "NSUserDefaults", "CXCallUpdate",
+        "CXHandle",
+    ]
+
+    /// Whether a message goes to such a class, or to an object that is declared with one.
+    private func isOfFoundation(_ index: Int) -> Bool {
+        guard case .typed(let type)? = text.call(at: index)?.owner else { return false }
+        return Self.silentClasses.contains(type)
+    }
 
     /// Whether a call is of a type of the system that reports no call: `AVAudioSession.…`.
     private func isOfSystem(_ index: Int) -> Bool {
@@ -105,6 +122,10 @@ extension SourceReader {
 
     /// Whether a call starts a request that the function makes.
     private func resumesRequest(_ index: Int, in body: Range<Int>) -> Bool {
+        if text.isObjectiveC {
+            return text.sees("]", at: index - 1) && text.partners[index - 1] >= 0
+                && isRequest(text.partners[index - 1], before: index)
+        }
         let requests: Set = ["dataTask", "downloadTask", "uploadTask"]
         var owner = index - 2
         while text.sees(")", at: owner) || text.sees("}", at: owner), text.partners[owner] > 0 {

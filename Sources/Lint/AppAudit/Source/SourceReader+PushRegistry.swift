@@ -31,8 +31,8 @@ extension SourceReader {
 
     /// Reads whether an object of a type that is made gets a delegate.
     mutating func readMaking(of type: String, _ index: Int, _ fault: SourceObservation.Fault) {
-        guard let start = startOfMaking(index), text.sees("=", at: start - 1),
-            let name = nameOfMade(type, before: start - 1),
+        guard let start = startOfMaking(index),
+            let name = nameOfMade(type, before: assignment(of: start)),
             let isOnlyHere = hasNoDelegate(name, type)
         else { return }
         see(.fault(fault), at: index)
@@ -55,9 +55,21 @@ extension SourceReader {
         return hasModule ? index - 2 : index
     }
 
+    /// The equals sign before an object that is made, or before the closure that returns it and is
+    /// called at once: `let provider: CXProvider = { … return CXProvider(configuration: c) }()`.
+    private func assignment(of start: Int) -> Int {
+        guard let scope = text.scopes(around: start).first(where: { _ in true }),
+            case .closure = scope.kind,
+            text.sees("return", at: start - 1) || start == scope.open + 1,
+            text.sees("=", at: scope.open - 1), text.sees("(", ")", at: scope.close + 1)
+        else { return start - 1 }
+        return scope.open - 1
+    }
+
     /// The name that gets an object: `let registry =`, `self.registry =`, `registry:
     /// PKPushRegistry =`.
     private func nameOfMade(_ type: String, before equals: Int) -> String? {
+        guard text.sees("=", at: equals) else { return nil }
         var index = equals - 1
         if text.sees("?", at: index) || text.sees("!", at: index) { index -= 1 }
         if text.sees(type, at: index), text.sees(":", at: index - 1) { index -= 2 }

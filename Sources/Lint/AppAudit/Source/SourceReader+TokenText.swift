@@ -37,6 +37,9 @@ extension SourceReader {
                         || text.sees("stringWithFormat", ":", "@", at: word - 3))
             }
         }
+        if text.sees("in", at: start(of: index) - 1), text.sees("{", at: index + 1) {
+            return shortFormat(in: text.content(ofBracket: index + 1))
+        }
         let call = index + 2
         guard text.sees(".", at: index + 1),
             text.sees("map", at: call) || text.sees("reduce", at: call),
@@ -49,7 +52,11 @@ extension SourceReader {
         {
             return first
         }
-        return words.first { word in
+        return shortFormat(in: words)
+    }
+
+    private func shortFormat(in words: Range<Int>) -> Int? {
+        words.first { word in
             text.sees("String", "(", "format", ":", at: word)
                 && text[word + 4].map { $0.isString && Self.shortFormats.contains($0.text) } == true
         }

@@ -113,6 +113,10 @@ struct SourceReader {
         if head.inherited.contains("WidgetPushHandler") {
             see(.widgetPushHandler, at: scope.head)
         }
+        let hasMain = (max(0, scope.head - 6)..<scope.head).contains {
+            text.sees("@", "main", at: $0)
+        }
+        if hasMain, head.inherited.contains("App") { see(.appOfScenes, at: scope.head) }
         // SwiftUI has a delegate of its own for an app without one.
         let isPlain =
             head.inherited.contains("UIApplicationDelegate")
@@ -187,6 +191,7 @@ struct SourceReader {
         case "background", "backgroundSessionConfigurationWithIdentifier":
             readBackgroundSession(index)
         case "URLSession": readRepeatedSession(index)
+        case "setMinimumBackgroundFetchInterval": see(.fetchInterval, at: index)
         case "desiredPushTypes", "setDesiredPushTypes": readPushTypes(index)
         case "PKPushRegistry": readPushRegistry(index)
         case "CXProvider" where text.scopes.contains(where: { callAction(of: $0) != nil }):
@@ -253,7 +258,8 @@ struct SourceReader {
         "sceneDidEnterBackground", "applicationDidEnterBackground", "beginBackgroundTask",
         "beginBackgroundTaskWithName", "beginBackgroundTaskWithExpirationHandler",
         "URLSessionConfiguration", "backgroundSessionConfigurationWithIdentifier",
-        "desiredPushTypes", "setDesiredPushTypes", "PKPushRegistry",
+        "setMinimumBackgroundFetchInterval", "desiredPushTypes", "setDesiredPushTypes",
+        "PKPushRegistry",
         "allowsBackgroundLocationUpdates", "pushType", "updating",
         "UNNotificationServiceExtension", "WidgetPushHandler", "didReceiveRemoteNotification",
         "performFetchWithCompletionHandler", "handleEventsForBackgroundURLSession",

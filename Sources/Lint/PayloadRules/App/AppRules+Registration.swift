@@ -49,7 +49,27 @@ extension AppRules {
             from: [.registering],
             fix: "Call registerForRemoteNotifications() whatever the user answers.",
             check: registrationBehindPermission),
+        AppRule(
+            "CF054", .warning, "silent pushes are handled, and nothing registers for them",
+            why: "APNs has no device token for an app that does not register, so no push comes.",
+            from: [.registering],
+            fix: "Call registerForRemoteNotifications() on every launch.",
+            check: missingRegistration),
     ]
+
+    /// Reports apps that handle silent pushes and never register for any.
+    private static func missingRegistration(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for app in facts.apps where app.platform == .iOS {
+            let handler = app.observations.first {
+                $0.subject == .remoteNotificationHandler(inSceneDelegate: false) && !$0.isShared
+                    && app.builds($0)
+            }
+            guard let handler, app.mode(.remoteNotification) != nil, app.lacks(\.isRegistration),
+                app.lacks({ $0 == .pushPlugin || $0 == .pluginHost || $0 == .cloudSync })
+            else { continue }
+            findings.suspect(app, at: handler.place)
+        }
+    }
 
     private static func registrationBehindPermission(
         _ facts: AppFacts, _ findings: inout AppFindings

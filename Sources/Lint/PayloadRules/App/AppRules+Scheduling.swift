@@ -84,6 +84,19 @@ extension AppRules {
     }
 
     private static func endedFetch(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for app in facts.apps where app.role == .app && app.mode(.fetch) != nil && !endsFetch(app) {
+            let handler = app.observations.first {
+                $0.subject == .legacyFetch && !$0.isShared && !$0.isUncalled && app.builds($0)
+            }
+            guard let handler, app.lacks({ $0 == .fetchInterval || $0 == .legacyFetchCall }) else {
+                continue
+            }
+            findings.suspect(
+                app, at: handler.place,
+                "iOS calls performFetchWithCompletionHandler only after "
+                    + "setMinimumBackgroundFetchInterval, and no source text calls it",
+                fix: "Use a BGAppRefreshTask, or set the interval when the app launches.")
+        }
         for app in facts.apps {
             guard endsFetch(app),
                 let handler = app.observations.first(where: {

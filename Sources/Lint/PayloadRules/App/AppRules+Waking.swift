@@ -20,7 +20,8 @@ extension AppRules {
                 its async form, in the app delegate.
                 """
         ) { facts, findings in
-            for app in facts.apps {
+            let deaf = reportDeafHandlers(facts, &findings)
+            for app in facts.apps where !deaf.contains(app.name) {
                 guard app.platform != .macOS, let mode = app.mode(.remoteNotification),
                     app.lacks(\.isHandler) || hasOldHandlerOnly(app), !syncsWithCloud(app),
                     !app.shows({ $0 == .pushPlugin })
@@ -51,6 +52,39 @@ extension AppRules {
             fix: "Move it to the app delegate, or to the initialiser of the App.",
             check: lateWork),
     ]
+
+    /// Reports handlers that iOS does not call. Returns the apps that have one.
+    private static func reportDeafHandlers(
+        _ facts: AppFacts, _ findings: inout AppFindings
+    ) -> Set<String?> {
+        var apps: Set<String?> = []
+        for app in facts.apps where app.platform != .macOS {
+            for seen in app.observations where !seen.isShared {
+                switch seen.subject {
+                case .fault(.mistypedHandler):
+                    findings.suspect(
+                        app, at: seen.place,
+                        "iOS does not call this handler: its dictionary is no [AnyHashable: Any], "
+                            + "so that it does not meet the delegate's requirement",
+                        fix: "Give `userInfo` the type [AnyHashable: Any].")
+                case .fault(.strayHandler) where app.mode(.remoteNotification) != nil:
+                    findings.suspect(
+                        app, at: seen.place,
+                        "iOS does not call this handler, which is not the app delegate's, and "
+                            + "nothing else does")
+                case .fault(.delegateWithoutAdaptor) where app.shows { $0 == .appOfScenes }:
+                    findings.suspect(
+                        app, at: seen.place,
+                        "iOS does not call this handler: nothing makes its class the delegate of "
+                            + "the app",
+                        fix: "Name the class in the App: @UIApplicationDelegateAdaptor.")
+                default: continue
+                }
+                apps.insert(app.name)
+            }
+        }
+        return apps
+    }
 
     /// Whether iOS may call the handler of background fetch: without its mode it never does, and
     /// rule CF051 covers one that it calls no more.

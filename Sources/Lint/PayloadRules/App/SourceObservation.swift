@@ -69,6 +69,8 @@ public struct SourceObservation: Hashable, Sendable {
         case oldNotificationHandler
         /// A library that registers for pushes at launch, and handles them.
         case pushPlugin
+        /// The app of SwiftUI, whose delegate is the one that an adaptor names.
+        case appOfScenes
         /// A path through such a handler without a call of its completion handler.
         case pathWithoutCompletion
         /// A store that synchronizes with iCloud and handles the pushes for it.
@@ -116,6 +118,8 @@ public struct SourceObservation: Hashable, Sendable {
         case backgroundWork(BackgroundWork)
         /// Background fetch before `BGTaskScheduler`.
         case legacyFetch
+        /// `setMinimumBackgroundFetchInterval`, without which iOS fetches never.
+        case fetchInterval
         /// A handler of background fetch that always reports new data.
         case alwaysNewFetch
         /// A call of that handler, as of a function.
@@ -180,6 +184,13 @@ public struct SourceObservation: Hashable, Sendable {
 
     /// Faults in background work that the text of one file shows.
     public enum Fault: String, Hashable, Sendable, CaseIterable {
+        /// A handler of silent pushes whose parameters have other types than the delegate's.
+        case mistypedHandler
+        /// A handler of silent pushes in a class that is no app delegate, and that nothing calls.
+        case strayHandler
+        /// A handler of silent pushes in an app delegate that nothing names, which an app of SwiftUI
+        /// must.
+        case delegateWithoutAdaptor
         /// A `PKPushRegistry` without a delegate.
         case pushRegistryWithoutDelegate
         /// A `CXProvider` without a delegate.

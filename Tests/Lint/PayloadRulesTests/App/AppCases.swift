@@ -67,6 +67,31 @@ extension AppCase {
         source("CF003", "a fetch without its mode", [.fault(.fetchPathWithoutCompletion)], nil),
         source("CF003", "none", [handler], nil),
 
+        source("CF002", "mistyped", [.fault(.mistypedHandler)], .warning),
+        source(
+            "CF002", "in another class", [.fault(.strayHandler), handler],
+            info: Plist.modes("remote-notification"), .warning),
+        source("CF002", "in another class, without the mode", [.fault(.strayHandler)], nil),
+        source(
+            "CF002", "without an adaptor",
+            [.fault(.delegateWithoutAdaptor), handler, .appOfScenes],
+            .warning),
+        source(
+            "CF002", "a delegate of UIKit", [.fault(.delegateWithoutAdaptor), handler], nil),
+        source(
+            "CF054", "no registration", [handler], info: Plist.modes("remote-notification"),
+            .warning),
+        source(
+            "CF054", "a registration", [handler, .remoteNotificationRegistration(.unknown)],
+            info: Plist.modes("remote-notification"), nil),
+        source(
+            "CF054", "a library that registers", [handler, .pushPlugin],
+            info: Plist.modes("remote-notification"), nil),
+        source("CF054", "no mode", [handler], nil),
+        source("CF051", "no interval", [.legacyFetch], info: Plist.modes("fetch"), .warning),
+        source(
+            "CF051", "an interval", [.legacyFetch, .fetchInterval], info: Plist.modes("fetch"), nil),
+
         source("CF004", "scene delegate", [sceneHandler], .warning),
         source("CF004", "both delegates", [sceneHandler, handler], nil),
         source("CF004", "task in a view, which is CF021's", [.registeredTask("a", .view)], nil),
