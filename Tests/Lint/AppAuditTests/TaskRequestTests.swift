@@ -147,13 +147,35 @@ struct TaskRequestTests {
     }
 
     @Test(
+        "requests whose identifiers are constants of their file",
+        arguments: [
+            "let id = \"a.c\"\nfunc f() { submit(BGProcessingTaskRequest(identifier: id)) }",
+            "enum T { static let id = \"a.c\" }\n"
+                + "func f() { submit(BGProcessingTaskRequest(identifier: T.id)) }",
+            "enum T: String { case id = \"a.c\" }\n"
+                + "func f() { submit(BGProcessingTaskRequest(identifier: T.id.rawValue)) }",
+        ])
+    func constants(other: String) throws {
+        let request = Self.request.replacing("a.b", with: "a.c")
+        let source = Self.app(Self.register("run(task)") + "\n" + request)
+        #expect(try Self.severity(source, other) == .warning, "\(other)")
+    }
+
+    @Test(
         "what may ask for a task beside others",
         arguments: [
             "func f(_ id: String) { submit(BGProcessingTaskRequest(identifier: id)) }",
             // A variable may get another value, and a name of a loop may hide it.
             "class S { var id = \"a.c\"\n"
                 + "func f() { submit(BGProcessingTaskRequest(identifier: id)) } }",
-            "let id = \"a.c\"; func f() { submit(BGProcessingTaskRequest(identifier: id)) }",
+            "let id = \"a.c\"\nfunc f() { for id in ids { "
+                + "submit(BGProcessingTaskRequest(identifier: id)) } }",
+            "let id = \"a.c\"\nfunc f() { ids.forEach { id in "
+                + "submit(BGProcessingTaskRequest(identifier: id)) } }",
+            "let id = \"a.c\" + suffix\n"
+                + "func f() { submit(BGProcessingTaskRequest(identifier: id)) }",
+            "enum T { static let id = \"a.c\" }\n"
+                + "func f() { submit(BGProcessingTaskRequest(identifier: O.id)) }",
             "func f() { submit(BGProcessingTaskRequest(identifier: prefix + \"b\")) }",
             "func f() { submit(BGProcessingTaskRequest(identifier: \"a.\\(kind)\")) }",
             "func f() { submit(BGProcessingTaskRequest(identifier: Kind.all[0].rawValue)) }",

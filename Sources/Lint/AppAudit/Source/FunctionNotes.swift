@@ -56,4 +56,6 @@ final class FunctionNotes {
     var nameLiterals: (parts: Set<String>, interpolated: [String])?
     /// The places at which each function is named, and not declared.
     var uses: [String: [Int]]?
+    /// Whether a reference is to a constant of the file that nothing sets or hides.
+    var isFixed: [ConstantReference: Bool] = [:]
 }

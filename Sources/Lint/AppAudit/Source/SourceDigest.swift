@@ -9,6 +9,8 @@ struct SourceDigest: Sendable {
     struct Entry: Sendable {
         var observation: SourceObservation
         var reference: ConstantReference?
+        /// Whether nothing can set that constant to another text, or hide it.
+        var isReferenceFixed = false
         /// The time until an earliest date, with a constant that may make it too long.
         var delay: NumberProduct?
         /// The function that lacks something which its caller may have.
@@ -114,11 +116,12 @@ struct SourceDigest: Sendable {
     /// Whether the file is part of other targets too.
     var isShared: Bool { entries.first?.observation.isShared == true }
 
-    /// Whether the identifier of a request is no literal: a property may be set to another one, and
-    /// a local name may hide it.
+    /// Whether the identifier of a request is neither a literal nor a constant of its file: a
+    /// property may be set to another one, and a local name may hide it.
     var namesRequestsElsewhere: Bool {
         entries.contains {
-            if case .requestedTask = $0.observation.subject { $0.reference != nil } else { false }
+            guard case .requestedTask = $0.observation.subject else { return false }
+            return $0.reference != nil && !$0.isReferenceFixed
         }
     }
 

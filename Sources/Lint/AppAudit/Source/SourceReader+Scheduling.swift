@@ -175,6 +175,10 @@ extension SourceReader {
         } else if text.sees("alloc", "]", "initWithIdentifier", ":", at: index + 1) {
             see(.requestedTask(nil, work), at: index, named: index + 5)
         }
+        for entry in digest.entries.indices.dropFirst(seen) {
+            guard let reference = digest.entries[entry].reference else { continue }
+            digest.entries[entry].isReferenceFixed = isFixed(reference)
+        }
     }
 
     /// Reads `task as! BGAppRefreshTask`.

@@ -26,6 +26,45 @@ extension SourceReader {
         return isCast || text.sees("(", "identifier", ":", at: make + 1)
     }
 
+    /// Whether a reference is to the one constant with its name in this file, which is a literal,
+    /// and the file has the name for nothing that may hide it.
+    func isFixed(_ reference: ConstantReference) -> Bool {
+        if let known = notes.isFixed[reference] { return known }
+        var declarations = 0
+        let isFixed = text.places(of: reference.name).allSatisfy { index in
+            if isLiteralConstant(index) {
+                declarations += 1
+                let type = text.type(around: index)?.name
+                return declarations == 1 && (type == nil || type == reference.type)
+            }
+            // `Task.refresh`, `identifier: refresh`, `func refresh(`.
+            return text.sees(".", at: index - 1)
+                || text.sees(":", at: index - 1) && !text.sees("=", at: index + 1)
+                    && !text.sees(".", at: index + 1)
+                || text.sees("func", at: index - 1)
+        }
+        let isOnly = isFixed && declarations == 1
+        notes.isFixed[reference] = isOnly
+        return isOnly
+    }
+
+    /// Whether a name is declared as a constant whose value is nothing but a literal: `let refresh =
+    /// "a.b"`, `case refresh = "a.b"`, `NSString * const refresh = @"a.b";`.
+    private func isLiteralConstant(_ index: Int) -> Bool {
+        let keywords = text.isObjectiveC ? ["const"] : ["let", "case"]
+        guard let keyword = text[index - 1], keywords.contains(where: keyword.isName) else {
+            return false
+        }
+        let value = text.sees(":", "String", at: index + 1) ? index + 4 : index + 2
+        guard text.sees("=", at: value - 1), let literal = text[value],
+            case .string(isInterpolated: false) = literal.kind
+        else { return false }
+        guard let next = text[value + 1] else { return true }
+        if next.isMark(";") || next.isMark("}") { return true }
+        return !text.isObjectiveC && next.position.line > literal.position.line
+            && (next.isName || next.isMark("@"))
+    }
+
     /// The use of a request that a mention of its type makes.
     enum RequestUse: Equatable {
         /// It may be submitted.
