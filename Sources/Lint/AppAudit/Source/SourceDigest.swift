@@ -155,11 +155,12 @@ struct SourceDigest: Sendable {
         }
     }
 
-    /// Takes back that time in the background lasts until it expires.
+    /// Takes back that time in the background lasts until it expires, or that other files matter
+    /// for it.
     mutating func dropLastingTime() {
         entries.removeAll {
             [.fault(.assertionEndedByExpiration), .fault(.timerInLastingTime)]
-                .contains($0.observation.subject)
+                .contains($0.observation.subject) || $0.others != nil
         }
     }
 

@@ -116,28 +116,19 @@ extension SourceReader {
                     } == false
             }
             if lasts == true { return }
-            let strictness = CompletionPaths.Strictness(countsThrows: true)
-            let isUse = { [text] (word: Int) in
-                text.tokens[word].isName(name) && !text.isLabel(word)
+            let strictness = CompletionPaths.Strictness(doneFlags: [name], countsThrows: true)
+            let isUse = { [self] (word: Int) in
+                text.tokens[word].isName(name) && !text.isLabel(word) && !asksWhetherInvalid(word)
             }
             // `let end = { app.endBackgroundTask(id) }` may stand before the call.
             let definitions = function(around: index).map {
                 LocalDefinitions(in: text, $0.1, thatHold: isUse)
             }
-            readAssertionPaths(index, strictness) { [text] word in
+            readTimePaths(index, strictness) { [text] word in
                 isUse(word) || definitions?.areUsed(at: word, in: text) == true
             }
         } else {
-            // Other functions may end the task of a property: only a function that ends it itself,
-            // and returns before, has a fault; if no others do, one that may not end it too.
-            let isAlone = isEndedOnly(behind: index, name)
-            let strictness = CompletionPaths.Strictness(
-                entersClosures: isAlone, doneFlags: [name], countsThrows: isAlone)
-            readAssertionPaths(index, strictness, needsEnd: true, isAlone: isAlone) { [self] word in
-                isCall(word)
-                    && (text.tokens[word].isName("endBackgroundTask")
-                        || functions[text.tokens[word].text].map(endsTime) == true)
-            }
+            readKeptPaths(index, name)
         }
     }
 
@@ -211,47 +202,6 @@ extension SourceReader {
             ["let", "var", "UIBackgroundTaskIdentifier"].contains { text.sees($0, at: word - 1) }
         }
         return (name.text, isLocal)
-    }
-
-    /// Follows the paths after the call, in the enclosing function.
-    private mutating func readAssertionPaths(
-        _ index: Int, _ strictness: CompletionPaths.Strictness, needsEnd: Bool = false,
-        isAlone: Bool = false, settles: @escaping (Int) -> Bool
-    ) {
-        for scope in text.scopes(around: index) {
-            guard case .function = scope.kind else {
-                if case .closure = scope.kind { return }
-                continue
-            }
-            // The expiration handler, in the call or after it, ends no other path.
-            let call =
-                message(around: index).map { text.partners[$0] }
-                ?? max(text.partners[index + 1], index)
-            var start = call + 1
-            if text.sees("{", at: start) { start = text.partners[start] + 1 }
-            guard start > call, start < scope.close else { return }
-            let rest = SourceScope(
-                kind: scope.kind, head: index, open: start - 1, close: scope.close,
-                parent: scope.parent)
-            // Another function ends it, if this one never does.
-            let ends = (start..<scope.close).filter(settles)
-            if needsEnd, ends.isEmpty || endsLaterElsewhere(ends, scope) { return }
-            let gaps = CompletionPaths(text, body: rest, strictness, settles: settles).gaps
-            if let gap = gaps.min(), !needsEnd || isAlone || !gaps.contains(index) {
-                see(.fault(.assertionPathWithoutEnd), at: gap)
-            } else if gaps.isEmpty, !needsEnd {
-                let isBehind = { (word: Int) in word >= start && settles(word) }
-                let given = (start..<scope.close).filter { word in
-                    text.tokens[word].isName("endBackgroundTask") && isCall(word)
-                        && text.content(ofBracket: word + 1).contains(where: settles)
-                }
-                let fault = SourceObservation.Subject.fault(.assertionPathWithoutEnd)
-                if let gap = self.gap(behind: given, in: scope, fault, settles: isBehind) {
-                    see(fault, at: gap)
-                }
-            }
-            return
-        }
     }
 
     // MARK: Transfers

@@ -169,63 +169,6 @@ extension SourceReader {
             }
     }
 
-    /// Whether a token of a body runs at most once whenever the body does: in no loop, and in no
-    /// closure that may be called several times.
-    private func runsOnce(_ index: Int, in body: Range<Int>) -> Bool {
-        guard body.contains(index) else { return false }
-        for scope in text.scopes(around: index) where scope.open >= body.lowerBound {
-            switch scope.kind {
-            case .control(let keyword):
-                if ["for", "while", "repeat"].contains(keyword) { return false }
-            case .closure(let callee):
-                let isOfTime = callee?.hasPrefix("beginBackgroundTask") == true
-                guard let callee, isOfTime || Self.singleCallees.contains(callee) else {
-                    return false
-                }
-            case .function, .type: return false
-            }
-        }
-        return true
-    }
-
-    /// Functions of the system that call their closures once.
-    private static let singleCallees: Set = [
-        "Task", "detached", "async", "asyncAfter", "dataTask", "downloadTask", "uploadTask", "run",
-    ]
-
-    /// Whether only the rest of a function, and the expiration handler, end the time whose
-    /// identifier a property of this file keeps.
-    func isEndedOnly(behind begin: Int, _ name: String) -> Bool {
-        func isPrivate(_ declaration: Int) -> Bool {
-            ["private", "fileprivate"].contains(text[declaration - 1]?.text)
-        }
-        guard !text.isObjectiveC, let (_, body) = function(around: begin),
-            text.places(of: name).contains(where: {
-                text.sees("var", at: $0 - 1) && isPrivate($0 - 1)
-            })
-        else { return false }
-        let ends = text.places(of: "endBackgroundTask")
-        // Many are of many tasks.
-        guard ends.count <= 32 else { return false }
-        var names: Set<String> = []
-        var helpers: [Range<Int>] = []
-        for end in ends where !body.contains(end) {
-            let function = text.scopes(around: end).first {
-                if case .function = $0.kind { true } else { false }
-            }
-            guard let function, isPrivate(function.head), case .function(let head) = function.kind
-            else { return false }
-            names.insert(head.name)
-            helpers.append(text.content(ofBracket: function.open))
-        }
-        let calls = names.flatMap { text.places(of: $0) }.filter {
-            text[$0 - 1]?.isName("func") != true
-        }
-        return (ends + calls).allSatisfy { word in
-            word > begin && runsOnce(word, in: body) || helpers.contains { $0.contains(word) }
-        }
-    }
-
     /// Whether all that declares a name in this file makes it the application: `let host =
     /// UIApplication.shared`, `var host: UIApplication`, `UIApplication *host`.
     func isApplication(named name: String) -> Bool {

@@ -37,7 +37,7 @@ extension SourceReader {
     }
 
     /// The names of a property: in Objective-C also those of its variable and its setter.
-    private func identifierNames(_ name: String) -> Set<String> {
+    func identifierNames(_ name: String) -> Set<String> {
         guard text.isObjectiveC else { return [name] }
         let plain = name.hasPrefix("_") ? String(name.dropFirst()) : name
         return [plain, "_" + plain, "set" + plain.prefix(1).uppercased() + plain.dropFirst()]
@@ -90,7 +90,7 @@ extension SourceReader {
 
     /// Whether a function is one of a type or an extension that Objective-C sees, where it has
     /// another name: `@objc extension A {`.
-    private func isShownToObjectiveC(_ function: SourceScope) -> Bool {
+    func isShownToObjectiveC(_ function: SourceScope) -> Bool {
         text.scopes(around: function.head).contains { scope in
             guard case .type = scope.kind else { return false }
             return !modifiers(before: scope.head).isDisjoint(with: ["objc", "objcMembers"])
@@ -98,7 +98,7 @@ extension SourceReader {
     }
 
     /// Whether a literal of the file has a name, with which it may be reached.
-    private func isNamedInText(_ names: Set<String>) -> Bool {
+    func isNamedInText(_ names: Set<String>) -> Bool {
         let literals = notes.nameLiterals ?? nameLiterals
         notes.nameLiterals = literals
         return !literals.parts.isDisjoint(with: names)

@@ -26,14 +26,18 @@ extension SourceReader {
         else { return false }
         var declaration: Int?
         var uses: [Int] = []
+        // What other functions call by that name is another one than a local variable.
+        let isLocal = text.places(of: name, in: body).contains {
+            isPlainDeclaration($0, in: body)
+        }
         let literals =
             notes.literals
             ?? text.tokens.compactMap { token in
                 if case .string(isInterpolated: false) = token.kind { token.text } else { nil }
             }
         notes.literals = literals
-        guard !literals.contains(where: { $0.contains(name) }) else { return false }
-        let places = text.places(of: name)
+        guard isLocal || !literals.contains(where: { $0.contains(name) }) else { return false }
+        let places = isLocal ? text.places(of: name, in: body) : text.places(of: name)[...]
         // One of so many uses is not the only one.
         guard places.count <= AuditLimits.headWords else { return false }
         for word in places {
