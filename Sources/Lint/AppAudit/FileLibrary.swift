@@ -24,7 +24,7 @@ final class FileLibrary {
     private let isChosen: Bool
     private var kinds: [String: AuditReport.FileKind] = [:]
     private var properties: [String: AppProperties?] = [:]
-    private var digests: [String: SourceDigest?] = [:]
+    private(set) var digests: [String: SourceDigest?] = [:]
     /// The constants of files, as far as they were asked for by name.
     private var constants: [String: (names: Set<String>, values: SourceConstants)] = [:]
     /// What files have for calls of other files.
@@ -34,7 +34,7 @@ final class FileLibrary {
     var folders: [String] = []
     /// The modules of the projects.
     var modules: Set<String> = []
-    private var requestSearch: TaskRequestSearch?
+    var requestSearch: TaskRequestSearch?
 
     /// Creates a library. `progress` gets, at intervals, the number of examined files and the
     /// expected number.
@@ -261,6 +261,7 @@ extension FileLibrary {
         // What a generator writes calls no function of the app.
         let isKnown = absent.allSatisfy(Self.isGenerated) && list.unread.strays == 0
         let present = list.files.filter { !absent.contains($0) }
+        if isWhole { Self.noteRepeatedRegistrations(in: &digests) }
         if isRead { markUnusedDelegates(of: list, in: &digests) }
         checkProperties(in: &digests, present, areAll: isKnown && isWhole)
         dropTimers(in: &digests, besides: isWhole ? present : examinedFiles)
@@ -303,17 +304,7 @@ extension FileLibrary {
             },
             isComplete: isOwnComplete && list.unread.isEmpty, isOwnComplete: isOwnComplete)
         sources.openHandlers = digests.flatMap(\.openHandlers).compactMap { $0.open(unfollowed) }
-        if sources.isComplete, digests.contains(where: \.handlesTasks) {
-            var search = requestSearch ?? TaskRequestSearch(below: folders, tree)
-            defer { requestSearch = search }
-            sources.backgroundRequests = search.requests(
-                in: present.map { ($0, self.digests[$0]??.taskRequests ?? []) }, modules)
-            if sources.backgroundRequests == .unknown, search.areOnly(in: present, modules),
-                !digests.contains(where: { $0.mayHideRequests || $0.namesRequestsElsewhere })
-            {
-                sources.backgroundRequests = .named(in: sources.observations)
-            }
-        }
+        if sources.isComplete { noteTasks(of: present, digests, in: &sources) }
         if sources.observations.contains(where: {
             $0.isUncalled && $0.subject.isVoIPRegistration
         }) {

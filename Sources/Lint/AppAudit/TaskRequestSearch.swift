@@ -10,6 +10,8 @@ struct TaskRequestSearch {
     private var files: Set<String>?
     /// The files that mention requests, their submission or their cancelling.
     private var mentions: Set<String> = []
+    /// The files that may register a task.
+    private var registrars: Set<String> = []
     /// What they import and include; `nil` until it is asked for.
     private var lines: Lines?
     private let index: SourceIndex
@@ -33,12 +35,18 @@ struct TaskRequestSearch {
             let name = path.lowercased()
             return !Self.media.contains(where: name.hasSuffix)
         }
-        let found = Array(texts).mapInParallel { path -> (path: String, mentions: Bool?) in
+        let found = Array(texts).mapInParallel { path -> (path: String, finds: [Bool]?) in
             let bytes = try? FileTree.read(path, limit: AuditLimits.filteredBytes)
-            return (path, bytes.map(Self.mentionsRequest))
+            return (
+                path,
+                bytes.map { bytes in
+                    [Self.finds("askRequest", in: bytes), Self.registers(bytes, path)]
+                }
+            )
         }
-        guard found.allSatisfy({ $0.mentions != nil }) else { return }
-        mentions = Set(found.filter { $0.mentions == true }.map(\.path))
+        guard found.allSatisfy({ $0.finds != nil }) else { return }
+        mentions = Set(found.filter { $0.finds?[0] == true }.map(\.path))
+        registrars = Set(found.filter { $0.finds?[1] == true }.map(\.path))
         files = paths
     }
 
@@ -79,6 +87,15 @@ struct TaskRequestSearch {
         return lines.withMacros.isDisjoint(with: mentions)
     }
 
+    /// Whether only some source files register tasks, and none of them has macros, so that each
+    /// registration of the project is in their text.
+    mutating func areRegistrationsOnly(in sources: [String], _ modules: Set<String>) -> Bool {
+        guard registrars.isSubset(of: sources), let lines = lines(usedBy: sources, modules) else {
+            return false
+        }
+        return lines.withMacros.isDisjoint(with: registrars)
+    }
+
     /// The lines of all files, if these hold all that some source files use; `nil` otherwise.
     private mutating func lines(usedBy sources: [String], _ modules: Set<String>) -> Lines? {
         guard let files, sources.allSatisfy(files.contains) else { return nil }
@@ -103,10 +120,17 @@ struct TaskRequestSearch {
         return sources.contains(where: name.hasSuffix)
     }
 
-    /// Whether a text has a word such as `BGAppRefreshTaskRequest`, `submitTaskRequest` or
-    /// `cancel(taskRequestWithIdentifier:)`.
-    private static func mentionsRequest(_ bytes: [UInt8]) -> Bool {
-        let word = Array("askRequest".utf8)
+    /// Whether a file may register a task: `register(forTaskWithIdentifier:)`, or SwiftUI's
+    /// `.backgroundTask(`.
+    private static func registers(_ bytes: [UInt8], _ path: String) -> Bool {
+        finds("askWithIdentifier", in: bytes)
+            || path.hasSuffix(".swift") && finds(".backgroundTask(", in: bytes)
+    }
+
+    /// Whether a text has a part of a word such as `BGAppRefreshTaskRequest`, `submitTaskRequest`
+    /// or `cancel(taskRequestWithIdentifier:)`.
+    private static func finds(_ part: String, in bytes: [UInt8]) -> Bool {
+        let word = Array(part.utf8)
         guard bytes.count > word.count else { return false }
         var index = 0
         while index <= bytes.count - word.count {

@@ -189,14 +189,18 @@ struct TaskRequestTests {
         ])
     func oneOfMany(other: String) throws {
         let source = Self.app(
-            Self.register("run(task)") + "\n" + Self.request.replacing("a.b", with: "a.c"))
+            Self.register("run(task)") + "\n"
+                + Self.register("run(task)").replacing("a.b", with: "a.c")
+                + "\n" + Self.request.replacing("a.b", with: "a.c"))
         #expect(try Self.severity(source, other) == nil, "\(other)")
     }
 
     @Test("a file of no target, or of another language, may ask for one of several tasks")
     func oneOfManyElsewhere() throws {
         let source = Self.app(
-            Self.register("run(task)") + "\n" + Self.request.replacing("a.b", with: "a.c"))
+            Self.register("run(task)") + "\n"
+                + Self.register("run(task)").replacing("a.b", with: "a.c")
+                + "\n" + Self.request.replacing("a.b", with: "a.c"))
         for (path, text) in [
             ("Tasks.h", "#define ASK [[BGAppRefreshTaskRequest alloc] initWithIdentifier:a]"),
             ("shared/Main.kt", "fun schedule() { BGAppRefreshTaskRequest(name) }"),
@@ -214,5 +218,70 @@ struct TaskRequestTests {
         #expect(try Self.severity(source) == .warning)
         #expect(try Self.severity(source, "func g(_ d: AppDelegate) { d.next() }") == nil)
         #expect(try Self.severity(source, "func g() { \(Self.request) }\nlet x = g()") == nil)
+    }
+
+    private static let submission =
+        "func next() { \(request) }\n"
+        + "func applicationDidEnterBackground(_ a: UIApplication) { next() }"
+
+    @Test("a request for a task that nothing registers")
+    func unregistered() throws {
+        let other = Self.register("run(task)").replacing("a.b", with: "a.c")
+        let both = other + "\n" + Self.request.replacing("a.b", with: "a.c")
+        #expect(try Self.severity(Self.app("", Self.submission)) == .warning)
+        #expect(try Self.severity(Self.app(both, Self.submission)) == .warning)
+        #expect(
+            try Self.severity(
+                Self.app("", "func add() { \(Self.register("run(task)")) }\n" + Self.submission))
+                == .warning)
+        // The scheduler has a function of that name too.
+        #expect(
+            try Self.severity(
+                Self.app(
+                    "", "func register() { \(Self.register("run(task)")) }\n" + Self.submission))
+                == .warning)
+        let constant = "enum T { static let id = \"a.b\" }\n"
+        #expect(
+            try Self.severity(
+                constant
+                    + Self.app(both, Self.submission).replacing("\"a.b\"", with: "T.id"))
+                == .warning)
+    }
+
+    @Test(
+        "what may register a task that is asked for",
+        arguments: [
+            register("run(task)"), register("run(task)").replacing("\"a.b\"", with: "id"),
+            register("run(task)").replacing("\"a.b\"", with: "Other.id"),
+            "for id in ids { \(register("run(task)").replacing("\"a.b\"", with: "id")) }",
+            "#if BETA\n\(register("run(task)"))\n#endif",
+        ])
+    func registered(launch: String) throws {
+        #expect(try Self.severity(Self.app(launch, Self.submission)) == nil, "\(launch)")
+    }
+
+    @Test("another file may register a task that is asked for")
+    func registeredElsewhere() throws {
+        let source = Self.app("", Self.submission)
+        for other in [
+            "func add() { \(Self.register("run(task)")) }\nlet x = add()",
+            "struct S: App { var body: some Scene {\n"
+                + "W().backgroundTask(.appRefresh(\"a.b\")) { }\n} }",
+            "struct S: App { var body: some Scene { W().backgroundTask(kind) { } } }",
+            "func add(_ id: String) { "
+                + Self.register("run(task)").replacing("\"a.b\"", with: "id")
+                + " }\nlet x = add(y)",
+        ] {
+            #expect(try Self.severity(source, other) == nil, "\(other)")
+        }
+        for (path, text) in [
+            ("Tasks.h", "#define ADD(x) [s registerForTaskWithIdentifier:x usingQueue:nil]"),
+            ("shared/Main.kt", "fun add() { registerForTaskWithIdentifier(name) }"),
+            ("Use.swift", "import shared"), ("Use.m", "#import <Vendor/Vendor.h>"),
+        ] {
+            #expect(try Self.severity(source, more: [path: text]) == nil, "\(text)")
+        }
+        // Nothing calls what asks for it.
+        #expect(try Self.severity(Self.app("", "func unused() { \(Self.request) }")) == nil)
     }
 }

@@ -85,7 +85,8 @@ struct TimePathTests: SourceFaultSuite {
             "class A {\nprivate var id: UIBackgroundTaskIdentifier = .invalid\nfunc f() {\n"
                 + "guard id == .invalid else { return }\n"
                 + "id = UIApplication.shared.beginBackgroundTask { [weak self] in "
-                + "self?.finish() }\n\(body)\n}\n\(finish) {\nguard id != .invalid else { return }\n"
+                + "self?.finish() }\n\(body)\n}\n\(finish) {\n"
+                + "guard id != .invalid else { return }\n"
                 + "UIApplication.shared.endBackgroundTask(id)\nid = .invalid\n}\n\(rest)\n}")
     }
 

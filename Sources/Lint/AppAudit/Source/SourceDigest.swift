@@ -11,6 +11,11 @@ struct SourceDigest: Sendable {
         var reference: ConstantReference?
         /// Whether nothing can set that constant to another text, or hide it.
         var isReferenceFixed = false
+        /// The words of which one has to be there for a request to be made, then for the functions
+        /// that have them.
+        var askers: [Set<String>] = []
+        /// Whether a registration is for one name, and runs each time that its function does.
+        var isRegisteredAlways = false
         /// The time until an earliest date, with a constant that may make it too long.
         var delay: NumberProduct?
         /// The function that lacks something which its caller may have.
@@ -107,11 +112,16 @@ struct SourceDigest: Sendable {
     /// alone lead to it; `nil` if others may.
     var taskRequests: [Set<String>?] = []
 
+    /// The calls that each launch of the app makes.
+    var launchCalls: [LaunchCall] = []
+
     /// The properties that keep completion handlers of the events of background sessions.
     var transferKeepers: Set<SourceReader.TransferKeeper> = []
 
     /// Whether it mentions a request for a task other than to make or to cast one.
     var mayHideRequests = false
+    /// Whether SwiftUI may register a task of any name.
+    var mayHideRegistrations = false
 
     /// Whether the file is part of other targets too.
     var isShared: Bool { entries.first?.observation.isShared == true }
@@ -122,6 +132,14 @@ struct SourceDigest: Sendable {
         entries.contains {
             guard case .requestedTask = $0.observation.subject else { return false }
             return $0.reference != nil && !$0.isReferenceFixed
+        }
+    }
+
+    /// Whether the identifier of a registration is neither a literal nor a constant of its file.
+    var namesRegistrationsElsewhere: Bool {
+        entries.contains {
+            guard case .taskHandler(let name) = $0.observation.subject else { return false }
+            return name == nil && !$0.isReferenceFixed
         }
     }
 
@@ -143,7 +161,7 @@ struct SourceDigest: Sendable {
 
     /// The words that decide whether some code runs.
     var callers: Set<String> {
-        entries.reduce(into: []) { $0.formUnion($1.callers.joined()) }
+        entries.reduce(into: []) { $0.formUnion(($1.callers + $1.askers).joined()) }
     }
 
     /// Settles the observations that other files do not change, by the number of files that name
@@ -257,6 +275,17 @@ struct SourceDigest: Sendable {
         }
     }
 
+    /// Whether no file calls a function, or one of those that alone call it.
+    private static func isUncalled(_ chain: [Set<String>], _ mentions: [String: Int]) -> Bool {
+        for words in chain {
+            let count = words.map { mentions[$0] ?? 2 }.max() ?? 2
+            if count == 0 { return true }
+            // Another file may call it.
+            if count != 1 { return false }
+        }
+        return false
+    }
+
     /// The observations, with identifiers from constants. `mentions` are the numbers of files with
     /// each word, as far as they are known.
     func observations(
@@ -275,14 +304,15 @@ struct SourceDigest: Sendable {
                 else { return nil }
             }
             var observation = entry.observation
-            for words in entry.callers {
-                let count = words.map { mentions[$0] ?? 2 }.max() ?? 2
-                if count == 0 { observation.isUncalled = true }
-                // Another file may call it.
-                if count != 1 { break }
+            if Self.isUncalled(entry.callers, mentions) { observation.isUncalled = true }
+            if let reference = entry.reference {
+                observation.subject = observation.subject.named(constants.value(of: reference))
             }
-            guard let reference = entry.reference else { return observation }
-            observation.subject = observation.subject.named(constants.value(of: reference))
+            if case .requestedTask(_?, _) = observation.subject {
+                observation.isCertainRequest =
+                    (entry.reference == nil || entry.isReferenceFixed)
+                    && !Self.isUncalled(entry.askers, mentions)
+            }
             return observation
         }
     }

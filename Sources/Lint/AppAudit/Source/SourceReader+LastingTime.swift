@@ -27,9 +27,10 @@ extension SourceReader {
         var declaration: Int?
         var uses: [Int] = []
         // What other functions call by that name is another one than a local variable.
-        let isLocal = text.places(of: name, in: body).contains {
-            isPlainDeclaration($0, in: body)
-        }
+        let own = text.places(of: name, in: body)
+        // One of so many uses is not the only one.
+        guard own.count <= AuditLimits.headWords else { return false }
+        let isLocal = own.contains { isPlainDeclaration($0, in: body) }
         let literals =
             notes.literals
             ?? text.tokens.compactMap { token in
@@ -37,8 +38,7 @@ extension SourceReader {
             }
         notes.literals = literals
         guard isLocal || !literals.contains(where: { $0.contains(name) }) else { return false }
-        let places = isLocal ? text.places(of: name, in: body) : text.places(of: name)[...]
-        // One of so many uses is not the only one.
+        let places = isLocal ? own : text.places(of: name)[...]
         guard places.count <= AuditLimits.headWords else { return false }
         for word in places {
             if isPlainDeclaration(word, in: body) {

@@ -10,22 +10,24 @@ extension SourceReader {
         switch name {
         case "register" where text.sees("(", "forTaskWithIdentifier", ":", at: index + 1):
             seeRegistration(at: index, named: index + 4)
-            see(.taskHandler(nil), at: index, named: index + 4)
+            seeTaskHandler(at: index, named: index + 4)
             readLaunchHandler(index)
         case "registerForTaskWithIdentifier" where text.sees(":", at: index + 1):
             seeRegistration(at: index, named: index + 2)
-            see(.taskHandler(nil), at: index, named: index + 2)
+            seeTaskHandler(at: index, named: index + 2)
             readLaunchHandler(index)
         case "backgroundTask" where text.sees("(", ".", "appRefresh", "(", at: index + 1):
             see(.backgroundWork(.appRefresh), at: index)
             // SwiftUI registers it when the scene is created, in time.
             see(.registeredTask(nil, .launch), at: index, named: index + 5)
             see(.sceneTask(nil), at: index, named: index + 5)
-            see(.taskHandler(nil), at: index, named: index + 5)
+            seeTaskHandler(at: index, named: index + 5)
             readSceneTask(index)
         // SwiftUI hands it the events of a background session.
         case "backgroundTask" where text.sees("(", ".", "urlSession", at: index + 1):
             see(.backgroundSessionEvents, at: index)
+        case "backgroundTask" where text.sees(".", at: index - 1) && text.sees("(", at: index + 1):
+            digest.mayHideRegistrations = true
         case "BGAppRefreshTaskRequest": readRequest(.appRefresh, index)
         case "BGProcessingTaskRequest": readRequest(.processing, index)
         case "BGContinuedProcessingTaskRequest": readRequest(.continued, index)
@@ -57,6 +59,27 @@ extension SourceReader {
             .registeredTask(nil, late ?? (isElsewhere ? .elsewhere : .unknown)), at: index,
             named: expression)
         noteCallers(of: index)
+        noteRepetition(of: index)
+    }
+
+    /// Notes whether the last observation is a registration of one task, however its function is
+    /// called.
+    private mutating func noteRepetition(of index: Int) {
+        guard let entry = digest.entries.last,
+            case .registeredTask(let name, _) = entry.observation.subject,
+            name != nil || entry.reference.map(isFixed) == true
+        else { return }
+        digest.entries[digest.entries.count - 1].isRegisteredAlways = registersAlways(index)
+    }
+
+    private mutating func seeTaskHandler(at index: Int, named expression: Int) {
+        let seen = digest.entries.count
+        see(.taskHandler(nil), at: index, named: expression)
+        noteCallers(of: index)
+        for entry in digest.entries.indices.dropFirst(seen) {
+            guard let reference = digest.entries[entry].reference else { continue }
+            digest.entries[entry].isReferenceFixed = isFixed(reference)
+        }
     }
 
     /// Whether the handler in a registration names continued processing and no other kind of task:
@@ -176,6 +199,7 @@ extension SourceReader {
             see(.requestedTask(nil, work), at: index, named: index + 5)
         }
         for entry in digest.entries.indices.dropFirst(seen) {
+            digest.entries[entry].askers = callChain(of: index)
             guard let reference = digest.entries[entry].reference else { continue }
             digest.entries[entry].isReferenceFixed = isFixed(reference)
         }

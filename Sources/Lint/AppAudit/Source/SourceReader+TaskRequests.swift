@@ -48,7 +48,7 @@ extension SourceReader {
         return isOnly
     }
 
-    /// Whether a name is declared as a constant whose value is nothing but a literal: `let refresh =
+    /// Whether a name is declared as a constant whose value is only a literal: `let refresh =
     /// "a.b"`, `case refresh = "a.b"`, `NSString * const refresh = @"a.b";`.
     private func isLiteralConstant(_ index: Int) -> Bool {
         let keywords = text.isObjectiveC ? ["const"] : ["let", "case"]

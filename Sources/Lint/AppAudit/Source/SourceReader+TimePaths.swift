@@ -132,7 +132,9 @@ extension SourceReader {
             }
             helpers[head.name] = text.content(ofBracket: function.open)
         }
-        for word in ends + helpers.keys.flatMap({ uses[$0] ?? [] })
+        let words = ends + helpers.keys.flatMap { uses[$0] ?? [] }
+        guard words.count <= 64 else { return nil }
+        for word in words
         where !helpers.values.contains(where: { $0.contains(word) }) {
             guard word > begin, let isCertain = runsOnce(word, in: body, depth: 0) else {
                 return nil

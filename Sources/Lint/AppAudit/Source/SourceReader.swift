@@ -135,6 +135,7 @@ struct SourceReader {
         readDelegateClass(head, scope)
         readTransferEvents(head, scope)
         readEndOfEvents(head, scope)
+        noteLaunchCalls(head, scope)
     }
 
     /// Reads the class that an app delegate of Objective-C is implemented in.

@@ -107,6 +107,10 @@ extension AppFacts {
         /// Where the project asks for background tasks, if the bundle handles any.
         public var backgroundRequests = BackgroundRequests.unknown
 
+        /// Whether each registration of a background task in the project is among them, with a
+        /// known identifier.
+        public var knowsRegistrations = false
+
         /// The places of requests for background tasks.
         public enum BackgroundRequests: Hashable, Sendable {
             /// They are not known, or anywhere.

@@ -46,15 +46,59 @@ extension AppRules {
                 """,
             check: endedFetch),
         AppRule(
-            "CF052", .warning, "a background task is registered, and nothing asks for one",
-            why: "The scheduler launches a task only for a request that was submitted.",
+            "CF052", .warning, "a background task is registered or asked for, and not both",
+            why: """
+                The scheduler launches a task only for a request that was submitted, and needs a \
+                handler for it.
+                """,
             from: [.refreshTasks, .taskScheduler],
             fix: """
                 Submit a request outside the handlers of tasks, for example when the app enters \
                 the background.
                 """,
-            check: unrequestedTasks),
+            check: unmatchedTasks),
     ]
+
+    private static func unmatchedTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
+        unrequestedTasks(facts, &findings)
+        unregisteredTasks(facts, &findings)
+    }
+
+    /// Reports requests for tasks that no code registers, the first for each.
+    private static func unregisteredTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for app in facts.apps where app.hasBackgroundTasks && app.sources?.isComplete == true {
+            guard app.sources?.knowsRegistrations == true else { continue }
+            var known: Set<String> = []
+            var uncalled: Set<String> = []
+            var isKnown = true
+            for seen in app.observations {
+                guard case .taskHandler(let name) = seen.subject else { continue }
+                guard let name else {
+                    isKnown = false
+                    break
+                }
+                // A part for debug builds, or a package for other apps too, may be there.
+                if seen.isUncalled, !seen.isShared, app.builds(seen) {
+                    uncalled.insert(name)
+                } else {
+                    known.insert(name)
+                }
+            }
+            for seen in app.observations where isKnown && app.builds(seen) && !seen.isShared {
+                // Tasks of continued processing are registered on demand.
+                guard case .requestedTask(let name?, let work) = seen.subject, work != .continued,
+                    seen.isCertainRequest, !known.contains(where: { covers($0, name) }),
+                    known.insert(name).inserted
+                else { continue }
+                findings.report(
+                    app, at: seen.place,
+                    uncalled.contains(name)
+                        ? "`\(name)` is asked for, and nothing calls what registers it"
+                        : "`\(name)` is asked for, and nothing registers it",
+                    fix: "Register it before the app has finished launching.")
+            }
+        }
+    }
 
     /// Reports handlers that are never called, the first of an app. A request in a file of another
     /// target leaves open what is asked for.
@@ -324,6 +368,12 @@ extension AppRules {
         _ facts: AppFacts, _ findings: inout AppFindings
     ) {
         for bundle in facts.bundles {
+            for seen in bundle.observations where seen.subject == .fault(.registeredAgain) {
+                guard bundle.hasBackgroundTasks else { break }
+                findings.report(
+                    bundle, at: seen.place,
+                    "each launch registers a background task again by this call")
+            }
             var first: [String: (place: AppPlace, occasion: SourceObservation.Occasion)] = [:]
             // The files of which the first late registration is told: others have the same cause.
             var late: Set<String> = []

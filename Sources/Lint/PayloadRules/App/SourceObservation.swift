@@ -16,6 +16,9 @@ public struct SourceObservation: Hashable, Sendable {
     public var isShared = false
     /// Whether it is in a function that nothing calls.
     public var isUncalled = false
+    /// Whether it is a request for a task in a function that may be called, whose identifier
+    /// nothing can set to another one.
+    public var isCertainRequest = false
 
     /// Creates an observation.
     public init(_ subject: Subject, at place: AppPlace, isConditional: Bool = false) {
@@ -241,6 +244,8 @@ public struct SourceObservation: Hashable, Sendable {
         case assertionEndedByExpiration
         /// `endBackgroundTask` with an identifier that is invalid, or was set to invalid before.
         case assertionEndedInvalid
+        /// A call by which each launch registers a task again.
+        case registeredAgain
         /// A path without a call of `endBackgroundTask`.
         case assertionPathWithoutEnd
         /// A background session without a delegate.

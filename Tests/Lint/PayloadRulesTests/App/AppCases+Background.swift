@@ -33,6 +33,7 @@ extension AppCase {
         + fault("CF037", .idleExpiration, .warning)
         + fault("CF038", .refreshWithoutNext, .note)
         + fault("CF039", .ignoredSubmitError, .note)
+        + fault("CF021", .registeredAgain, .warning)
         + fault("CF040", .distantBeginDate, .warning)
         + fault("CF041", .repeatedSubmission, .note)
         + fault("CF042", .taskHandlerKeepsSelf, .note)

@@ -205,6 +205,20 @@ extension AppCase {
         return facts
     }
 
+    private static func registering(
+        _ names: [String?], isKnown: Bool = true, isCertain: Bool = true,
+        work: SourceObservation.BackgroundWork = .processing
+    ) -> AppFacts {
+        var facts = AppFacts.app(
+            seen: names.map { .taskHandler($0) } + [.requestedTask("a.b", work)])
+        for index in facts.bundles.indices {
+            facts.bundles[index].sources?.knowsRegistrations = isKnown
+            let last = (facts.bundles[index].sources?.observations.count ?? 0) - 1
+            facts.bundles[index].sources?.observations[last].isCertainRequest = isCertain
+        }
+        return facts
+    }
+
     static let scheduling: [AppCase] = [
         source("CF019", "fetch", [], info: Plist.modes("fetch"), .warning),
         source(
@@ -298,6 +312,16 @@ extension AppCase {
         AppCase("CF052", "a handler of any name", asking(.nowhere, for: nil), nil),
         AppCase("CF052", "a package's handler", .shared(asking(.nowhere)), nil),
         AppCase("CF052", "packages", .ownText(asking(.nowhere)), nil),
+        AppCase("CF052", "no registration", registering([]), .warning),
+        AppCase("CF052", "the registration of another", registering(["a.c"]), .warning),
+        AppCase("CF052", "a registration", registering(["a.c", "a.b"]), nil),
+        AppCase("CF052", "a registration by a wildcard", registering(["a.*"]), nil),
+        AppCase("CF052", "a registration of any name", registering(["a.c", nil]), nil),
+        AppCase("CF052", "registrations elsewhere", registering([], isKnown: false), nil),
+        AppCase("CF052", "a request of another name", registering([], isCertain: false), nil),
+        AppCase("CF052", "a continued task", registering([], work: .continued), nil),
+        AppCase("CF052", "a package's request", .shared(registering([])), nil),
+        AppCase("CF052", "a request beside packages", .ownText(registering([])), nil),
 
         source("CF020", "no list", [.registeredTask("a.sync", .launch)], .error),
         source(

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Looks for the requests for background tasks and for their registrations in all files.
+extension FileLibrary {
+    /// Notes where a project asks for tasks, if an app handles any, and whether each registration
+    /// is among the observations, if it asks for any.
+    func noteTasks(
+        of files: [String], _ digests: [SourceDigest], in sources: inout AppFacts.Sources
+    ) {
+        let handlesTasks = digests.contains(where: \.handlesTasks)
+        let asksForTasks = sources.observations.contains(where: \.isCertainRequest)
+        guard handlesTasks || asksForTasks else { return }
+        var search = requestSearch ?? TaskRequestSearch(below: folders, tree)
+        defer { requestSearch = search }
+        if handlesTasks {
+            sources.backgroundRequests = search.requests(
+                in: files.map { ($0, self.digests[$0]??.taskRequests ?? []) }, modules)
+            if sources.backgroundRequests == .unknown, search.areOnly(in: files, modules),
+                !digests.contains(where: { $0.mayHideRequests || $0.namesRequestsElsewhere })
+            {
+                sources.backgroundRequests = .named(in: sources.observations)
+            }
+        }
+        if asksForTasks {
+            sources.knowsRegistrations =
+                !digests.contains { $0.mayHideRegistrations || $0.namesRegistrationsElsewhere }
+                && search.areRegistrationsOnly(in: files, modules)
+        }
+    }
+}
