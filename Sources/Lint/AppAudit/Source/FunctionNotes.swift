@@ -29,6 +29,8 @@ final class FunctionNotes {
     var answersForAlerts: [String: Bool] = [:]
     /// Whether this file makes a property of Objective-C, and no setter of it, by its name.
     var isPlainProperty: [String: Bool] = [:]
+    /// Whether a name of Objective-C stands for a background session, or for its configuration.
+    var isSession: [String: Bool] = [:]
     /// The functions that lead to a report in this file, by their braces.
     var reporting: Set<Int>?
     /// Whether a function asks for time in the background, by the first token of its body.

@@ -310,6 +310,8 @@ extension SourceReader {
         let arguments = text.content(ofBracket: sessionBracket(word) ?? word + 1)
         let label = arguments.first { text.tokens[$0].isName("delegate") }
         if label == nil || label.map({ text.sees(":", "nil", at: $0 + 1) }) == true {
+            // The app takes over the transfers of an extension, with a session of its own.
+            guard text.places(of: "sharedContainerIdentifier").isEmpty else { return }
             see(.fault(.sessionWithoutDelegate), at: word)
         } else if let label, text.sees(":", "self", at: label + 1) {
             see(.delegatedSession, at: word)

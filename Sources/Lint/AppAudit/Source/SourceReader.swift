@@ -198,6 +198,8 @@ struct SourceReader {
         case "CXProvider" where text.scopes.contains(where: { callAction(of: $0) != nil }):
             // One that only reports calls that have ended needs no delegate.
             readMaking(of: name, index, .callsWithoutDelegate)
+        case "sessionWithConfiguration": readMakingOfSession(index)
+        case _ where Self.transferStarts.contains(name): readStartOfTransfer(index)
         case "performFetchWithCompletionHandler" where function(around: index) != nil:
             see(.legacyFetchCall, at: index)
         case "allowsBackgroundLocationUpdates"
