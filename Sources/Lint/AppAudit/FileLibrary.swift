@@ -264,6 +264,7 @@ extension FileLibrary {
         if isWhole { Self.noteRepeatedRegistrations(in: &digests) }
         if isRead { markUnusedDelegates(of: list, in: &digests) }
         checkProperties(in: &digests, present, areAll: isKnown && isWhole)
+        checkKeptCompletions(in: &digests, present, areAll: isKnown && isWhole)
         dropTimers(in: &digests, besides: isWhole ? present : examinedFiles)
         // A script names no identifier of time.
         if isKnown, isRead, isWhole, list.unread.isOfModulesOnly, list.unread.modules.isEmpty {

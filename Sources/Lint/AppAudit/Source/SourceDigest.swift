@@ -33,6 +33,9 @@ struct SourceDigest: Sendable {
         var keeper: String?
         /// The names of a property that, for a fault, no other file may have.
         var unusedNames: Set<String> = []
+        /// The property of another type that keeps a completion handler, which for a fault nothing
+        /// may read.
+        var keptElsewhere: SourceReader.KeptElsewhere?
         /// What other files must not name for it to be true; `nil` if they do not matter.
         var others: OtherUses?
         /// Whether the launch copies such a property into another object, which may have one of the
@@ -192,6 +195,14 @@ struct SourceDigest: Sendable {
                 files[name]?.subtracting([entry.observation.place.file]).isEmpty == false
             }
         }
+    }
+
+    /// The properties of other types that nothing may read for a fault.
+    var keptElsewhere: Set<SourceReader.KeptElsewhere> { Set(entries.compactMap(\.keptElsewhere)) }
+
+    /// Takes back faults of such properties that something may read.
+    mutating func dropCompletions(besides unread: Set<SourceReader.KeptElsewhere>) {
+        entries.removeAll { $0.keptElsewhere.map { !unread.contains($0) } == true }
     }
 
     /// Takes back faults in calls of what keeps no completion handler of transfers.

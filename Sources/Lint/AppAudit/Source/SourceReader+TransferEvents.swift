@@ -45,7 +45,11 @@ extension SourceReader {
                 see(.fault(.transferCompletionKeptForNothing), at: use)
                 digest.entries[digest.entries.count - 1].unusedNames = words
                 digest.entries[digest.entries.count - 1].isCopiedAtLaunch = isCopied
+            } else {
+                readKeptElsewhere(use)
             }
+        } else {
+            readKeptElsewhere(use)
         }
     }
 
@@ -103,7 +107,7 @@ extension SourceReader {
         var isCopied = false
         for index in text.tokens.indices where index != place {
             let token = text.tokens[index]
-            if token.isString, names.contains(where: token.text.contains) { return nil }
+            if token.isString, mayBeKey(token.text, of: names) { return nil }
             guard token.isName, names.contains(token.text) else { continue }
             if declaresProperty(index) {
                 isDeclared = true
@@ -165,7 +169,7 @@ extension SourceReader {
 
     /// Whether a token is the name of a property in its declaration: `var done: (() -> Void)?` in a
     /// class that no protocol of the app asks for it, `@property (copy) void (^done)(void);`.
-    private func declaresProperty(_ index: Int) -> Bool {
+    func declaresProperty(_ index: Int) -> Bool {
         guard text.isObjectiveC else {
             guard text.sees("var", at: index - 1), text.sees(":", at: index + 1),
                 text.type(around: index) != nil

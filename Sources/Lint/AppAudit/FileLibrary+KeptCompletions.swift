@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Looks in all files of an app for what calls the completion handlers that it keeps.
+extension FileLibrary {
+    /// Takes back that nothing calls a completion handler which an object of another type keeps,
+    /// unless the app declares the property and no file reads it.
+    func checkKeptCompletions(
+        in digests: inout [SourceDigest], _ files: [String], areAll: Bool
+    ) {
+        let kept = digests.reduce(into: Set()) { $0.formUnion($1.keptElsewhere) }
+        guard !kept.isEmpty else { return }
+        let unread: Set = areAll ? kept.filter { isUnread($0, files) } : []
+        for index in digests.indices { digests[index].dropCompletions(besides: unread) }
+    }
+
+    private func isUnread(_ kept: SourceReader.KeptElsewhere, _ files: [String]) -> Bool {
+        let words = tree.index.words(kept.names)
+        var isDeclared = false
+        for (number, path) in files.enumerated() {
+            tree.index.lookAhead(words, .named, in: files, from: number)
+            guard let found = tree.index.words(words, .named, in: path) else { return false }
+            guard !found.isEmpty else { continue }
+            switch text(path).map({ SourceReader($0).use(of: kept) }) {
+            case .reads?, nil: return false
+            case .declares?: isDeclared = true
+            case SourceReader.UseOfKept.none?: continue
+            }
+        }
+        // The header of a class stands beside its implementation.
+        let implementations = files.filter {
+            Paths.stem(of: $0) == kept.type && SourceText.isObjectiveC($0)
+        }
+        for path in implementations {
+            let header = Paths.join(Paths.folder(of: path), kept.type + ".h")
+            guard let bytes = try? tree.index.text(of: header),
+                bytes.count <= AuditLimits.sourceBytes
+            else { continue }
+            // It has the language of the implementation.
+            switch SourceReader(SourceText(bytes, path: path)).use(of: kept) {
+            case .reads: return false
+            case .declares: isDeclared = true
+            case .none: continue
+            }
+        }
+        return isDeclared
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Finds completion handlers of the events of background sessions that another object keeps, and
+/// that nothing calls.
+extension SourceReader {
+    /// A property of another type that an app delegate sets to such a completion handler.
+    struct KeptElsewhere: Hashable, Sendable {
+        let type: String
+        let name: String
+
+        /// The name of the method that sets it in Objective-C.
+        var setter: String { "set" + name.prefix(1).uppercased() + name.dropFirst() }
+        /// The names by which code can use it.
+        var names: Set<String> { [name, "_" + name, setter] }
+    }
+
+    /// What a file does with a property that keeps a completion handler.
+    enum UseOfKept {
+        /// It may read it.
+        case reads
+        /// It sets it, or does not name it.
+        case none
+        /// It declares it, and does not read it.
+        case declares
+    }
+
+    /// Reads that a shared object keeps a completion handler: `Loads.shared.done = handler`,
+    /// `[Loads shared].done = handler`, `[[Loads shared] setDone:handler]`.
+    mutating func readKeptElsewhere(_ use: Int) {
+        guard digest.entries.count < AuditLimits.observationsPerFile,
+            let kept = keptElsewhere(use), kept.names.allSatisfy(WordFilter.canFind),
+            WordFilter.canFind(kept.type)
+        else { return }
+        see(.fault(.transferCompletionKeptForNothing), at: use)
+        digest.entries[digest.entries.count - 1].keptElsewhere = kept
+    }
+
+    private func keptElsewhere(_ use: Int) -> KeptElsewhere? {
+        let isCopied = text.sees("[", at: use - 1) && text.sees("copy", "]", at: use + 1)
+        let first = isCopied ? use - 1 : use
+        let last = isCopied ? use + 2 : use
+        if text.isObjectiveC, text.sees(":", at: first - 1), text.sees("]", at: last + 1),
+            let setter = text[first - 2]?.text, setter.hasPrefix("set"), setter.count > 3,
+            text.sees("[", "[", at: first - 7), let type = sharedType(endingAt: first - 3)
+        {
+            let name = setter.dropFirst(3)
+            return KeptElsewhere(
+                type: type, name: name.prefix(1).lowercased() + name.dropFirst())
+        }
+        guard text.sees("=", at: first - 1), let name = text[first - 2], name.isName,
+            text.sees(".", at: first - 3), let type = sharedType(endingAt: first - 4)
+        else { return nil }
+        return KeptElsewhere(type: type, name: name.text)
+    }
+
+    /// The type of a shared object whose expression ends at a token: `Loads.shared`,
+    /// `[Loads shared]`, `Loads.shared()`.
+    private func sharedType(endingAt end: Int) -> String? {
+        if text.isObjectiveC, text.sees("]", at: end) {
+            guard text.partners[end] == end - 3 else { return nil }
+        } else {
+            guard text.sees(".", at: end - 1), text[end]?.isName == true,
+                !text.sees(".", at: end - 3)
+            else { return nil }
+        }
+        guard let name = text[end - 2], name.isName, name.text.first?.isUppercase == true else {
+            return nil
+        }
+        return name.text
+    }
+
+    /// What this file does with a property of another type.
+    func use(of kept: KeptElsewhere) -> UseOfKept {
+        var use = UseOfKept.none
+        for index in text.tokens.indices {
+            let token = text.tokens[index]
+            if token.isString, mayBeKey(token.text, of: kept.names) { return .reads }
+            guard token.isName, kept.names.contains(token.text) else { continue }
+            if declaresProperty(index), isProperty(index, of: kept.type) {
+                use = .declares
+            } else if !(setsToNone(index) || setsToCompletion(index) || text.isLabel(index)) {
+                return .reads
+            }
+        }
+        return use
+    }
+
+    /// Whether a property is one of a class that no other code knows by a protocol.
+    private func isProperty(_ index: Int, of type: String) -> Bool {
+        guard text.isObjectiveC else { return text.type(around: index)?.name == type }
+        guard declaringType(of: index) == type,
+            let interface = text.places(of: "interface").last(where: { $0 < index })
+        else { return false }
+        // `@interface Loads () {`, `@interface Loads : NSObject <NSURLSessionDownloadDelegate>`
+        if text.sees("(", ")", at: interface + 2) { return true }
+        guard text.sees(":", at: interface + 2),
+            text.sees("NSObject", at: interface + 3) || text.sees("UIResponder", at: interface + 3)
+        else { return false }
+        guard text.sees("<", at: interface + 4) else { return true }
+        return text.tokens[(interface + 5)...].prefix { !$0.isMark(">") }.allSatisfy { token in
+            token.isMark(",") || token.text.hasPrefix("NSURLSession")
+                || token.isName("UIApplicationDelegate")
+        }
+    }
+
+    /// Whether a use sets a property to nothing: `self.done = nil`, `[self setDone:nil]`.
+    private func setsToNone(_ index: Int) -> Bool {
+        let value =
+            text.sees("=", at: index + 1) || text.sees(":", at: index + 1) ? text[index + 2] : nil
+        return value.map { ["nil", "NULL"].contains($0.text) } == true
+            && !text.sees("?", at: index + 3)
+    }
+
+    /// Whether a use sets a property to the completion handler of such events.
+    private func setsToCompletion(_ index: Int) -> Bool {
+        guard let (head, _) = function(around: index),
+            head.has("handleEventsForBackgroundURLSession"),
+            let completion = head.parameters.first(where: { $0.label == "completionHandler" }),
+            text.sees("=", at: index + 1)
+                || text.isObjectiveC && text.sees(":", at: index + 1)
+        else { return false }
+        return text.sees(completion.name, at: index + 2)
+            || text.sees("[", completion.name, "copy", "]", at: index + 2)
+    }
+
+    /// Whether a literal may be the key of a property: `done`, `loads.done`. One with a blank is
+    /// none.
+    func mayBeKey(_ literal: String, of names: Set<String>) -> Bool {
+        let isKey = literal.utf8.allSatisfy { letter in
+            letter > 0x20 && letter < 0x7f && letter != UInt8(ascii: "/")
+        }
+        return isKey && names.contains(where: literal.contains)
+    }
+}
