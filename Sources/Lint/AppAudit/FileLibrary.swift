@@ -300,9 +300,7 @@ extension FileLibrary {
                     constants, guarded: guarded, scheduled: scheduled, schedulers: schedulers,
                     mentions: mentions)
             }
-            .filter {
-                !$0.isUncalled || !$0.isProvenByFile || $0.subject == .fault(.forcedTaskCast)
-            },
+            .filter { !$0.isUncalled || $0.isToldUncalled },
             isComplete: isOwnComplete && list.unread.isEmpty, isOwnComplete: isOwnComplete)
         sources.openHandlers = digests.flatMap(\.openHandlers).compactMap { $0.open(unfollowed) }
         if sources.isComplete { noteTasks(of: present, digests, in: &sources) }

@@ -226,13 +226,7 @@ extension AppRules {
                 facts, &findings, .sessionMadeAnew,
                 "each use makes another background URLSession with the same identifier",
                 fix: "Make the session once, and keep it in a stored property.")
-            faults(
-                facts, &findings, .closureInBackgroundSession,
-                "a task of a background URLSession has a completion handler")
-            faults(
-                facts, &findings, .dataInBackgroundSession,
-                "a background URLSession uploads data, which raises an exception",
-                fix: "Write the data to a file, and start uploadTask(with:fromFile:).")
+            refusedTasks(facts, &findings)
             faults(
                 facts, &findings, .transferEventsWithoutCompletion,
                 "the handler of a background URLSession's events drops its completion handler")
@@ -361,6 +355,27 @@ extension AppRules {
                     findings.report(bundle, at: seen.place, message)
                 }
             }
+        }
+    }
+
+    /// Reports tasks that a background session does not start.
+    private static func refusedTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
+        eachObservation(in: facts) { bundle, seen in
+            guard bundle.platform != .macOS else { return }
+            let message: String
+            var fix: String?
+            switch seen.subject {
+            case .fault(.closureInBackgroundSession):
+                message = "a task of a background URLSession has a completion handler"
+            case .fault(.dataInBackgroundSession):
+                message = "a background URLSession uploads data, which raises an exception"
+                fix = "Write the data to a file, and start uploadTask(with:fromFile:)."
+            default: return
+            }
+            findings.report(
+                bundle, at: seen.place,
+                seen.isUncalled ? message + "; nothing calls its function yet" : message,
+                fix: fix, severity: seen.isUncalled ? .note : nil)
         }
     }
 

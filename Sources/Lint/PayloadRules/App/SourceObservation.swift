@@ -185,6 +185,17 @@ public struct SourceObservation: Hashable, Sendable {
         }
     }
 
+    /// Whether it is told of too where nothing calls its function: what starts a task that a
+    /// session refuses has no caller yet, and is meant to run.
+    public var isToldUncalled: Bool {
+        switch subject {
+        case .fault(.forcedTaskCast), .fault(.closureInBackgroundSession),
+            .fault(.dataInBackgroundSession):
+            true
+        default: !isProvenByFile
+        }
+    }
+
     /// Faults in background work that the text of one file shows.
     public enum Fault: String, Hashable, Sendable, CaseIterable {
         /// A handler of silent pushes whose parameters have other types than the delegate's.
