@@ -51,6 +51,10 @@ struct KeptElsewhereTests {
         #expect(try Self.isToldInSwift(end: "DispatchQueue.main.async { self.done = nil }"))
         #expect(try Self.isToldInSwift(end: "print(\"All is done.\")"))
         #expect(try Self.isToldInSwift(more: "// done"))
+        #expect(try Self.isToldInSwift(end: "if done != nil { print(1) }"))
+        #expect(
+            try Self.isToldInSwift(
+                end: "let end = self.done\ndone = nil\npending = end == nil ? 0 : 1"))
         #expect(
             try Self.isToldInSwift(property: "private(set) var other = 1\n" + Self.swiftProperty))
     }
@@ -60,7 +64,9 @@ struct KeptElsewhereTests {
         arguments: [
             "done?()", "self.done?()\nself.done = nil", "if let done { done() }",
             "guard let end = done else { return }\nend()", "queue.run(done)",
-            "let end = done\ndone = nil\nend?()", "perform(#selector(getter: done))",
+            "let end = done\ndone = nil\nend?()", "let end = done\nrun(end)",
+            "guard\nlet end = done\nelse { return }\nend()", "let end = done ?? other\nend()",
+            "if let end = done {\nend()\n}", "perform(#selector(getter: done))",
             "run(\\.done)", "value(forKey: \"done\")", "value(forKeyPath: \"shared.done\")",
             "print(\"\\(run(done))\")",
         ])
@@ -127,13 +133,19 @@ struct KeptElsewhereTests {
         #expect(
             try Self.isToldInObjectiveC(
                 keep, end: "dispatch_async(q, ^{ self.done = nil; [self setDone:nil]; });"))
+        #expect(
+            try Self.isToldInObjectiveC(
+                keep,
+                end: "void (^end)(void) = self.done;\nself.done = nil;\nif (end) { log(1); }"))
     }
 
     @Test(
         "something in Objective-C may call it",
         arguments: [
             "self.done();", "if (_done) { _done(); _done = nil; }", "[self done]();",
-            "void (^end)(void) = self.done;\nself.done = nil;\nend();", "[self run:self.done];",
+            "void (^end)(void) = self.done;\nself.done = nil;\nend();",
+            "void (^end)(void) = self.done;\nif (end) { dispatch_async(q, end); }",
+            "if (self.done) self.done();", "[self run:self.done];",
             "[self valueForKey:@\"done\"];", "dispatch_async(q, self.done);",
         ])
     func calledInObjectiveC(end: String) throws {

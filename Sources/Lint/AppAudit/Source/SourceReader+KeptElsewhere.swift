@@ -80,7 +80,9 @@ extension SourceReader {
             guard token.isName, kept.names.contains(token.text) else { continue }
             if declaresProperty(index), isProperty(index, of: kept.type) {
                 use = .declares
-            } else if !(setsToNone(index) || setsToCompletion(index) || text.isLabel(index)) {
+            } else if !(setsToNone(index) || setsToCompletion(index) || text.isLabel(index)
+                || onlyAsks(index) || isCopiedForNothing(index))
+            {
                 return .reads
             }
         }
@@ -123,6 +125,47 @@ extension SourceReader {
         else { return false }
         return text.sees(completion.name, at: index + 2)
             || text.sees("[", completion.name, "copy", "]", at: index + 2)
+    }
+
+    /// Whether code only asks whether a name stands for something: `done == nil`, `if (done) {`.
+    private func onlyAsks(_ index: Int) -> Bool {
+        if text.sees("==", "nil", at: index + 1) || text.sees("!=", "nil", at: index + 1) {
+            return true
+        }
+        return text.isObjectiveC && text.sees("if", "(", at: ownStart(of: index) - 2)
+            && text.sees(")", at: index + 1)
+    }
+
+    /// The start of the expression for an own property: `done`, `self.done`.
+    private func ownStart(of index: Int) -> Int {
+        text.sees("self", ".", at: index - 2) ? index - 2 : index
+    }
+
+    /// Whether a property is read only for a local name that nothing calls: `let end = done`,
+    /// `void (^end)(void) = self.done;`.
+    private func isCopiedForNothing(_ index: Int) -> Bool {
+        let start = ownStart(of: index)
+        guard text.sees("=", at: start - 1), let (_, body) = function(around: index),
+            let place = text.isObjectiveC
+                ? copiedBlock(before: start, index) : copiedName(before: start, index),
+            let name = text[place]
+        else { return false }
+        return text.places(of: name.text, in: body).allSatisfy { $0 == place || onlyAsks($0) }
+    }
+
+    private func copiedName(before start: Int, _ index: Int) -> Int? {
+        guard text.sees("let", at: start - 3), let next = text[index + 1],
+            next.isMark("}") || next.position.line > text.tokens[index].position.line,
+            !["if", "guard", "while", ","].contains(where: { text.sees($0, at: start - 4) }),
+            ![".", "?", "(", "??"].contains(where: next.isMark)
+        else { return nil }
+        return start - 2
+    }
+
+    private func copiedBlock(before start: Int, _ index: Int) -> Int? {
+        guard text.sees(";", at: index + 1), text.sees(")", at: start - 2) else { return nil }
+        let open = text.partners[start - 2]
+        return text.sees(")", at: open - 1) && text.sees("^", at: open - 3) ? open - 2 : nil
     }
 
     /// Whether a literal may be the key of a property: `done`, `loads.done`. One with a blank is
