@@ -42,6 +42,33 @@ struct RepeatedSessionTests: SourceFaultSuite {
                 Self.uses.replacing("session.", with: "session().")) == Self.fault)
     }
 
+    @Test("one that is made at launch and thrown away, with a constant for its identifier")
+    func thrownAway() {
+        let maker =
+            "static let id = \"a\"\nprivate func session() -> URLSession {\n"
+            + "let c = URLSessionConfiguration.background(withIdentifier: Self.id)\n"
+            + "return URLSession(configuration: c, delegate: self, delegateQueue: nil)\n}"
+        let load = "func load() { session().downloadTask(with: url).resume() }\n"
+        #expect(Self.found(maker, load + "func start() {\n_ = session()\n}") == Self.fault)
+        #expect(Self.found(maker, load + "func start() {\n_ = self.session() }") == Self.fault)
+        for (old, new) in [
+            ("_ = session()", "_ = session().delegate"), ("_ = session()", "_ = session()?.id"),
+            ("_ = session()", "kept = session()"), ("_ = session()", "print(1)"),
+        ] {
+            let start = "func start() {\n_ = session()\n}".replacing(old, with: new)
+            let expected: Set<Fault> = new.hasSuffix("delegate") ? Self.fault : []
+            #expect(Self.found(maker, load + start) == expected, "\(new)")
+        }
+        for id in [
+            "static var id = \"a\"", "let id = make()", "static let id = \"a\" + name",
+            "static let id = \"a.\\(name)\"", "static var id: String { UUID().uuidString }",
+            "static let other = \"a\"",
+        ] {
+            let maker = maker.replacing("static let id = \"a\"", with: id)
+            #expect(Self.found(maker, load + "func start() {\n_ = session()\n}") == [], "\(id)")
+        }
+    }
+
     @Test(
         "one that is kept, or has another identifier",
         arguments: [

@@ -106,9 +106,21 @@ extension SourceReader {
         var dot = value
         if text.sees("URLSessionConfiguration", at: value) { dot += 1 }
         guard text.sees(".", "background", "(", "withIdentifier", ":", at: dot),
-            case .literal = ConstantExpression(at: dot + 5, in: text)
+            literalIdentifier(at: dot + 5) != nil
         else { return false }
         return !text.sees(".", at: text.partners[dot + 2] + 1)
+    }
+
+    /// Whether a statement only makes the session: `_ = session`, `_ = makeSession()`.
+    private func isThrownAway(_ index: Int, _ isOwn: Bool) -> Bool {
+        let start = isOwn ? index - 2 : index
+        let end = text.sees("(", ")", at: index + 1) ? index + 3 : index + 1
+        return text.sees("_", "=", at: start - 2)
+            && text[end].map { next in
+                next.isMark("}")
+                    || next.position.line > text.tokens[index].position.line
+                        && !next.isMark(".") && !next.isMark("?")
+            } == true
     }
 
     /// Whether a name is a use of what the maker returns, of which a member is asked for at once:
@@ -119,7 +131,8 @@ extension SourceReader {
             !["func", "let", "var", "case"].contains(where: { text.sees($0, at: index - 1) }),
             owner(around: index)?.name == owner(around: maker.place)?.name,
             maker.isFunction
-                ? text.sees("(", ")", ".", at: index + 1) : text.sees(".", at: index + 1),
+                ? text.sees("(", ")", ".", at: index + 1) || isThrownAway(index, isOwn)
+                : text.sees(".", at: index + 1) || isThrownAway(index, isOwn),
             let (head, body) = function(around: index)
         else { return false }
         // A parameter or a variable has the name too.

@@ -136,6 +136,7 @@ struct SourceReader {
         readTransferEvents(head, scope)
         readEndOfEvents(head, scope)
         noteLaunchCalls(head, scope)
+        readEndOfDownload(head, scope)
     }
 
     /// Reads the class that an app delegate of Objective-C is implemented in.
@@ -191,14 +192,18 @@ struct SourceReader {
             readAssertion(index)
         case "background", "backgroundSessionConfigurationWithIdentifier":
             readBackgroundSession(index)
-        case "URLSession": readRepeatedSession(index)
+        case "URLSession":
+            readRepeatedSession(index)
+            readDoubleSession(index)
+        case "sessionWithConfiguration":
+            readMakingOfSession(index)
+            readDoubleSession(index)
         case "setMinimumBackgroundFetchInterval": see(.fetchInterval, at: index)
         case "desiredPushTypes", "setDesiredPushTypes": readPushTypes(index)
         case "PKPushRegistry": readPushRegistry(index)
         case "CXProvider" where text.scopes.contains(where: { callAction(of: $0) != nil }):
             // One that only reports calls that have ended needs no delegate.
             readMaking(of: name, index, .callsWithoutDelegate)
-        case "sessionWithConfiguration": readMakingOfSession(index)
         case _ where Self.transferStarts.contains(name): readStartOfTransfer(index)
         case "performFetchWithCompletionHandler" where function(around: index) != nil:
             see(.legacyFetchCall, at: index)

@@ -227,6 +227,16 @@ extension AppRules {
                 "each use makes another background URLSession with the same identifier",
                 fix: "Make the session once, and keep it in a stored property.")
             refusedTasks(facts, &findings)
+            eachObservation(in: facts) { bundle, seen in
+                guard seen.subject == .fault(.downloadUsedLate), bundle.platform != .macOS,
+                    bundle.observations.contains(where: { $0.subject == .backgroundSession })
+                else { return }
+                findings.report(
+                    bundle, at: seen.place,
+                    "the file of a download is used only after the delegate method has returned, "
+                        + "when iOS may have removed it",
+                    fix: "Move or open the file before the delegate method returns.")
+            }
             faults(
                 facts, &findings, .transferEventsWithoutCompletion,
                 "the handler of a background URLSession's events drops its completion handler")

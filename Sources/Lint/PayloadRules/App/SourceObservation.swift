@@ -275,6 +275,8 @@ public struct SourceObservation: Hashable, Sendable {
         case transferCompletionKeptForNothing
         /// A completion handler of such events that is called on the session's own queue.
         case transferCompletionOffMain
+        /// The file of a download that is used only after the delegate method which gets it.
+        case downloadUsedLate
         /// A timer that starts when the app leaves the foreground.
         case timerInBackground
         /// A repeating timer under time in the background that lasts until it expires.

@@ -48,6 +48,13 @@ extension AppCase {
         + fault("CF046", .closureInBackgroundSession, .warning)
         + fault("CF046", .dataInBackgroundSession, .warning)
         + fault("CF046", .transferEventsWithoutCompletion, .warning)
+        + [
+            source(
+                "CF046", "a download used late",
+                [.fault(.downloadUsedLate), .backgroundSession, .backgroundSessionEvents],
+                .warning),
+            source("CF046", "a download in the foreground", [.fault(.downloadUsedLate)], nil),
+        ]
         + fault("CF047", .timerInBackground, .warning)
         + fault("CF047", .timerInLastingTime, .warning)
         + [
