@@ -27,8 +27,8 @@ struct LateDownloadTests: SourceFaultSuite {
             "Task.detached { _ = try fm.replaceItemAt(target, withItemAt: location) }",
             "queue.asyncAfter(deadline: .now() + 1) { [weak self] in\nif let self {\n"
                 + "try? fm.moveItem(atPath: location.path, toPath: path)\n}\n}",
-            "print(1)\nDispatchQueue.main.async {\nprint(location)\nitems.forEach { i in "
-                + "try? fm.moveItem(at: location, to: i) }\n}",
+            "print(\"\\(location)\")\nDispatchQueue.main.async {\nprint(location)\n"
+                + "items.forEach { i in try? fm.moveItem(at: location, to: i) }\n}",
         ])
     func swift(body: String) { #expect(Self.isFound(body)) }
 

@@ -31,6 +31,10 @@ final class FunctionNotes {
     var isPlainProperty: [String: Bool] = [:]
     /// Whether a name of Objective-C stands for a background session, or for its configuration.
     var isSession: [String: Bool] = [:]
+    /// The number of sessions of functions that were compared with others.
+    var localSessions = 0
+    /// The literals that constants of this file stand for, by their names.
+    var literalConstants: [String: String?] = [:]
     /// The functions that lead to a report in this file, by their braces.
     var reporting: Set<Int>?
     /// Whether a function asks for time in the background, by the first token of its body.

@@ -265,8 +265,10 @@ extension SourceReader {
     /// The type around a token.
     func owner(around index: Int) -> SourceScope.TypeHead? {
         guard text.isObjectiveC else { return text.type(around: index) }
-        let start = text.tokens.indices[..<index].last { text.sees("@", "implementation", at: $0) }
-        return start.flatMap { text[$0 + 2] }.map {
+        let start = text.places(of: "implementation", in: 0..<index).last {
+            text.sees("@", at: $0 - 1)
+        }
+        return start.flatMap { text[$0 + 1] }.map {
             SourceScope.TypeHead(name: $0.text, inherited: [])
         }
     }

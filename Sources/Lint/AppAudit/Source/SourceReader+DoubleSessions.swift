@@ -12,7 +12,7 @@ extension SourceReader {
     /// `NSURLSession *s = [NSURLSession sessionWithConfiguration:…`. The same file keeps another
     /// one with the same identifier.
     mutating func readDoubleSession(_ word: Int) {
-        guard let made = localSession(at: word),
+        guard let made = localSession(at: word), isAmongFirstSessions,
             Self.sessionEnds.allSatisfy({ text.places(of: $0).isEmpty }),
             isForgotten(made.name, behind: word, made.function),
             let identifier = identifier(of: made.configuration, made.function),
@@ -24,6 +24,12 @@ extension SourceReader {
             })
         else { return }
         see(.fault(.sessionMadeAnew), at: word)
+    }
+
+    /// Whether few sessions were compared: each of them is with all configurations.
+    private var isAmongFirstSessions: Bool {
+        notes.localSessions += 1
+        return notes.localSessions <= AuditLimits.beginsPerFunction
     }
 
     /// A session that a function keeps in a local name.
@@ -121,29 +127,37 @@ extension SourceReader {
         switch ConstantExpression(at: start, in: text) {
         case .literal(let value): return value
         case .reference(let reference):
-            let sets = text.places(of: reference.name).filter { place in
-                text.sees("=", at: place + 1) || text.sees(":", "String", "=", at: place + 1)
-                    || text.sees("{", at: place + 1) || text.sees(":", "String", "{", at: place + 1)
-            }
-            guard sets.count == 1, let set = sets.first, function(around: set) == nil else {
-                return nil
-            }
-            let isConstant =
-                text.isObjectiveC
-                ? text.sees("const", at: set - 1) : text.sees("let", at: set - 1)
-            var value = text.sees("=", at: set + 1) ? set + 2 : set + 4
-            if text.isObjectiveC, text.sees("@", at: value) { value += 1 }
-            guard isConstant, let token = text[value],
-                case .string(isInterpolated: false) = token.kind,
-                text[value + 1].map({ next in
-                    next.isMark(";") || next.isMark("}")
-                        || next.position.line > token.position.line && next.isName
-                        || next.isMark("@")
-                }) ?? true
-            else { return nil }
-            return token.text
+            if let known = notes.literalConstants[reference.name] { return known }
+            let literal = literal(named: reference.name)
+            notes.literalConstants[reference.name] = .some(literal)
+            return literal
         case .unknown: return nil
         }
+    }
+
+    /// The literal that the only constant of this file with a name is.
+    private func literal(named name: String) -> String? {
+        let sets = text.places(of: name).filter { place in
+            text.sees("=", at: place + 1) || text.sees(":", "String", "=", at: place + 1)
+                || text.sees("{", at: place + 1) || text.sees(":", "String", "{", at: place + 1)
+        }
+        guard sets.count == 1, let set = sets.first, function(around: set) == nil else {
+            return nil
+        }
+        let isConstant =
+            text.isObjectiveC
+            ? text.sees("const", at: set - 1) : text.sees("let", at: set - 1)
+        var value = text.sees("=", at: set + 1) ? set + 2 : set + 4
+        if text.isObjectiveC, text.sees("@", at: value) { value += 1 }
+        guard isConstant, let token = text[value],
+            case .string(isInterpolated: false) = token.kind,
+            text[value + 1].map({ next in
+                next.isMark(";") || next.isMark("}")
+                    || next.position.line > token.position.line && next.isName
+                    || next.isMark("@")
+            }) ?? true
+        else { return nil }
+        return token.text
     }
 
     /// Whether a session with this configuration is certainly made when its object is: in its

@@ -37,7 +37,9 @@ extension SourceReader {
             })
         else { return }
         let body = text.content(ofBracket: scope.open)
-        let uses = text.places(of: file.name, in: body).filter { !text.isLabel($0) }
+        let uses = text.places(of: file.name, in: body).filter {
+            !text.isLabel($0) && !isLogged($0, in: body)
+        }
         // What waits for the closure keeps the file.
         let waits = body.contains { index in
             let word = text.tokens[index].text
@@ -51,6 +53,15 @@ extension SourceReader {
             let use = uses.first(where: usesFile)
         else { return }
         see(.fault(.downloadUsedLate), at: use)
+    }
+
+    /// Whether a token is only written to a log: `print(location)`, `NSLog(@"%@", location)`.
+    private func isLogged(_ index: Int, in body: Range<Int>) -> Bool {
+        (max(body.lowerBound, index - AuditLimits.headWords)..<index).contains { open in
+            text.tokens[open].isMark("(") && text.partners[open] > index
+                && ["print", "debugPrint", "NSLog"].contains { text.sees($0, at: open - 1) }
+                && !(open..<index).contains { text.tokens[$0].isMark("{") }
+        }
     }
 
     /// Whether a token of a function is in a closure that runs later.
