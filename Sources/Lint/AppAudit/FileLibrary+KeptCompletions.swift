@@ -2,6 +2,9 @@
 
 /// Looks in all files of an app for what calls the completion handlers that it keeps.
 extension FileLibrary {
+    /// The most properties of an app that are looked for: an app has few such handlers.
+    private static let keptProperties = 8
+
     /// Takes back that nothing calls a completion handler which an object of another type keeps,
     /// unless the app declares the property and no file reads it.
     func checkKeptCompletions(
@@ -9,7 +12,8 @@ extension FileLibrary {
     ) {
         let kept = digests.reduce(into: Set()) { $0.formUnion($1.keptElsewhere) }
         guard !kept.isEmpty else { return }
-        let unread: Set = areAll ? kept.filter { isUnread($0, files) } : []
+        let isJudged = areAll && kept.count <= Self.keptProperties
+        let unread: Set = isJudged ? kept.filter { isUnread($0, files) } : []
         for index in digests.indices { digests[index].dropCompletions(besides: unread) }
     }
 
