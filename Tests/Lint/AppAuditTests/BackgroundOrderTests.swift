@@ -42,7 +42,8 @@ struct BackgroundOrderTests {
             "sync = Task { await f()\n\(end) }\ntask.expirationHandler = { self.sync.cancel() }",
             "let r = client.load { \(end) }\ntask.expirationHandler = { r.cancel() }",
             "queue.addOperations(more, waitUntilFinished: false)\ntask.expirationHandler = {\n"
-                + "op.cancel()\ntask.setTaskCompleted(success: false) }\n\(end)",
+                + "op.cancel()\ntask.setTaskCompleted(success: false) }\n"
+                + "queue.addBarrierBlock { \(end) }",
             "w.onEnd { ok in \(end) }\ntask.expirationHandler = { w.cancel() }\nw.start()",
             "timer.start()\ntask.expirationHandler = { op.cancel() }\n"
                 + "op.completionBlock = { \(end) }\nqueue.addOperation(op)",

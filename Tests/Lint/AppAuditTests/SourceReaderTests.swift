@@ -149,6 +149,8 @@ struct SourceReaderTests {
                 + "a.registerForRemoteNotifications() } }", .unknown
         ),
         ("a.registerForRemoteNotifications()", .unknown),
+        ("queue.async(execute: application.registerForRemoteNotifications)", .unknown),
+        ("perform(Selector(\"registerForRemoteNotifications\"))", .unknown),
     ]
 
     @Test("when a registration runs", arguments: occasionsCases)

@@ -85,6 +85,7 @@ struct TokenTextTests {
             "let t = String(data: other, encoding: .utf8)",
             "print(String(data: deviceToken, encoding: .utf8) ?? \"none\")",
             "for byte in deviceToken { t += String(format: \"%02x\", byte) }",
+            "let m = \"token: \\(String(data: deviceToken, encoding: .utf8) ?? \"\")\"",
             "let n = deviceToken.map { Int($0) }", "let t = deviceToken.hexString",
         ])
     func kept(body: String) { #expect(Self.app(body) == []) }

@@ -64,7 +64,11 @@ extension CompletionPaths {
     /// `guard let self`: the object that handles pushes lives as long as the app, unless it is a
     /// screen. `guard let call = call` of a weak `call`: what calls the closure has the object.
     private func bindsSelf(_ index: Int) -> Bool {
-        guard text[index - 1]?.isName("let") == true, text.tokens[index].isName else {
+        // `guard let strongSelf = self`
+        let isRenamed =
+            text.sees("=", "self", at: index - 1) && text.sees("let", at: index - 3)
+            && text.tokens[index].isName("self")
+        guard text[index - 1]?.isName("let") == true || isRenamed, text.tokens[index].isName else {
             return false
         }
         if text.tokens[index].text == "self" {

@@ -4,7 +4,7 @@ import PayloadRules
 
 /// Finds handlers of silent pushes that answer while their own work still runs.
 extension SourceReader {
-    private static let requests: Set = ["dataTask", "downloadTask", "uploadTask"]
+    static let requests: Set = ["dataTask", "downloadTask", "uploadTask"]
 
     /// The first answer `newData` behind work that has not ended: a task that nothing waits for, or
     /// a request with a closure. An asynchronous handler returns its answer.
@@ -38,7 +38,7 @@ extension SourceReader {
     }
 
     /// Whether a token of a function is in no closure there.
-    private func isOnPath(_ index: Int, of function: SourceScope) -> Bool {
+    func isOnPath(_ index: Int, of function: SourceScope) -> Bool {
         for scope in text.scopes(around: index) {
             if scope.open == function.open { return true }
             guard case .control = scope.kind else { return false }
@@ -47,7 +47,7 @@ extension SourceReader {
     }
 
     /// Whether a word runs before a call whenever the call runs.
-    private func precedes(_ word: Int, _ call: Int, in function: SourceScope) -> Bool {
+    func precedes(_ word: Int, _ call: Int, in function: SourceScope) -> Bool {
         for scope in text.scopes(around: word) {
             if scope.open == function.open { return true }
             guard case .control = scope.kind, scope.open < call, call < scope.close else {

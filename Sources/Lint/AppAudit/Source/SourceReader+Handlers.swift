@@ -243,8 +243,11 @@ extension SourceReader {
         if text.sees("(", at: index + 1) || isOptionalCall(index) { return true }
         if text.sees("{", at: index + 1) {
             // `switch result {`, `for item in items {`, `if call.isVideo {`
-            if case .control? = text.scope(openedAt: index + 1)?.kind { return false }
-            // An empty block has no tokens.
+            if let scope = text.scope(openedAt: index + 1) {
+                if case .control = scope.kind { return false }
+                return true
+            }
+            // An empty block is not known.
             let before = text[index - 1]
             return !["switch", "in", "if", "while"].contains { before?.isName($0) == true }
         }

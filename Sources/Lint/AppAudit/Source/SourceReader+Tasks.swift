@@ -168,6 +168,10 @@ extension SourceReader {
             let uses = TaskUses(ends: ends, handedOn: handedOn, expiration: expiration)
             noteOpenTask(scope, uses, strictness)
         }
+        if handedOn.isEmpty {
+            let closure = expiration.flatMap(expirationClosure)
+            if let end = earlyEnd(ends, in: scope, closure) { see(.fault(.earlyEnd), at: end) }
+        }
         let calls = RepeatedCalls(text, body: scope) { [self] index in
             ends.contains(index) && use(of: index) == .end
         }

@@ -7,7 +7,10 @@ extension SourceReader {
     /// encoding:NSUTF8StringEncoding]`.
     func isReadAsText(_ index: Int) -> Bool {
         let start = start(of: index)
-        guard text.sees(":", at: start - 1) else { return false }
+        // What stands in a longer text is for people: `"token: \(String(data: …))"`.
+        guard text.sees(":", at: start - 1), text[start - 5]?.isMark("\\(") != true else {
+            return false
+        }
         if text.isObjectiveC {
             return text.sees("NSString", "alloc", "]", "initWithData", at: start - 5)
                 && text.sees("encoding", ":", at: index + 1)

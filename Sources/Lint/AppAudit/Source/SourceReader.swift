@@ -169,6 +169,10 @@ struct SourceReader {
         let name = text.tokens[index].text
         if let subject = Self.subjects[name] { see(subject, at: index) }
         switch name {
+        // A reference to the function may be called at any time.
+        case "registerForRemoteNotifications"
+        where !isCall(index) && text[index - 1]?.isName("func") != true:
+            see(.remoteNotificationRegistration(.unknown), at: index)
         case "registerForRemoteNotifications"
         where isCall(index) && text[index - 1]?.isName("func") != true && !isForOldSystems(index):
             let occasion = occasion(of: index)
@@ -281,6 +285,9 @@ struct SourceReader {
     private mutating func readLiteral(_ index: Int) {
         let value = text.tokens[index].text
         if value == "CHN" { see(.regionSwitch, at: index) }
+        if value == "registerForRemoteNotifications" {
+            see(.remoteNotificationRegistration(.unknown), at: index)
+        }
         // `NSClassFromString("BGAppRefreshTaskRequest")`
         if value.hasPrefix("BG"), value.hasSuffix("TaskRequest") {
             digest.taskRequests.append(nil)

@@ -127,6 +127,15 @@ extension AppRules {
             fix: "Call setTaskCompleted(success:) on every path, also when something fails."
         ) { faults($0, &$1, .taskPathWithoutEnd) },
         AppRule(
+            "CF055", .warning, "a background task's handler ends the task before its work",
+            why: """
+                iOS suspends the app as soon as the task is ended, so that work which still runs \
+                stops where it is.
+                """,
+            from: [.setTaskCompleted],
+            fix: "Call setTaskCompleted(success:) where the work ends, with its success."
+        ) { faults($0, &$1, .earlyEnd) },
+        AppRule(
             "CF036", .warning, "a background task's handler has no expiration handler",
             why:
                 "When time is up iOS calls it; without one the task is ended and counts as failed.",

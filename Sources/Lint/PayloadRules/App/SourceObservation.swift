@@ -223,6 +223,8 @@ public struct SourceObservation: Hashable, Sendable {
         case completedTwice
         /// A path through a task's handler without ending the task.
         case taskPathWithoutEnd
+        /// A task's handler that ends the task while its work still runs.
+        case earlyEnd
         /// A task's handler without an expiration handler.
         case taskWithoutExpiration
         /// An expiration handler that is set only after a wait.

@@ -26,7 +26,7 @@ extension AppCase {
         ]
         + fault("CF034", .voipPathWithoutCompletion, .warning)
         + fault("CF050", .completedTwice, .warning)
-        + fault("CF035", .taskPathWithoutEnd, .warning)
+        + fault("CF035", .taskPathWithoutEnd, .warning) + fault("CF055", .earlyEnd, .warning)
         + fault("CF036", .taskWithoutExpiration, .warning)
         + fault("CF036", .lateExpiration, .warning)
         + fault("CF036", .expirationAfterStart, .note)

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Finds handlers of background tasks that end the task while the work that they began still runs.
+extension SourceReader {
+    /// The first end of a task behind work that the handler began and that nothing waits for. All
+    /// ends have to stand in the handler itself: one in a closure may wait for the work.
+    func earlyEnd(
+        _ ends: Set<Int>, in handler: SourceScope, _ expiration: Range<Int>?
+    ) -> Int? {
+        let body = text.content(ofBracket: handler.open)
+        guard !ends.isEmpty, ends.allSatisfy({ isOnPath($0, of: handler) }) else { return nil }
+        return ends.sorted().first { end in
+            guard !follows(end, in: body, where: waits) else { return false }
+            // What `defer` does comes last.
+            let isDeferred = text.scopes(around: end).prefix { $0.open != handler.open }.contains {
+                if case .control("defer") = $0.kind { true } else { false }
+            }
+            let last = isDeferred ? body.upperBound - 1 : end
+            if isDeferred, body.contains(where: { waits($0) && isOnPath($0, of: handler) }) {
+                return false
+            }
+            return (body.lowerBound..<last).contains { word in
+                precedes(word, last, in: handler) && expiration?.contains(word) != true
+                    && (beginsUnawaited(word, in: body) || isCancelled(word, in: body, expiration))
+            }
+        }
+    }
+
+    /// Whether a word begins work of Swift, Foundation or Dispatch that goes on behind it.
+    private func beginsUnawaited(_ word: Int, in body: Range<Int>) -> Bool {
+        let name = text.tokens[word].text
+        switch name {
+        case "Task", "detached": return beginsTask(word, in: body)
+        case "addOperation", "addOperations", "addOperationWithBlock":
+            return isCall(word) && functions[name] == nil
+                && !(word..<text.statementEnd(word, body)).contains {
+                    text.tokens[$0].text.hasPrefix("waitUntil")
+                        && !text.sees("waitUntilFinished", ":", "false", at: $0)
+                        && !text.sees("waitUntilFinished", ":", "NO", at: $0)
+                }
+        case "async": return functions[name] == nil && dispatchesWork(word)
+        case "dispatch_async":
+            guard text.sees("(", at: word + 1), text.partners[word + 1] > word else { return false }
+            let arguments = text.content(ofBracket: word + 1)
+            return !arguments.contains { text.tokens[$0].text.hasPrefix("dispatch_get_main") }
+                && closure(in: arguments).map(doesWork) == true
+        case _ where Self.requests.contains(name):
+            return isCall(word) && functions[name] == nil && takesWork(word)
+        case _ where text.isObjectiveC && Self.requests.contains { name.hasPrefix($0 + "With") }:
+            return text.call(at: word)?.arguments.last.flatMap { closure(in: $0.range) }
+                .map { !$0.isEmpty } == true
+        default: return false
+        }
+    }
+
+    /// `Task { try await load() }`, which nothing awaits.
+    private func beginsTask(_ word: Int, in body: Range<Int>) -> Bool {
+        guard isCall(word), let work = trailingClosure(of: word),
+            !text.sees("@", "MainActor", at: work.lowerBound), !asksScheduler(work)
+        else { return false }
+        if text.sees(".", at: word - 1), text.tokens[word].text != "detached" { return false }
+        // `let work = Task {`, `await work.value`
+        let start = text.sees("Task", ".", at: word - 2) ? word - 2 : word
+        if text.sees("=", at: start - 1), let kept = text[start - 2], kept.isName,
+            text.places(of: kept.text, in: body).contains(where: {
+                text.sees(".", "value", at: $0 + 1) || text.sees(".", "result", at: $0 + 1)
+            })
+        {
+            return false
+        }
+        return work.contains { index in
+            // What only shows the result is short.
+            guard text.tokens[index].isName("await"), !text.sees("MainActor", ".", at: index + 1)
+            else { return false }
+            return (index..<text.statementEnd(index, work)).contains {
+                isCall($0) && !isIdleCall($0)
+            }
+        }
+    }
+
+    /// `DispatchQueue.global().async { work() }`, on another queue than the main one.
+    private func dispatchesWork(_ word: Int) -> Bool {
+        guard text.sees(".", at: word - 1), !text.sees("main", at: word - 2),
+            let work = trailingClosure(of: word),
+            // A group may wait for it.
+            !text.sees("(", "group", at: word + 1)
+        else { return false }
+        return doesWork(work)
+    }
+
+    private func takesWork(_ word: Int) -> Bool {
+        trailingClosure(of: word).map { !$0.isEmpty } == true
+    }
+
+    private func doesWork(_ closure: Range<Int>) -> Bool {
+        !asksScheduler(closure)
+            && closure.contains { isCall($0) && !isIdleCall($0) && !doesNothing($0) }
+    }
+
+    /// Whether code asks for the next task.
+    private func asksScheduler(_ closure: Range<Int>) -> Bool {
+        schedulesNext(closure, depth: 0)
+    }
+
+    /// The closure behind a call's name or its arguments.
+    private func trailingClosure(of word: Int) -> Range<Int>? {
+        var open = word + 1
+        if text.sees("(", at: open), text.partners[open] > open { open = text.partners[open] + 1 }
+        return text.sees("{", at: open) && text.partners[open] > open
+            ? text.content(ofBracket: open) : nil
+    }
+
+    /// The first closure or block in some arguments.
+    private func closure(in arguments: Range<Int>) -> Range<Int>? {
+        arguments.first { text.tokens[$0].isMark("{") }.map { text.content(ofBracket: $0) }
+    }
+
+    /// Whether a name gets what a function with a closure returns, and the expiration handler
+    /// cancels that: `let request = client.load { … }`, `task.expirationHandler = {
+    /// request.cancel() }`.
+    private func isCancelled(
+        _ word: Int, in body: Range<Int>, _ expiration: Range<Int>?
+    ) -> Bool {
+        guard let expiration, text.tokens[word].isName, text.sees("=", at: word + 1) else {
+            return false
+        }
+        let value = word + 2..<max(word + 2, text.statementEnd(word, body))
+        guard let open = value.first(where: { text.tokens[$0].isMark("{") }),
+            let callee = value.first(where: { isCall($0) && $0 < open }),
+            text.tokens[callee].text.first?.isUppercase != true,
+            text.scopes(around: open + 1).contains(where: { scope in
+                guard scope.open == open, case .closure = scope.kind else { return false }
+                return true
+            })
+        else { return false }
+        let name = text.tokens[word].text
+        return text.places(of: name, in: expiration).contains { use in
+            var next = use + 1
+            while text.sees("?", at: next) || text.sees("!", at: next) { next += 1 }
+            return text.sees(".", "cancel", at: next)
+                || text.sees("[", at: use - 1) && text.sees("cancel", "]", at: use + 1)
+        }
+    }
+}
