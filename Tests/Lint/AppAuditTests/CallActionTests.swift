@@ -42,7 +42,8 @@ struct CallActionTests: SourceFaultSuite {
             "action.fulfill(withDateEnded: Date())",
             "session.end { [action] in finish() }", "actions.append(action)",
             "center.post(name: n, object: action)", "fatalError()",
-            "call.end { [weak self, weak call] ok in\nguard let self = self, let call = call else {\n"
+            "call.end { [weak self, weak call] ok in\nguard let self = self, let call = call "
+                + "else {\n"
                 + "return\n}\naction.fulfill()\n}",
         ])
     func ended(body: String) { #expect(!Self.isLeftOpen(body)) }

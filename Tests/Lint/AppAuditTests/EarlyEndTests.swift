@@ -100,7 +100,8 @@ struct EarlyEndTests: SourceFaultSuite {
     func objectiveC() {
         func isEarly(_ body: String) -> Bool {
             Self.faults(
-                "@implementation A\n- (void)handleRefresh:(BGAppRefreshTask *)task {\n\(body)\n}\n@end",
+                "@implementation A\n- (void)handleRefresh:(BGAppRefreshTask *)task "
+                    + "{\n\(body)\n}\n@end",
                 "a.m"
             )
             .contains(.earlyEnd)

@@ -130,7 +130,8 @@ struct LatePathTests {
             + "Calls.shared.reportUnknown { completion() }\nreturn\n}\n"
             + body + "\n}\n}\n"
         let backend =
-            "final class Backend {\nstatic let shared = Backend()\nprivate var cache: [Int: Call] = "
+            "final class Backend {\nstatic let shared = Backend()\nprivate var cache: [Int: "
+            + "Call] = "
             + "[:]\n\(function)\n}\n"
         let files = try OccasionTests.subjects(["Push.swift": source, "Backend.swift": backend])
         let isLate = files.contains(.lateReport)
@@ -200,7 +201,8 @@ struct LatePathTests {
         let request =
             "NSMutableURLRequest *request = [NSMutableURLRequest requestWithURL:url];\n"
             + "[request setValue:token forHTTPHeaderField:@\"T\"];\n"
-            + "[[[NSURLSession sharedSession] dataTaskWithRequest:request completionHandler:^(NSData "
+            + "[[[NSURLSession sharedSession] dataTaskWithRequest:request "
+            + "completionHandler:^(NSData "
             + "*d, NSURLResponse *r, NSError *e) {\n\(report)\n}] resume];"
         #expect(try Self.isLateInObjectiveC(request))
         #expect(try !Self.isLateInObjectiveC("[[Hub shared] push:payload];\n\(request)"))

@@ -19,7 +19,8 @@ struct TokenTextTests {
     private static func app(_ body: String) -> Set<Subject> {
         subjects(
             "class A { func application(_ a: UIApplication, "
-                + "didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data) {\n\(body)\n} }"
+                + "didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data) "
+                + "{\n\(body)\n} }"
         )
     }
 

@@ -97,8 +97,8 @@ extension AppRules {
         AppRule(
             "CF027", .warning, "the device token is turned into text that does not have its bytes",
             why: """
-                Since iOS 13 the description of data is no longer its bytes. They are no UTF-8, and \
-                each takes two digits.
+                Since iOS 13 the description of data is no longer its bytes. They are no UTF-8, \
+                and each takes two digits.
                 """,
             from: [.tokenDescription],
             fix: """

@@ -202,8 +202,8 @@ public struct SourceObservation: Hashable, Sendable {
         case mistypedHandler
         /// A handler of silent pushes in a class that is no app delegate, and that nothing calls.
         case strayHandler
-        /// A handler of silent pushes in an app delegate that nothing names, which an app of SwiftUI
-        /// must.
+        /// A handler of silent pushes in an app delegate that nothing names, which an app of
+        /// SwiftUI must.
         case delegateWithoutAdaptor
         /// A `PKPushRegistry` without a delegate.
         case pushRegistryWithoutDelegate

@@ -90,7 +90,8 @@ extension AppCase {
         source("CF054", "no mode", [handler], nil),
         source("CF051", "no interval", [.legacyFetch], info: Plist.modes("fetch"), .warning),
         source(
-            "CF051", "an interval", [.legacyFetch, .fetchInterval], info: Plist.modes("fetch"), nil),
+            "CF051", "an interval", [.legacyFetch, .fetchInterval], info: Plist.modes("fetch"),
+            nil),
 
         source("CF004", "scene delegate", [sceneHandler], .warning),
         source("CF004", "both delegates", [sceneHandler, handler], nil),
