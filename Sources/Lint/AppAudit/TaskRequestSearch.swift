@@ -145,7 +145,7 @@ struct TaskRequestSearch {
     }
 
     /// Modules and headers of the system, which use no names of an app.
-    private static let systemModules: Set = [
+    static let systemModules: Set = [
         "ARKit", "AVFAudio", "AVFoundation", "AVKit", "Accelerate", "Accounts", "ActivityKit",
         "AdSupport", "AddressBook", "AppIntents", "AppKit", "AppTrackingTransparency",
         "AudioToolbox", "AuthenticationServices", "BackgroundTasks", "CFNetwork", "CallKit",

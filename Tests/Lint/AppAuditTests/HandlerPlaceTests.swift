@@ -38,6 +38,11 @@ struct HandlerPlaceTests {
         #expect(try faults("[AnyHashable: Any]") == [])
         #expect(try faults("[AnyHashable : Any]") == [])
         #expect(try faults("NSDictionary") == [])
+        let mac =
+            "@main\n" + Self.head.replacing("UIApp", with: "NSApplicationDelegate, UIApp")
+            + "func application(_ a: NSApplication, didReceiveRemoteNotification u: [String: Any]) "
+            + "{ }\n}"
+        #expect(try Self.faults(["A.swift": mac]) == [])
         // It has the selector that iOS asks for.
         #expect(try faults("[String: Any]", "@objc ") == [])
     }
@@ -52,7 +57,7 @@ struct HandlerPlaceTests {
         }
         for type in [
             "final class Pushes: NSObject", "class FeedViewController: UIViewController",
-            "class Pushes", "final class Pushes: NSObject, UNUserNotificationCenterDelegate",
+            "struct Pushes", "final class Pushes: NSObject, UNUserNotificationCenterDelegate",
         ] {
             #expect(try faults(type) == [.strayHandler])
             // The app delegate hands its pushes on.

@@ -61,5 +61,8 @@ struct LocalDefinitionsTests {
         #expect(Self.objectiveCGaps(block + "if (a) {\nreturn;\n}\nend();") == [3])
         #expect(Self.objectiveCGaps(block + "end();") == [])
         #expect(Self.objectiveCGaps(block + "[self syncWithCompletion:end];") == [])
+        let typed = "dispatch_block_t end = ^{ done(UIBackgroundFetchResultNoData); };\n"
+        #expect(Self.objectiveCGaps(typed + "[self sync];") == [0])
+        #expect(Self.objectiveCGaps(typed + "[self syncWithCompletion:end];") == [])
     }
 }

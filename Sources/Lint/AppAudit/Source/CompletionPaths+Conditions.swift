@@ -7,7 +7,9 @@ extension CompletionPaths {
     func isExempt(_ range: Range<Int>) -> Bool {
         if asksForSelf(range) { return true }
         // `guard let self, isReady`: what stands beside `let self` can be any.
-        let parts = parts(of: range).filter { !$0.contains(where: bindsSelf) }
+        let all = parts(of: range)
+        let others = all.filter { !$0.contains(where: bindsSelf) }
+        let parts = others.count < all.count ? others.filter { !isMet($0) } : others
         if parts.allSatisfy({ castsWholePayload($0) || $0.contains(where: exempts) }) {
             return true
         }
@@ -54,6 +56,18 @@ extension CompletionPaths {
             return false
         }
         return conditions.dropLast().contains { operands($0, of: "!=").contains(equal[0]) }
+    }
+
+    /// Whether what stands beside `let self` is met at each run: the app's delegate, a URL of a text
+    /// that stands there, a version, a thread, or that nothing was cancelled.
+    private func isMet(_ part: Range<Int>) -> Bool {
+        let words: Set = ["available", "isCancelled", "isMainThread"]
+        return part.contains { index in
+            words.contains(text.tokens[index].text)
+                || text.sees(".", "delegate", "as", "?", at: index)
+                || text.sees("URL", "(", "string", ":", at: index)
+                    && text[index + 4]?.isString == true
+        }
     }
 
     func exempts(_ index: Int) -> Bool {

@@ -48,7 +48,9 @@ struct LocalDefinitions {
         guard !bodies.isEmpty, token.isName, bodies[token.text] != nil, !text.isLabel(index) else {
             return false
         }
-        guard let before = text[index - 1] else { return true }
+        guard let before = text[index - 1], !text.sees("=", "^", at: index + 1) else {
+            return text[index - 1] == nil
+        }
         return !before.isMark(".") && !before.isMark("^")
             && !["func", "let", "var"].contains { before.isName($0) }
     }
@@ -80,12 +82,19 @@ struct LocalDefinitions {
         return (name.text, next + 1)
     }
 
-    /// `void (^finish)(void) = ^{ … };`
+    /// `void (^finish)(void) = ^{ … };`, `dispatch_block_t finish = ^{ … };`
     private static func block(at index: Int, in text: SourceText) -> (name: String, open: Int)? {
-        guard text.tokens[index].isName, text.sees("(", "^", at: index - 2),
-            text.sees(")", "(", at: index + 1), text.partners[index + 2] > index
-        else { return nil }
-        let value = text.partners[index + 2] + 1
+        guard text.tokens[index].isName else { return nil }
+        let value: Int
+        if text.sees("(", "^", at: index - 2), text.sees(")", "(", at: index + 1),
+            text.partners[index + 2] > index
+        {
+            value = text.partners[index + 2] + 1
+        } else if text[index - 1]?.isName == true {
+            value = index + 1
+        } else {
+            return nil
+        }
         guard text.sees("=", "^", at: value) else { return nil }
         var open = value + 2
         if text.sees("(", at: open), text.partners[open] > open { open = text.partners[open] + 1 }

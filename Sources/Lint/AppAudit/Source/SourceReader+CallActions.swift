@@ -12,10 +12,13 @@ extension SourceReader {
     /// Reads a handler such as `provider(_:perform:)` for paths that leave its action open.
     mutating func readCallAction(_ scope: SourceScope) {
         guard let action = callAction(of: scope), action != "_", !isOfProtocol(scope),
-            !Self.lookups.contains(where: { !text.places(of: $0).isEmpty })
+            !Self.lookups.contains(where: { !text.places(of: $0).isEmpty }),
+            case .function(let head) = scope.kind, !text.scopes.contains(where: executes)
         else { return }
-        var strictness = CompletionPaths.Strictness()
+        var strictness = CompletionPaths.Strictness(doneFlags: ["isComplete", "complete"])
         strictness.startsAnew = true
+        // Another provider has another delegate.
+        strictness.exemptNames = Set(head.parameters.prefix(1).map(\.name))
         let body = text.content(ofBracket: scope.open)
         let ends = Set(body.filter { text.tokens[$0].isName(action) && endsAction($0) })
         let gaps = CompletionPaths(text, body: scope, strictness, settles: ends.contains).gaps
@@ -28,6 +31,14 @@ extension SourceReader {
             guard !isKnown, comesUnasked(scope) else { return }
         }
         see(.fault(.actionLeftOpen), at: gap)
+        // What other files look up they may end.
+        digest.entries[digest.entries.count - 1].unusedNames = Self.lookups
+    }
+
+    /// Whether a function gets whole transactions, and so leaves none of their actions.
+    private func executes(_ scope: SourceScope) -> Bool {
+        guard case .function(let head) = scope.kind, head.name == "provider" else { return false }
+        return head.parameters.contains { $0.label.hasPrefix("execute") }
     }
 
     /// Whether the system's own screen leads to the action of a handler, whatever calls can do.
@@ -48,16 +59,22 @@ extension SourceReader {
         .name
     }
 
-    /// Whether an action is ended where it is named, or something else gets it that may.
+    /// The properties of actions.
+    private static let properties: Set = [
+        "callUUID", "uuid", "UUID", "isComplete", "complete", "timeoutDate", "handle", "isVideo",
+        "video", "contactIdentifier", "isOnHold", "onHold", "isMuted", "muted", "digits", "type",
+        "callUUIDToGroupWith", "description", "debugDescription", "hash", "class",
+    ]
+
+    /// Whether an action is ended where it is named, by a function of an extension too, or
+    /// something else gets it that may end it.
     private func endsAction(_ index: Int) -> Bool {
         if text.isLabel(index) || text.sees(".", at: index - 1) { return false }
         let next = index + 1
-        if text.sees(".", at: next) {
-            return ["fulfill", "fail"].contains { text[next + 1]?.text.hasPrefix($0) == true }
-        }
+        if text.sees(".", at: next) { return !Self.properties.contains(text[next + 1]?.text ?? "") }
         guard text.isObjectiveC, text.sees("[", at: index - 1), let message = text[next] else {
             return true
         }
-        return message.text.hasPrefix("fulfill") || message.text.hasPrefix("fail")
+        return !Self.properties.contains(message.text)
     }
 }

@@ -181,7 +181,8 @@ extension SourceReader {
                 if isOfCredentials(index) { return parameter.types == ["PKPushCredentials"] }
                 // Of an app's functions, only the word for the bytes themselves tells.
                 return parameter.label == "didRegisterForRemoteNotificationsWithDeviceToken"
-                    || (!ofSystem || name == "deviceToken")
+                    || (!ofSystem
+                        || name == "deviceToken" && head.name.lowercased().contains("register"))
                         && Self.takesDeviceToken(head, parameter)
             }
         }

@@ -12,9 +12,15 @@ extension SourceReader {
     func isMistypedHandler(_ head: SourceScope.FunctionHead, _ scope: SourceScope) -> Bool {
         guard !text.isObjectiveC, head.name == "application",
             text.places(of: "objcMembers").isEmpty,
+            // The true handler may call this one.
+            text.places(of: Self.handlerWord).count == 1,
+            // The delegate of macOS has one with texts for keys.
+            head.isAsync || head.has("fetchCompletionHandler"),
             modifiers(before: scope.head).isDisjoint(with: ["objc", "override"]),
-            let type = text.type(around: scope.head),
-            type.inherited.contains("UIApplicationDelegate") || type.name.hasSuffix("AppDelegate"),
+            let around = text.scopes(around: scope.head).first(where: { _ in true }),
+            !modifiers(before: around.head).contains("objc"),
+            let type = plainType(around: scope.head),
+            type.inherited.contains("UIApplicationDelegate"),
             let label = text.places(of: Self.handlerWord, in: scope.head..<scope.open).first
         else { return false }
         let colon = text.sees(":", at: label + 1) ? label + 1 : label + 2
@@ -39,7 +45,7 @@ extension SourceReader {
             see(.fault(.delegateWithoutAdaptor), at: scope.head)
             digest.entries[digest.entries.count - 1].unusedNames = [type.name]
         } else if !type.name.hasSuffix("AppDelegate"), !type.name.hasSuffix("SceneDelegate"),
-            type.inherited.allSatisfy(Self.basesWithoutPushes)
+            type.inherited.allSatisfy(Self.basesWithoutPushes), hasNoSubclass(type.name)
         {
             see(.fault(.strayHandler), at: scope.head)
             digest.entries[digest.entries.count - 1].unusedNames = [Self.handlerWord]
@@ -54,6 +60,30 @@ extension SourceReader {
                 "ObservableObject",
             ]
             .contains(name)
+    }
+
+    /// Whether a file imports a module that may register for pushes: one that is none of the
+    /// system's, or the host of scripts.
+    var importsOthers: Bool {
+        !imports.isSubset(of: TaskRequestSearch.systemModules)
+            || ["RCTBridge", "RCTRootView", "RCTBridgeDelegate", "CAPBridge"].contains {
+                !text.places(of: $0).isEmpty
+            }
+    }
+
+    /// Whether no app delegate inherits from a class, as its declaration shows: it is final, a
+    /// screen, or the one object of its kind.
+    private func hasNoSubclass(_ type: String) -> Bool {
+        text.scopes.contains { scope in
+            guard case .type(let head) = scope.kind, head.name == type,
+                !text.sees("extension", at: scope.head)
+            else { return false }
+            return type.hasSuffix("ViewController") || text.sees("struct", at: scope.head)
+                || modifiers(before: scope.head).contains("final")
+                || text.content(ofBracket: scope.open).contains {
+                    text.sees("static", "let", "shared", at: $0)
+                }
+        }
     }
 
     /// Whether a type of this file is named other than where it is declared or extended.

@@ -26,12 +26,14 @@ extension SourceReader {
         let type = text.type(around: scope.head)
         if isMistypedHandler(head, scope) {
             see(.fault(.mistypedHandler), at: scope.head)
+            digest.entries[digest.entries.count - 1].unusedNames = ["didReceiveRemoteNotification"]
             return
         }
         see(
             .remoteNotificationHandler(inSceneDelegate: type?.isSceneDelegate == true),
             at: scope.head)
         readPlace(of: scope, head)
+        if importsOthers { see(.foreignModule, at: scope.head) }
         guard !isOfProtocol(scope) else { return }
         // A handler that returns whether it handled the push leaves others to its caller.
         let answers = answers(scope)

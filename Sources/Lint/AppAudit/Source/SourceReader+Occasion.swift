@@ -36,7 +36,9 @@ extension SourceReader {
                     ? .permission : .unknown
             case .control: continue
             case .closure(let callee):
-                if let callee, Self.viewCallees.contains(callee) { return .view }
+                if let callee, Self.viewCallees.contains(callee), isOfSwiftUI(index) {
+                    return .view
+                }
                 if let callee, Self.laterCallees.contains(callee) { isLater = true }
                 if followsGuard(index, in: scope) { return .permission }
             case .function(let head):
@@ -48,6 +50,14 @@ extension SourceReader {
             }
         }
         return .unknown
+    }
+
+    /// Whether a token is in code of SwiftUI.
+    private func isOfSwiftUI(_ index: Int) -> Bool {
+        imports.contains("SwiftUI")
+            || text.type(around: index)?.inherited.contains {
+                ["View", "App", "Scene", "ViewModifier"].contains($0)
+            } == true
     }
 
     private func occasion(

@@ -6,7 +6,10 @@ import PayloadRules
 extension SourceReader {
     /// Reads `registry.desiredPushTypes = [.voIP]`, `[registry setDesiredPushTypes:types]`.
     mutating func readPushTypes(_ index: Int) {
-        guard text.sees("=", at: index + 1) || text.sees(":", at: index + 1) else { return }
+        guard text.sees("=", at: index + 1) || text.sees(":", at: index + 1) else {
+            see(.otherPushTypes, at: index)
+            return
+        }
         let line = text.tokens[index].position.line
         let value = text.tokens[(index + 2)...].prefix(AuditLimits.headWords)
             .prefix { $0.position.line <= line + 3 && !$0.isMark("}") }
@@ -31,17 +34,17 @@ extension SourceReader {
 
     /// Reads whether an object of a type that is made gets a delegate.
     mutating func readMaking(of type: String, _ index: Int, _ fault: SourceObservation.Fault) {
-        guard let start = startOfMaking(index),
+        guard let start = startOfMaking(index), isWhole(makingAt: index),
             let name = nameOfMade(type, before: assignment(of: start)),
             let isOnlyHere = hasNoDelegate(name, type)
         else { return }
         see(.fault(fault), at: index)
-        if !isOnlyHere { digest.entries[digest.entries.count - 1].unusedNames = [name] }
+        if !isOnlyHere { digest.entries[digest.entries.count - 1].unusedNames = names(name) }
     }
 
     /// The start of the expression that makes an object: `PKPushRegistry(queue: .main)`,
     /// `[[PKPushRegistry alloc] initWithQueue:queue]`, `[PKPushRegistry new]`.
-    private func startOfMaking(_ index: Int) -> Int? {
+    func startOfMaking(_ index: Int) -> Int? {
         if text.isObjectiveC {
             guard let word = text[index + 1], word.isName("alloc") || word.isName("new"),
                 text.sees("[", at: index - 1)
@@ -54,6 +57,31 @@ extension SourceReader {
             text.sees("PushKit", ".", at: index - 2) || text.sees("CallKit", ".", at: index - 2)
         return hasModule ? index - 2 : index
     }
+
+    /// Whether nothing is called of an object where it is made: `Type(…).then { … }`.
+    private func isWhole(makingAt index: Int) -> Bool {
+        if text.isObjectiveC {
+            guard let message = message(around: index), text.partners[message] > index else {
+                return false
+            }
+            let outer = text.sees("[", at: message - 1) ? message - 1 : message
+            return text.sees(";", at: text.partners[outer] + 1)
+        }
+        let open = text.sees("(", at: index + 1) ? index + 1 : index + 3
+        return text.partners[open] > open && !text.sees(".", at: text.partners[open] + 1)
+    }
+
+    /// The names of a property, and of its variable in Objective-C.
+    private func names(_ name: String) -> Set<String> {
+        let bare = name.hasPrefix("_") ? String(name.dropFirst()) : name
+        return text.isObjectiveC ? [bare, "_" + bare] : [name]
+    }
+
+    /// The members that give an object of these types no delegate.
+    private static let plainMembers = [
+        "desiredPushTypes", "setDesiredPushTypes", "report", "invalidate",
+        "configuration", "setConfiguration",
+    ]
 
     /// The equals sign before an object that is made, or before the closure that returns it and is
     /// called at once: `let provider: CXProvider = { … return CXProvider(configuration: c) }()`.
@@ -81,10 +109,9 @@ extension SourceReader {
     /// Whether nothing in this file gives an object of this name a delegate, nor hands it on.
     /// `true` if no other file can, `nil` if this one does or may.
     private func hasNoDelegate(_ name: String, _ type: String) -> Bool? {
-        let bare = name.hasPrefix("_") ? String(name.dropFirst()) : name
-        let names: Set = text.isObjectiveC ? [bare, "_" + bare] : [name]
+        guard text.places(of: name).count <= AuditLimits.headWords else { return nil }
         var declarations: [Bool] = []
-        for name in names {
+        for name in names(name) {
             for index in text.places(of: name) {
                 switch use(ofMade: index, type) {
                 case .delegate, .other: return nil
@@ -122,7 +149,9 @@ extension SourceReader {
         if text.sees(".", at: end) {
             let isGiven =
                 text.sees("delegate", at: end + 1) || text.sees("setDelegate", at: end + 1)
-            return isGiven ? .delegate : .plain
+            if isGiven { return .delegate }
+            let member = text[end + 1]?.text ?? ""
+            return Self.plainMembers.contains(where: member.hasPrefix) ? .plain : .other
         }
         // A parameter of the delegate's functions has the same name more often than not.
         if text.sees(":", type, at: index + 1) { return .plain }
@@ -143,7 +172,8 @@ extension SourceReader {
         guard text.sees("[", at: receiver - 1), let message = text[index + 1], message.isName else {
             return .other
         }
-        return message.text == "setDelegate" ? .delegate : .plain
+        if message.text == "setDelegate" { return .delegate }
+        return Self.plainMembers.contains(where: message.text.hasPrefix) ? .plain : .other
     }
 
     /// Whether a token is in a type, and in no function of it.

@@ -11,6 +11,13 @@ extension SourceReader {
         guard text.sees(":", at: start - 1), text[start - 5]?.isMark("\\(") != true else {
             return false
         }
+        // Other encodings have a character for each byte.
+        let encodings: Set = ["utf8", "ascii", "NSUTF8StringEncoding", "NSASCIIStringEncoding"]
+        if !text.sees(",", "as", at: index + 1),
+            !(index + 1..<index + 6).contains(where: { encodings.contains(text[$0]?.text ?? "") })
+        {
+            return false
+        }
         if text.isObjectiveC {
             return text.sees("NSString", "alloc", "]", "initWithData", at: start - 5)
                 && text.sees("encoding", ":", at: index + 1)
@@ -32,13 +39,22 @@ extension SourceReader {
             guard text.sees("bytes", "]", at: index + 1) || text.sees(".", "bytes", at: index + 1),
                 let (_, body) = function(around: index)
             else { return nil }
-            return body.first { word in
-                text.tokens[word].isString && Self.shortFormats.contains(text.tokens[word].text)
-                    && (text.sees("appendFormat", ":", at: word - 2)
-                        || text.sees("stringWithFormat", ":", at: word - 2)
-                        || text.sees("appendFormat", ":", "@", at: word - 3)
-                        || text.sees("stringWithFormat", ":", "@", at: word - 3))
+            let bytes = Set(
+                body.filter { isOfBytes($0, of: index) }.compactMap { text[$0 - 1]?.text })
+            let isFilled = body.contains {
+                ["if", "?", ">>", "&"].contains(text.tokens[$0].text) || comparesLength($0)
             }
+            return isFilled
+                ? nil
+                : body.first { word in
+                    text.sees(",", at: word + 1) && bytes.contains(text[word + 2]?.text ?? "")
+                        && text.tokens[word].isString
+                        && Self.shortFormats.contains(text.tokens[word].text)
+                        && (text.sees("appendFormat", ":", at: word - 2)
+                            || text.sees("stringWithFormat", ":", at: word - 2)
+                            || text.sees("appendFormat", ":", "@", at: word - 3)
+                            || text.sees("stringWithFormat", ":", "@", at: word - 3))
+                }
         }
         if text.sees("in", at: start(of: index) - 1), text.sees("{", at: index + 1) {
             return shortFormat(in: text.content(ofBracket: index + 1))
@@ -51,15 +67,43 @@ extension SourceReader {
         else { return nil }
         let words = closure.dropFirst().dropLast()
         if let first = words.first, text.sees("String", "(", "$0", ",", "radix", ":", at: first),
-            text[first + 6]?.text == "16", text.partners[first + 1] == words.last
+            text[first + 6]?.text == "16", text.partners[first + 1] == words.last,
+            isJoined(closure)
         {
             return first
         }
-        return shortFormat(in: words)
+        return text.sees("reduce", at: call) || isJoined(closure) ? shortFormat(in: words) : nil
+    }
+
+    /// Whether the length of a text is compared: `s.length == 1`, `[s length] < 2`.
+    private func comparesLength(_ index: Int) -> Bool {
+        let next = text.sees("]", at: index + 1) ? index + 2 : index + 1
+        return text.tokens[index].isName("length")
+            && ["==", "!=", "<", ">"].contains { text.sees($0, at: next) }
+    }
+
+    /// Whether an equals sign gives a variable the bytes of a token: `bytes = [token bytes]`,
+    /// `bytes = (const unsigned char *)token.bytes`.
+    private func isOfBytes(_ equals: Int, of token: Int) -> Bool {
+        guard text.tokens[equals].isMark("="), equals < token else { return false }
+        return text.statementEnd(equals, equals..<text.tokens.count) > token
+    }
+
+    /// Whether the texts that a closure makes are joined as they are.
+    private func isJoined(_ closure: Range<Int>) -> Bool {
+        let next =
+            text.sees(")", at: closure.upperBound) ? closure.upperBound + 1 : closure.upperBound
+        return text.sees(".", "joined", "(", ")", at: next)
     }
 
     private func shortFormat(in words: Range<Int>) -> Int? {
-        words.first { word in
+        // What looks at a text's length fills it up.
+        guard
+            !words.contains(where: {
+                ["if", "guard", "switch", "?", "count", ">>", "&"].contains(text.tokens[$0].text)
+            })
+        else { return nil }
+        return words.first { word in
             text.sees("String", "(", "format", ":", at: word)
                 && text[word + 4].map { $0.isString && Self.shortFormats.contains($0.text) } == true
         }

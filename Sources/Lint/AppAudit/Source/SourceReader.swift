@@ -205,7 +205,10 @@ struct SourceReader {
         case "setMinimumBackgroundFetchInterval": see(.fetchInterval, at: index)
         case "desiredPushTypes", "setDesiredPushTypes": readPushTypes(index)
         case "PKPushRegistry": readPushRegistry(index)
-        case "CXProvider" where text.scopes.contains(where: { callAction(of: $0) != nil }):
+        case "CXProvider"
+        where text.places(of: name).count <= AuditLimits.headWords
+            && text.places(of: name).count { startOfMaking($0) != nil } == 1
+            && text.scopes.contains(where: { callAction(of: $0) != nil }):
             // One that only reports calls that have ended needs no delegate.
             readMaking(of: name, index, .callsWithoutDelegate)
         case _ where Self.transferStarts.contains(name): readStartOfTransfer(index)
@@ -285,6 +288,7 @@ struct SourceReader {
     private mutating func readLiteral(_ index: Int) {
         let value = text.tokens[index].text
         if value == "CHN" { see(.regionSwitch, at: index) }
+        if value == "desiredPushTypes" { see(.otherPushTypes, at: index) }
         if value == "registerForRemoteNotifications" {
             see(.remoteNotificationRegistration(.unknown), at: index)
         }

@@ -65,7 +65,9 @@ extension AppRules {
                     && app.builds($0)
             }
             guard let handler, app.mode(.remoteNotification) != nil, app.lacks(\.isRegistration),
-                app.lacks({ $0 == .pushPlugin || $0 == .pluginHost || $0 == .cloudSync })
+                app.lacks({
+                    [.pushPlugin, .pluginHost, .cloudSync, .foreignModule].contains($0)
+                })
             else { continue }
             findings.suspect(app, at: handler.place)
         }

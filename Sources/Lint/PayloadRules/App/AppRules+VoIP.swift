@@ -79,7 +79,7 @@ extension AppRules {
             fix: "Call fulfill() or fail() on every path."
         ) { facts, findings in
             eachObservation(in: facts) { bundle, seen in
-                guard seen.subject == .fault(.actionLeftOpen) else { return }
+                guard seen.subject == .fault(.actionLeftOpen), bundle.builds(seen) else { return }
                 findings.suspect(bundle, at: seen.place)
             }
         },

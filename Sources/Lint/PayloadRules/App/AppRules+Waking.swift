@@ -72,7 +72,8 @@ extension AppRules {
                         app, at: seen.place,
                         "iOS does not call this handler, which is not the app delegate's, and "
                             + "nothing else does")
-                case .fault(.delegateWithoutAdaptor) where app.shows { $0 == .appOfScenes }:
+                case .fault(.delegateWithoutAdaptor)
+                where app.mode(.remoteNotification) != nil && app.shows { $0 == .appOfScenes }:
                     findings.suspect(
                         app, at: seen.place,
                         "iOS does not call this handler: nothing makes its class the delegate of "
@@ -139,7 +140,7 @@ extension AppRules {
 
     private static func lateWork(_ facts: AppFacts, _ findings: inout AppFindings) {
         workInScenes(facts, &findings)
-        for bundle in facts.bundles where bundle.sources?.isComplete == true {
+        for bundle in facts.bundles where bundle.lacks({ $0 == .otherPushTypes }) {
             let registrations = bundle.observations.filter {
                 $0.subject.isVoIPRegistration && !$0.isUncalled && bundle.mayRun($0)
             }

@@ -74,6 +74,8 @@ public struct SourceObservation: Hashable, Sendable {
         case pushPlugin
         /// The app of SwiftUI, whose delegate is the one that an adaptor names.
         case appOfScenes
+        /// An import of a module that is none of the system's, in a file with such a handler.
+        case foreignModule
         /// A path through such a handler without a call of its completion handler.
         case pathWithoutCompletion
         /// A store that synchronizes with iCloud and handles the pushes for it.

@@ -75,7 +75,7 @@ extension AppCase {
         source(
             "CF002", "without an adaptor",
             [.fault(.delegateWithoutAdaptor), handler, .appOfScenes],
-            .warning),
+            info: Plist.modes("remote-notification"), .warning),
         source(
             "CF002", "a delegate of UIKit", [.fault(.delegateWithoutAdaptor), handler], nil),
         source(
@@ -84,6 +84,9 @@ extension AppCase {
         source(
             "CF054", "a registration", [handler, .remoteNotificationRegistration(.unknown)],
             info: Plist.modes("remote-notification"), nil),
+        source(
+            "CF054", "a module that may register",
+            [handler, .foreignModule], info: Plist.modes("remote-notification"), nil),
         source(
             "CF054", "a library that registers", [handler, .pushPlugin],
             info: Plist.modes("remote-notification"), nil),
