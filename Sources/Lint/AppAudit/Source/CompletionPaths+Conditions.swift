@@ -58,8 +58,8 @@ extension CompletionPaths {
         return conditions.dropLast().contains { operands($0, of: "!=").contains(equal[0]) }
     }
 
-    /// Whether what stands beside `let self` is met at each run: the app's delegate, a URL of a text
-    /// that stands there, a version, a thread, or that nothing was cancelled.
+    /// Whether what stands beside `let self` is met at each run: the app's delegate, a URL of a
+    /// text that stands there, a version, a thread, or that nothing was cancelled.
     private func isMet(_ part: Range<Int>) -> Bool {
         let words: Set = ["available", "isCancelled", "isMainThread"]
         return part.contains { index in
