@@ -319,6 +319,7 @@ extension DraftCase {
             "BG015", .alert, #"{"aps":{"content-available":1,"alert":"x"}}"#,
             .found(at: "/aps/content-available", .note)),
         .payload("BG015", .alert, #"{"aps":{"alert":"x"}}"#, .clean),
+        .payload("BG015", .alert, #"{"aps":{"content-available":0,"alert":"x"}}"#, .clean),
         .payload(
             "BG016", .alert, #"{"aps":{"content-available":1,"alert":""}}"#,
             .found(at: "/aps/alert", .warning)),

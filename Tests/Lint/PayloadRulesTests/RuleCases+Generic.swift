@@ -153,6 +153,9 @@ extension RuleCase {
         .data("G015", #""a":"null""#, .clean),
         .data("G017", #""card":"4111 1111 1111 1111""#, .found(at: "/card", .warning)),
         .data("G017", #""card":4111111111111111"#, .found(at: "/card", .warning)),
+        // No card begins so.
+        .data("G017", #""r":"20000500300000012""#, .clean),
+        .data("G017", #""card":"2221000000000009""#, .found(at: "/card", .warning)),
         .data("G017", #""orderID":4111111111111111,"id":"4111111111111111""#, .clean),
         .data("G017", #""paid":4111111111111111"#, .found(at: "/paid", .warning)),
         .data("G017", #""card_id":4111111111111111"#, .found(at: "/card_id", .warning)),

@@ -39,6 +39,11 @@ extension SourceReader {
             guard text.sees("bytes", "]", at: index + 1) || text.sees(".", "bytes", at: index + 1),
                 let (_, body) = function(around: index)
             else { return nil }
+            // All mentions in a function are looked at with the first.
+            let first = text.places(of: text.tokens[index].text, in: body).first {
+                text.sees("bytes", "]", at: $0 + 1) || text.sees(".", "bytes", at: $0 + 1)
+            }
+            guard first == index else { return nil }
             let bytes = Set(
                 body.filter { isOfBytes($0, of: index) }.compactMap { text[$0 - 1]?.text })
             let isFilled = body.contains {

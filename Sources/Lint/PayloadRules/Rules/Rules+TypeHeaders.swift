@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StrictJSON
 import WakeModel
 
 /// Rules about the required headers of background and VoIP pushes, and about the consistency of
@@ -81,6 +82,8 @@ extension Rules {
             for: .alert, in: .draft
         ) { push, findings in
             guard push.hasVisibleKeys, let member = push.contentAvailable,
+                // 0 asks for nothing.
+                push.document.flatMap({ $0.double(member.value) }) != 0,
                 // Rule BG016 says that nothing is seen or heard.
                 emptyTexts(push).isEmpty || push.apsKeys.contains(.badge)
             else { return }

@@ -135,6 +135,11 @@ enum Sensitive: Hashable, CaseIterable {
         guard digits.count >= 13, let first = digits.first, (2...6).contains(first) else {
             return false
         }
+        // With 2 begin only those of Mastercard and Mir.
+        let prefix = digits.prefix(4).reduce(0) { $0 * 10 + $1 }
+        guard first != 2 || (2221...2720).contains(prefix) || (2200...2204).contains(prefix) else {
+            return false
+        }
         var sum = 0
         for (index, digit) in digits.reversed().enumerated() {
             let weighted = index.isMultiple(of: 2) ? digit : digit * 2
