@@ -21,28 +21,6 @@ struct CurlTests {
         try await FinishedRun(of: text, named: name, rules: rules, others: files).findings()
     }
 
-    @Test("a command in a documentation comment", arguments: [" * ", "///  "])
-    func documentation(mark: String) async throws {
-        func comment(_ body: [String]) -> String {
-            let lines =
-                ["curl -H 'apns-topic: com.example.app' -H 'apns-push-type: background' \\"]
-                + ["-H 'apns-priority: 10' -d '{"] + body
-                + ["}' https://api.push.apple.com/3/device/\(Self.token)"]
-            return (mark == " * " ? "/**\n" : "") + lines.map { mark + $0 }.joined(separator: "\n")
-                + (mark == " * " ? "\n */" : "") + "\nclass A {\n}\n"
-        }
-        let whole = comment(["\"aps\": {", "\"content-available\": 1 } "])
-        for name in ["A.java", "A.swift"] {
-            let item = try #require(Self.read(whole, name: name).items.first)
-            #expect(item.draft.headers.count == 4)
-            #expect(try await Self.findings(whole, "G001", name: name) == [])
-            #expect(try await !Self.findings(whole, "BG006", name: name).isEmpty)
-            // A remark stands for fields.
-            let short = comment(["\"aps\": {", "// more", "}"])
-            #expect(try await Self.findings(short, "G001", name: name) == [])
-        }
-    }
-
     @Test("headers, payload, token and place are those of the command")
     func command() throws {
         let text = """

@@ -24,11 +24,8 @@ extension DocumentReader {
         var result = read(
             requests, besideFile: name,
             splitting: Self.severity(ofSplitWordsIn: text, name: name))
-        // A command in a comment shows what is sent: its remarks stand for fields.
         if text != bytes, !Self.isMakefile(name) {
-            result?.faults.removeAll { $0.rule == "G001" }
-            result?.items.removeAll { (try? JSONScanner.scan($0.draft.payload)) == nil }
-            if result?.items.isEmpty == true, result?.faults.isEmpty == true { result = nil }
+            result = result.flatMap(Self.withoutIllustrations)
         }
         guard writesPush, Self.isScript(bytes, name: name), let sent = Self.places(sentBy: requests)
         else { return result }
@@ -127,28 +124,6 @@ extension DocumentReader {
     /// Whether a file is by its name for `make`, or for `just`, whose recipes look the same.
     static func isMakefile(_ name: String) -> Bool {
         ["makefile", "justfile", ".mk"].contains { name.lowercased().hasSuffix($0) }
-    }
-
-    /// Replaces the marks of documentation comments, `*` and `///`, at the starts of lines by
-    /// spaces, so that each place stays where it is.
-    private static func withoutCommentMarks(_ bytes: [UInt8]) -> [UInt8] {
-        var result = bytes
-        var isStart = true
-        for index in bytes.indices {
-            let byte = bytes[index]
-            if byte == UInt8(ascii: "\n") {
-                isStart = true
-            } else if isStart, byte != UInt8(ascii: " "), byte != UInt8(ascii: "\t") {
-                isStart = false
-                let isLine = bytes[index...].starts(with: "///".utf8)
-                let isBlock =
-                    byte == UInt8(ascii: "*") && !bytes[index...].starts(with: "*/".utf8)
-                for mark in index..<index + (isLine ? 3 : isBlock ? 1 : 0) {
-                    result[mark] = UInt8(ascii: " ")
-                }
-            }
-        }
-        return result
     }
 
     /// Replaces `@`, `-` and `+` before the commands of recipes, which are for `make`, by spaces.
