@@ -37,8 +37,6 @@ struct EarlyEndTests: SourceFaultSuite {
             + "request.resume()",
         "let request = client.load { result in self.store(result) }\n"
             + "task.expirationHandler = { request.cancel() }",
-        "cancellable = feed.publisher.sink { self.store($0) }\n"
-            + "task.expirationHandler = { self.cancellable?.cancel() }",
     ]
 
     @Test("the task is ended behind the start of its work", arguments: works)
@@ -85,6 +83,28 @@ struct EarlyEndTests: SourceFaultSuite {
             "worker.async { print(\"begun\") }\n\(end)",
             "client.load { result in\n\(end)\n}\ntask.expirationHandler = { \(end) }",
             "current = task\nqueue.addOperation(a)", "clean()\n\(end)",
+            // The main queue only shows.
+            "clean()\nOperationQueue.main.addOperation { self.show() }\n\(end)",
+            "clean()\nuiQueue.async { self.show() }\n\(end)",
+            // Something else may wait for it.
+            "worker.async { self.clean() }\nworker.sync { }\n\(end)",
+            "queue.addOperation(a)\nqueue.drain()\n\(end)",
+            "worker.async { self.fill(box) }\nlet all = box.get()\n\(end)",
+            "worker.async { self.clean() }\nawaitAll()\n\(end)",
+            "worker.async { self.fill(box) }\ntask.setTaskCompleted(success: box.get())",
+            // Not the work, or only the next request.
+            "let t = Task { try await Task.sleep(for: .seconds(9)); stop() }\nclean()\n"
+                + "t.cancel()\n\(end)",
+            "let job = jobs.first { $0.isOpen }\ntask.expirationHandler = { job?.cancel() }\n"
+                + "job?.run()\n\(end)",
+            "clean()\nDispatchQueue.global().async { Planner.shared.planNext() }\n\(end)",
+            "clean()\nTask { await Jobs.shared.scheduleNext() }\n\(end)",
+            "URLSession.shared.dataTask(with: ping) { _, _, _ in }.resume()\n\(end)",
+            "clean()\ntimer = feed.publisher.sink { self.tick($0) }\n"
+                + "task.expirationHandler = { self.timer?.cancel() }\n\(end)",
+            "let id = UIApplication.shared.beginBackgroundTask { }\n"
+                + "worker.async { self.clean(); UIApplication.shared.endBackgroundTask(id) }\n"
+                + "\(end)",
         ])
     func inTime(body: String) { #expect(!Self.isEarly(body)) }
 
@@ -129,6 +149,10 @@ struct EarlyEndTests: SourceFaultSuite {
             "dispatch_sync(self.queue, ^{ [self clean]; });\n\(end)",
             "dispatch_async(self.queue, ^{ [self clean]; dispatch_semaphore_signal(s); });\n"
                 + "dispatch_semaphore_wait(s, DISPATCH_TIME_FOREVER);\n\(end)",
+            "[[NSOperationQueue mainQueue] addOperationWithBlock:^{ [self show]; }];\n\(end)",
+            "dispatch_async(self.queue, ^{ [self clean]; });\n"
+                + "dispatch_sync(self.queue, ^{ });\n\(end)",
+            "dispatch_async(self.queue, ^{ [self clean]; });\n[self drain];\n\(end)",
             "[a setCompletionBlock:^{ \(end) }];\n[self.queue addOperation:a];",
         ] {
             #expect(!isEarly(body))

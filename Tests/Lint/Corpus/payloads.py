@@ -5,10 +5,10 @@
     payloads.py ROUSE FOLDER [PART]
 
 PART is one of the table's: seen, fresh, second, third and so on to thirty-third, thirty-sixth,
-thirty-eighth, fortieth, forty-second and forty-fourth. FOLDER holds the payloads of payloads.tsv
-as they were found, each in a file that begins with its id; nothing is fetched. Prints precision per rule, what was missed against
-the table, what nobody judged yet, and time and memory. Findings of one rule at one place of a file
-count once.
+thirty-eighth, fortieth, forty-second, forty-fourth and forty-sixth. FOLDER holds the payloads of
+payloads.tsv as they were found, each in a file that begins with its id; nothing is fetched. Prints
+precision per rule, what was missed against the table, what nobody judged yet, and time and memory.
+Findings of one rule at one place of a file count once.
 """
 
 import collections

@@ -10,7 +10,13 @@ extension SourceReader {
         _ ends: Set<Int>, in handler: SourceScope, _ expiration: Range<Int>?
     ) -> Int? {
         let body = text.content(ofBracket: handler.open)
-        guard !ends.isEmpty, ends.allSatisfy({ isOnPath($0, of: handler) }) else { return nil }
+        guard !ends.isEmpty, ends.allSatisfy({ isOnPath($0, of: handler) }),
+            // Work with time of its own goes on.
+            !body.contains(where: { index in
+                ["beginBackgroundTask", "performExpiringActivity"]
+                    .contains { text.tokens[index].text.hasPrefix($0) }
+            })
+        else { return nil }
         return ends.sorted().first { end in
             guard !follows(end, in: body, where: waits) else { return false }
             // What `defer` does comes last.
@@ -24,7 +30,29 @@ extension SourceReader {
             return (body.lowerBound..<last).contains { word in
                 precedes(word, last, in: handler) && expiration?.contains(word) != true
                     && (beginsUnawaited(word, in: body) || isCancelled(word, in: body, expiration))
+                    && isLastCall(word, before: last, of: handler, in: body)
             }
+        }
+    }
+
+    /// Whether between work that a word begins and the end of a task nothing is called that may
+    /// wait for it, or that may be the work.
+    private func isLastCall(
+        _ word: Int, before end: Int, of handler: SourceScope, in body: Range<Int>
+    ) -> Bool {
+        let start = text.statementEnd(word, body)
+        // The end's own arguments too: `setTaskCompleted(success: result.get())`.
+        let last = max(start, text.statementEnd(end, body))
+        return (start..<last).allSatisfy { index in
+            guard isCall(index), isOnPath(index, of: handler) else { return true }
+            let name = text.tokens[index].text
+            if name.hasPrefix("setTaskCompleted") { return true }
+            // It runs until something stops it.
+            if name.hasPrefix("CFRunLoop") { return false }
+            return name == "resume" || isCertainLog(index) || doesNothing(index)
+                || beginsUnawaited(index, in: body)
+                || functions[name].map { schedulesNext(text.content(ofBracket: $0.open), depth: 0) }
+                    == true
         }
     }
 
@@ -34,7 +62,7 @@ extension SourceReader {
         switch name {
         case "Task", "detached": return beginsTask(word, in: body)
         case "addOperation", "addOperations", "addOperationWithBlock":
-            return isCall(word) && functions[name] == nil
+            return isCall(word) && functions[name] == nil && !isForMainQueue(word, in: body)
                 && !(word..<text.statementEnd(word, body)).contains {
                     text.tokens[$0].text.hasPrefix("waitUntil")
                         && !text.sees("waitUntilFinished", ":", "false", at: $0)
@@ -44,13 +72,13 @@ extension SourceReader {
         case "dispatch_async":
             guard text.sees("(", at: word + 1), text.partners[word + 1] > word else { return false }
             let arguments = text.content(ofBracket: word + 1)
-            return !arguments.contains { text.tokens[$0].text.hasPrefix("dispatch_get_main") }
+            return arguments.first.map { !isMainQueue($0) } == true
                 && closure(in: arguments).map(doesWork) == true
         case _ where Self.requests.contains(name):
             return isCall(word) && functions[name] == nil && takesWork(word)
         case _ where text.isObjectiveC && Self.requests.contains { name.hasPrefix($0 + "With") }:
             return text.call(at: word)?.arguments.last.flatMap { closure(in: $0.range) }
-                .map { !$0.isEmpty } == true
+                .map(doesWork) == true
         default: return false
         }
     }
@@ -82,7 +110,7 @@ extension SourceReader {
 
     /// `DispatchQueue.global().async { work() }`, on another queue than the main one.
     private func dispatchesWork(_ word: Int) -> Bool {
-        guard text.sees(".", at: word - 1), !text.sees("main", at: word - 2),
+        guard text.sees(".", at: word - 1), !isMainQueue(word - 2),
             let work = trailingClosure(of: word),
             // A group may wait for it.
             !text.sees("(", "group", at: word + 1)
@@ -91,7 +119,31 @@ extension SourceReader {
     }
 
     private func takesWork(_ word: Int) -> Bool {
-        trailingClosure(of: word).map { !$0.isEmpty } == true
+        trailingClosure(of: word).map(doesWork) == true
+    }
+
+    /// Whether a name is that of the main queue, as it or a place that sets it says.
+    private func isMainQueue(_ index: Int) -> Bool {
+        let words = ["main", "mainQueue", "dispatch_get_main_queue"]
+        guard let name = text[index], name.isName else { return false }
+        if words.contains(name.text) { return true }
+        if Self.nameParts(name.text).contains(where: { ["main", "ui"].contains($0) }) {
+            return true
+        }
+        return text.places(of: name.text).prefix(AuditLimits.headWords).contains { place in
+            (place + 1..<place + 9).contains { next in
+                text[next].map { words.contains($0.text) } == true
+                    && text.tokens[next].position.line == text.tokens[place].position.line
+            }
+        }
+    }
+
+    /// Whether the receiver of an operation is the main queue: `OperationQueue.main.addOperation`,
+    /// `[[NSOperationQueue mainQueue] addOperation:a]`.
+    private func isForMainQueue(_ word: Int, in body: Range<Int>) -> Bool {
+        if !text.isObjectiveC { return text.sees(".", at: word - 1) && isMainQueue(word - 2) }
+        guard let open = message(around: word) else { return false }
+        return (open..<word).contains(where: isMainQueue)
     }
 
     private func doesWork(_ closure: Range<Int>) -> Bool {
@@ -99,9 +151,14 @@ extension SourceReader {
             && closure.contains { isCall($0) && !isIdleCall($0) && !doesNothing($0) }
     }
 
-    /// Whether code asks for the next task.
+    /// Whether code asks for the next task, or calls what may, by its name.
     private func asksScheduler(_ closure: Range<Int>) -> Bool {
-        schedulesNext(closure, depth: 0)
+        let words: Set = ["schedule", "reschedule", "plan", "submit", "scheduler", "planner"]
+        return schedulesNext(closure, depth: 0)
+            || closure.contains { index in
+                text.tokens[index].isName
+                    && Self.nameParts(text.tokens[index].text).contains(where: words.contains)
+            }
     }
 
     /// The closure behind a call's name or its arguments.
@@ -117,6 +174,12 @@ extension SourceReader {
         arguments.first { text.tokens[$0].isMark("{") }.map { text.content(ofBracket: $0) }
     }
 
+    /// Functions whose closures run at once, or for as long as something is observed.
+    private static let selections: Set = [
+        "first", "last", "min", "max", "filter", "map", "compactMap", "flatMap", "sorted",
+        "contains", "reduce", "sink", "assign", "make", "allSatisfy",
+    ]
+
     /// Whether a name gets what a function with a closure returns, and the expiration handler
     /// cancels that: `let request = client.load { … }`, `task.expirationHandler = {
     /// request.cancel() }`.
@@ -130,6 +193,7 @@ extension SourceReader {
         guard let open = value.first(where: { text.tokens[$0].isMark("{") }),
             let callee = value.first(where: { isCall($0) && $0 < open }),
             text.tokens[callee].text.first?.isUppercase != true,
+            !value.contains(where: { Self.selections.contains(text.tokens[$0].text) }),
             text.scopes(around: open + 1).contains(where: { scope in
                 guard scope.open == open, case .closure = scope.kind else { return false }
                 return true

@@ -28,11 +28,16 @@ extension DocumentReader {
     }
 
     /// What is read of such commands without bodies that are no JSON: a command in a comment shows
-    /// what is sent, and its remarks stand for fields. `nil` if nothing is left.
-    static func withoutIllustrations(_ document: PushDocument) -> PushDocument? {
+    /// what is sent, and its remarks stand for fields.
+    static func withoutIllustrations(_ document: PushDocument, in text: [UInt8]) -> PushDocument {
         var document = document
         document.faults.removeAll { $0.rule == "G001" }
         document.items.removeAll { (try? JSONScanner.scan($0.draft.payload)) == nil }
-        return document.items.isEmpty && document.faults.isEmpty ? nil : document
+        if document.items.isEmpty, document.faults.isEmpty,
+            let command = text.firstRange(of: "curl".utf8)
+        {
+            document.unread.append(.init(start: command.lowerBound, .incomplete))
+        }
+        return document
     }
 }

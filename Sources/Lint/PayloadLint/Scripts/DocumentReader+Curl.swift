@@ -25,7 +25,7 @@ extension DocumentReader {
             requests, besideFile: name,
             splitting: Self.severity(ofSplitWordsIn: text, name: name))
         if text != bytes, !Self.isMakefile(name) {
-            result = result.flatMap(Self.withoutIllustrations)
+            result = result.map { Self.withoutIllustrations($0, in: text) }
         }
         guard writesPush, Self.isScript(bytes, name: name), let sent = Self.places(sentBy: requests)
         else { return result }
