@@ -92,6 +92,8 @@ struct EarlyEndTests: SourceFaultSuite {
             "worker.async { self.fill(box) }\nlet all = box.get()\n\(end)",
             "worker.async { self.clean() }\nawaitAll()\n\(end)",
             "worker.async { self.fill(box) }\ntask.setTaskCompleted(success: box.get())",
+            "let work = Task { await self.sync() }\n"
+                + "task.setTaskCompleted(success: await done(work))",
             // Not the work, or only the next request.
             "let t = Task { try await Task.sleep(for: .seconds(9)); stop() }\nclean()\n"
                 + "t.cancel()\n\(end)",

@@ -99,6 +99,20 @@ struct RequestUseTests {
         }
     }
 
+    @Test("the error of a request in Objective-C that is thrown away")
+    func objectiveCErrors() {
+        for scheduler in ["[BGTaskScheduler sharedScheduler]", "BGTaskScheduler.sharedScheduler"] {
+            func isIgnored(_ error: String) -> Bool {
+                BackgroundSourceTests.faults(
+                    "void f(void) { [\(scheduler) submitTaskRequest:r error:\(error)]; }", "a.m"
+                )
+                .contains(.ignoredSubmitError)
+            }
+            #expect(isIgnored("nil"))
+            #expect(!isIgnored("&e"))
+        }
+    }
+
     @Test("an expiration handler that is set behind a call which waits for nothing")
     func promptCalls() {
         func faults(_ helper: String, _ call: String) -> Set<SourceObservation.Fault> {

@@ -44,6 +44,7 @@ extension SourceReader {
         // The end's own arguments too: `setTaskCompleted(success: result.get())`.
         let last = max(start, text.statementEnd(end, body))
         return (start..<last).allSatisfy { index in
+            if waits(index), isOnPath(index, of: handler) { return false }
             guard isCall(index), isOnPath(index, of: handler) else { return true }
             let name = text.tokens[index].text
             if name.hasPrefix("setTaskCompleted") { return true }

@@ -311,7 +311,9 @@ extension SourceReader {
     /// file.
     private func schedulerStart(_ index: Int) -> Int? {
         if text.sees("BGTaskScheduler", ".", "shared", ".", at: index - 4) { return index - 4 }
-        if text.sees("[", "BGTaskScheduler", "sharedScheduler", "]", at: index - 4) {
+        if text.sees("[", "BGTaskScheduler", "sharedScheduler", "]", at: index - 4)
+            || text.sees("[", "BGTaskScheduler", ".", "sharedScheduler", at: index - 4)
+        {
             return index - 4
         }
         guard text.sees(".", at: index - 1), let owner = text[index - 2], owner.isName else {
