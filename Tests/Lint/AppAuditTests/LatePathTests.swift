@@ -177,7 +177,7 @@ struct LatePathTests {
     @Test(
         "a function of the app's may run the closure with the report at once",
         arguments: [
-            details("done(cache[id])"),
+            details("done(cache[id])"), details("guard id > 0 else { return }\ndone(cache[id])"),
             details("if let call = cache[id] { return done(call) }\n\(request)"),
             details("queue.async { done(self.cache[id]) }"),
             details("DispatchQueue.main.async { done(nil) }"), details("waiting.append(done)"),

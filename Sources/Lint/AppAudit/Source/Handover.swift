@@ -333,6 +333,7 @@ extension SourceReader {
         if found.count == 1, let (helper, names) = found.first {
             if case .answer(let place) = handover.kind {
                 reader.seeLateReport(place, behind: names, in: helper, depth: 1, afterWait: true)
+                return Following(count: 1, digest: reader.digest)
             }
             if case .report(let place) = handover.kind {
                 reader.seeLateReport(place, behind: names, in: helper, depth: 1)
