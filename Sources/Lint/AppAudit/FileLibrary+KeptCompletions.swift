@@ -36,9 +36,14 @@ extension FileLibrary {
         }
         for path in implementations {
             let header = Paths.join(Paths.folder(of: path), kept.type + ".h")
-            guard let bytes = try? tree.index.text(of: header),
-                bytes.count <= AuditLimits.sourceBytes
-            else { continue }
+            let bytes: [UInt8]
+            do throws(FileFailure) {
+                bytes = try tree.index.text(of: header)
+            } catch {
+                guard error.reason == .missing else { return false }
+                continue
+            }
+            guard bytes.count <= AuditLimits.sourceBytes else { return false }
             // It has the language of the implementation.
             switch SourceReader(SourceText(bytes, path: path)).use(of: kept) {
             case .reads: return false

@@ -48,6 +48,17 @@ struct CallActionTests: SourceFaultSuite {
         ])
     func ended(body: String) { #expect(!Self.isLeftOpen(body)) }
 
+    @Test("a weak object in a closure of a closure, and another value of its name")
+    func weak() {
+        func body(_ value: String) -> String {
+            "call.end { [weak call] ok in\nqueue.async {\nguard let call = \(value) else { "
+                + "return }\n"
+                + "call.done()\naction.fulfill()\n}\n}"
+        }
+        #expect(!Self.isLeftOpen(body("call")))
+        #expect(Self.isLeftOpen(body("find(id)")))
+    }
+
     @Test("an action that is found again by its identifier, and other functions")
     func others() {
         let later =

@@ -222,7 +222,8 @@ struct HandlerPathTests: SourceFaultSuite {
         #expect(faults(main, "guard let self else { return completion() }") == [])
         let met = "guard let self, #available(iOS 15, *) else { return completion() }"
         #expect(faults(main, met) == [])
-        #expect(faults(main, "guard let self, isIdle else { return completion() }") == fault)
+        let open = "guard let self, Task.isCancelled else { return completion() }"
+        #expect(faults(main, open) == fault)
         // It is reported there, or before, or may be.
         for other in [
             "self.reportIncomingCall()", "self.center.fail(payload)", "self.mock.push = payload",

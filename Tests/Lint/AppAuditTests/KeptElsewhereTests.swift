@@ -10,13 +10,8 @@ import Testing
 struct KeptElsewhereTests {
     /// Whether rule CF046 tells that nothing calls what is kept.
     private static func isTold(_ files: [String: String]) throws -> Bool {
-        let folder = try TestFolder()
-        try folder.write(
-            XML.dictionary([("LSRequiresIPhoneOS", "<true/>")]), to: "App/Info.plist")
-        for (name, text) in files { try folder.write(text, to: "App/" + name) }
-        return try Audit(paths: [folder.path]).report().findings.contains {
-            $0.diagnostic.rule == "CF046"
-                && $0.diagnostic.message.contains("is kept, and nothing calls it")
+        try TestFolder.messages(of: "CF046", files).contains {
+            $0.contains("is kept, and nothing calls it")
         }
     }
 

@@ -18,12 +18,8 @@ struct TransferQueueTests {
 
     /// Whether the call of the handler is told of in an app with these files.
     private static func isTold(_ files: [String: String]) throws -> Bool {
-        let folder = try TestFolder()
-        try folder.write(
-            XML.dictionary([("LSRequiresIPhoneOS", "<true/>")]), to: "App/Info.plist")
-        for (name, text) in files { try folder.write(text, to: "App/" + name) }
-        return try Audit(paths: [folder.path]).report().findings.contains {
-            $0.diagnostic.rule == "CF046" && $0.diagnostic.message.contains("on the queue")
+        try TestFolder.messages(of: "CF046", files).contains {
+            $0.contains("on the queue")
         }
     }
 

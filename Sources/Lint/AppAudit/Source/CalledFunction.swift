@@ -236,7 +236,7 @@ final class CallerIndex {
                 }
             guard let next, found == nil || next == found || next.isLate && found?.isLate == true
             else { return nil }
-            found = found.map { Self.isSoon(next) ? next : $0 } ?? next
+            if found.map({ Self.isSoon(next) && !Self.isSoon($0) }) ?? true { found = next }
         }
         return found
     }

@@ -61,7 +61,9 @@ extension CompletionPaths {
     /// Whether what stands beside `let self` is met at each run: the app's delegate, a URL of a
     /// text that stands there, a version, a thread, or that nothing was cancelled.
     private func isMet(_ part: Range<Int>) -> Bool {
-        let words: Set = ["available", "isCancelled", "isMainThread"]
+        // `!Task.isCancelled`, and not `Task.isCancelled`.
+        let isNegated = part.contains { text.tokens[$0].isMark("!") }
+        let words: Set = isNegated ? ["isCancelled"] : ["available", "isMainThread"]
         return part.contains { index in
             words.contains(text.tokens[index].text)
                 || text.sees(".", "delegate", "as", "?", at: index)
@@ -76,7 +78,8 @@ extension CompletionPaths {
     }
 
     /// `guard let self`: the object that handles pushes lives as long as the app, unless it is a
-    /// screen. `guard let call = call` of a weak `call`: what calls the closure has the object.
+    /// screen. A weak `call` in `guard let call = call` is taken to live as long as what calls the
+    /// closure, which is its own function more often than not.
     private func bindsSelf(_ index: Int) -> Bool {
         // `guard let strongSelf = self`
         let isRenamed =
@@ -90,19 +93,22 @@ extension CompletionPaths {
                 $0.hasSuffix("ViewController")
             } != true
         }
-        return isWeakInClosure(index)
+        // `let call`, `let call = call`, and no other value of that name.
+        let isSame =
+            !text.sees("=", at: index + 1) || text[index + 2]?.text == text.tokens[index].text
+        return isSame && isWeakInClosure(index)
     }
 
-    /// Whether a name is in the captures of the closure around it: `{ [weak call] in`.
+    /// Whether a name is in the captures of a closure around it: `{ [weak call] in`.
     private func isWeakInClosure(_ index: Int) -> Bool {
-        for scope in text.scopes(around: index) {
-            guard case .closure = scope.kind else { continue }
-            guard text.sees("[", at: scope.open + 1) else { return false }
+        text.scopes(around: index).contains { scope in
+            guard case .closure = scope.kind, text.sees("[", at: scope.open + 1) else {
+                return false
+            }
             return text.content(ofBracket: scope.open + 1).contains {
                 text.tokens[$0].isName("weak") && text[$0 + 1]?.text == text.tokens[index].text
             }
         }
-        return false
     }
 
     /// The parts of a condition that commas, `&&` and `||` join.

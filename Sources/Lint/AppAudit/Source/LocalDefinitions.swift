@@ -48,9 +48,9 @@ struct LocalDefinitions {
         guard !bodies.isEmpty, token.isName, bodies[token.text] != nil, !text.isLabel(index) else {
             return false
         }
-        guard let before = text[index - 1], !text.sees("=", "^", at: index + 1) else {
-            return text[index - 1] == nil
-        }
+        // The block's definition is no use of it.
+        guard !text.sees("=", "^", at: index + 1) else { return false }
+        guard let before = text[index - 1] else { return true }
         return !before.isMark(".") && !before.isMark("^")
             && !["func", "let", "var"].contains { before.isName($0) }
     }

@@ -148,8 +148,9 @@ extension FileLibrary {
                     let function = entry.calls, known.insert(function).inserted
                 else { continue }
                 let own = (byFunction[function.name] ?? []).filter { $0.calls(function) }
-                for (_, launch) in Dictionary(grouping: own, by: \.delegate) where launch.count > 1
-                {
+                let delegates = Dictionary(grouping: own, by: \.delegate)
+                for launch in delegates.sorted(by: { $0.key < $1.key }).map(\.value)
+                where launch.count > 1 {
                     let places = launch.sorted {
                         ($0.phase.rawValue, $0.place.line) < ($1.phase.rawValue, $1.place.line)
                     }
