@@ -336,7 +336,7 @@ extension SourceObservation.Subject {
         // What nothing calls is the fault.
         case .fault(.strayHandler): false
         case .fault, .pathWithoutCompletion, .remoteNotificationRegistration, .voipRegistration,
-            .pushRegistry, .registeredTask, .taskHandler, .alwaysNewFetch:
+            .pushRegistry, .registeredTask, .taskHandler, .castTask, .alwaysNewFetch:
             true
         default: false
         }
@@ -349,6 +349,8 @@ extension SourceObservation.Subject {
         case .requestedTask(_, let work): .requestedTask(identifier, work)
         case .sceneTask: .sceneTask(identifier)
         case .taskHandler: .taskHandler(identifier)
+        case .castTask(_, let kind, let isForced):
+            .castTask(identifier, kind, isForced: isForced)
         default: self
         }
     }

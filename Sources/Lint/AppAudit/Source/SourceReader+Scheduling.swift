@@ -12,10 +12,12 @@ extension SourceReader {
             seeRegistration(at: index, named: index + 4)
             seeTaskHandler(at: index, named: index + 4)
             readLaunchHandler(index)
+            readTaskCast(ofRegistrationAt: index, named: index + 4)
         case "registerForTaskWithIdentifier" where text.sees(":", at: index + 1):
             seeRegistration(at: index, named: index + 2)
             seeTaskHandler(at: index, named: index + 2)
             readLaunchHandler(index)
+            readTaskCast(ofRegistrationAt: index, named: index + 2)
         case "backgroundTask" where text.sees("(", ".", "appRefresh", "(", at: index + 1):
             see(.backgroundWork(.appRefresh), at: index)
             // SwiftUI registers it when the scene is created, in time.

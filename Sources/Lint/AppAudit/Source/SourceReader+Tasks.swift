@@ -25,7 +25,7 @@ extension SourceReader {
     }
 
     /// The scope of the closure in a registration.
-    private func launchHandler(of index: Int) -> SourceScope? {
+    func launchHandler(of index: Int) -> SourceScope? {
         let range: Range<Int>
         if text.isObjectiveC {
             guard
@@ -57,7 +57,9 @@ extension SourceReader {
         guard index > closure.open else { return [] }
         let head = (index..<text.tokens.count).prefix(16)
         guard let end = head.first(where: { text.tokens[$0].isName("in") }) else { return ["$0"] }
-        return (index..<end).filter { text.tokens[$0].isName }.map { text.tokens[$0].text }
+        let names = (index..<end).filter { text.tokens[$0].isName }.map { text.tokens[$0].text }
+        // `{ [weak self] in run($0) }`
+        return names.isEmpty ? ["$0"] : names
     }
 
     /// The index after the attributes of a closure: `{ @Sendable [weak self] t in`.

@@ -306,34 +306,6 @@ extension AppRules {
         }
     }
 
-    /// The first cast of a file stands for all of it, and of its copies.
-    private static func forcedCasts(_ facts: AppFacts, _ findings: inout AppFindings) {
-        var files: Set<String> = []
-        var copies: Set<String> = []
-        var told: Set<AppPlace> = []
-        eachObservation(in: facts) { bundle, seen in
-            guard seen.subject == .fault(.forcedTaskCast), bundle.platform != .macOS,
-                !seen.isUncalled || asksForTask(in: seen.place.file, bundle)
-            else { return }
-            let file = seen.place.file
-            if files.insert(file).inserted {
-                let name = file.split(separator: "/").last ?? ""
-                let place = "\(name):\(seen.place.line):\(seen.place.column)"
-                if copies.insert(place).inserted { told.insert(seen.place) }
-            }
-            // For each target that has the file.
-            if told.contains(seen.place) { findings.report(bundle, at: seen.place) }
-        }
-    }
-
-    /// Whether a file asks for tasks, as rules CF020 and CF049 tell: what registers them has no
-    /// caller yet, and is meant to run.
-    private static func asksForTask(in file: String, _ bundle: AppFacts.Bundle) -> Bool {
-        bundle.observations.contains { seen in
-            if case .requestedTask = seen.subject { seen.place.file == file } else { false }
-        }
-    }
-
     /// The faults of time in the background, the widest first.
     private static let timeFaults: [(fault: SourceObservation.Fault, message: String)] = [
         (

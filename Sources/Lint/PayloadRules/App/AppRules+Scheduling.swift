@@ -57,6 +57,15 @@ extension AppRules {
                 the background.
                 """,
             check: unmatchedTasks),
+        AppRule(
+            "CF056", .error, "a background task is cast to another kind than the one asked for",
+            why: """
+                The scheduler gives the handler a task of its request's kind: a BGAppRefreshTask \
+                for a BGAppRefreshTaskRequest.
+                """,
+            from: [.backgroundTasks],
+            fix: "Cast the task to the kind of its request, or submit a request of that kind.",
+            check: miscastTasks),
     ]
 
     private static func unmatchedTasks(_ facts: AppFacts, _ findings: inout AppFindings) {

@@ -119,6 +119,8 @@ public struct SourceObservation: Hashable, Sendable {
         case requestedTask(String?, BackgroundWork)
         /// A handler for the requests of this identifier, in code that runs unless it is uncalled.
         case taskHandler(String?)
+        /// A cast of its task to this kind, by force or in a `guard`, which runs for each task.
+        case castTask(String?, BackgroundWork, isForced: Bool)
         /// A kind of background work that the source text names.
         case backgroundWork(BackgroundWork)
         /// Background fetch before `BGTaskScheduler`.

@@ -15,6 +15,14 @@ extension AppCase {
         ]
     }
 
+    /// An app whose handler for `a` casts its task to a refresh task.
+    private static func cast(
+        _ words: String, _ seen: [SourceObservation.Subject], isForced: Bool = true,
+        _ severity: Severity?
+    ) -> AppCase {
+        source("CF056", words, [.castTask("a", .appRefresh, isForced: isForced)] + seen, severity)
+    }
+
     static let background: [AppCase] =
         [
             source(
@@ -38,6 +46,21 @@ extension AppCase {
         + fault("CF041", .repeatedSubmission, .note)
         + fault("CF042", .taskHandlerKeepsSelf, .note)
         + fault("CF043", .forcedTaskCast, .note)
+        + [
+            cast("to another kind", [.requestedTask("a", .processing)], .error),
+            cast("in a guard", [.requestedTask("a", .continued)], isForced: false, .warning),
+            cast("to its kind", [.requestedTask("a", .appRefresh)], nil),
+            cast("of another task", [.requestedTask("b", .processing)], nil),
+            cast(
+                "of what may be asked for too",
+                [.requestedTask("a", .processing), .requestedTask(nil, .appRefresh)], nil),
+            source(
+                "CF056", "a processing task for health research",
+                [
+                    .castTask("a", .processing, isForced: true),
+                    .requestedTask("a", .healthResearch),
+                ], nil),
+        ]
         + fault("CF045", .assertionWithoutExpiration, .warning)
         + fault("CF045", .assertionPathWithoutEnd, .warning)
         + fault("CF045", .assertionThrownAway, .warning)
