@@ -30,8 +30,9 @@ extension FileLibrary {
         }
     }
 
-    /// Settles that only its expiration handler ends some time, where no other file can end it.
-    func settleTime(in digests: inout [SourceDigest], _ files: [String]) {
+    /// Settles that only its expiration handler ends some time, or nothing does, where no other file
+    /// can end it. That of files which other targets share is left open unless `ofShared` is set.
+    func settleTime(in digests: inout [SourceDigest], _ files: [String], ofShared: Bool) {
         let uses = digests.flatMap { $0.entries.compactMap(\.others) }
         let others = uses.reduce(into: Set<String>()) { $0.formUnion($1.words) }
         let identifiers = uses.reduce(into: Set<String>()) { $0.formUnion($1.identifiers) }
@@ -55,7 +56,9 @@ extension FileLibrary {
                 counts[SourceDigest.OtherUses.endOfTime] = 2
             }
         }
-        for index in digests.indices { digests[index].settle(counts) }
+        for index in digests.indices where ofShared || !digests[index].isShared {
+            digests[index].settle(counts)
+        }
     }
 
     /// Whether a file of Objective-C or its header has macros other than a number or a literal,

@@ -266,9 +266,9 @@ extension FileLibrary {
         checkProperties(in: &digests, present, areAll: isKnown && isWhole)
         checkKeptCompletions(in: &digests, present, areAll: isKnown && isWhole)
         dropTimers(in: &digests, besides: isWhole ? present : examinedFiles)
-        // A script names no identifier of time.
-        if isKnown, isRead, isWhole, list.unread.isOfModulesOnly, list.unread.modules.isEmpty {
-            settleTime(in: &digests, present)
+        // A script names no identifier of time, and a module nothing of an app.
+        if isKnown, isRead, isWhole, list.unread.isOfModulesOnly {
+            settleTime(in: &digests, present, ofShared: list.unread.modules.isEmpty)
         }
         let keepers = digests.reduce(into: Set()) { $0.formUnion($1.transferKeepers) }
         for index in digests.indices { digests[index].dropCalls(besides: keepers) }

@@ -69,4 +69,20 @@ extension SourceReader {
         guard let begin, assertionExpiration(begin)?.contains(index) == true else { return false }
         return isAssertion(begin) && isThrownAway(begin)
     }
+
+    /// Whether a mention of `endBackgroundTask` may be the application's function, which gets an
+    /// identifier without a label, and not one of the app with that name.
+    func mayEndTimeOfApplication(_ index: Int) -> Bool {
+        if text.isObjectiveC {
+            guard text.sees(":", at: index + 1) else { return false }
+            // A declaration: `- (void)endBackgroundTask:(UIBackgroundTaskIdentifier)task {`.
+            return !text.sees(")", at: index - 1)
+                || !["-", "+"].contains(text[text.partners[index - 1] - 1]?.text)
+        }
+        guard !text.sees("func", at: index - 1) else { return false }
+        guard text.sees("(", at: index + 1) else { return true }
+        guard let argument = text.content(ofBracket: index + 1).first, !text.isLabel(argument)
+        else { return false }
+        return calledFunction(index) == nil || text.type(around: index)?.name == "UIApplication"
+    }
 }

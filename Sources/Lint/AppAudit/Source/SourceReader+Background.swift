@@ -103,7 +103,8 @@ extension SourceReader {
         }
         see(.backgroundAssertion, at: index)
         guard let (name, isLocal) = assertionVariable(index),
-            !readLastingTime(index, name), isAmongFirst(index)
+            !readLastingTime(index, name), isAmongFirst(index),
+            isLocal || !readUnendedTime(index, name)
         else { return }
         if !isLocal { readKeptTime(index, name) }
         if isLocal {
@@ -119,6 +120,7 @@ extension SourceReader {
             let strictness = CompletionPaths.Strictness(doneFlags: [name], countsThrows: true)
             let isUse = { [self] (word: Int) in
                 text.tokens[word].isName(name) && !text.isLabel(word) && !asksWhetherInvalid(word)
+                    && !isSetToNothing(word)
             }
             // `let end = { app.endBackgroundTask(id) }` may stand before the call.
             let definitions = function(around: index).map {

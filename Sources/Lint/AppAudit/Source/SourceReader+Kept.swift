@@ -7,6 +7,7 @@ extension SourceReader {
     /// Reads the end of time in the background: `id = .invalid; app.endBackgroundTask(id)` ends
     /// nothing, nor does `app.endBackgroundTask(.invalid)`.
     mutating func readAssertionEnd(_ index: Int) {
+        if mayEndTimeOfApplication(index) { see(.backgroundAssertionEnd, at: index) }
         guard isCall(index), let (head, body) = function(around: index) else { return }
         var name = index + 2
         if namesInvalid(name) {

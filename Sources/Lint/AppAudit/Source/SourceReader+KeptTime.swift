@@ -26,6 +26,16 @@ extension SourceReader {
         digest.hasLastingTime = true
     }
 
+    /// Reads time whose identifier a property keeps, and nothing of this file uses but to compare
+    /// it. Returns whether it is so.
+    mutating func readUnendedTime(_ begin: Int, _ name: String) -> Bool {
+        var others = SourceDigest.OtherUses()
+        guard areUsedOnly(identifierNames(name), in: [], begin, &others) else { return false }
+        see(.fault(.assertionNeverEnded), others, at: begin)
+        digest.hasLastingTime = true
+        return true
+    }
+
     /// Records an observation that is true unless other files use some words.
     mutating func see(
         _ subject: SourceObservation.Subject, _ others: SourceDigest.OtherUses, at index: Int
@@ -153,7 +163,8 @@ extension SourceReader {
         return true
     }
 
-    private func isSetToNothing(_ word: Int) -> Bool {
+    /// Whether a name is set to the invalid identifier, or to none.
+    func isSetToNothing(_ word: Int) -> Bool {
         guard text.sees("=", at: word + 1) else { return false }
         return namesInvalid(word + 2) || text.sees("nil", at: word + 2)
     }

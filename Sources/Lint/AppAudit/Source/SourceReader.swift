@@ -167,7 +167,9 @@ struct SourceReader {
 
     private mutating func readName(_ index: Int) {
         let name = text.tokens[index].text
-        if let subject = Self.subjects[name] { see(subject, at: index) }
+        if let subject = Self.subjects[name], subject != .backgroundAssertionEnd {
+            see(subject, at: index)
+        }
         switch name {
         // A reference to the function may be called at any time.
         case "registerForRemoteNotifications"

@@ -309,6 +309,10 @@ extension AppRules {
     /// The faults of time in the background, the widest first.
     private static let timeFaults: [(fault: SourceObservation.Fault, message: String)] = [
         (
+            .assertionNeverEnded,
+            "a property keeps the identifier of beginBackgroundTask, and nothing ends its time"
+        ),
+        (
             .assertionPathWithoutEnd,
             "a path behind beginBackgroundTask does not reach endBackgroundTask"
         ),

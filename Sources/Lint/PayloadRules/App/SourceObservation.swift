@@ -257,6 +257,8 @@ public struct SourceObservation: Hashable, Sendable {
         case assertionThrownAway
         /// An expiration handler of `beginBackgroundTask` that calls nothing.
         case assertionExpirationWithoutEnd
+        /// `beginBackgroundTask` with an identifier that a property keeps for nothing.
+        case assertionNeverEnded
         /// `beginBackgroundTask` whose time nothing but its expiration handler ends.
         case assertionEndedByExpiration
         /// `endBackgroundTask` with an identifier that is invalid, or was set to invalid before.

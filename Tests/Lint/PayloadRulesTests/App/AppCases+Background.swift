@@ -66,6 +66,7 @@ extension AppCase {
         + fault("CF045", .assertionThrownAway, .warning)
         + fault("CF045", .assertionExpirationWithoutEnd, .warning)
         + fault("CF045", .assertionEndedInvalid, .warning)
+        + fault("CF045", .assertionNeverEnded, .warning)
         + fault("CF045", .assertionEndedByExpiration, .warning)
         + fault("CF046", .sessionWithoutDelegate, .warning)
         + fault("CF046", .closureInBackgroundSession, .warning)
