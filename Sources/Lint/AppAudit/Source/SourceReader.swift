@@ -290,6 +290,7 @@ struct SourceReader {
     private mutating func readLiteral(_ index: Int) {
         let value = text.tokens[index].text
         if value == "CHN" { see(.regionSwitch, at: index) }
+        if value == "content-available" { see(.silentPushCheck, at: index) }
         if value == "desiredPushTypes" { see(.otherPushTypes, at: index) }
         if value == "registerForRemoteNotifications" {
             see(.remoteNotificationRegistration(.unknown), at: index)

@@ -150,6 +150,21 @@ extension AppRules {
                     + "setMinimumBackgroundFetchInterval, and no source text calls it",
                 fix: "Use a BGAppRefreshTask, or set the interval when the app launches.")
         }
+        for app in facts.apps
+        where app.role == .app && app.platform == .iOS && !app.mayBeIncomplete
+            && !endsFetch(app)
+        {
+            guard let info = app.info, app.mode(.fetch) == nil,
+                let handler = app.observations.first(where: {
+                    $0.subject == .legacyFetch && !$0.isShared && !$0.isUncalled && app.builds($0)
+                }), !app.shows({ $0 == .legacyFetchCall })
+            else { continue }
+            findings.suspect(
+                app, at: handler.place,
+                "iOS does not call performFetchWithCompletionHandler in an app whose "
+                    + "UIBackgroundModes lacks `fetch` (\(info.place.file))",
+                fix: "Use a BGAppRefreshTask, or add `fetch` to UIBackgroundModes.")
+        }
         for app in facts.apps {
             guard endsFetch(app),
                 let handler = app.observations.first(where: {

@@ -119,6 +119,7 @@ extension AppRules {
     private static func missingRemoteNotificationMode(
         _ facts: AppFacts, _ findings: inout AppFindings
     ) {
+        handlersWithoutMode(facts, &findings)
         for app in facts.apps
         where app.platform != .macOS && facts.sends(.background, to: app) {
             guard let place = app.modesPlace, app.mode(.remoteNotification) == nil else {
@@ -135,6 +136,31 @@ extension AppRules {
             } else {
                 findings.reportSent(app, at: place)
             }
+        }
+    }
+
+    /// Reports the handler of pushes that wake an app which does not allow them; iOS writes of it to
+    /// the log at each launch. If the app looks for silent pushes, it expects to be woken.
+    private static func handlersWithoutMode(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for app in facts.apps
+        where app.role == .app && app.platform == .iOS && !app.mayBeIncomplete
+            && app.modesPlace != nil && app.mode(.remoteNotification) == nil
+            && !facts.sends(.background, to: app)
+        {
+            let handler = app.observations.first {
+                $0.subject == .remoteNotificationHandler(inSceneDelegate: false) && !$0.isShared
+                    && !$0.isUncalled && app.builds($0)
+            }
+            // What hands pushes on to plugins has the handler for those that need it.
+            guard let handler, !app.shows({ $0 == .pluginHost }) else { continue }
+            let expectsWakes = app.observations.contains {
+                $0.subject == .silentPushCheck && !$0.isShared && app.builds($0)
+            }
+            findings.report(
+                app, at: handler.place,
+                "UIBackgroundModes lacks `remote-notification`: no push wakes the app for this "
+                    + "handler",
+                severity: expectsWakes ? .warning : .note)
         }
     }
 

@@ -70,6 +70,8 @@ public struct SourceObservation: Hashable, Sendable {
         case remoteNotificationHandler(inSceneDelegate: Bool)
         /// A handler for pushes to a running app only, as before iOS 7.
         case oldNotificationHandler
+        /// The key of `aps` that tells of a push that wakes the app.
+        case silentPushCheck
         /// A library that registers for pushes at launch, and handles them.
         case pushPlugin
         /// The app of SwiftUI, whose delegate is the one that an adaptor names.

@@ -295,7 +295,9 @@ extension AppCase {
             .app(info: permitting("a"), seen: [.legacyFetch], deploymentTarget: "13.0"), .warning),
         AppCase(
             "CF051", "for older systems too",
-            .app(info: permitting("a"), seen: [.legacyFetch], deploymentTarget: "12.4"), nil),
+            .app(
+                info: Plist.modes("fetch").merging(permitting("a")) { $1 },
+                seen: [.legacyFetch, .fetchInterval], deploymentTarget: "12.4"), nil),
         AppCase(
             "CF051", "the handler of a task calls it",
             .app(
@@ -303,7 +305,13 @@ extension AppCase {
                 deploymentTarget: "17.0"), nil),
         AppCase(
             "CF051", "no permitted tasks",
-            .app(info: [:], seen: [.legacyFetch], deploymentTarget: "17.0"), nil),
+            .app(
+                info: Plist.modes("fetch"), seen: [.legacyFetch, .fetchInterval],
+                deploymentTarget: "17.0"), nil),
+        AppCase(
+            "CF051", "no mode", .app(info: [:], seen: [.legacyFetch], deploymentTarget: "17.0"),
+            .warning),
+        source("CF051", "no mode, and the app calls it", [.legacyFetch, .legacyFetchCall], nil),
 
         AppCase("CF052", "no request", asking(.nowhere), .warning),
         AppCase("CF052", "requests in handlers", asking(.inHandlers), .warning),

@@ -19,6 +19,13 @@ extension AppCase {
         AppCase(
             "CF001", "only assumed", .assumed(.app([.background], info: [:])), .warning),
         AppCase("CF001", "not sent", .app([.voip], info: [:]), nil),
+        source("CF001", "a handler", [handler], info: Plist.modes("fetch"), .note),
+        source("CF001", "a handler of silent pushes", [handler, .silentPushCheck], .warning),
+        source(
+            "CF001", "a handler and the mode", [handler, .silentPushCheck],
+            info: Plist.modes("remote-notification"), nil),
+        source("CF001", "a handler of plugins", [handler, .pluginHost], nil),
+        AppCase("CF001", "a package's handler", .shared(.app(info: [:], seen: [handler])), nil),
         AppCase("CF001", "no Info.plist", .app([.background]), nil),
         AppCase("CF001", "macOS", .app([.background], info: [:], platform: .macOS), nil),
 
