@@ -160,4 +160,46 @@ struct EarlyEndTests: SourceFaultSuite {
             #expect(!isEarly(body))
         }
     }
+
+    /// Whether a function that asks for time, and then has this body, gives it back early.
+    private static func isGivenBackEarly(_ body: String, _ end: String) -> Bool {
+        let begin = "UIApplication.shared.beginBackgroundTask(withName: \"a\") "
+        return faults(
+            """
+            class A {
+            private var time = UIBackgroundTaskIdentifier.invalid
+            func save() {
+            time = \(begin){ self.endTime() }
+            \(body.replacing("END", with: end))
+            }
+            private func endTime() {
+            UIApplication.shared.endBackgroundTask(time)
+            time = .invalid
+            }
+            }
+            """
+        )
+        .contains(.assertionEndedEarly)
+    }
+
+    @Test(
+        "time in the background is given back behind the start of its work, or at its end",
+        arguments: ["endTime()", "UIApplication.shared.endBackgroundTask(time)"])
+    func earlyEndsOfTime(end: String) {
+        for work in Self.works where !work.contains("task.") {
+            #expect(Self.isGivenBackEarly("\(work)\nEND", end), "\(work)")
+            #expect(!Self.isGivenBackEarly("\(work)\nsemaphore.wait()\nEND", end), "\(work)")
+            #expect(!Self.isGivenBackEarly("if isOn {\n\(work)\n} else {\nEND\n}", end))
+        }
+        let right = [
+            "DispatchQueue.global().async {\nself.clean()\nEND\n}", "clean()\nEND",
+            "Task {\nawait self.sync()\nEND\n}", "queue.sync { self.clean() }\nEND",
+            "DispatchQueue.main.async { self.show() }\nclean()\nEND",
+            "let group = DispatchGroup()\nqueue.async(group: group) { self.clean() }\n"
+                + "group.notify(queue: .main) { END }",
+            "guard isOn else {\nEND\nreturn\n}\nTask {\nawait self.sync()\nEND\n}",
+            "store.save { END }",
+        ]
+        for body in right { #expect(!Self.isGivenBackEarly(body, end), "\(body)") }
+    }
 }

@@ -62,6 +62,8 @@ final class FunctionNotes {
     var nameLiterals: (parts: Set<String>, interpolated: [String])?
     /// The places at which each function is named, and not declared.
     var uses: [String: [Int]]?
+    /// Whether a use of progress was seen.
+    var showsProgress = false
     /// The first token of a function that may leave it, by its brace.
     var firstExits: [Int: Int] = [:]
     /// Whether a reference is to a constant of the file that nothing sets or hides.

@@ -102,6 +102,7 @@ extension SourceReader {
             see(.fault(.assertionExpirationWithoutEnd), at: index)
         }
         see(.backgroundAssertion, at: index)
+        if let end = earlyEndOfTime(index) { see(.fault(.assertionEndedEarly), at: end) }
         guard let (name, isLocal) = assertionVariable(index),
             !readLastingTime(index, name), isAmongFirst(index),
             isLocal || !readUnendedTime(index, name)
@@ -218,6 +219,7 @@ extension SourceReader {
         let isObjectiveC = text.tokens[index].text.hasPrefix("backgroundSessionConfiguration")
         guard isSwift || isObjectiveC, !isDecoded(index) else { return }
         if isObjectiveC, let body = surroundings(of: index) { readDelegate(ofSession: index, body) }
+        if namesSessionAnew(index) { see(.fault(.sessionOfNewName), at: index) }
         let start = text.sees("URLSessionConfiguration", at: index - 2) ? index - 2 : index - 1
         if isSwift, text.sees("(", "configuration", ":", at: start - 3),
             let word = [start - 4, start - 6].first(where: { sessionBracket($0) == start - 3 })

@@ -253,6 +253,10 @@ extension SourceReader {
         // The nearer of two dates.
         guard !value.contains(where: { text.tokens[$0].isName("min") }) else { return }
         for word in value {
+            if isLongAgo(word), isDate(word, of: value) {
+                see(.fault(.pastBeginDate), at: index)
+                return
+            }
             guard let delay = delay(at: word), isDate(word, of: value) else { continue }
             if delay.reference != nil {
                 see(.fault(.distantBeginDate), at: index)
@@ -265,6 +269,19 @@ extension SourceReader {
                 see(.fault(.distantBeginDate), at: index)
                 return
             }
+        }
+    }
+
+    /// Whether a word counts a date from 1970 or 2001 that is before 2010: a delay was meant.
+    private func isLongAgo(_ word: Int) -> Bool {
+        guard text.sees(":", at: word + 1), let seconds = text.product(at: word + 2)?.number else {
+            return false
+        }
+        return switch text.tokens[word].text {
+        case "timeIntervalSince1970", "dateWithTimeIntervalSince1970": seconds < 1_262_304_000
+        case "timeIntervalSinceReferenceDate", "dateWithTimeIntervalSinceReferenceDate":
+            seconds < 283_996_800
+        default: false
         }
     }
 

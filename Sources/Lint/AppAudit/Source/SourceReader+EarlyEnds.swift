@@ -6,13 +6,17 @@ import PayloadRules
 extension SourceReader {
     /// The first end of a task behind work that the handler began and that nothing waits for. All
     /// ends have to stand in the handler itself: one in a closure may wait for the work.
+    ///
+    /// `start` is the token behind which the work begins; `nil` stands for the start of the handler.
     func earlyEnd(
-        _ ends: Set<Int>, in handler: SourceScope, _ expiration: Range<Int>?
+        _ ends: Set<Int>, in handler: SourceScope, _ expiration: Range<Int>?,
+        behind start: Int? = nil
     ) -> Int? {
         let body = text.content(ofBracket: handler.open)
+        let rest = (start.map { $0 + 1 } ?? body.lowerBound)..<body.upperBound
         guard !ends.isEmpty, ends.allSatisfy({ isOnPath($0, of: handler) }),
             // Work with time of its own goes on.
-            !body.contains(where: { index in
+            !rest.contains(where: { index in
                 ["beginBackgroundTask", "performExpiringActivity"]
                     .contains { text.tokens[index].text.hasPrefix($0) }
             })
@@ -27,18 +31,51 @@ extension SourceReader {
             if isDeferred, body.contains(where: { waits($0) && isOnPath($0, of: handler) }) {
                 return false
             }
-            return (body.lowerBound..<last).contains { word in
+            return (rest.lowerBound..<max(rest.lowerBound, last)).contains { word in
                 precedes(word, last, in: handler) && expiration?.contains(word) != true
                     && (beginsUnawaited(word, in: body) || isCancelled(word, in: body, expiration))
-                    && isLastCall(word, before: last, of: handler, in: body)
+                    && isLastCall(word, before: last, ends, of: handler, in: body)
             }
+        }
+    }
+
+    /// The first end of time in the background behind work that began in it, where the function
+    /// that asks for the time also ends it, and nothing waits for the work.
+    func earlyEndOfTime(_ begin: Int) -> Int? {
+        guard
+            let scope = text.scopes(around: begin).first(where: { scope in
+                if case .control = scope.kind { false } else { true }
+            }), case .function = scope.kind
+        else { return nil }
+        let call = message(around: begin).map { text.partners[$0] } ?? text.partners[begin + 1]
+        let expiration = assertionExpiration(begin)
+        let start = max(begin, call, expiration?.upperBound ?? 0)
+        let ends = (start..<scope.close).filter { word in
+            guard isCall(word) else { return false }
+            return text.tokens[word].isName("endBackgroundTask")
+                || calledFunction(word).map(endsTime) == true
+        }
+        return earlyEnd(Set(ends), in: scope, expiration, behind: start)
+    }
+
+    /// The first `Task { await load() }` in the closure of SwiftUI's `backgroundTask`, where nothing
+    /// waits for it: the system ends the task when the closure returns.
+    func unawaitedTask(in body: Range<Int>) -> Int? {
+        let isOwn = { [text] (word: Int) in
+            text.scopes(around: word).first { _ in true }?.open == body.lowerBound - 1
+        }
+        guard !body.contains(where: { isOwn($0) && waits($0) }) else { return nil }
+        return body.first { word in
+            ["Task", "detached"].contains(text.tokens[word].text) && isOwn(word)
+                && beginsTask(word, in: body)
         }
     }
 
     /// Whether between work that a word begins and the end of a task nothing is called that may
     /// wait for it, or that may be the work.
     private func isLastCall(
-        _ word: Int, before end: Int, of handler: SourceScope, in body: Range<Int>
+        _ word: Int, before end: Int, _ ends: Set<Int>, of handler: SourceScope,
+        in body: Range<Int>
     ) -> Bool {
         let start = text.statementEnd(word, body)
         // The end's own arguments too: `setTaskCompleted(success: result.get())`.
@@ -47,7 +84,7 @@ extension SourceReader {
             if waits(index), isOnPath(index, of: handler) { return false }
             guard isCall(index), isOnPath(index, of: handler) else { return true }
             let name = text.tokens[index].text
-            if name.hasPrefix("setTaskCompleted") { return true }
+            if ends.contains(index) || name.hasPrefix("setTaskCompleted") { return true }
             // It runs until something stops it.
             if name.hasPrefix("CFRunLoop") { return false }
             return name == "resume" || isCertainLog(index) || doesNothing(index)

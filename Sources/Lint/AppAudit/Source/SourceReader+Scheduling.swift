@@ -32,7 +32,9 @@ extension SourceReader {
             digest.mayHideRegistrations = true
         case "BGAppRefreshTaskRequest": readRequest(.appRefresh, index)
         case "BGProcessingTaskRequest": readRequest(.processing, index)
-        case "BGContinuedProcessingTaskRequest": readRequest(.continued, index)
+        case "BGContinuedProcessingTaskRequest":
+            readRequest(.continued, index)
+            if isCall(index) { readContinuedRequest(index) }
         case "BGHealthResearchTaskRequest": readRequest(.healthResearch, index)
         default: return
         }
@@ -226,7 +228,9 @@ extension SourceReader {
     /// Reads `try? BGTaskScheduler.shared.submit(request)`.
     mutating func readSubmission(_ index: Int) {
         guard let start = schedulerStart(index) else { return }
-        if text.sees("try", "?", at: start - 2) || isCaughtByNothing(index) {
+        if text.sees("try", "!", at: start - 2) {
+            see(.fault(.forcedSubmission), at: index)
+        } else if text.sees("try", "?", at: start - 2) || isCaughtByNothing(index) {
             see(.fault(.ignoredSubmitError), at: index)
         } else if let call = ignoringCall(of: index) {
             see(.fault(.ignoredSubmitError), at: call)

@@ -273,6 +273,7 @@ extension SourceReader {
         let close = text.partners[index + 1]
         guard close > index, text.sees("{", at: close + 1) else { return }
         let body = text.content(ofBracket: close + 1)
+        if let task = unawaitedTask(in: body) { see(.fault(.earlyEnd), at: task) }
         guard !body.isEmpty, !schedulesNext(body, depth: 0) else { return }
         see(.fault(.refreshWithoutNext), at: index)
         noteCalled(body)

@@ -189,6 +189,7 @@ struct SourceReader {
         case "submit", "submitTaskRequest": readSubmission(index)
         case "earliestBeginDate", "setEarliestBeginDate": readBeginDate(index)
         case "as": readCast(index)
+        case "progress", "requiredResources": readContinuedProcessing(name, index)
         case "endBackgroundTask": readAssertionEnd(index)
         case "scheduledTimer", "scheduledTimerWithTimeInterval", "publish", "makeTimerSource",
             "dispatch_source_create", "sleep", "sleepForTimeInterval", "asyncAfter":

@@ -175,13 +175,25 @@ extension AppRules {
                 task never runs.
                 """,
             from: [.submitErrors], fix: "Catch the error, and log which of them it is."
-        ) { faults($0, &$1, .ignoredSubmitError) },
+        ) { facts, findings in
+            faults(
+                facts, &findings, .forcedSubmission,
+                "`try!` ends the app where the request is refused: without Background App Refresh",
+                severity: .warning)
+            faults(facts, &findings, .ignoredSubmitError)
+        },
         AppRule(
             "CF040", .warning, "a background task may begin only in more than a week",
             why: "The system may never launch the app for a date so far ahead.",
             from: [.backgroundTasks, .beginDate],
             fix: "Choose an earliestBeginDate within a week, and submit again."
-        ) { faults($0, &$1, .distantBeginDate) },
+        ) { facts, findings in
+            faults(facts, &findings, .distantBeginDate)
+            faults(
+                facts, &findings, .pastBeginDate,
+                "earliestBeginDate is counted from a day long ago, and delays nothing",
+                fix: "Use Date(timeIntervalSinceNow:).")
+        },
         AppRule(
             "CF041", .note, "a background task is submitted each time the app becomes active",
             why: "A further request replaces the pending one, so that its time begins anew.",
@@ -236,6 +248,19 @@ extension AppRules {
                 "each use makes another background URLSession with the same identifier",
                 fix: "Make the session once, and keep it in a stored property.")
             refusedTasks(facts, &findings)
+            for app in facts.apps where app.role == .app {
+                let sessions = app.observations.filter { $0.subject == .backgroundSession }
+                guard sessions.count == 1, app.sources?.isOwnComplete == true,
+                    let seen = app.observations.first(where: {
+                        $0.subject == .fault(.sessionOfNewName)
+                    })
+                else { continue }
+                findings.report(
+                    app, at: seen.place,
+                    "the background URLSession has another identifier in each launch, so that "
+                        + "what it transfers reaches no later one",
+                    fix: "Give the session the same identifier in each launch.")
+            }
             eachObservation(in: facts) { bundle, seen in
                 guard seen.subject == .fault(.downloadUsedLate), bundle.platform != .macOS,
                     bundle.observations.contains(where: { $0.subject == .backgroundSession })
@@ -308,6 +333,10 @@ extension AppRules {
 
     /// The faults of time in the background, the widest first.
     private static let timeFaults: [(fault: SourceObservation.Fault, message: String)] = [
+        (
+            .assertionEndedEarly,
+            "the time in the background is given back while the work that began in it still runs"
+        ),
         (
             .assertionNeverEnded,
             "a property keeps the identifier of beginBackgroundTask, and nothing ends its time"

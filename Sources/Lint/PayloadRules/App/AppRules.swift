@@ -5,7 +5,7 @@ public enum AppRules {
     /// All rules, by id (facts §8.2).
     public static let table: [AppRule] =
         (waking + registration + deviceToken + pushEntitlements + voip + extensions + scheduling
-        + modes + background).sorted { $0.id < $1.id }
+        + continuedTasks + modes + background).sorted { $0.id < $1.id }
 
     /// The rule with this id; `nil` for an unknown one.
     public static func rule(_ id: RuleID) -> AppRule? { table.first { $0.id == id } }
@@ -26,8 +26,8 @@ public enum AppRules {
     package static let ofModes: Set<RuleID> = ["CF002", "CF019", "CF030"]
 
     /// The rules that the sources that were not read decide only if they would find more without
-    /// them: those of modes, and that of time in the background that nothing ends.
-    package static let decidable: Set<RuleID> = ofModes.union(["CF045"])
+    /// them: those of modes, that of time that nothing ends, and that of progress.
+    package static let decidable: Set<RuleID> = ofModes.union(["CF045", "CF057"])
 
     /// The decidable rules that the sources that were not read decide, by the name of the app:
     /// those that find more, besides what was found, if nothing else is in them.

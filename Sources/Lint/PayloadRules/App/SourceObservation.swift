@@ -125,6 +125,10 @@ public struct SourceObservation: Hashable, Sendable {
         case castTask(String?, BackgroundWork, isForced: Bool)
         /// A kind of background work that the source text names.
         case backgroundWork(BackgroundWork)
+        /// The progress of a task, or of anything else.
+        case taskProgress
+        /// A request that asks for the GPU.
+        case gpuRequest
         /// Background fetch before `BGTaskScheduler`.
         case legacyFetch
         /// `setMinimumBackgroundFetchInterval`, without which iOS fetches never.
@@ -245,6 +249,12 @@ public struct SourceObservation: Hashable, Sendable {
         case refreshWithoutNext
         /// The errors of `submit` are ignored.
         case ignoredSubmitError
+        /// `try!` before a submission, which ends the app where it is refused.
+        case forcedSubmission
+        /// An earliest begin date that is counted from a day long ago.
+        case pastBeginDate
+        /// A request for continued processing when the app leaves the foreground.
+        case continuedInBackground
         /// An earliest begin date more than a week in the future.
         case distantBeginDate
         /// A request that is submitted each time the app enters the foreground.
@@ -263,6 +273,8 @@ public struct SourceObservation: Hashable, Sendable {
         case assertionNeverEnded
         /// `beginBackgroundTask` whose time nothing but its expiration handler ends.
         case assertionEndedByExpiration
+        /// `endBackgroundTask` while the work that its function began still runs.
+        case assertionEndedEarly
         /// `endBackgroundTask` with an identifier that is invalid, or was set to invalid before.
         case assertionEndedInvalid
         /// A call by which each launch registers a task again.
@@ -271,6 +283,8 @@ public struct SourceObservation: Hashable, Sendable {
         case assertionPathWithoutEnd
         /// A background session without a delegate.
         case sessionWithoutDelegate
+        /// A background session with another identifier in each launch.
+        case sessionOfNewName
         /// A background session that each use of a property or a function makes anew.
         case sessionMadeAnew
         /// A transfer with a completion closure in a background session.

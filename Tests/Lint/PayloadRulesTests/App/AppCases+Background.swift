@@ -67,6 +67,33 @@ extension AppCase {
         + fault("CF045", .assertionExpirationWithoutEnd, .warning)
         + fault("CF045", .assertionEndedInvalid, .warning)
         + fault("CF045", .assertionNeverEnded, .warning)
+        + fault("CF045", .assertionEndedEarly, .warning)
+        + fault("CF039", .forcedSubmission, .warning) + fault("CF040", .pastBeginDate, .warning)
+        + fault("CF057", .continuedInBackground, .warning)
+        + [
+            source("CF057", "no progress", [.backgroundWork(.continued)], .warning),
+            source("CF057", "progress", [.backgroundWork(.continued), .taskProgress], nil),
+            AppCase(
+                "CF057", "the GPU without its entitlement",
+                .app(entitlements: [:], seen: [.gpuRequest]), .warning),
+            AppCase(
+                "CF057", "the GPU",
+                .app(
+                    entitlements: [
+                        "com.apple.developer.background-tasks.continued-processing.gpu": .boolean(
+                            true)
+                    ], seen: [.gpuRequest]), nil),
+            source(
+                "CF046", "a session of a new name",
+                [.backgroundSession, .fault(.sessionOfNewName)],
+                .warning),
+            source(
+                "CF046", "one of two sessions",
+                [
+                    .backgroundSession, .backgroundSession, .backgroundSessionEvents,
+                    .fault(.sessionOfNewName),
+                ], nil),
+        ]
         + fault("CF045", .assertionEndedByExpiration, .warning)
         + fault("CF046", .sessionWithoutDelegate, .warning)
         + fault("CF046", .closureInBackgroundSession, .warning)

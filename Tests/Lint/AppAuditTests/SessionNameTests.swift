@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Identifiers of background sessions, and whether a later launch has the same.
+@Suite("Identifiers of background sessions")
+struct SessionNameTests: SourceFaultSuite {
+    private static func session(_ name: String, _ members: String = "") -> String {
+        "class D: NSObject {\n\(members)\nlazy var session = URLSession(configuration: "
+            + ".background(withIdentifier: \(name)), delegate: self, delegateQueue: nil)\n}"
+    }
+
+    @Test(
+        "another one in each launch",
+        arguments: [
+            session("UUID().uuidString"), session("\"a.\" + UUID().uuidString"),
+            session("\"a.\\(UUID().uuidString)\""),
+            session("Self.name", "static let name = \"a.\" + UUID().uuidString"),
+            session("D.name", "static let name = \"a.\\(UUID())\""),
+            session("name", "private let name = UUID().uuidString"),
+            session(
+                "Self.name",
+                "static let name = UUID().uuidString\nfunc f(_ i: String) -> Bool "
+                    + "{ i == Self.name }"),
+        ])
+    func anew(source: String) {
+        #expect(Self.faults(source).contains(.sessionOfNewName), "\(source)")
+    }
+
+    @Test(
+        "the same, or one that something keeps",
+        arguments: [
+            session("\"a.b\""), session("name", "static let name = \"a.b\""),
+            session("stored ?? UUID().uuidString"),
+            session(
+                "name",
+                "let name = UUID().uuidString\nfunc keep() { defaults.set(name, forKey: \"n\") }"),
+            session("name", "let name: String\nlet id = UUID()"),
+            session("name(UUID())", "func name(_ i: UUID) -> String { \"a.b\" }")
+                .replacing("name(UUID())", with: "name(id)"),
+        ])
+    func kept(source: String) {
+        #expect(!Self.faults(source).contains(.sessionOfNewName), "\(source)")
+    }
+
+    @Test("Objective-C")
+    func objectiveC() {
+        func faults(_ name: String) -> Set<SourceObservation.Fault> {
+            Self.faults(
+                """
+                @implementation D
+                - (void)setUp {
+                    NSURLSessionConfiguration *c = [NSURLSessionConfiguration
+                        backgroundSessionConfigurationWithIdentifier:\(name)];
+                    self.session = [NSURLSession sessionWithConfiguration:c delegate:self
+                        delegateQueue:nil];
+                }
+                @end
+                """, "D.m")
+        }
+        #expect(faults("[[NSUUID UUID] UUIDString]").contains(.sessionOfNewName))
+        #expect(!faults("@\"a.b\"").contains(.sessionOfNewName))
+        #expect(!faults("[self nameFor:[NSUUID UUID]]").contains(.closureInBackgroundSession))
+    }
+}
