@@ -54,6 +54,26 @@ struct KeptElsewhereTests {
             try Self.isToldInSwift(property: "private(set) var other = 1\n" + Self.swiftProperty))
     }
 
+    @Test("a property of the app delegate is the object that keeps it")
+    func ownProperty() throws {
+        for property in [
+            "let loads = Loads()", "lazy var loads = Loads.shared", "let loads: Loads",
+        ] {
+            for object in ["loads", "self.loads"] {
+                let keep = "\(object).done = completionHandler\n}\n\(property)\nfunc go() {"
+                #expect(try Self.isToldInSwift(keep), "\(keep)")
+                #expect(try !Self.isToldInSwift(keep, end: "done?()"), "\(keep)")
+            }
+        }
+        let guarded =
+            "guard i == Loads.id else {\ncompletionHandler()\nreturn\n}\n"
+            + "Loads.shared.done = completionHandler"
+        #expect(try Self.isToldInSwift(guarded))
+        #expect(try !Self.isToldInSwift(guarded, end: "done?()"))
+        let local = "let loads = make()\nloads.done = completionHandler"
+        #expect(try !Self.isToldInSwift(local))
+    }
+
     @Test(
         "something in Swift may call it",
         arguments: [

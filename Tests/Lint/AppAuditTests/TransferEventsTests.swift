@@ -25,6 +25,16 @@ struct TransferEventsTests: SourceFaultSuite {
         #expect(Self.faults(Self.events("print(i)\ncompletionHandler()")) == [fault])
         #expect(
             Self.faults(Self.events("DispatchQueue.main.async { completionHandler() }")) == [fault])
+        for call in ["completionHandler()", "DispatchQueue.main.async { completionHandler() }"] {
+            let other = "guard i == id else {\n\(call)\nreturn\n}\nloads.restore()\n"
+            #expect(Self.faults(Self.events(other + "completionHandler()")) == [fault])
+            #expect(Self.faults(Self.events(other + "loads.done = completionHandler")) == [])
+            #expect(Self.faults(Self.events(other + "loads.add { completionHandler() }")) == [])
+            let both = "if i == id {\nload()\n\(call)\n} else {\ncompletionHandler()\n}"
+            #expect(Self.faults(Self.events(both)) == [])
+            #expect(
+                Self.faults(Self.events(other + "semaphore.wait()\ncompletionHandler()")) == [])
+        }
         for body in [
             "Shared.done = completionHandler",
             "guard i == id else { completionHandler(); return }\ndone = completionHandler",

@@ -154,8 +154,11 @@ extension CompletionPaths {
     /// !called { called = true`, `if !called { finish() }`.
     func asksForFlag(_ condition: Range<Int>, setIn body: Range<Int>) -> Bool {
         let names = Set(condition.filter { text.tokens[$0].isName }.map { text.tokens[$0].text })
+        // `guard outcome == nil else { return }`, `outcome = success`
+        let empty = Set(
+            condition.filter { text.sees("==", "nil", at: $0 + 1) }.map { text.tokens[$0].text })
         let isSet =
-            body.contains { sets(names, at: $0) }
+            body.contains { sets(names, at: $0) || fills(empty, at: $0) }
             || body.contains { call in
                 helper(calledAt: call).contains { sets(names, at: $0) }
             }
@@ -163,6 +166,17 @@ extension CompletionPaths {
         return isSet
             && (!strictness.startsAnew || isInner(condition.lowerBound)
                 || startsHere(names, before: condition.lowerBound))
+    }
+
+    /// Whether a token is one of these names, and gets a value that a local variable or a literal
+    /// is.
+    private func fills(_ names: Set<String>, at index: Int) -> Bool {
+        guard text.sees("=", at: index + 1), names.contains(text.tokens[index].text),
+            let value = text[index + 2], let next = text[index + 3]
+        else { return false }
+        return !value.isName("nil")
+            && (next.isMark("}") || next.isMark(";")
+                || next.position.line > value.position.line && !next.isMark("."))
     }
 
     /// Whether a token is one of these names, and gets the value of a flag.

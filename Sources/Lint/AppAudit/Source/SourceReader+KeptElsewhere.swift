@@ -50,9 +50,29 @@ extension SourceReader {
                 type: type, name: name.prefix(1).lowercased() + name.dropFirst())
         }
         guard text.sees("=", at: first - 1), let name = text[first - 2], name.isName,
-            text.sees(".", at: first - 3), let type = sharedType(endingAt: first - 4)
+            text.sees(".", at: first - 3),
+            let type = sharedType(endingAt: first - 4) ?? typeOfProperty(at: first - 4)
         else { return nil }
         return KeptElsewhere(type: type, name: name.text)
+    }
+
+    /// The type of the property of this file that a token names, by its only declaration there:
+    /// `let loads = Loads()`, `lazy var loads = Loads.shared`, `let loads: Loads`.
+    private func typeOfProperty(at index: Int) -> String? {
+        guard !text.isObjectiveC, let name = text[index], name.isName,
+            !text.sees(".", at: index - 1) || text.sees("self", ".", at: index - 2)
+        else { return nil }
+        let declarations = text.places(of: name.text).filter {
+            text.sees("let", at: $0 - 1) || text.sees("var", at: $0 - 1)
+        }
+        guard declarations.count == 1, let place = declarations.first,
+            function(around: place) == nil,
+            text.sees("=", at: place + 1) || text.sees(":", at: place + 1),
+            let type = text[place + 2], type.isName, type.text.first?.isUppercase == true,
+            text.sees(":", at: place + 1) || text.sees("(", at: place + 3)
+                || text.sees(".", "shared", at: place + 3)
+        else { return nil }
+        return type.text
     }
 
     /// The type of a shared object whose expression ends at a token: `Loads.shared`,

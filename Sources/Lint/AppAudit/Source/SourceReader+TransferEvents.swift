@@ -14,12 +14,19 @@ extension SourceReader {
         let uses = text.content(ofBracket: scope.open).filter {
             text.tokens[$0].isName(completion.name) && !text.isLabel($0) && !isAskedFor($0)
         }
-        guard let use = uses.first else {
+        guard !uses.isEmpty else {
             see(.fault(.transferEventsWithoutCompletion), at: scope.head)
             return
         }
         digest.transferKeepers.formUnion(uses.compactMap(transferKeeper))
-        guard uses.count == 1 else { return }
+        // `guard identifier == own else { return completionHandler() }`
+        let own = uses.filter { !(isCall($0) && isInGuard($0, of: scope)) }
+        guard own.count == 1, let use = own.first, uses.count == 1 || !isCall(use) else {
+            if let call = lastCallAtOnce(uses, in: scope) {
+                see(.fault(.transferEventsCompletedAtOnce), at: call)
+            }
+            return
+        }
         // `DispatchQueue.main.async { completionHandler() }` is at once too.
         let around = text.scopes(around: use).first { around in
             switch around.kind {
@@ -51,6 +58,32 @@ extension SourceReader {
         } else {
             readKeptElsewhere(use)
         }
+    }
+
+    /// Whether a token is in the block of a `guard` of a function.
+    private func isInGuard(_ index: Int, of function: SourceScope) -> Bool {
+        text.scopes(around: index).prefix { $0.open > function.open }.contains { scope in
+            if case .control("guard") = scope.kind { true } else { false }
+        }
+    }
+
+    /// The last of several calls of a completion handler, if nothing else is done with it, and each
+    /// runs within the handler of the events: `guard identifier == own else { return handler() }`.
+    private func lastCallAtOnce(_ uses: [Int], in handler: SourceScope) -> Int? {
+        let around = { [text] (use: Int) in
+            text.scopes(around: use).filter { scope in
+                if case .closure("async") = scope.kind { false } else { true }
+            }
+            .prefix { $0.open > handler.open }
+        }
+        guard !text.isObjectiveC, uses.allSatisfy(isCall),
+            uses.allSatisfy({ use in
+                around(use).allSatisfy { scope in
+                    if case .control = scope.kind { true } else { false }
+                }
+            }), !text.content(ofBracket: handler.open).contains(where: waits)
+        else { return nil }
+        return uses.last { around($0).isEmpty }
     }
 
     /// Whether a token is all that a condition of Objective-C asks for: `if (handler) {`, `if
