@@ -117,4 +117,61 @@ struct RepeatedCallsTests {
         #expect(
             Self.repeats(head, "task.expirationHandler = { \(end) }\n\(end)", "a.swift") == [])
     }
+
+    @Test(
+        "a branch that completes and goes on, with a closure behind it that completes",
+        arguments: [
+            ("if a {\ndone(.noData)\n}\nload { done(.newData) }", 4),
+            ("if a { done(.noData) }\nengine.load(x: 1) { result in\ndone(result)\n}", 3),
+            ("if a { done(.noData) }\nengine\n.load(x: 1) { r in\ndone(r)\n}", 4),
+            ("if a { done(.noData) }\nload(x: 1, then: { done(.newData) })", 2),
+            (
+                "if a { done(.noData) }\nlet x = 1\nload { r in\nswitch r {\ncase .a: done(.a)\n"
+                    + "default: done(.b)\n}\n}", 5
+            ),
+            ("load { e in\nif e { done(.noData) }\nnext { done(.newData) }\n}", 3),
+            ("load { e in\nif e { done(.noData) }\nif n { done(.a) } else { done(.b) }\n}", 3),
+            ("if e { done(.noData) }\nif n { done(.a)\nreturn } else { done(.b) }", 2),
+        ])
+    func behindBranch(body: String, line: Int) {
+        #expect(Self.silent(body) == [line], "\(body)")
+    }
+
+    @Test(
+        "a closure that may not run behind such a branch",
+        arguments: [
+            "if a {\ndone(.noData)\nreturn\n}\nload { done(.newData) }",
+            "if a { done(.noData) } else { load { done(.newData) } }",
+            "if a == nil { done(.noData) }\na?.load { done(.newData) }",
+            "if a.isEmpty { done(.noData) }\na.forEach { x in load(x); done(.newData) }",
+            "if a.isEmpty { done(.noData) }\nfor x in a { load(x) { done(.newData) } }",
+            "if a { done(.noData) }\nguard !a else { return }\nload { done(.newData) }",
+            "if a { done(.noData) }\nlet end = { done(.newData) }\nif !a { end() }",
+            "if a { done(.noData) }\nif !a { load { done(.newData) } }",
+            "if a { done(.noData)\nended = true }\nload { if !ended { done(.newData) } }",
+            "if a { done(.noData)\nstopped = true }\nload { if !stopped { done(.newData) } }",
+            "if !done2 { done(.noData) }\nload { done(.newData) }",
+            "load { e in\nif e { done(.noData) }\nif n { done(.a) } else if m { done(.b) }\n}",
+            "load { e in\nif e { done(.noData)\nreturn }\nif n { done(.a) } else { done(.b) }\n}",
+            "if let a { done(.noData) } else { x = 1 }\nload { done(.newData) }",
+        ])
+    func notBehindBranch(body: String) {
+        #expect(Self.silent(body).isEmpty, "\(body)")
+    }
+
+    @Test("a closure behind a branch in Objective-C")
+    func behindBranchInObjectiveC() {
+        func repeats(_ body: String) -> [Int] {
+            Self.repeats(
+                "@implementation A\n- (void)application:(UIApplication *)a "
+                    + "didReceiveRemoteNotification:(NSDictionary *)u "
+                    + "fetchCompletionHandler:(void (^)(UIBackgroundFetchResult))done",
+                body + "\n}",
+                "a.m")
+        }
+        let load = "[self.loader load:x completion:^(NSError *error) {\ndone(1);\n}];"
+        #expect(repeats("if (!x) {\ndone(0);\n}\n\(load)").count == 1)
+        #expect(repeats("if (!x) {\ndone(0);\nreturn;\n}\n\(load)").isEmpty)
+        #expect(repeats("if (!x) {\ndone(0);\n} else {\n\(load)\n}").isEmpty)
+    }
 }

@@ -22,8 +22,8 @@ struct RepeatedCalls {
         var isOver = false
     }
 
-    private let text: SourceText
-    private let isCall: (Int) -> Bool
+    let text: SourceText
+    let isCall: (Int) -> Bool
     /// The first call that is repeated.
     private(set) var first: Int?
     /// The remaining number of tokens.
@@ -40,6 +40,7 @@ struct RepeatedCalls {
         self.text = text
         self.isCall = isCall
         _ = walk(text.content(ofBracket: body.open), .no, depth: 0)
+        if first == nil { first = callBehindBranch(in: body) }
     }
 
     private mutating func note(_ index: Int, _ state: State) -> State {
@@ -160,6 +161,13 @@ struct RepeatedCalls {
                 next = branch.next
                 if keyword == "if", !isElseIf { isWhole = true }
             }
+            // One of these branches runs behind the earlier one too.
+            if isWhole, state == .perhaps, !asksForFlag(start..<block.open),
+                outcomes.allSatisfy({ $0.state == .yes }),
+                let call = block.body.first(where: isCall)
+            {
+                _ = note(call, state)
+            }
             if isWhole, outcomes.allSatisfy(\.isOver) { return nil }
             join(outcomes, isWhole: isWhole, &state)
             return next
@@ -211,7 +219,7 @@ struct RepeatedCalls {
     }
 
     /// Whether a condition checks something that may be set where the call was made.
-    private func asksForFlag(_ condition: Range<Int>) -> Bool {
+    func asksForFlag(_ condition: Range<Int>) -> Bool {
         let words = [
             "done", "called", "complete", "finish", "once", "handled", "ended", "latch", "claim",
         ]

@@ -137,6 +137,7 @@ struct SourceReader {
         readEndOfEvents(head, scope)
         noteLaunchCalls(head, scope)
         readEndOfDownload(head, scope)
+        readBackgroundCallback(head, scope)
     }
 
     /// Reads the class that an app delegate of Objective-C is implemented in.
@@ -189,6 +190,13 @@ struct SourceReader {
         case "submit", "submitTaskRequest": readSubmission(index)
         case "earliestBeginDate", "setEarliestBeginDate": readBeginDate(index)
         case "as": readCast(index)
+        case "scenePhase", "applicationDidEnterBackground", "didEnterBackgroundNotification",
+            "UIApplicationDidEnterBackgroundNotification", "willResignActiveNotification",
+            "UIApplicationWillResignActiveNotification":
+            readSceneName(name, index)
+        // The app makes scenes itself.
+        case "configurationForConnecting", "configurationForConnectingSceneSession":
+            see(.sceneConfiguration, at: index)
         case "progress", "requiredResources": readContinuedProcessing(name, index)
         case "endBackgroundTask": readAssertionEnd(index)
         case "scheduledTimer", "scheduledTimerWithTimeInterval", "publish", "makeTimerSource",

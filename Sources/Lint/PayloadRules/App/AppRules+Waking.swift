@@ -152,7 +152,12 @@ extension AppRules {
                     && !$0.isUncalled && app.builds($0)
             }
             // What hands pushes on to plugins has the handler for those that need it.
-            guard let handler, !app.shows({ $0 == .pluginHost }) else { continue }
+            guard let handler, !app.shows({ $0 == .pluginHost }),
+                // Rule CF030 reports the mistake.
+                !app.modes.contains(where: {
+                    BackgroundMode.near($0.value) == .remoteNotification
+                })
+            else { continue }
             let expectsWakes = app.observations.contains {
                 $0.subject == .silentPushCheck && !$0.isShared && app.builds($0)
             }

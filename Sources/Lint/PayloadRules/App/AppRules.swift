@@ -5,7 +5,7 @@ public enum AppRules {
     /// All rules, by id (facts §8.2).
     public static let table: [AppRule] =
         (waking + registration + deviceToken + pushEntitlements + voip + extensions + scheduling
-        + continuedTasks + modes + background).sorted { $0.id < $1.id }
+        + continuedTasks + scenes + modes + background).sorted { $0.id < $1.id }
 
     /// The rule with this id; `nil` for an unknown one.
     public static func rule(_ id: RuleID) -> AppRule? { table.first { $0.id == id } }

@@ -139,6 +139,13 @@ public struct SourceObservation: Hashable, Sendable {
         case legacyFetchCall
         /// An app delegate whose base classes are the system's.
         case plainDelegate
+        /// The function of the app delegate for leaving the foreground, which asks for background
+        /// work.
+        case applicationCallback
+        /// Something else that runs when the app, or a scene, leaves the foreground.
+        case sceneCallback
+        /// The function of the app delegate that configures scenes.
+        case sceneConfiguration
         /// A framework that hands what the app delegate gets on to plugins.
         case pluginHost
 

@@ -72,6 +72,16 @@ extension AppCase {
         + fault("CF057", .continuedInBackground, .warning)
         + [
             source("CF057", "no progress", [.backgroundWork(.continued)], .warning),
+            source("CF058", "SwiftUI", [.applicationCallback, .appOfScenes], .warning),
+            source(
+                "CF058", "a manifest", [.applicationCallback],
+                info: [
+                    "UIApplicationSceneManifest": Plist.members(["UISceneConfigurations": "x"])
+                ], .warning),
+            source(
+                "CF058", "a scene's delegate too",
+                [.applicationCallback, .appOfScenes, .sceneCallback], nil),
+            source("CF058", "no scenes", [.applicationCallback], nil),
             source("CF057", "progress", [.backgroundWork(.continued), .taskProgress], nil),
             AppCase(
                 "CF057", "the GPU without its entitlement",

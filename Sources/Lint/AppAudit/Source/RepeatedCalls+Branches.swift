@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds calls in closures behind a branch that makes the same call.
+extension RepeatedCalls {
+    /// The first call in a closure behind an `if` that makes the call and goes on: `if isEmpty {
+    /// done(.noData) }`, `load { done(.newData) }`.
+    func callBehindBranch(in body: SourceScope) -> Int? {
+        let range = text.content(ofBracket: body.open)
+        let calls = range.filter(isCall)
+        guard calls.count > 1, calls.count <= AuditLimits.headWords else { return nil }
+        for call in calls {
+            let around = text.scopes(around: call).prefix { $0.open >= body.open }.map { $0 }
+            guard around.count > 1, case .control("if") = around[0].kind,
+                goesOn(behind: call, around[0])
+            else { continue }
+            let branch = around[0]
+            let outer = around[1]
+            let later = calls.first { other in
+                guard other > branch.close, other < outer.close,
+                    let closure = text.scopes(around: other)
+                        .first(where: {
+                            $0.parent >= 0 && text.scopes[$0.parent].open == outer.open
+                        })
+                else { return false }
+                return runs(closure, behind: branch, calls)
+            }
+            if let later { return later }
+        }
+        return nil
+    }
+
+    /// Whether a branch without `else` goes on behind a call in it.
+    private func goesOn(behind call: Int, _ branch: SourceScope) -> Bool {
+        let leaving: Set = [
+            "return", "throw", "break", "continue", "goto", "fatalError", "exit", "await",
+        ]
+        return !text.sees("else", at: branch.close + 1) && !text.sees("else", at: branch.head - 1)
+            && !asksForFlag(branch.head..<branch.open)
+            && !text.content(ofBracket: branch.open).contains {
+                leaving.contains(text.tokens[$0].text)
+            }
+    }
+
+    /// Whether a closure is an argument of a call that runs behind a branch, whatever the branch
+    /// asks for, as far as is known.
+    private func runs(_ closure: SourceScope, behind branch: SourceScope, _ calls: [Int]) -> Bool {
+        guard let callee = callee(of: closure), !Self.selections.contains(callee) else {
+            return false
+        }
+        let between = branch.close + 1..<closure.open
+        let leaving: Set = ["return", "throw", "guard", "func", "case", "default"]
+        guard !between.contains(where: { leaving.contains(text.tokens[$0].text) }) else {
+            return false
+        }
+        let statement = statementStart(of: closure, behind: branch)..<closure.open
+        // `manager?.load { … }` may not run, and `let end = { … }` only later.
+        guard !statement.contains(where: { text.sees("?", at: $0) }),
+            !text.sees("=", at: closure.open - 1), !text.sees("=", "^", at: closure.open - 2)
+        else { return false }
+        // A value that the branch sets may keep the closure from the call.
+        let set = Set(
+            text.content(ofBracket: branch.open).filter { text.sees("=", at: $0 + 1) }
+                .map { text.tokens[$0].text })
+        let inside = closure.open..<closure.close
+        return !inside.contains { set.contains(text.tokens[$0].text) }
+            && !statement.contains { set.contains(text.tokens[$0].text) }
+            && !text.scopes.contains { scope in
+                guard case .control = scope.kind, inside.contains(scope.open) else { return false }
+                return asksForFlag(scope.head..<scope.open)
+            }
+    }
+
+    /// The name of the function that gets a closure.
+    private func callee(of closure: SourceScope) -> String? {
+        guard case .closure(let callee) = closure.kind else { return nil }
+        guard text.isObjectiveC else { return callee }
+        let bracket = (0..<closure.open).suffix(AuditLimits.headWords).last {
+            text.partners[$0] > closure.open
+        }
+        guard let bracket else { return nil }
+        if text.sees("(", at: bracket) { return text[bracket - 1]?.text }
+        return text.sees("[", at: bracket)
+            ? text.call(inBracket: bracket).map { text.tokens[$0.name].text } : nil
+    }
+
+    /// The first token of the statement that a closure is part of.
+    private func statementStart(of closure: SourceScope, behind branch: SourceScope) -> Int {
+        var start = closure.open
+        if let bracket = (branch.close + 1..<closure.open).first(where: {
+            text.partners[$0] > closure.open
+        }) {
+            start = bracket
+        }
+        while start > branch.close + 1 {
+            let last = start - 1
+            if ["{", "}", ";"].contains(where: text.tokens[last].isMark) { break }
+            if text.partners[last] > branch.close, text.partners[last] < last {
+                start = text.partners[last]
+                continue
+            }
+            let isNewLine = text.tokens[last].position.line < text.tokens[start].position.line
+            if isNewLine, !text.isObjectiveC, !text.sees(".", at: start) { break }
+            start = last
+        }
+        return start
+    }
+
+    /// Functions that call their closures for each element of what may be empty.
+    private static let selections: Set = [
+        "forEach", "map", "compactMap", "flatMap", "filter", "first", "last", "contains", "sorted",
+        "reduce", "allSatisfy", "enumerateObjectsUsingBlock",
+        "enumerateKeysAndObjectsUsingBlock", "sink", "observe", "addObserver", "lazy",
+    ]
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rules about the life of apps with scenes.
+extension AppRules {
+    static let scenes: [AppRule] = [
+        AppRule(
+            "CF058", .warning, "background work is asked for in a function that iOS does not call",
+            why: """
+                In an app with scenes UIKit calls sceneDidEnterBackground(_:) of the scene's \
+                delegate, and not applicationDidEnterBackground(_:) of the app's.
+                """,
+            from: [.sceneLifeCycle],
+            fix: """
+                Do it in sceneDidEnterBackground(_:), or when SwiftUI's scenePhase becomes \
+                background.
+                """,
+            check: uncalledCallbacks)
+    ]
+
+    private static func uncalledCallbacks(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for app in facts.apps
+        where app.role == .app && app.platform == .iOS && app.sources?.isOwnComplete == true {
+            guard hasScenes(app), !app.shows({ $0 == .sceneCallback }),
+                let callback = app.observations.first(where: {
+                    $0.subject == .applicationCallback && !$0.isShared && app.builds($0)
+                })
+            else { continue }
+            findings.suspect(
+                app, at: callback.place,
+                "iOS does not call applicationDidEnterBackground in an app with scenes, and the "
+                    + "background work is asked for there")
+        }
+    }
+
+    /// Whether the scenes of an app are those of SwiftUI, or those that Info.plist or the app
+    /// delegate configures.
+    private static func hasScenes(_ app: AppFacts.Bundle) -> Bool {
+        if app.shows({ $0 == .appOfScenes }) { return true }
+        guard let manifest = app.info?["UIApplicationSceneManifest"] else { return false }
+        return manifest["UISceneConfigurations"] != nil
+            || app.shows { $0 == .sceneConfiguration }
+    }
+}
+
+extension Evidence {
+    fileprivate static let sceneLifeCycle = Evidence(
+        "Apple, applicationDidEnterBackground(_:), and Managing your app's life cycle", .documented)
+}
