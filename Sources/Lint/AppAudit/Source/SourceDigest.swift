@@ -336,7 +336,8 @@ extension SourceObservation.Subject {
         // What nothing calls is the fault.
         case .fault(.strayHandler): false
         case .fault, .pathWithoutCompletion, .remoteNotificationRegistration, .voipRegistration,
-            .pushRegistry, .registeredTask, .taskHandler, .castTask, .alwaysNewFetch:
+            .pushRegistry, .registeredTask, .taskHandler, .castTask, .unsubmittedRequest,
+            .alwaysNewFetch:
             true
         default: false
         }
@@ -351,6 +352,7 @@ extension SourceObservation.Subject {
         case .taskHandler: .taskHandler(identifier)
         case .castTask(_, let kind, let isForced):
             .castTask(identifier, kind, isForced: isForced)
+        case .unsubmittedRequest: .unsubmittedRequest(identifier)
         default: self
         }
     }

@@ -23,7 +23,12 @@ extension SourceReader {
         let make =
             text.sees(":", at: index - 1) && text.sees("=", type, at: index + 1)
             ? index + 2 : index
-        return isCast || text.sees("(", "identifier", ":", at: make + 1)
+        return isCast || text.sees("(", "identifier", ":", at: bracket(ofMaking: make))
+    }
+
+    /// The bracket of the arguments that make an object: `Request(…)`, `Request.init(…)`.
+    func bracket(ofMaking type: Int) -> Int {
+        text.sees(".", "init", at: type + 1) ? type + 3 : type + 1
     }
 
     /// Whether a reference is to the one constant with its name in this file, which is a literal,
@@ -89,8 +94,9 @@ extension SourceReader {
         let make =
             text.sees(":", at: index - 1) && text.sees("=", type, at: index + 1)
             ? index + 2 : index
-        guard text.sees("=", at: make - 1), text.sees("(", at: make + 1),
-            text.partners[make + 1] > make, !text.sees(".", at: text.partners[make + 1] + 1)
+        let open = bracket(ofMaking: make)
+        guard text.sees("=", at: make - 1), text.sees("(", at: open),
+            text.partners[open] > make, !text.sees(".", at: text.partners[open] + 1)
         else { return .submitted }
         if text.sees("_", at: make - 2) { return .none }
         let variable = text.sees(":", at: make - 3) ? make - 4 : make - 2
@@ -115,7 +121,7 @@ extension SourceReader {
         let isUsed = places.contains { index in
             if case .string = text.tokens[index].kind { return text.tokens[index].text == name }
             return index != variable && text.tokens[index].isName(name) && !text.isLabel(index)
-                && !setsMember(of: index)
+                && !setsMember(of: index) && !(isOwn && onlyTells(of: index))
         }
         if isUsed { return .submitted }
         if isOwn { return .none }

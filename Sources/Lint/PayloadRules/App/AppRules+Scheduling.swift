@@ -71,6 +71,21 @@ extension AppRules {
     private static func unmatchedTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
         unrequestedTasks(facts, &findings)
         unregisteredTasks(facts, &findings)
+        unsubmittedRequests(facts, &findings)
+    }
+
+    /// Reports requests that are set up, and that nothing submits.
+    private static func unsubmittedRequests(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for app in facts.apps where app.hasBackgroundTasks {
+            for seen in app.observations where !seen.isUncalled && app.builds(seen) {
+                guard case .unsubmittedRequest(let name) = seen.subject else { continue }
+                let task = name.map { "`\($0)`" } ?? "a background task"
+                findings.report(
+                    app, at: seen.place,
+                    "the request for \(task) is set up, and nothing submits it",
+                    fix: "Submit it with BGTaskScheduler.shared.submit(_:).")
+            }
+        }
     }
 
     /// Reports requests for tasks that no code registers, the first for each.
@@ -115,6 +130,7 @@ extension AppRules {
         for app in facts.apps where app.hasBackgroundTasks && app.sources?.isComplete == true {
             var message: String?
             var requested: Set<String> = []
+            var isTold = false
             switch app.sources?.backgroundRequests {
             case .unknown, nil: continue
             case .nowhere: message = "a background task is registered, and no file asks for one"
@@ -122,6 +138,13 @@ extension AppRules {
                 message = "only handlers of background tasks ask for one, so that none is called"
             case .named(let names): requested = names
             }
+            // Where one is not submitted, that is told of.
+            for seen in app.observations {
+                guard case .unsubmittedRequest(let name) = seen.subject else { continue }
+                isTold = isTold || name == nil || message != nil
+                if let name { requested.insert(name) }
+            }
+            guard !isTold else { continue }
             for seen in app.observations where app.builds(seen) && !seen.isShared {
                 // A wildcard may stand for the requests of earlier versions.
                 guard case .taskHandler(let name?) = seen.subject, !seen.isUncalled,

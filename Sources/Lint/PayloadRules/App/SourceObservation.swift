@@ -119,6 +119,8 @@ public struct SourceObservation: Hashable, Sendable {
         case registeredTask(String?, Occasion)
         /// A request for a task with this identifier.
         case requestedTask(String?, BackgroundWork)
+        /// A request for a task with this identifier that is set up, and that nothing can submit.
+        case unsubmittedRequest(String?)
         /// A handler for the requests of this identifier, in code that runs unless it is uncalled.
         case taskHandler(String?)
         /// A cast of its task to this kind, by force or in a `guard`, which runs for each task.
