@@ -11,6 +11,7 @@ extension SourceReader {
         case "register" where text.sees("(", "forTaskWithIdentifier", ":", at: index + 1):
             seeRegistration(at: index, named: index + 4)
             seeTaskHandler(at: index, named: index + 4)
+            seeValues(.registeredTask(nil, .unknown), of: index + 4)
             readLaunchHandler(index)
             readTaskCast(ofRegistrationAt: index, named: index + 4)
         case "registerForTaskWithIdentifier" where text.sees(":", at: index + 1):
@@ -47,7 +48,7 @@ extension SourceReader {
             see(.registeredTask(nil, .unknown), at: index, named: expression)
             return
         }
-        let own = lateOccasion(of: index)
+        let own = occasionOfRegistration(index)
         guard own == .unknown, let function = calledFunction(around: index) else {
             see(.registeredTask(nil, own), at: index, named: expression)
             return
@@ -187,7 +188,10 @@ extension SourceReader {
         noteSchedulers()
         readTaskRequest(index)
         let use = useOfRequest(index)
-        guard use != .none else { return }
+        guard use != .none else {
+            seeUnsubmittedRequest(index)
+            return
+        }
         let seen = digest.entries.count
         defer {
             if case .kept(let name) = use {
@@ -197,8 +201,10 @@ extension SourceReader {
             }
         }
         see(.backgroundWork(work), at: index)
-        if text.sees("(", "identifier", ":", at: index + 1) {
-            see(.requestedTask(nil, work), at: index, named: index + 4)
+        let open = bracket(ofMaking: index)
+        if text.sees("(", "identifier", ":", at: open) {
+            see(.requestedTask(nil, work), at: index, named: open + 3)
+            seeValues(.requestedTask(nil, work), of: open + 3)
         } else if text.sees("alloc", "]", "initWithIdentifier", ":", at: index + 1) {
             see(.requestedTask(nil, work), at: index, named: index + 5)
         }
