@@ -132,7 +132,7 @@ extension SourceReader {
         return body.filter { isValue($0, named: names) }.map(use)
     }
 
-    private func isValue(_ index: Int, named names: Set<String>) -> Bool {
+    func isValue(_ index: Int, named names: Set<String>) -> Bool {
         text.tokens[index].isName && names.contains(text.tokens[index].text)
             && !text.isLabel(index) && text[index - 1]?.isMark(".") != true
     }
@@ -141,12 +141,16 @@ extension SourceReader {
     private mutating func readTask(_ task: String, in scope: SourceScope, isRefresh: Bool?) {
         let body = text.content(ofBracket: scope.open)
         guard !body.isEmpty else { return }
-        let names = aliases(of: task, in: body)
+        let boxes = boxes(of: task, in: body)
+        var names = aliases(of: task, in: body)
+        for box in boxes { names.formUnion(castNames(from: box, in: body) + [box.name]) }
+        let use = { [self] in self.use(of: $0, boxes) }
         var ends: Set<Int> = []
         var handedOn: [Int] = []
         var expiration: Int?
-        for index in body where isValue(index, named: names) {
-            switch use(of: index) {
+        let first = endOfParameters(scope)
+        for index in body where index >= first && isValue(index, named: names) {
+            switch use(index) {
             case .end: ends.insert(index)
             case .expiration: expiration = expiration ?? index
             case .other: continue
@@ -174,10 +178,9 @@ extension SourceReader {
             let closure = expiration.flatMap(expirationClosure)
             if let end = earlyEnd(ends, in: scope, closure) { see(.fault(.earlyEnd), at: end) }
         }
-        let calls = RepeatedCalls(text, body: scope) { [self] index in
-            ends.contains(index) && use(of: index) == .end
-        }
-        if let first = calls.first { see(.fault(.completedTwice), at: first) }
+        let calls = RepeatedCalls(text, body: scope) { ends.contains($0) && use($0) == .end }
+        let again = endAgain(ends.filter { use($0) == .end }, in: scope)
+        if let first = calls.first ?? again { see(.fault(.completedTwice), at: first) }
         let works = body.contains {
             let name = text.tokens[$0].text
             return name == "await"
@@ -327,14 +330,14 @@ extension SourceReader {
         "responds", "description",
     ]
 
-    private enum Use {
+    enum Use {
         case end
         case expiration
         case handedOn
         case other
     }
 
-    private func use(of index: Int) -> Use {
+    func use(of index: Int) -> Use {
         if text.isObjectiveC, text[index - 1]?.isMark("[") == true {
             if text.sees("setExpirationHandler", at: index + 1) { return .expiration }
             guard let name = text[index + 1], name.isName else { return .other }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Follows tasks that a handler puts into a box, so that a closure of Swift 6 may have them: `let
+/// box = Box(value: task)`, `box.value.setTaskCompleted(success: true)`.
+extension SourceReader {
+    /// A constant whose value only holds a task.
+    struct TaskBox {
+        /// The name of the constant.
+        let name: String
+        /// The token of the constant's declaration.
+        let declared: Int
+        /// The name of the task in what makes the box.
+        let made: Int
+    }
+
+    /// The boxes of a task in the body of its handler.
+    func boxes(of task: String, in body: Range<Int>) -> [TaskBox] {
+        guard !text.isObjectiveC else { return [] }
+        return text.places(of: task, in: body).compactMap { index in
+            guard text.sees(")", at: index + 1) else { return nil }
+            let open = text.partners[index + 1]
+            guard open > 3, open == index - 1 || open == index - 3 && text.isLabel(open + 1),
+                text.sees("let", at: open - 4), text.sees("=", at: open - 2),
+                let type = text[open - 1], type.isName, type.text.first?.isUppercase == true
+            else { return nil }
+            let box = TaskBox(name: text.tokens[open - 3].text, declared: open - 3, made: index)
+            return isOnlyBox(box, type.text, in: body) ? box : nil
+        }
+    }
+
+    /// Whether a value does nothing with the task that it holds: its type in this file has no
+    /// functions, or it has the name of one that holds any value.
+    private func isOnlyBox(_ box: TaskBox, _ type: String, in body: Range<Int>) -> Bool {
+        let members = text.places(of: box.name, in: body).compactMap { index in
+            text.sees(".", at: index + 1) ? text[index + 2]?.text : nil
+        }
+        guard !members.isEmpty else { return false }
+        let own = text.scopes.filter { scope in
+            if case .type(let head) = scope.kind { head.name == type } else { false }
+        }
+        if own.isEmpty { return members.allSatisfy(["value", "wrappedValue"].contains) }
+        return own.allSatisfy { scope in
+            !text.content(ofBracket: scope.open).contains { index in
+                ["func", "init", "deinit", "didSet"].contains { text.tokens[index].isName($0) }
+            }
+        }
+    }
+
+    /// The names that casts give to the task in a box: `if let refresh = box.value as?
+    /// BGAppRefreshTask`.
+    func castNames(from box: TaskBox, in body: Range<Int>) -> [String] {
+        text.places(of: box.name, in: body).compactMap { index in
+            guard text.sees(".", at: index + 1), text.sees("as", at: index + 3),
+                text.sees("=", at: index - 1), let name = text[index - 2], name.isName
+            else { return nil }
+            return name.text
+        }
+    }
+
+    /// The use of a task, or of one in a box.
+    func use(of index: Int, _ boxes: [TaskBox]) -> Use {
+        for box in boxes {
+            if index == box.made || index == box.declared { return .other }
+            guard text.tokens[index].text == box.name else { continue }
+            return text.sees(".", at: index + 1) ? use(of: index + 2) : .handedOn
+        }
+        return use(of: index)
+    }
+
+    /// The index behind the parameters of a closure; that of its first token if it names none, and
+    /// for a function.
+    func endOfParameters(_ scope: SourceScope) -> Int {
+        let start = scope.open + 1
+        guard case .closure = scope.kind, !text.isObjectiveC,
+            closureParameters(scope) != ["$0"]
+        else { return start }
+        let head = (behindAttributes(of: scope)..<text.tokens.count).prefix(AuditLimits.headWords)
+        return head.first { text.tokens[$0].isName("in") }.map { $0 + 1 } ?? start
+    }
+}

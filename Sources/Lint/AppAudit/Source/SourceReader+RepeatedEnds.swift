@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds tasks that a handler ends at once, and a closure behind it again.
+extension SourceReader {
+    /// The first end of a task in a closure that a handler hands on behind an end on each path.
+    func endAgain(_ ends: Set<Int>, in handler: SourceScope) -> Int? {
+        guard ends.count > 1, let first = ends.sorted().first(where: { isDirect($0, in: handler) }),
+            !leaves(at: first)
+        else { return nil }
+        return ends.sorted().first { end in
+            end > first && !isDirect(end, in: handler) && runsLater(end, of: handler, behind: first)
+                && !(first..<end).contains { word in
+                    if case .directive = text.tokens[word].kind { return true }
+                    return isExit(word) && isDirect(word, in: handler)
+                }
+        }
+    }
+
+    /// Whether a token is in a function's body, and in none of its blocks.
+    private func isDirect(_ index: Int, in function: SourceScope) -> Bool {
+        text.scopes(around: index).first { _ in true }?.open == function.open
+            && !(text.partners.indices.contains(index) && isInArguments(index, of: function))
+    }
+
+    /// Whether a token is in the arguments of a call, or in an expression in brackets.
+    private func isInArguments(_ index: Int, of function: SourceScope) -> Bool {
+        (function.open + 1..<index).suffix(AuditLimits.headWords).contains { open in
+            text.tokens[open].isMark("(") && text.partners[open] > index
+        }
+    }
+
+    private func isExit(_ index: Int) -> Bool {
+        ["return", "throw", "fatalError"].contains { text.tokens[index].isName($0) }
+            && !text.sees(".", at: index - 1)
+    }
+
+    /// Whether a statement leaves the function: `return task.setTaskCompleted(success: true)`.
+    private func leaves(at index: Int) -> Bool {
+        let start = text.isObjectiveC ? index - 2 : index - 1
+        return text[start].map { ["return", "?", ":", "&&", "||"].contains($0.text) } == true
+    }
+
+    /// Whether a closure around an end runs behind the first one: one that is passed to a call, or
+    /// set as a property, and that asks for nothing which the first end may have changed.
+    private func runsLater(_ end: Int, of handler: SourceScope, behind first: Int) -> Bool {
+        var isInClosure = false
+        for scope in text.scopes(around: end) {
+            if scope.open == handler.open { return isInClosure }
+            switch scope.kind {
+            case .closure(let callee):
+                guard scope.open > first, callee != nil || isSet(closureAt: scope.open) else {
+                    return false
+                }
+                isInClosure = true
+            case .control:
+                guard scope.open > first, !asksForState(scope) else { return false }
+            case .function, .type: return false
+            }
+        }
+        return false
+    }
+
+    /// Whether a closure is the new value of a member, other than the expiration handler:
+    /// `operation.completionBlock = {`.
+    private func isSet(closureAt open: Int) -> Bool {
+        let start = text.sees("^", at: open - 1) ? open - 1 : open
+        return text.sees("=", at: start - 1) && text.sees(".", at: start - 3)
+            && !text.sees("expirationHandler", at: start - 2)
+    }
+
+    /// Whether a condition asks for a flag, which the first end may stand for.
+    private func asksForState(_ scope: SourceScope) -> Bool {
+        text.tokens[scope.head..<scope.open].contains { token in
+            let name = token.text.lowercased()
+            return token.isName
+                && ["done", "complete", "finish", "once", "handled", "ended", "expired"]
+                    .contains { name.contains($0) }
+        }
+    }
+}

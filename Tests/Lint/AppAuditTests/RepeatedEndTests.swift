@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Tasks that a handler ends at once, and in a closure again.
+@Suite("Tasks that are ended again")
+struct RepeatedEndTests {
+    private static let end = "task.setTaskCompleted(success: true)"
+
+    private static func isTold(_ body: String) -> Bool {
+        BackgroundSourceTests.faults(
+            "class M {\nfunc handle(_ task: BGProcessingTask) {\n\(body)\n}\n}"
+        )
+        .contains(.completedTwice)
+    }
+
+    @Test(
+        "an end in a closure behind an end on each path",
+        arguments: [
+            "\(end)\noperation.completionBlock = { \(end) }\nqueue.addOperation(operation)",
+            "\(end)\nload { ok in task.setTaskCompleted(success: ok) }",
+            "\(end)\napi.load().sink(receiveCompletion: { _ in \(end) }) { _ in }",
+            "schedule()\n\(end)\nqueue.addOperation { self.run { \(end) } }",
+            "\(end)\ntask.expirationHandler = { stop() }\nload { if $0 { \(end) } }",
+            "if isOff {\n\(end)\nreturn\n}\n\(end)\nload { \(end) }",
+        ])
+    func again(body: String) { #expect(Self.isTold(body), "\(body)") }
+
+    @Test(
+        "ends of which only one is reached",
+        arguments: [
+            "load { \(end) }", "load { \(end) }\n\(end)", "\(end)\nload { }",
+            "guard isOn else {\n\(end)\nreturn\n}\nload { \(end) }",
+            "if isOff { \(end) } else { load { \(end) } }",
+            "\(end)\ntask.expirationHandler = { \(end) }",
+            "\(end)\nreturn\nload { \(end) }",
+            "#if DEBUG\n\(end)\n#else\nload { \(end) }\n#endif",
+            "let finish = { \(end) }\nload(finish)", "\(end)\nlet finish = { \(end) }",
+            "func finish() { \(end) }\nload(finish)", "\(end)\nfunc finish() { \(end) }",
+            "defer { \(end) }\nload { run() }",
+            "switch kind {\ncase 1: \(end)\ndefault: load { \(end) }\n}",
+            "\(end)\nload {\nif !isDone { \(end) }\n}",
+            "load(first: { \(end) }, second: { \(end) })",
+            "isOff ? \(end) : load { \(end) }",
+        ])
+    func once(body: String) { #expect(!Self.isTold(body), "\(body)") }
+}
