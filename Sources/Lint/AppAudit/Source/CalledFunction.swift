@@ -99,7 +99,7 @@ extension SourceReader {
     ]
 
     /// Whether a call is one of a function; `nil` if it may be.
-    private func mayReach(_ function: CalledFunction, _ site: CallSite) -> Bool? {
+    func mayReach(_ function: CalledFunction, _ site: CallSite) -> Bool? {
         switch site.owner {
         case .own:
             let around = owner(around: site.name)

@@ -58,7 +58,7 @@ enum ConstantExpression: Hashable, Sendable {
     private static func isEnd(_ index: Int, _ text: SourceText) -> Bool {
         guard let token = text[index] else { return false }
         if text.isObjectiveC { return token.isMark("]") || token.isMark(",") || token.isName }
-        return token.isMark(",") || token.isMark(")")
+        return token.isMark(",") || token.isMark(")") || token.isMark("]")
     }
 }
 

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Finds the values of identifiers of tasks that loops and callers hand to one registration or one
+/// request: `for id in [refresh, sync] { register(id) }`.
+extension SourceReader {
+    /// Sees each known value of the name at a token, at the place of the value.
+    mutating func seeValues(_ subject: SourceObservation.Subject, of expression: Int) {
+        guard !text.isObjectiveC, let name = text[expression], name.isName,
+            text.sees(",", at: expression + 1) || text.sees(")", at: expression + 1)
+        else { return }
+        var known: Set<ConstantReference> = []
+        var literals: Set<String> = []
+        for value in values(of: name.text, at: expression).prefix(AuditLimits.headWords) {
+            switch ConstantExpression(at: value, in: text) {
+            case .literal(let text): guard literals.insert(text).inserted else { continue }
+            case .reference(let name): guard known.insert(name).inserted else { continue }
+            case .unknown: continue
+            }
+            see(subject, at: value, named: value)
+        }
+    }
+
+    /// The first tokens of the values that a name has: the elements of the array of its loop, or
+    /// the arguments of the calls of its function in this file.
+    private func values(of name: String, at index: Int) -> [Int] {
+        for scope in text.scopes(around: index) {
+            // Another name may hide it, or a condition leave values out.
+            let isUsedBefore = text.places(of: name, in: scope.open..<index).contains { word in
+                !text.isLabel(word) && !text.sees("\\(", at: word - 1)
+                    && !text.sees("taskRequestWithIdentifier", ":", at: word - 2)
+                    && !isParameter(word, of: scope)
+            }
+            guard !isUsedBefore else { return [] }
+            switch scope.kind {
+            case .control("for"):
+                guard text.sees(name, "in", at: scope.head + 1) else { continue }
+                return elements(at: scope.head + 3, around: scope.head)
+            case .control: continue
+            case .closure:
+                guard closureParameters(scope).contains(name) else { continue }
+                guard text.sees("forEach", at: scope.open - 1), text.sees(".", at: scope.open - 2)
+                else { return [] }
+                var start = scope.open - 3
+                if text.sees("]", at: start), text.partners[start] >= 0 {
+                    start = text.partners[start]
+                }
+                return elements(at: start, around: start)
+            case .function(let head):
+                guard let place = head.parameters.firstIndex(where: { $0.name == name }) else {
+                    return []
+                }
+                return arguments(for: place, of: head, scope)
+            case .type: return []
+            }
+        }
+        return []
+    }
+
+    /// Whether a token is in the head of a closure: `{ id in`.
+    private func isParameter(_ index: Int, of scope: SourceScope) -> Bool {
+        guard case .closure = scope.kind else { return false }
+        return (index..<index + AuditLimits.headWords).prefix { text[$0] != nil }
+            .prefix { text.tokens[$0].position.line == text.tokens[index].position.line }
+            .contains { text.tokens[$0].isName("in") }
+            && text.tokens[scope.open].position.line == text.tokens[index].position.line
+    }
+
+    /// The elements of an array: a literal, or a constant with one.
+    private func elements(at start: Int, around index: Int) -> [Int] {
+        var open = start
+        if let name = text[start], name.isName {
+            guard text.sees("{", at: start + 1) || text.sees(".", "forEach", at: start + 1),
+                !text.sees(".", at: start - 1), let array = array(named: name.text, around: index)
+            else { return [] }
+            open = array
+        }
+        let close = text.sees("[", at: open) ? text.partners[open] : -1
+        guard close > open, text.sees("{", at: close + 1) || open != start || isOver(close) else {
+            return []
+        }
+        var found: [Int] = []
+        var index = open + 1
+        while index < close {
+            if text.sees(",", at: index - 1) || index == open + 1 { found.append(index) }
+            index = max(text.partners[index], index) + 1
+        }
+        return found
+    }
+
+    /// Whether nothing but `forEach` follows the bracket of an array.
+    private func isOver(_ close: Int) -> Bool { text.sees(".", "forEach", "{", at: close + 1) }
+
+    /// The bracket of the array that is the value of a constant, which is the only one of its name.
+    private func array(named name: String, around index: Int) -> Int? {
+        let declared = text.places(of: name).filter {
+            text.sees("let", at: $0 - 1) || text.sees("var", at: $0 - 1)
+                || text.isLabel($0) && !text.sees("let", at: $0 - 1)
+        }
+        guard declared.count == 1, let place = declared.first, text.sees("let", at: place - 1)
+        else { return nil }
+        let value = text.sees(":", "[", "String", "]", "=", at: place + 1) ? place + 6 : place + 2
+        guard text.sees("=", "[", at: value - 1) else { return nil }
+        let close = text.partners[value]
+        // `[a] + others`, `[a].filter { … }`
+        guard close > value, let next = text[close + 1],
+            next.position.line > text.tokens[close].position.line || next.isMark("}")
+                || next.isMark(";"),
+            !next.isMark("+"), !next.isMark(".")
+        else { return nil }
+        return value
+    }
+
+    /// The first tokens of what the calls of a function hand on for a parameter.
+    private func arguments(
+        for place: Int, of head: SourceScope.FunctionHead, _ scope: SourceScope
+    ) -> [Int] {
+        guard !overloaded.contains(head.name), head.name != "init",
+            let function = calledFunction(around: scope.open + 1), function.name == head.name
+        else { return [] }
+        let label = head.parameters[place].label
+        return mentions(of: head.name).compactMap { index in
+            guard isCall(index), let site = text.call(at: index), function.fits(site),
+                mayReach(function, site) == true
+            else { return nil }
+            let argument =
+                label == "_"
+                ? site.arguments.indices.contains(place) ? site.arguments[place] : nil
+                : site.arguments.first { $0.label == label }
+            guard let argument, !argument.isTrailing, (argument.label ?? "_") == label else {
+                return nil
+            }
+            return argument.range.lowerBound + (argument.label == nil ? 0 : 2)
+        }
+    }
+}

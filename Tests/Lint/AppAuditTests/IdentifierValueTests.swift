@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// The identifiers that loops and callers hand to a registration or a request.
+@Suite("Values of identifiers")
+struct IdentifierValueTests {
+    private static let register =
+        "BGTaskScheduler.shared.register(forTaskWithIdentifier: id, using: nil) { t in f(t) }"
+    private static let request =
+        "try? BGTaskScheduler.shared.submit(BGAppRefreshTaskRequest(identifier: id))"
+
+    /// The identifiers of a file's registrations and requests.
+    private static func names(_ source: String) throws -> Set<String> {
+        Set(
+            try OccasionTests.subjects(["A.swift": source]).compactMap { subject in
+                switch subject {
+                case .registeredTask(let name, _), .requestedTask(let name, _): name
+                default: nil
+                }
+            })
+    }
+
+    private static func inClass(_ body: String) -> String {
+        "final class Jobs {\nlet first = \"a.b\"\nstatic let second = \"c.d\"\n\(body)\n}"
+    }
+
+    @Test(
+        "the elements of an array",
+        arguments: [
+            "for id in [first, Self.second] { \(register) }",
+            "[first, Jobs.second].forEach { id in \(register) }",
+            "let all = [first, Self.second]\nfor id in all { \(register) }",
+            "let all: [String] = [\nfirst,\nJobs.second,\n]\nall.forEach { id in\n\(request)\n}",
+            "for id in [\"a.b\", \"c.d\"] {\nlog(1)\nif isOn { \(request) }\n}",
+            "for id in [first, Self.second] {\nprint(\"\\(id)\")\n"
+                + "BGTaskScheduler.shared.cancel(taskRequestWithIdentifier: id)\n\(request)\n}",
+            "for id in [self.first, \"c.d\"] { queue.async { \(request) } }",
+        ])
+    func arrays(body: String) throws {
+        #expect(try Self.names(Self.inClass("init() {\n\(body)\n}")) == ["a.b", "c.d"], "\(body)")
+    }
+
+    @Test(
+        "an array whose elements are not all known",
+        arguments: [
+            "for id in load([first]) { \(register) }", "for id in [first] + all { \(register) }",
+            "let all = [first] + others\nfor id in all { \(register) }",
+            "var all = [first]\nall = []\nfor id in all { \(register) }",
+            "let all = [first].filter { $0 == x }\nfor id in all { \(register) }",
+            "let all = [first]\n.map { $0 + x }\nfor id in all { \(register) }",
+            "for id in [first] {\nlet id = id + x\n\(register)\n}",
+            "for id in [first] {\nguard permitted.contains(id) else { continue }\n\(register)\n}",
+            "for id in [first] where isOn(id) { \(register) }",
+            "[first].forEach { id in\nif isOn(id) { \(register) }\n}",
+            "for id in model.all { \(register) }", "[first].map { id in \(register) }",
+            "[first].forEach { name in names.forEach { id in \(register) } }",
+            "for name in [first] { \(register) }", "for id in [prefix + first] { \(register) }",
+            "for id in [\"a.\\(name)\"] { \(register) }",
+        ])
+    func unknown(body: String) throws {
+        #expect(try Self.names(Self.inClass("init() {\n\(body)\n}")).isEmpty, "\(body)")
+    }
+
+    @Test("what the calls of a function hand on")
+    func arguments() throws {
+        let plan = "private func plan(_ id: String) {\n\(Self.request)\n}\n"
+        func names(_ calls: String, _ function: String = plan) throws -> Set<String> {
+            try Self.names(Self.inClass(function + "init() {\n\(calls)\n}"))
+        }
+        #expect(try names("plan(first)\nself.plan(\"c.d\")") == ["a.b", "c.d"])
+        let labelled = plan.replacing("(_ id", with: "(after: Int, for id")
+        #expect(try names("plan(after: 1, for: first)", labelled) == ["a.b"])
+        #expect(try names("plan(name)").isEmpty)
+        #expect(try names("other.plan(first)").isEmpty)
+        #expect(try names("plan(first + x)").isEmpty)
+        #expect(try names("plan(first)", plan + "func plan(_ id: Int) { }\n").isEmpty)
+        let hidden = plan.replacing("{\n", with: "{\nlet id = id + x\n")
+        #expect(try names("plan(first)", hidden).isEmpty)
+    }
+
+    @Test("a continued task that a function registers on demand")
+    func continued() throws {
+        let source = Self.inClass(
+            "private func add(_ id: String) { "
+                + Self.register.replacing("f(t)", with: "f(t as! BGContinuedProcessingTask)")
+                + " }\nfunc start() { add(first) }")
+        let view = "struct V: View { var body: some View { Button(\"a\") { Jobs().start() } } }"
+        let found = try OccasionTests.subjects(["A.swift": source, "B.swift": view])
+        #expect(found.contains(.registeredTask("a.b", .unknown)))
+        #expect(!found.contains(.registeredTask("a.b", .afterLaunch)))
+    }
+
+    @Test("an identifier of a loop that Info.plist does not permit")
+    func unpermitted() throws {
+        func rules(_ body: String) throws -> [String] {
+            try RequestUseTests.rules(["A.swift": Self.inClass("init() {\n\(body)\n}")])
+        }
+        #expect(try rules("for id in [first, Self.second] { \(Self.register) }").contains("CF020"))
+        #expect(try !rules("for id in [first] { \(Self.register) }").contains("CF020"))
+    }
+}
