@@ -29,4 +29,19 @@ extension FileLibrary {
                 && search.areRegistrationsOnly(in: files, modules)
         }
     }
+
+    /// Notes that a file may report the progress of a task, also if it names no task.
+    func noteProgress(in files: [String], _ sources: inout AppFacts.Sources) {
+        let seen = Set(sources.observations.map(\.subject))
+        guard seen.contains(.backgroundWork(.continued)), !seen.contains(.taskProgress) else {
+            return
+        }
+        let words = tree.index.words([
+            "completedUnitCount", "totalUnitCount", "ProgressReporting", "becomeCurrent",
+        ])
+        let reporter = files.first { tree.index.words(words, .named, in: $0)?.isEmpty != true }
+        guard let reporter else { return }
+        sources.observations.append(
+            SourceObservation(.taskProgress, at: AppPlace(file: reporter)))
+    }
 }

@@ -303,7 +303,10 @@ extension FileLibrary {
             .filter { !$0.isUncalled || $0.isToldUncalled },
             isComplete: isOwnComplete && list.unread.isEmpty, isOwnComplete: isOwnComplete)
         sources.openHandlers = digests.flatMap(\.openHandlers).compactMap { $0.open(unfollowed) }
-        if sources.isComplete { noteTasks(of: present, digests, in: &sources) }
+        if sources.isComplete {
+            noteTasks(of: present, digests, in: &sources)
+            noteProgress(in: present, &sources)
+        }
         if sources.observations.contains(where: {
             $0.isUncalled && $0.subject.isVoIPRegistration
         }) {

@@ -31,6 +31,7 @@ struct ContinuedTaskTests: SourceFaultSuite {
             "func export() {\n\(make)\nsubmit(r)\n}",
             "class S { func sceneWillEnterForeground(_ s: UIScene) {\n\(make)\n} }",
             "let v = x.onChange(of: scenePhase) { phase in\nif phase == .active {\n\(make)\n}\n}",
+            "let v = x.onChange(of: scenePhase) { old, new in\nif old == .background {\n\(make)\n}\n}",
             "let v = Button(\"Go\") {\n\(make)\nsubmit(r)\n}",
             "class S { func sceneDidEnterBackground(_ s: UIScene) {\n"
                 + "let r = BGProcessingTaskRequest(identifier: i)\nsubmit(r)\n} }",
@@ -72,7 +73,9 @@ struct ContinuedTaskTests: SourceFaultSuite {
             ("Date(timeIntervalSince1970: next)", false),
             ("Date(timeIntervalSince1970: Date().timeIntervalSince1970 + 60)", false),
             ("Date(timeIntervalSinceNow: 30 * 60)", false),
-            ("max(Date(timeIntervalSince1970: 0), next)", true),
+            ("max(Date(timeIntervalSince1970: 60), next)", false),
+            ("Date(timeIntervalSince1970: 0)", false),
+            ("stored ?? Date(timeIntervalSince1970: 3600)", false),
             ("Date(timeIntervalSince1970: 0).advanced(by: now + 60)", false),
         ])
     func pastDates(date: String, isPast: Bool) {

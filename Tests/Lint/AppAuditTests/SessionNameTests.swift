@@ -35,6 +35,13 @@ struct SessionNameTests: SourceFaultSuite {
         arguments: [
             session("\"a.b\""), session("name", "static let name = \"a.b\""),
             session("stored ?? UUID().uuidString"),
+            session("name", "let name = stored ?? UUID().uuidString"),
+            session(
+                "Self.name",
+                "static let name: String = {\nif let s = stored { return s }\nlet s = "
+                    + "UUID().uuidString\nstore(s)\nreturn s\n}()"),
+            session("name", "let name = Defaults.get(\"id\", orSet: UUID().uuidString)"),
+            session("\"a.\\(keychain.id(UUID()))\""),
             session(
                 "name",
                 "let name = UUID().uuidString\nfunc keep() { defaults.set(name, forKey: \"n\") }"),

@@ -45,6 +45,9 @@ struct TaskCastTests {
             delegate(", launchHandler: { task in run(task as! BGAppRefreshTask) })"),
             delegate(
                 ") { task in\nguard let t = task as? BGAppRefreshTask else { return }\nrun(t)\n}"),
+            delegate(
+                ") { task in\nguard let t = task as? BGAppRefreshTask else {\nprint(1)\n"
+                    + "task.setTaskCompleted(success: false)\nreturn\n}\nrun(t)\n}"),
             delegate(") { task in\nguard task is BGAppRefreshTask else { return }\nrun(task)\n}"),
             delegate(
                 ") { task in self.handle(task) }",
@@ -69,6 +72,12 @@ struct TaskCastTests {
         arguments: [
             delegate(") { task in self.run(task as! BGProcessingTask) }"),
             delegate(") { task in self.run(task) }"),
+            delegate(
+                ") { task in\nguard let t = task as? BGAppRefreshTask else { light(task)\nreturn }\n"
+                    + "run(t)\n}"),
+            delegate(
+                ") { task in\nguard task is BGAppRefreshTask else { return finish(task) }\n"
+                    + "run(task)\n}"),
             delegate(
                 ") { task in\nif let t = task as? BGAppRefreshTask { run(t) } else { f(task) }\n}"),
             delegate(

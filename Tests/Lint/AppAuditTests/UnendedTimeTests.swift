@@ -64,6 +64,22 @@ struct UnendedTimeTests {
         #expect(!found.contains(Self.kept))
     }
 
+    @Test("only another file ends it")
+    func otherFile() throws {
+        let source = "class A {\n\(Self.property)\nfunc f() {\n\(Self.begin) { log(1) }\n}\n}\n"
+        for end in [
+            "extension A { func stop() { \(Self.end)(id) } }",
+            "func g(_ a: A) { \(Self.end)(a.id) }",
+        ] {
+            let found = try Self.messages(source, end)
+            #expect(!found.contains(Self.kept) && !found.contains(Self.none))
+        }
+        #expect(
+            try Self.messages(source, "func g(_ i: Int) { app.endBackgroundTask(i) }") == [
+                Self.kept
+            ])
+    }
+
     @Test(
         "an end of any form",
         arguments: [

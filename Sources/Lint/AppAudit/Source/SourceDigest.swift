@@ -57,6 +57,9 @@ struct SourceDigest: Sendable {
         /// The names of what ends the time.
         var ends: Set<String> = []
 
+        /// The words among these that the file itself does not have.
+        var absent: Set<String> = []
+
         /// The call that ends time.
         static let endOfTime = "endBackgroundTask"
 
@@ -70,7 +73,9 @@ struct SourceDigest: Sendable {
 
         /// Whether another file may end it, by the number of files that name each word.
         func areThere(_ counts: [String: Int]) -> Bool {
-            func isElsewhere(_ word: String) -> Bool { (counts[word] ?? 2) > 1 }
+            func isElsewhere(_ word: String) -> Bool {
+                (counts[word] ?? 2) > (absent.contains(word) ? 0 : 1)
+            }
             return ends.contains(where: isElsewhere)
                 || !identifiers.isEmpty && isElsewhere(Self.endOfTime)
                     && identifiers.contains(where: isElsewhere)

@@ -102,7 +102,7 @@ extension SourceReader {
             see(.fault(.assertionExpirationWithoutEnd), at: index)
         }
         see(.backgroundAssertion, at: index)
-        if let end = earlyEndOfTime(index) { see(.fault(.assertionEndedEarly), at: end) }
+        readEarlyEndOfTime(index)
         guard let (name, isLocal) = assertionVariable(index),
             !readLastingTime(index, name), isAmongFirst(index),
             isLocal || !readUnendedTime(index, name)

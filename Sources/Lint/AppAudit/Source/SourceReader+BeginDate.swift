@@ -253,7 +253,9 @@ extension SourceReader {
         // The nearer of two dates.
         guard !value.contains(where: { text.tokens[$0].isName("min") }) else { return }
         for word in value {
-            if isLongAgo(word), isDate(word, of: value) {
+            if isLongAgo(word), isDate(word, of: value),
+                !value.contains(where: { ["??", "max"].contains(text.tokens[$0].text) })
+            {
                 see(.fault(.pastBeginDate), at: index)
                 return
             }
@@ -274,9 +276,10 @@ extension SourceReader {
 
     /// Whether a word counts a date from 1970 or 2001 that is before 2010: a delay was meant.
     private func isLongAgo(_ word: Int) -> Bool {
-        guard text.sees(":", at: word + 1), let seconds = text.product(at: word + 2)?.number else {
-            return false
-        }
+        // Zero may mean "at once".
+        guard text.sees(":", at: word + 1), let seconds = text.product(at: word + 2)?.number,
+            seconds >= 60
+        else { return false }
         return switch text.tokens[word].text {
         case "timeIntervalSince1970", "dateWithTimeIntervalSince1970": seconds < 1_262_304_000
         case "timeIntervalSinceReferenceDate", "dateWithTimeIntervalSinceReferenceDate":

@@ -7,7 +7,8 @@ extension SourceReader {
     /// Reads `task.progress`, and `request.requiredResources = .gpu`.
     mutating func readContinuedProcessing(_ name: String, _ index: Int) {
         switch name {
-        case "progress" where text.sees(".", at: index - 1) || text.isObjectiveC:
+        case "progress"
+        where text.sees(".", at: index - 1) || text.sees(".", at: index + 1) || text.isObjectiveC:
             // One use is enough, and other progress is often named.
             guard !notes.showsProgress else { return }
             notes.showsProgress = true
@@ -28,14 +29,22 @@ extension SourceReader {
         for scope in text.scopes(around: index) {
             switch scope.kind {
             case .control:
-                if scenePhase(in: scope, around: index) == "background" { break }
+                // `if old == .background` is the way back.
+                let isOfEarlier = (scope.head..<scope.open).contains { word in
+                    ["old", "previous", "last", "was"]
+                        .contains(where: text.tokens[word].text.lowercased().hasPrefix)
+                }
+                if !isOfEarlier, scenePhase(in: scope, around: index) == "background" { break }
                 continue
             case .function(let head):
                 guard
                     ["applicationDidEnterBackground", "sceneDidEnterBackground"]
                         .contains(head.name)
                 else { return }
-            case .closure: continue
+            case .closure(let callee):
+                // One that is only kept runs later.
+                if callee == nil, !text.isObjectiveC { return }
+                continue
             case .type: return
             }
             see(.fault(.continuedInBackground), at: index)

@@ -39,9 +39,23 @@ extension SourceReader {
         }
     }
 
+    /// Reads time in the background that is given back early. What another file does may have time
+    /// of its own.
+    mutating func readEarlyEndOfTime(_ begin: Int) {
+        guard let end = earlyEndOfTime(begin) else { return }
+        let askers: Set = [
+            "beginBackgroundTask", "beginBackgroundTaskWithName",
+            "beginBackgroundTaskWithExpirationHandler", "performExpiringActivity",
+            "performExpiringActivityWithReason",
+        ]
+        let others = SourceDigest.OtherUses(
+            ends: askers, absent: askers.filter { text.places(of: $0).isEmpty })
+        see(.fault(.assertionEndedEarly), others, at: end)
+    }
+
     /// The first end of time in the background behind work that began in it, where the function
     /// that asks for the time also ends it, and nothing waits for the work.
-    func earlyEndOfTime(_ begin: Int) -> Int? {
+    private func earlyEndOfTime(_ begin: Int) -> Int? {
         guard
             let scope = text.scopes(around: begin).first(where: { scope in
                 if case .control = scope.kind { false } else { true }
@@ -53,9 +67,16 @@ extension SourceReader {
         let ends = (start..<scope.close).filter { word in
             guard isCall(word) else { return false }
             return text.tokens[word].isName("endBackgroundTask")
-                || calledFunction(word).map(endsTime) == true
+                || calledFunction(word).map(endsTimeAtOnce) == true
         }
         return earlyEnd(Set(ends), in: scope, expiration, behind: start)
+    }
+
+    /// Whether a function ends time in no closure, which may run behind the work.
+    private func endsTimeAtOnce(_ function: SourceScope) -> Bool {
+        text.content(ofBracket: function.open).contains { word in
+            text.tokens[word].isName("endBackgroundTask") && isOnPath(word, of: function)
+        }
     }
 
     /// The first `Task { await load() }` in the closure of SwiftUI's `backgroundTask`, where nothing

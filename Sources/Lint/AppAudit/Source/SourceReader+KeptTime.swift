@@ -31,6 +31,9 @@ extension SourceReader {
     mutating func readUnendedTime(_ begin: Int, _ name: String) -> Bool {
         var others = SourceDigest.OtherUses()
         guard areUsedOnly(identifierNames(name), in: [], begin, &others) else { return false }
+        if text.places(of: SourceDigest.OtherUses.endOfTime).isEmpty {
+            others.absent = [SourceDigest.OtherUses.endOfTime]
+        }
         see(.fault(.assertionNeverEnded), others, at: begin)
         digest.hasLastingTime = true
         return true

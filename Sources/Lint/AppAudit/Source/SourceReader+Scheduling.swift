@@ -235,6 +235,7 @@ extension SourceReader {
     mutating func readSubmission(_ index: Int) {
         guard let start = schedulerStart(index) else { return }
         if text.sees("try", "!", at: start - 2) {
+            guard !text.tokens[index].isConditional || text.isBuiltForIOS(index) else { return }
             see(.fault(.forcedSubmission), at: index)
         } else if text.sees("try", "?", at: start - 2) || isCaughtByNothing(index) {
             see(.fault(.ignoredSubmitError), at: index)

@@ -11,10 +11,7 @@ extension SourceReader {
         let open = message(around: index) ?? index + 1
         let arguments = text.content(ofBracket: open)
         guard !arguments.isEmpty else { return false }
-        if arguments.contains(where: makesUUID) {
-            // `stored ?? UUID().uuidString`
-            return !arguments.contains { text.sees("??", at: $0) || text.sees("?", at: $0) }
-        }
+        if arguments.contains(where: makesUUID) { return isOnlyNew(arguments) }
         // `Self.identifier`, `identifier`
         guard let last = arguments.last, text.tokens[last].isName,
             arguments.allSatisfy({ word in
@@ -31,8 +28,7 @@ extension SourceReader {
         }
         guard declarations.count == 1, let declaration = declarations.first,
             let equals = (declaration + 1..<declaration + 4).first(where: { text.sees("=", at: $0) }
-            ),
-            (equals..<text.statementEnd(equals, text.tokens.indices)).contains(where: makesUUID)
+            ), isOnlyNew(equals..<text.statementEnd(equals, text.tokens.indices))
         else { return false }
         return places.allSatisfy { place in
             place == declaration || arguments.contains(place)
@@ -41,11 +37,27 @@ extension SourceReader {
         }
     }
 
+    /// Whether a value has a new UUID in it that nothing else gets, and is in no case another one:
+    /// `stored ?? UUID().uuidString`, `defaults.get("id", orSet: UUID())`.
+    private func isOnlyNew(_ value: Range<Int>) -> Bool {
+        let others = ["??", "?", "{", "if", "switch"]
+        guard !value.contains(where: { others.contains(text.tokens[$0].text) }) else {
+            return false
+        }
+        let makes = value.filter(makesUUID)
+        return !makes.isEmpty
+            && makes.allSatisfy { make in
+                (value.lowerBound..<make).filter { text.partners[$0] > make }.allSatisfy { open in
+                    text.sees("String", at: open - 1) || text.sees("\\(", at: open)
+                        || text.isObjectiveC && text.sees("[", at: open)
+                            && (text.sees("NSString", at: open + 1)
+                                || text.sees("[", "NSUUID", "UUID", "]", at: open + 1))
+                }
+            }
+    }
+
     /// `UUID()`, `NSUUID()`, `[NSUUID UUID]`, `"a.\(UUID())"`.
     private func makesUUID(_ index: Int) -> Bool {
-        if case .string(isInterpolated: true) = text.tokens[index].kind {
-            return text.tokens[index].text.contains("UUID()")
-        }
         if text.isObjectiveC { return text.sees("[", "NSUUID", "UUID", "]", at: index) }
         return ["UUID", "NSUUID"].contains(text.tokens[index].text)
             && text.sees("(", ")", at: index + 1)

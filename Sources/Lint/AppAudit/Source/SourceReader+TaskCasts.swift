@@ -131,9 +131,24 @@ extension SourceReader {
         if !isForced {
             // `guard let task = task as? T`, `guard let task = task as? T, isEnabled`
             let start = isCheck ? index : text.sees("=", at: index - 1) ? index - 3 : index
-            guard text.sees("guard", at: start - 1) else { return nil }
+            guard text.sees("guard", at: start - 1),
+                let open = (index..<text.tokens.count).prefix(AuditLimits.headWords).first(where: {
+                    text.sees("else", "{", at: $0)
+                }), refuses(text.content(ofBracket: open + 1), text.tokens[index].text)
+            else { return nil }
         }
         return TaskCast(index: index + 1, kind: kind, isForced: isForced)
+    }
+
+    /// Whether a block does nothing with a task but to end it.
+    private func refuses(_ block: Range<Int>, _ task: String) -> Bool {
+        block.allSatisfy { word in
+            guard isCall(word) else {
+                return !isTask(task, at: word) || settlesTask(word, named: [task])
+            }
+            return text.tokens[word].text.hasPrefix("setTaskCompleted") || isCertainLog(word)
+                || isIdleCall(word)
+        }
     }
 
     /// `if (![task isKindOfClass:[BGProcessingTask class]]) { … return; }`, for a task.
@@ -142,7 +157,9 @@ extension SourceReader {
             text.sees("isKindOfClass", ":", "[", at: index + 1), let type = text[index + 4],
             let kind = SourceObservation.BackgroundWork(rawValue: type.text),
             text.sees("class", "]", "]", ")", "{", at: index + 5),
-            text.content(ofBracket: index + 9).contains(where: { text.tokens[$0].isName("return") })
+            text.content(ofBracket: index + 9).contains(where: { text.tokens[$0].isName("return") }
+            ),
+            refuses(text.content(ofBracket: index + 9), text.tokens[index].text)
         else { return nil }
         return TaskCast(index: index + 1, kind: kind, isForced: false)
     }
