@@ -35,6 +35,8 @@ struct IdentifierValueTests {
             "[first, Jobs.second].forEach { id in \(register) }",
             "let all = [first, Self.second]\nfor id in all { \(register) }",
             "let all: [String] = [\nfirst,\nJobs.second,\n]\nall.forEach { id in\n\(request)\n}",
+            "let all = [first, Self.second]\nfor id in all { \(register) }\n}\n"
+                + "func other() {\nlet all = [third]",
             "for id in [\"a.b\", \"c.d\"] {\nlog(1)\nif isOn { \(request) }\n}",
             "for id in [first, Self.second] {\nprint(\"\\(id)\")\n"
                 + "BGTaskScheduler.shared.cancel(taskRequestWithIdentifier: id)\n\(request)\n}",
@@ -80,6 +82,31 @@ struct IdentifierValueTests {
         #expect(try names("plan(first)", plan + "func plan(_ id: Int) { }\n").isEmpty)
         let hidden = plan.replacing("{\n", with: "{\nlet id = id + x\n")
         #expect(try names("plan(first)", hidden).isEmpty)
+    }
+
+    @Test(
+        "the cases of an enumeration",
+        arguments: [
+            "for id in Kind.allCases { \(register) }",
+            "Kind.allCases.forEach { id in \(register) }",
+            "Kind.allCases.forEach { id in add(id) }", "for k in Kind.allCases { add(k) }",
+            "add(.first)\nadd(Kind.second)",
+        ])
+    func enumerations(body: String) throws {
+        func names(_ more: String = "") throws -> Set<String> {
+            let kind =
+                "enum Kind: String, CaseIterable {\ncase first = \"a.b\"\ncase second = \"c.d\"\n"
+                + "\(more)\n}\n"
+            let register = Self.register.replacing(
+                "Identifier: id", with: "Identifier: id.rawValue")
+            let add = "private func add(_ id: Kind) {\n\(register)\n}\n"
+            let calls = body.replacing("Identifier: id", with: "Identifier: id.rawValue")
+            return try Self.names(kind + Self.inClass(add + "init() {\n\(calls)\n}"))
+        }
+        #expect(try names() == ["a.b", "c.d"], "\(body)")
+        if body.contains("allCases") {
+            #expect(try names("static var allCases: [Kind] { [.first] }").isEmpty)
+        }
     }
 
     @Test("a continued task that a function registers on demand")
