@@ -374,7 +374,7 @@ extension FileLibrary {
         }
         for index in digests.indices {
             digests[index].dropRequests(keptIn: naming)
-            digests[index].dropUsedProperties(areAll ? naming : nil)
+            digests[index].dropUsedProperties(areAll ? naming : nil, unless: mayComplete)
         }
     }
 

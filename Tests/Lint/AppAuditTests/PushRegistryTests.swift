@@ -155,4 +155,106 @@ struct PushRegistryTests: SourceFaultSuite {
                 $0.subject.isVoIPRegistration
             })
     }
+
+    private static func lacksTypes(_ source: String, _ path: String = "a.swift") -> Bool {
+        faults(source, path).contains(.pushRegistryWithoutTypes)
+    }
+
+    @Test(
+        "one whose types stay empty",
+        arguments: [
+            "class A { private var registry: PKPushRegistry?\nfunc f() {\n\(made)"
+                + "registry?.delegate = self\n} }",
+            "class A { func f() {\nlet \(made)registry.delegate = self\n"
+                + "self.other = registry\n}\nprivate var other: PKPushRegistry? }",
+            "class A { private let registry = PKPushRegistry(queue: .main)\n"
+                + "init() { registry.delegate = self }\n"
+                + "func f() { registry.desiredPushTypes = [] }\n"
+                + "func g() -> Data? { registry.pushToken(for: .voIP) } }",
+            "func f() {\nlet \(made)registry.delegate = delegate\n}",
+        ])
+    func withoutTypes(source: String) {
+        #expect(Self.lacksTypes(source))
+        let given = source.replacing(
+            "registry.delegate", with: "registry.desiredPushTypes = types\nregistry.delegate")
+        let other = source.replacing(
+            "registry?.delegate", with: "registry?.desiredPushTypes.insert(a)\nregistry.delegate")
+        #expect(!Self.lacksTypes(given == source ? other : given))
+    }
+
+    @Test(
+        "one that gets its types elsewhere, or is there for something else",
+        arguments: [
+            "class A { private var registry: PKPushRegistry?\nfunc f() {\n\(made)"
+                + "registry?.delegate = self\nstart(registry)\n} }",
+            // It ends what another one began.
+            "func f() {\nlet \(made)registry.delegate = self\nregistry.desiredPushTypes = []\n}",
+            "func f() -> Data? {\nlet \(made)return registry.pushToken(for: .voIP)\n}",
+            "func f() {\nlet \(made)registry.delegate = self\nregistry.setUp()\n}",
+            "func f() {\nlet registry = PKPushRegistry(queue: .main, types: [.voIP])\n"
+                + "registry.delegate = self\n}",
+            "class A { private var registry: PKPushRegistry!\nfunc f() {\n\(made)"
+                + "registry.delegate = self\nholder.other = registry\n} }",
+            "class A { private var registry: PKPushRegistry!\nprivate var other: PKPushRegistry!\n"
+                + "func f() {\n\(made)registry.delegate = self\nother = registry\n"
+                + "other.desiredPushTypes = [.voIP]\n} }",
+            "class A { private var registry: PKPushRegistry!\nfunc f() {\n\(made)"
+                + "registry.delegate = self\n"
+                + "set(\\.desiredPushTypes, [.voIP], of: \\A.registry)\n} }",
+            "let registry = PKPushRegistry(queue: .main)\nfunc f() { registry.delegate = self }",
+            "class A { private(set) var registry: PKPushRegistry!\nfunc f() {\n\(made)"
+                + "registry.delegate = self\n} }",
+            "extension A { func f() {\n\(made)guard let registry else { return }\n"
+                + "registry.delegate = self\n} }",
+        ])
+    func typesElsewhere(source: String) throws {
+        #expect(
+            !Self.lacksTypes(source) || source.contains("set) var")
+                || source.hasPrefix("let") || source.hasPrefix("extension"))
+        let fault = SourceObservation.Subject.fault(.pushRegistryWithoutTypes)
+        let other = "extension A { func g() { registry.desiredPushTypes = [.voIP] } }"
+        #expect(try !OccasionTests.subjects(["A.swift": source, "B.swift": other]).contains(fault))
+    }
+
+    @Test("a property that other files only read, or name the same as others")
+    func plainUses() throws {
+        let source =
+            "class A { var registry: PKPushRegistry!\ninit() {\n\(Self.made)"
+            + "registry.delegate = self\n} }"
+        let fault = SourceObservation.Subject.fault(.pushRegistryWithoutTypes)
+        for other in [
+            "extension A { func g() -> Data? { registry.pushToken(for: .voIP) } }",
+            "func pushRegistry(_ registry: PKPushRegistry, didUpdate c: C, for t: T) { }",
+            "extension A { func g() { if registry == nil { f() } } }",
+            "func g() { registry.delegate = x }",
+        ] {
+            let found = try OccasionTests.subjects(["A.swift": source, "B.swift": other])
+            #expect(found.contains(fault), "\(other)")
+        }
+        for other in [
+            "extension A { func g() { registry.desiredPushTypes = [.voIP] } }",
+            "func g() { setUp(a.registry) }", "func g() { let r = a.registry\nr.f() }",
+        ] {
+            #expect(
+                try !OccasionTests.subjects(["A.swift": source, "B.swift": other]).contains(fault))
+        }
+    }
+
+    @Test("a getter of Objective-C that makes the object")
+    func getter() throws {
+        func source(_ use: String) -> String {
+            "@interface A ()\n@property (nonatomic, strong) PKPushRegistry *registry;\n@end\n"
+                + "@implementation A\n- (PKPushRegistry *)registry {\nif (!_registry) {\n"
+                + "_registry = [[PKPushRegistry alloc] initWithQueue:nil];\n\(use)}\n"
+                + "return _registry;\n}\n- (void)f { [shared registry]; }\n@end\n"
+        }
+        let types = "_registry.desiredPushTypes = [NSSet setWithObject:PKPushTypeVoIP];\n"
+        let delegate = "_registry.delegate = self;\n"
+        #expect(Self.lacksDelegate(source(types), "a.m"))
+        #expect(Self.lacksTypes(source(delegate), "a.m"))
+        #expect(Self.faults(source(delegate + types), "a.m") == [])
+        let used = source(delegate)
+            .replacing("[shared registry];", with: "[shared registry].x = y;")
+        #expect(!Self.lacksTypes(used, "a.m"))
+    }
 }

@@ -33,6 +33,8 @@ struct SourceDigest: Sendable {
         var keeper: String?
         /// The names of a property that, for a fault, no other file may have.
         var unusedNames: Set<String> = []
+        /// What has those names, if other files may do some things with it.
+        var made: SourceReader.MadeObject?
         /// The property of another type that keeps a completion handler, which for a fault nothing
         /// may read.
         var keptElsewhere: SourceReader.KeptElsewhere?
@@ -191,13 +193,17 @@ struct SourceDigest: Sendable {
     }
 
     /// Takes back faults of properties that other files name. `files` are those with each name, or
-    /// `nil` if not all are known.
-    mutating func dropUsedProperties(_ files: [String: Set<String>]?) {
+    /// `nil` if not all are known; `mayComplete` tells whether some of them may undo a fault.
+    mutating func dropUsedProperties(
+        _ files: [String: Set<String>]?,
+        unless mayComplete: (SourceReader.MadeObject, String, Set<String>) -> Bool
+    ) {
         entries.removeAll { entry in
             guard !entry.unusedNames.isEmpty else { return false }
             guard let files else { return true }
             return entry.unusedNames.contains { name in
-                files[name]?.subtracting([entry.observation.place.file]).isEmpty == false
+                let others = files[name]?.subtracting([entry.observation.place.file]) ?? []
+                return !others.isEmpty && (entry.made.map { mayComplete($0, name, others) } ?? true)
             }
         }
     }

@@ -221,7 +221,7 @@ struct SourceReader {
             && text.places(of: name).count { startOfMaking($0) != nil } == 1
             && text.scopes.contains(where: { callAction(of: $0) != nil }):
             // One that only reports calls that have ended needs no delegate.
-            readMaking(of: name, index, .callsWithoutDelegate)
+            readMaking(of: name, index)
         case _ where Self.transferStarts.contains(name): readStartOfTransfer(index)
         case "performFetchWithCompletionHandler" where function(around: index) != nil:
             see(.legacyFetchCall, at: index)

@@ -100,8 +100,16 @@ extension AppRules {
             where seen.subject == .fault(.pushRegistryWithoutDelegate) {
                 findings.suspect(
                     bundle, at: seen.place,
-                    "the PKPushRegistry has no delegate: no token and no push reach the app",
+                    "the PKPushRegistry has no delegate: no new token and no push reach the app",
                     fix: "Set its delegate before its desiredPushTypes.")
+            }
+            for seen in bundle.observations
+            where seen.subject == .fault(.pushRegistryWithoutTypes) {
+                findings.suspect(
+                    bundle, at: seen.place,
+                    "the desiredPushTypes of the PKPushRegistry stay empty: no token and no push "
+                        + "come",
+                    fix: "Set them to VoIP, behind the registry's delegate.")
             }
             for seen in bundle.observations where seen.subject == .fault(.callsWithoutDelegate) {
                 findings.suspect(
@@ -133,6 +141,8 @@ extension AppRules {
                 let registry = app.observations.first {
                     $0.subject == .pushRegistry && !$0.isUncalled && app.builds($0)
                 }
+                // It is told of already.
+                if app.shows({ $0 == .fault(.pushRegistryWithoutTypes) }) { continue }
                 if let registry, app.lacks({ $0 == .otherPushTypes }) {
                     findings.suspect(
                         app, at: registry.place,

@@ -226,6 +226,8 @@ public struct SourceObservation: Hashable, Sendable {
         case delegateWithoutAdaptor
         /// A `PKPushRegistry` without a delegate.
         case pushRegistryWithoutDelegate
+        /// A `PKPushRegistry` that has a delegate, and whose types of pushes stay empty.
+        case pushRegistryWithoutTypes
         /// A `CXProvider` without a delegate.
         case callsWithoutDelegate
         /// A path through the handler of an action of CallKit that neither fulfils nor fails it.

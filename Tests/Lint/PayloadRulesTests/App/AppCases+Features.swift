@@ -22,6 +22,7 @@ extension AppCase {
         source("CF008", "both", [.voipRegistration(.unknown)], info: Plist.modes("voip"), nil),
         source("CF008", "neither", [], nil),
         source("CF008", "no delegate", [.fault(.pushRegistryWithoutDelegate)], .warning),
+        source("CF008", "empty types", [.fault(.pushRegistryWithoutTypes)], .warning),
         source(
             "CF008", "no push types", [.pushRegistry, .callInterface], info: Plist.modes("voip"),
             .warning),
