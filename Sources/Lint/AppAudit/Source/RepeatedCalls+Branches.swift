@@ -7,7 +7,7 @@ extension RepeatedCalls {
     func callBehindBranch(in body: SourceScope) -> Int? {
         let range = text.content(ofBracket: body.open)
         let calls = range.filter(isCall)
-        guard calls.count > 1, calls.count <= AuditLimits.headWords else { return nil }
+        guard calls.count > 1, calls.count <= 16 else { return nil }
         for call in calls {
             let around = text.scopes(around: call).prefix { $0.open >= body.open }.map { $0 }
             guard around.count > 1, case .control("if") = around[0].kind,

@@ -102,11 +102,11 @@ extension SourceReader {
             see(.fault(.assertionExpirationWithoutEnd), at: index)
         }
         see(.backgroundAssertion, at: index)
-        readEarlyEndOfTime(index)
         guard let (name, isLocal) = assertionVariable(index),
             !readLastingTime(index, name), isAmongFirst(index),
             isLocal || !readUnendedTime(index, name)
         else { return }
+        readEarlyEndOfTime(index)
         if !isLocal { readKeptTime(index, name) }
         if isLocal {
             // One that only its expiration ends is intended to last.
