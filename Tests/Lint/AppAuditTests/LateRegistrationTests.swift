@@ -69,6 +69,21 @@ struct LateRegistrationTests {
         #expect(try !Self.isLate(body, own))
     }
 
+    @Test("a registration that may be of a continued task with a name that is not known")
+    func unnamed() throws {
+        let late = "DispatchQueue.main.asyncAfter(deadline: .now() + 5) { \(Self.register) }"
+        func isTold(_ request: String) throws -> Bool {
+            let source =
+                "final class Jobs {\ninit() { setUp() }\nfunc setUp() {\n\(late)\n}\n"
+                + "func go() { try? BGTaskScheduler.shared.submit(\(request)) }\n}\n"
+            return try RequestUseTests.rules(["A.swift": source]).contains("CF021")
+        }
+        let continued = "BGContinuedProcessingTaskRequest(identifier: name, title: t, subtitle: s)"
+        #expect(try !isTold(continued))
+        #expect(try isTold("BGAppRefreshTaskRequest(identifier: \"a.b\")"))
+        #expect(try isTold("BGAppRefreshTaskRequest(identifier: \"a.b\"), \(continued)"))
+    }
+
     @Test("a continued task may be registered at any time")
     func continued() throws {
         let register = Self.register.replacing(

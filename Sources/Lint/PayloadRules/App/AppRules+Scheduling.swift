@@ -437,6 +437,17 @@ extension AppRules {
                         nil
                     }
                 })
+            // Such a task may have a name that is not known.
+            var mayContinue = false
+            var planned: Set<String> = []
+            for seen in bundle.observations {
+                switch seen.subject {
+                case .requestedTask(nil, .continued): mayContinue = true
+                case .requestedTask(_, .continued): continue
+                case .requestedTask(let name?, _): planned.insert(name)
+                default: continue
+                }
+            }
             for seen in bundle.observations
             where bundle.builds(seen) && bundle.mayRun(seen) && !seen.isUncalled
                 && !scenes.contains(seen.place)
@@ -459,6 +470,7 @@ extension AppRules {
                 }
                 // Tasks of continued processing are registered on demand.
                 if let identifier, continued.contains(identifier) { continue }
+                if mayContinue, identifier.map(planned.contains) != true { continue }
                 if occasion.isLate,
                     late.insert(seen.place.file).inserted
                 {
