@@ -35,10 +35,17 @@ extension SourceReader {
             text.sees(".", at: index + 1) ? text[index + 2]?.text : nil
         }
         guard !members.isEmpty else { return false }
+        let isPlain = notes.isPlain[type] ?? hasNoFunctions(type)
+        notes.isPlain[type] = .some(isPlain)
+        return isPlain ?? members.allSatisfy(["value", "wrappedValue"].contains)
+    }
+
+    /// Whether a type has no functions; `nil` if it is not in this file.
+    private func hasNoFunctions(_ type: String) -> Bool? {
         let own = text.scopes.filter { scope in
             if case .type(let head) = scope.kind { head.name == type } else { false }
         }
-        if own.isEmpty { return members.allSatisfy(["value", "wrappedValue"].contains) }
+        guard !own.isEmpty else { return nil }
         return own.allSatisfy { scope in
             !text.content(ofBracket: scope.open).contains { index in
                 ["func", "init", "deinit", "didSet"].contains { text.tokens[index].isName($0) }

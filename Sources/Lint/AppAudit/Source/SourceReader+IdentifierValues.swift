@@ -120,7 +120,8 @@ extension SourceReader {
 
     /// The cases of an enumeration of this file whose raw values are texts.
     private func cases(of type: String) -> [String] {
-        text.scopes.flatMap { scope -> [String] in
+        if let known = notes.cases[type] { return known }
+        let found = text.scopes.flatMap { scope -> [String] in
             guard case .type(let head) = scope.kind, head.name == type,
                 text.tokens[scope.head].isName("enum"), head.inherited.contains("String")
             else { return [] }
@@ -132,6 +133,8 @@ extension SourceReader {
             }
             .compactMap { text[$0 + 1]?.text }
         }
+        notes.cases[type] = found
+        return found
     }
 
     /// Whether a token is in the head of a closure: `{ id in`.
@@ -158,7 +161,7 @@ extension SourceReader {
         }
         var found: [Int] = []
         var index = open + 1
-        while index < close {
+        while index < close, found.count < AuditLimits.headWords {
             if text.sees(",", at: index - 1) || index == open + 1 { found.append(index) }
             index = max(text.partners[index], index) + 1
         }
@@ -210,7 +213,7 @@ extension SourceReader {
             let function = calledFunction(around: scope.open + 1), function.name == head.name
         else { return [] }
         let label = head.parameters[place].label
-        return mentions(of: head.name).compactMap { index in
+        return mentions(of: head.name).prefix(AuditLimits.headWords).compactMap { index in
             guard isCall(index), let site = text.call(at: index), function.fits(site),
                 mayReach(function, site) == true
             else { return nil }

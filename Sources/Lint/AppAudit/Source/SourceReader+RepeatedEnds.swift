@@ -7,12 +7,13 @@ extension SourceReader {
         guard ends.count > 1, let first = ends.sorted().first(where: { isDirect($0, in: handler) }),
             !leaves(at: first)
         else { return nil }
-        return ends.sorted().first { end in
-            end > first && !isDirect(end, in: handler) && runsLater(end, of: handler, behind: first)
-                && !(first..<end).contains { word in
-                    if case .directive = text.tokens[word].kind { return true }
-                    return isExit(word) && isDirect(word, in: handler)
-                }
+        let last = max(first, handler.close)
+        let exit = (first..<last).first { word in
+            if case .directive = text.tokens[word].kind { return true }
+            return isExit(word) && isDirect(word, in: handler)
+        }
+        return ends.filter { first < $0 && $0 < exit ?? last }.sorted().first { end in
+            !isDirect(end, in: handler) && runsLater(end, of: handler, behind: first)
         }
     }
 
