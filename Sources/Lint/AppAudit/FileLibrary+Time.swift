@@ -30,8 +30,9 @@ extension FileLibrary {
         }
     }
 
-    /// Settles that only its expiration handler ends some time, or nothing does, where no other file
-    /// can end it. That of files which other targets share is left open unless `ofShared` is set.
+    /// Settles that only its expiration handler ends some time, or nothing does, where no other
+    /// file can end it. That of files which other targets share is left open, unless `ofShared` is
+    /// set.
     func settleTime(in digests: inout [SourceDigest], _ files: [String], ofShared: Bool) {
         let uses = digests.flatMap { $0.entries.compactMap(\.others) }
         let others = uses.reduce(into: Set<String>()) { $0.formUnion($1.words) }

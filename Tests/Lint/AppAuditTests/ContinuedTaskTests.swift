@@ -17,8 +17,8 @@ struct ContinuedTaskTests: SourceFaultSuite {
         arguments: [
             "class S { func sceneDidEnterBackground(_ s: UIScene) {\n\(make)\nsubmit(r)\n} }",
             "class A { func applicationDidEnterBackground(_ a: UIApplication) {\n\(make)\n} }",
-            "let v = x.onChange(of: scenePhase) { phase in\nif phase == .background {\n\(make)\n}\n}",
-            "let v = x.onChange(of: scenePhase) { phase in\nswitch phase {\n"
+            "let v = x.onChange(of: phase) { phase in\nif phase == .background {\n\(make)\n}\n}",
+            "let v = x.onChange(of: phase) { phase in\nswitch phase {\n"
                 + "case .active: go()\ncase .background: \(make)\ndefault: break\n}\n}",
         ])
     func inBackground(source: String) {
@@ -30,8 +30,8 @@ struct ContinuedTaskTests: SourceFaultSuite {
         arguments: [
             "func export() {\n\(make)\nsubmit(r)\n}",
             "class S { func sceneWillEnterForeground(_ s: UIScene) {\n\(make)\n} }",
-            "let v = x.onChange(of: scenePhase) { phase in\nif phase == .active {\n\(make)\n}\n}",
-            "let v = x.onChange(of: scenePhase) { old, new in\nif old == .background {\n\(make)\n}\n}",
+            "let v = x.onChange(of: phase) { phase in\nif phase == .active {\n\(make)\n}\n}",
+            "let v = x.onChange(of: phase) { old, new in\nif old == .background {\n\(make)\n}\n}",
             "let v = Button(\"Go\") {\n\(make)\nsubmit(r)\n}",
             "class S { func sceneDidEnterBackground(_ s: UIScene) {\n"
                 + "let r = BGProcessingTaskRequest(identifier: i)\nsubmit(r)\n} }",

@@ -73,7 +73,7 @@ struct TaskCastTests {
             delegate(") { task in self.run(task as! BGProcessingTask) }"),
             delegate(") { task in self.run(task) }"),
             delegate(
-                ") { task in\nguard let t = task as? BGAppRefreshTask else { light(task)\nreturn }\n"
+                ") { task in\nguard let t = task as? BGAppRefreshTask else { f(task)\nreturn }\n"
                     + "run(t)\n}"),
             delegate(
                 ") { task in\nguard task is BGAppRefreshTask else { return finish(task) }\n"

@@ -7,7 +7,7 @@ extension SourceReader {
     /// The first end of a task behind work that the handler began and that nothing waits for. All
     /// ends have to stand in the handler itself: one in a closure may wait for the work.
     ///
-    /// `start` is the token behind which the work begins; `nil` stands for the start of the handler.
+    /// `start` is the token behind which the work begins; `nil` stands for the handler's start.
     func earlyEnd(
         _ ends: Set<Int>, in handler: SourceScope, _ expiration: Range<Int>?,
         behind start: Int? = nil
@@ -79,8 +79,8 @@ extension SourceReader {
         }
     }
 
-    /// The first `Task { await load() }` in the closure of SwiftUI's `backgroundTask`, where nothing
-    /// waits for it: the system ends the task when the closure returns.
+    /// The first `Task { await load() }` in the closure of SwiftUI's `backgroundTask`, where
+    /// nothing waits for it: the system ends the task when the closure returns.
     func unawaitedTask(in body: Range<Int>) -> Int? {
         let isOwn = { [text] (word: Int) in
             text.scopes(around: word).first { _ in true }?.open == body.lowerBound - 1
