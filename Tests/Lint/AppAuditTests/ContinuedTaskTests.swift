@@ -94,6 +94,8 @@ struct ContinuedTaskTests: SourceFaultSuite {
             ("next()\nlet work = Task { await model.load() }\nawait work.value", false),
             ("next()\n_ = await Task { await model.load() }.value", false),
             ("next()\nTask { log(1) }\nawait model.load()", false),
+            ("next()\ndo { try await load() } catch { }\nTask { await log.flush() }", false),
+            ("next()\nfor x in all { await run(x) }\nTask { await log.flush() }", false),
             ("next()\nTask { @MainActor in show() }", false),
             (
                 "next()\nawait withTaskCancellationHandler {\nTask { await a() }\n} "

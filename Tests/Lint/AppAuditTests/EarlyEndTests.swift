@@ -202,6 +202,7 @@ struct EarlyEndTests: SourceFaultSuite {
             "guard isOn else {\nEND\nreturn\n}\nTask {\nawait self.sync()\nEND\n}",
             "store.save { END }",
             "queue.async { self.clean() }\nqueue.async { END }",
+            "queue.async { self.clean() }\nUIApplication.shared.endBackgroundTask(old)",
         ]
         // What another file does may have time of its own.
         let own = "func load() { UIApplication.shared.beginBackgroundTask { } }"

@@ -21,6 +21,7 @@ struct TaskCastTests {
         func application(_ application: UIApplication,
             didFinishLaunchingWithOptions options: [UIApplication.LaunchOptionsKey: Any]?) -> Bool {
             \(register)\(handler)
+            next()
             return true
         }
         \(functions)
@@ -117,6 +118,9 @@ struct TaskCastTests {
         #expect(try Self.count(loop.replacing("return true", with: "}\nreturn true")) == 0)
         let both = Self.request + Self.request.replacing("Processing", with: "AppRefresh")
         #expect(try Self.count(source, both) == 0)
+        // Nothing calls what asks for it.
+        let dead = Self.request.replacing("next", with: "old") + "func next() { }"
+        #expect(try Self.count(source, dead) == 0)
         let other = Self.request.replacing("a.b", with: "a.c")
         #expect(try Self.count(source, other) == 0)
     }
@@ -135,6 +139,7 @@ struct TaskCastTests {
                     }
                     [self run:(BGAppRefreshTask *)task];
                 }];
+                [self next];
                 return YES;
             }
             - (void)next {

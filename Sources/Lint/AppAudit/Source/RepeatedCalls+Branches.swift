@@ -22,7 +22,7 @@ extension RepeatedCalls {
                             $0.parent >= 0 && text.scopes[$0.parent].open == outer.open
                         })
                 else { return false }
-                return runs(closure, behind: branch, calls)
+                return runs(closure, behind: branch)
             }
             if let later { return later }
         }
@@ -43,7 +43,7 @@ extension RepeatedCalls {
 
     /// Whether a closure is an argument of a call that runs behind a branch, whatever the branch
     /// asks for, as far as is known.
-    private func runs(_ closure: SourceScope, behind branch: SourceScope, _ calls: [Int]) -> Bool {
+    private func runs(_ closure: SourceScope, behind branch: SourceScope) -> Bool {
         guard let callee = callee(of: closure), !Self.selections.contains(callee) else {
             return false
         }

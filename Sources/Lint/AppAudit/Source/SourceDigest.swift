@@ -331,9 +331,9 @@ struct SourceDigest: Sendable {
                 observation.subject = observation.subject.named(constants.value(of: reference))
             }
             if case .requestedTask(_?, _) = observation.subject {
+                observation.mayBeAsked = !Self.isUncalled(entry.askers, mentions)
                 observation.isCertainRequest =
-                    (entry.reference == nil || entry.isReferenceFixed)
-                    && !Self.isUncalled(entry.askers, mentions)
+                    (entry.reference == nil || entry.isReferenceFixed) && observation.mayBeAsked
             }
             return observation
         }

@@ -106,7 +106,7 @@ extension SourceReader {
             !readLastingTime(index, name), isAmongFirst(index),
             isLocal || !readUnendedTime(index, name)
         else { return }
-        readEarlyEndOfTime(index)
+        readEarlyEndOfTime(index, name)
         if !isLocal { readKeptTime(index, name) }
         if isLocal {
             // One that only its expiration ends is intended to last.

@@ -274,7 +274,7 @@ extension SourceReader {
         }
     }
 
-    /// Whether a word counts a date from 1970 or 2001 that is before 2010: a delay was meant.
+    /// Whether a word counts a date from 1970 or 2001 that is before 2010.
     private func isLongAgo(_ word: Int) -> Bool {
         // Zero may mean "at once".
         guard text.sees(":", at: word + 1), let seconds = text.product(at: word + 2)?.number,

@@ -16,7 +16,9 @@ extension SourceReader {
     /// The boxes of a task in the body of its handler.
     func boxes(of task: String, in body: Range<Int>) -> [TaskBox] {
         guard !text.isObjectiveC else { return [] }
-        return text.places(of: task, in: body).compactMap { index in
+        let places = text.places(of: task, in: body)
+        guard places.count <= AuditLimits.headWords else { return [] }
+        return places.compactMap { index in
             guard text.sees(")", at: index + 1) else { return nil }
             let open = text.partners[index + 1]
             guard open > 3, open == index - 1 || open == index - 3 && text.isLabel(open + 1),

@@ -41,8 +41,8 @@ extension SourceReader {
 
     /// Reads time in the background that is given back early. What another file does may have time
     /// of its own.
-    mutating func readEarlyEndOfTime(_ begin: Int) {
-        guard let end = earlyEndOfTime(begin) else { return }
+    mutating func readEarlyEndOfTime(_ begin: Int, _ name: String) {
+        guard let end = earlyEndOfTime(begin, name) else { return }
         let askers: Set = [
             "beginBackgroundTask", "beginBackgroundTaskWithName",
             "beginBackgroundTaskWithExpirationHandler", "performExpiringActivity",
@@ -55,7 +55,7 @@ extension SourceReader {
 
     /// The first end of time in the background behind work that began in it, where the function
     /// that asks for the time also ends it, and nothing waits for the work.
-    private func earlyEndOfTime(_ begin: Int) -> Int? {
+    private func earlyEndOfTime(_ begin: Int, _ name: String) -> Int? {
         guard
             let scope = text.scopes(around: begin).first(where: { scope in
                 if case .control = scope.kind { false } else { true }
@@ -64,19 +64,24 @@ extension SourceReader {
         let call = message(around: begin).map { text.partners[$0] } ?? text.partners[begin + 1]
         let expiration = assertionExpiration(begin)
         let start = max(begin, call, expiration?.upperBound ?? 0)
+        guard start < scope.close else { return nil }
         let ends = (start..<scope.close).filter { word in
             guard isCall(word) else { return false }
             return text.tokens[word].isName("endBackgroundTask")
                 || calledFunction(word).map(endsTimeAtOnce) == true
         }
-        return earlyEnd(Set(ends), in: scope, expiration, behind: start)
+        // `let old = id; id = app.beginBackgroundTask { … }; app.endBackgroundTask(old)`
+        let areOwn = ends.allSatisfy { end in
+            text.tokens[end].text != "endBackgroundTask"
+                || text.sees(name, at: end + 2) || text.sees("self", ".", name, at: end + 2)
+        }
+        return areOwn ? earlyEnd(Set(ends), in: scope, expiration, behind: start) : nil
     }
 
     /// Whether a function ends time in no closure, which may run behind the work.
     private func endsTimeAtOnce(_ function: SourceScope) -> Bool {
-        text.content(ofBracket: function.open).contains { word in
-            text.tokens[word].isName("endBackgroundTask") && isOnPath(word, of: function)
-        }
+        text.places(of: "endBackgroundTask", in: text.content(ofBracket: function.open))
+            .contains { isOnPath($0, of: function) }
     }
 
     /// The first `Task { await load() }` in the closure of SwiftUI's `backgroundTask`, where
@@ -85,7 +90,13 @@ extension SourceReader {
         let isOwn = { [text] (word: Int) in
             text.scopes(around: word).first { _ in true }?.open == body.lowerBound - 1
         }
-        guard !body.contains(where: { isOwn($0) && waits($0) }) else { return nil }
+        let waitsHere = body.contains { word in
+            waits(word)
+                && text.scopes(around: word).prefix { $0.open >= body.lowerBound }.allSatisfy {
+                    if case .control = $0.kind { true } else { false }
+                }
+        }
+        guard !waitsHere else { return nil }
         return body.first { word in
             ["Task", "detached"].contains(text.tokens[word].text) && isOwn(word)
                 && beginsTask(word, in: body)

@@ -174,7 +174,9 @@ extension SourceReader {
     /// The bracket of the array that is the value of a constant: the only one of its name in the
     /// innermost scope that has one.
     private func array(named name: String, around index: Int) -> Int? {
-        let declared = text.places(of: name).filter {
+        let named = text.places(of: name)
+        guard named.count <= AuditLimits.headWords else { return nil }
+        let declared = named.filter {
             text.sees("let", at: $0 - 1) || text.sees("var", at: $0 - 1)
         }
         let inner = text.scopes(around: index).lazy.compactMap { scope -> [Int]? in

@@ -29,7 +29,7 @@ extension SourceReader {
         case "requestAuthorization": return text.sees("(", "options", at: callStart(closure) + 1)
         case "getNotificationSettings": return true
         case "Task", "detached":
-            return (closure.open + 1..<index).contains { word in
+            return (closure.open + 1..<index).suffix(AuditLimits.headWords).contains { word in
                 // Not what waits for the registration: `await MainActor.run { register() }`.
                 text.tokens[word].isName("await")
                     && text.statementEnd(word, closure.open + 1..<closure.close) <= index
@@ -41,7 +41,7 @@ extension SourceReader {
         }
     }
 
-    /// The name of the function that gets a closure.
+    /// The index of the name of the function that gets a closure; negative if there is none.
     private func callStart(_ closure: SourceScope) -> Int {
         guard case .closure(let callee?) = closure.kind else { return -2 }
         return (0..<closure.open).suffix(AuditLimits.headWords).last {

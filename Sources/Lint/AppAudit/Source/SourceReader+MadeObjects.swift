@@ -16,8 +16,9 @@ extension SourceReader {
             let name = nameOfMade(type, before: assignment(of: start)),
             let uses = uses(ofMade: name, type), let fault = uses.fault(type)
         else { return }
+        let count = digest.entries.count
         see(.fault(fault), at: index)
-        guard !uses.sharedNames.isEmpty, !digest.entries.isEmpty else { return }
+        guard !uses.sharedNames.isEmpty, digest.entries.count > count else { return }
         digest.entries[digest.entries.count - 1].unusedNames = uses.sharedNames
         digest.entries[digest.entries.count - 1].made = MadeObject(type: type, fault: fault)
     }

@@ -20,7 +20,7 @@ extension SourceReader {
     /// Whether a token is in a function's body, and in none of its blocks.
     private func isDirect(_ index: Int, in function: SourceScope) -> Bool {
         text.scopes(around: index).first { _ in true }?.open == function.open
-            && !(text.partners.indices.contains(index) && isInArguments(index, of: function))
+            && !isInArguments(index, of: function)
     }
 
     /// Whether a token is in the arguments of a call, or in an expression in brackets.

@@ -41,7 +41,9 @@ extension SourceReader {
     /// `stored ?? UUID().uuidString`, `defaults.get("id", orSet: UUID())`.
     private func isOnlyNew(_ value: Range<Int>) -> Bool {
         let others = ["??", "?", "{", "if", "switch"]
-        guard !value.contains(where: { others.contains(text.tokens[$0].text) }) else {
+        guard value.count <= AuditLimits.headWords,
+            !value.contains(where: { others.contains(text.tokens[$0].text) })
+        else {
             return false
         }
         let makes = value.filter(makesUUID)

@@ -84,7 +84,8 @@ extension SourceReader {
 
     /// The first cast of a task in a scope that runs for each task.
     private func taskCast(of task: String, in scope: SourceScope) -> TaskCast? {
-        for index in text.content(ofBracket: scope.open) where isTask(task, at: index) {
+        let places = text.places(of: task, in: text.content(ofBracket: scope.open))
+        for index in places.prefix(AuditLimits.headWords) where isTask(task, at: index) {
             if let cast = text.isObjectiveC ? kindCheck(at: index) : taskCast(at: index),
                 isReached(cast.index, by: task, in: scope)
             {

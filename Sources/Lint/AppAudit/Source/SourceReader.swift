@@ -168,9 +168,7 @@ struct SourceReader {
 
     private mutating func readName(_ index: Int) {
         let name = text.tokens[index].text
-        if let subject = Self.subjects[name], subject != .backgroundAssertionEnd {
-            see(subject, at: index)
-        }
+        if let subject = Self.subjects[name] { see(subject, at: index) }
         switch name {
         // A reference to the function may be called at any time.
         case "registerForRemoteNotifications"
@@ -192,7 +190,9 @@ struct SourceReader {
         case "as": readCast(index)
         case "scenePhase", "applicationDidEnterBackground", "didEnterBackgroundNotification",
             "UIApplicationDidEnterBackgroundNotification", "willResignActiveNotification",
-            "UIApplicationWillResignActiveNotification":
+            "UIApplicationWillResignActiveNotification", "UIApplicationDidEnterBackground",
+            "UISceneDidEnterBackgroundNotification", "willDeactivateNotification",
+            "UISceneWillDeactivateNotification":
             readSceneName(name, index)
         // The app makes scenes itself.
         case "configurationForConnecting", "configurationForConnectingSceneSession":
@@ -254,7 +254,6 @@ struct SourceReader {
             "BGProcessingTask": .backgroundWork(.processing),
             "BGContinuedProcessingTask": .backgroundWork(.continued),
             "BGHealthResearchTask": .backgroundWork(.healthResearch),
-            "endBackgroundTask": .backgroundAssertionEnd,
             "NSPersistentCloudKitContainer": .cloudSync, "CKSyncEngine": .cloudSync,
             "ModelContainer": .cloudSync, "modelContainer": .cloudSync,
             "startMonitoringLocationPushes": .locationPushes,
@@ -282,6 +281,7 @@ struct SourceReader {
         "BGProcessingTaskRequest", "BGContinuedProcessingTaskRequest",
         "BGHealthResearchTaskRequest", "BGTaskScheduler", "BGTask", "earliestBeginDate",
         "sceneDidEnterBackground", "applicationDidEnterBackground", "beginBackgroundTask",
+        "endBackgroundTask",
         "beginBackgroundTaskWithName", "beginBackgroundTaskWithExpirationHandler",
         "URLSessionConfiguration", "backgroundSessionConfigurationWithIdentifier",
         "setMinimumBackgroundFetchInterval", "desiredPushTypes", "setDesiredPushTypes",

@@ -133,7 +133,10 @@ extension AppRules {
                 stops where it is.
                 """,
             from: [.setTaskCompleted],
-            fix: "Call setTaskCompleted(success:) where the work ends, with its success."
+            fix: """
+                Call setTaskCompleted(success:) where the work ends; in SwiftUI's backgroundTask, \
+                await the work.
+                """
         ) { faults($0, &$1, .earlyEnd) },
         AppRule(
             "CF036", .warning, "a background task's handler has no expiration handler",
@@ -171,8 +174,8 @@ extension AppRules {
         AppRule(
             "CF039", .note, "the errors of submitting a background task are thrown away",
             why: """
-                submit fails with notPermitted, tooManyPendingTaskRequests or unavailable, and the \
-                task never runs.
+                submit fails with notPermitted, tooManyPendingTaskRequests or unavailable: the \
+                task never runs, and `try!` ends the app.
                 """,
             from: [.submitErrors], fix: "Catch the error, and log which of them it is."
         ) { facts, findings in
@@ -184,7 +187,10 @@ extension AppRules {
         },
         AppRule(
             "CF040", .warning, "a background task may begin only in more than a week",
-            why: "The system may never launch the app for a date so far ahead.",
+            why: """
+                The system may never launch the app for a date so far ahead, and one in the past \
+                delays nothing.
+                """,
             from: [.backgroundTasks, .beginDate],
             fix: "Choose an earliestBeginDate within a week, and submit again."
         ) { facts, findings in
@@ -248,7 +254,7 @@ extension AppRules {
                 "each use makes another background URLSession with the same identifier",
                 fix: "Make the session once, and keep it in a stored property.")
             refusedTasks(facts, &findings)
-            for app in facts.apps where app.role == .app {
+            for app in facts.apps where app.role == .app && app.platform != .macOS {
                 let sessions = app.observations.filter { $0.subject == .backgroundSession }
                 guard sessions.count == 1, app.sources?.isOwnComplete == true,
                     let seen = app.observations.first(where: {

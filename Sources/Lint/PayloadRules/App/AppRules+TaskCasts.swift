@@ -78,13 +78,13 @@ extension AppRules {
         for name: String, _ kind: SourceObservation.BackgroundWork, in app: AppFacts.Bundle
     ) -> SourceObservation.BackgroundWork? {
         var failing: SourceObservation.BackgroundWork?
-        for seen in app.observations where app.builds(seen) {
+        for seen in app.observations {
             guard case .requestedTask(let requested, let work) = seen.subject,
                 requested == nil || requested == name
             else { continue }
             // A task for health research is a processing task.
             if work == kind || work == .healthResearch && kind == .processing { return nil }
-            if requested != nil { failing = failing ?? work }
+            if requested != nil, seen.mayBeAsked, app.builds(seen) { failing = failing ?? work }
         }
         return failing
     }

@@ -19,6 +19,8 @@ public struct SourceObservation: Hashable, Sendable {
     /// Whether it is a request for a task in a function that may be called, whose identifier
     /// nothing can set to another one.
     public var isCertainRequest = false
+    /// Whether it is no request for a task in a function that nothing calls.
+    public var mayBeAsked = true
 
     /// Creates an observation.
     public init(_ subject: Subject, at place: AppPlace, isConditional: Bool = false) {
