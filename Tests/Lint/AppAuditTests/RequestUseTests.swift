@@ -8,8 +8,10 @@ import Testing
 /// Requests for background tasks that are made, and whether anything can submit them.
 @Suite("Uses of requests for background tasks")
 struct RequestUseTests {
-    /// The rules that an app with these files finds. Its Info.plist has both modes of tasks.
-    static func rules(_ sources: [String: String], permitted: String = "a.b") throws -> [String] {
+    /// The report on an app with these files. Its Info.plist has both modes of tasks.
+    static func report(
+        _ sources: [String: String], permitted: String = "a.b"
+    ) throws -> AuditReport {
         let folder = try TestFolder()
         try folder.write(
             XML.dictionary([
@@ -19,7 +21,12 @@ struct RequestUseTests {
                 ("BGTaskSchedulerPermittedIdentifiers", XML.array(permitted)),
             ]), to: "App/Info.plist")
         for (name, text) in sources { try folder.write(text, to: "App/" + name) }
-        return AuditScopeTests.rules(try Audit(paths: [folder.path]).report()).sorted()
+        return try Audit(paths: [folder.path]).report()
+    }
+
+    /// The rules that an app with these files breaks.
+    static func rules(_ sources: [String: String], permitted: String = "a.b") throws -> [String] {
+        AuditScopeTests.rules(try report(sources, permitted: permitted)).sorted()
     }
 
     private static let make = "BGProcessingTaskRequest(identifier: \"c.d\")"

@@ -15,15 +15,9 @@ struct UnendedTimeTests {
     private static func messages(
         _ source: String, _ other: String = "", _ path: String = "A.swift"
     ) throws -> [String] {
-        let folder = try TestFolder()
-        try folder.write(
-            XML.dictionary([
-                ("CFBundlePackageType", "<string>APPL</string>"), ("LSRequiresIPhoneOS", "<true/>"),
-            ]), to: "Info.plist")
-        try folder.write(source, to: path)
-        try folder.write("func launch() { A().f() }\n" + other, to: "Other.swift")
-        return try Audit(paths: [folder.path]).report().findings
-            .filter { $0.diagnostic.rule == "CF045" }.map(\.diagnostic.message)
+        try TestFolder.messages(
+            of: "CF045",
+            [path: source, "Other.swift": "func launch() { A().f() }\n" + other])
     }
 
     private static let none = "nothing calls endBackgroundTask"

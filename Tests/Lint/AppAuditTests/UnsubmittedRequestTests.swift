@@ -9,16 +9,7 @@ import Testing
 @Suite("Requests that nothing submits")
 struct UnsubmittedRequestTests {
     private static func messages(_ files: [String: String]) throws -> [String] {
-        let folder = try TestFolder()
-        try folder.write(
-            XML.dictionary([
-                ("CFBundlePackageType", "<string>APPL</string>"),
-                ("LSRequiresIPhoneOS", "<true/>"),
-                ("UIBackgroundModes", XML.array("fetch", "processing")),
-                ("BGTaskSchedulerPermittedIdentifiers", XML.array("a.b")),
-            ]), to: "App/Info.plist")
-        for (name, text) in files { try folder.write(text, to: "App/" + name) }
-        return try Audit(paths: [folder.path]).report().findings
+        try RequestUseTests.report(files).findings
             .filter { $0.diagnostic.rule == "CF052" }.map(\.diagnostic.message)
     }
 

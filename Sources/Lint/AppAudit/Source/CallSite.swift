@@ -70,6 +70,14 @@ extension SourceText {
         return open.flatMap { message(at: $0) }.flatMap { $0.name == name ? $0 : nil }
     }
 
+    /// The function of C, or the first part of the message, that gets a block.
+    func receiver(ofBlock open: Int) -> String? {
+        let bracket = (0..<open).suffix(AuditLimits.headWords).last { partners[$0] > open }
+        guard let bracket else { return nil }
+        if sees("(", at: bracket) { return self[bracket - 1]?.text }
+        return sees("[", at: bracket) ? call(inBracket: bracket).map { tokens[$0.name].text } : nil
+    }
+
     /// Whether what a call returns is kept or asked for: it may say that nothing was handed on, as
     /// in `let isHandled = router.handle(push, done)`, `if router.handle(push, done) {`.
     func usesValue(of site: CallSite) -> Bool {

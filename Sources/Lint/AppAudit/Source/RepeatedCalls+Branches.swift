@@ -35,7 +35,7 @@ extension RepeatedCalls {
             "return", "throw", "break", "continue", "goto", "fatalError", "exit", "await",
         ]
         return !text.sees("else", at: branch.close + 1) && !text.sees("else", at: branch.head - 1)
-            && !asksForFlag(branch.head..<branch.open)
+            && !text.namesFlag(branch.head..<branch.open)
             && !text.content(ofBracket: branch.open).contains {
                 leaving.contains(text.tokens[$0].text)
             }
@@ -44,7 +44,7 @@ extension RepeatedCalls {
     /// Whether a closure is an argument of a call that runs behind a branch, whatever the branch
     /// asks for, as far as is known.
     private func runs(_ closure: SourceScope, behind branch: SourceScope) -> Bool {
-        guard let callee = callee(of: closure), !Self.selections.contains(callee) else {
+        guard let callee = callee(of: closure), !SourceReader.selections.contains(callee) else {
             return false
         }
         let between = branch.close + 1..<closure.open
@@ -66,21 +66,14 @@ extension RepeatedCalls {
             && !statement.contains { set.contains(text.tokens[$0].text) }
             && !text.scopes.contains { scope in
                 guard case .control = scope.kind, inside.contains(scope.open) else { return false }
-                return asksForFlag(scope.head..<scope.open)
+                return text.namesFlag(scope.head..<scope.open)
             }
     }
 
     /// The name of the function that gets a closure.
     private func callee(of closure: SourceScope) -> String? {
         guard case .closure(let callee) = closure.kind else { return nil }
-        guard text.isObjectiveC else { return callee }
-        let bracket = (0..<closure.open).suffix(AuditLimits.headWords).last {
-            text.partners[$0] > closure.open
-        }
-        guard let bracket else { return nil }
-        if text.sees("(", at: bracket) { return text[bracket - 1]?.text }
-        return text.sees("[", at: bracket)
-            ? text.call(inBracket: bracket).map { text.tokens[$0.name].text } : nil
+        return text.isObjectiveC ? text.receiver(ofBlock: closure.open) : callee
     }
 
     /// The first token of the statement that a closure is part of.
@@ -104,11 +97,4 @@ extension RepeatedCalls {
         }
         return start
     }
-
-    /// Functions that call their closures for each element of what may be empty.
-    private static let selections: Set = [
-        "forEach", "map", "compactMap", "flatMap", "filter", "first", "last", "contains", "sorted",
-        "reduce", "allSatisfy", "enumerateObjectsUsingBlock",
-        "enumerateKeysAndObjectsUsingBlock", "sink", "observe", "addObserver", "lazy",
-    ]
 }

@@ -127,12 +127,12 @@ struct RepeatedCalls {
         _ state: inout State, _ depth: Int
     ) -> Int? {
         let keyword = text.tokens[start].text
-        let entry: State = state == .yes && !asksForFlag(start..<block.open) ? .yes : .no
+        let entry: State = state == .yes && !text.namesFlag(start..<block.open) ? .yes : .no
         switch keyword {
         case "defer":
             let asks = block.body.contains { index in
                 ["if", "guard"].contains { text.tokens[index].isName($0) }
-                    && text.block(after: index, block.body).map { asksForFlag(index..<$0.open) }
+                    && text.block(after: index, block.body).map { text.namesFlag(index..<$0.open) }
                         == true
             }
             if !asks, block.body.contains(where: isCall) {
@@ -156,13 +156,13 @@ struct RepeatedCalls {
                     branch.next > next
                 else { break }
                 // The code before a `catch` may not have been reached.
-                let before: State = asksForFlag(next..<branch.open) ? .no : entry
+                let before: State = text.namesFlag(next..<branch.open) ? .no : entry
                 outcomes.append(walk(branch.body, before, depth: depth + 1))
                 next = branch.next
                 if keyword == "if", !isElseIf { isWhole = true }
             }
             // One of these branches runs behind the earlier one too.
-            if isWhole, state == .perhaps, !asksForFlag(start..<block.open),
+            if isWhole, state == .perhaps, !text.namesFlag(start..<block.open),
                 outcomes.allSatisfy({ $0.state == .yes }),
                 let call = block.body.first(where: isCall)
             {
@@ -216,16 +216,5 @@ struct RepeatedCalls {
         while text.sees(".", at: start - 1), text[start - 2]?.isName == true { start -= 2 }
         guard text.sees(")", ":", at: start - 2), text.partners[start - 2] > 0 else { return false }
         return isCall(text.partners[start - 2] - 1)
-    }
-
-    /// Whether a condition checks something that may be set where the call was made.
-    func asksForFlag(_ condition: Range<Int>) -> Bool {
-        let words = [
-            "done", "called", "complete", "finish", "once", "handled", "ended", "latch", "claim",
-        ]
-        return condition.contains { index in
-            let name = text.tokens[index].text.lowercased()
-            return text.tokens[index].isName && words.contains { name.contains($0) }
-        }
     }
 }

@@ -244,10 +244,12 @@ extension SourceReader {
         arguments.first { text.tokens[$0].isMark("{") }.map { text.content(ofBracket: $0) }
     }
 
-    /// Functions whose closures run at once, or for as long as something is observed.
-    private static let selections: Set = [
+    /// Functions whose closures run for each element of what may be empty, or for as long as
+    /// something is observed.
+    static let selections: Set = [
         "first", "last", "min", "max", "filter", "map", "compactMap", "flatMap", "sorted",
-        "contains", "reduce", "sink", "assign", "make", "allSatisfy",
+        "contains", "reduce", "sink", "assign", "make", "allSatisfy", "forEach", "observe",
+        "addObserver", "lazy", "enumerateObjectsUsingBlock", "enumerateKeysAndObjectsUsingBlock",
     ]
 
     /// Whether a name gets what a function with a closure returns, and the expiration handler

@@ -54,7 +54,9 @@ extension SourceReader {
                 }
                 isInClosure = true
             case .control:
-                guard scope.open > first, !asksForState(scope) else { return false }
+                guard scope.open > first, !text.namesFlag(scope.head..<scope.open) else {
+                    return false
+                }
             case .function, .type: return false
             }
         }
@@ -67,15 +69,5 @@ extension SourceReader {
         let start = text.sees("^", at: open - 1) ? open - 1 : open
         return text.sees("=", at: start - 1) && text.sees(".", at: start - 3)
             && !text.sees("expirationHandler", at: start - 2)
-    }
-
-    /// Whether a condition asks for a flag, which the first end may stand for.
-    private func asksForState(_ scope: SourceScope) -> Bool {
-        text.tokens[scope.head..<scope.open].contains { token in
-            let name = token.text.lowercased()
-            return token.isName
-                && ["done", "complete", "finish", "once", "handled", "ended", "expired"]
-                    .contains { name.contains($0) }
-        }
     }
 }

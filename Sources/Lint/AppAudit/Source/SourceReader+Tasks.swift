@@ -132,6 +132,7 @@ extension SourceReader {
         return body.filter { isValue($0, named: names) }.map(use)
     }
 
+    /// Whether a token is one of these names of a value, and neither a label nor a member.
     func isValue(_ index: Int, named names: Set<String>) -> Bool {
         text.tokens[index].isName && names.contains(text.tokens[index].text)
             && !text.isLabel(index) && text[index - 1]?.isMark(".") != true
@@ -330,6 +331,7 @@ extension SourceReader {
         "responds", "description",
     ]
 
+    /// What is done with a task where it is named.
     enum Use {
         case end
         case expiration
@@ -337,6 +339,7 @@ extension SourceReader {
         case other
     }
 
+    /// What is done with the task at a token.
     func use(of index: Int) -> Use {
         if text.isObjectiveC, text[index - 1]?.isMark("[") == true {
             if text.sees("setExpirationHandler", at: index + 1) { return .expiration }

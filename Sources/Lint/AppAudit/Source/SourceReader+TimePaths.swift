@@ -171,7 +171,7 @@ extension SourceReader {
             case .control(let keyword):
                 if ["for", "while", "repeat"].contains(keyword) { return nil }
             case .closure(let callee):
-                let name = text.isObjectiveC ? receiver(ofBlock: scope.open) : callee
+                let name = text.isObjectiveC ? text.receiver(ofBlock: scope.open) : callee
                 guard let name, !Self.repeatingCallees.contains(name) else { return nil }
                 if name.hasPrefix("beginBackgroundTask") || Self.singleCallees.contains(name) {
                     continue
@@ -181,15 +181,6 @@ extension SourceReader {
             }
         }
         return isCertain
-    }
-
-    /// The function of C, or the first part of the message, that gets a block.
-    private func receiver(ofBlock open: Int) -> String? {
-        let bracket = (0..<open).suffix(AuditLimits.headWords).last { text.partners[$0] > open }
-        guard let bracket else { return nil }
-        if text.sees("(", at: bracket) { return text[bracket - 1]?.text }
-        return text.sees("[", at: bracket)
-            ? text.call(inBracket: bracket).map { text.tokens[$0.name].text } : nil
     }
 
     /// Whether a function of this file gets a closure, and calls it once.

@@ -299,7 +299,12 @@ struct SourceReader {
     private mutating func readLiteral(_ index: Int) {
         let value = text.tokens[index].text
         if value == "CHN" { see(.regionSwitch, at: index) }
-        if value == "content-available" { see(.silentPushCheck, at: index) }
+        // A key that the app writes, or decodes among others, asks for nothing.
+        if value == "content-available", !text.sees(":", at: index + 1),
+            !text.sees("=", at: index - 1)
+        {
+            see(.silentPushCheck, at: index)
+        }
         if value == "desiredPushTypes" { see(.otherPushTypes, at: index) }
         if value == "registerForRemoteNotifications" {
             see(.remoteNotificationRegistration(.unknown), at: index)

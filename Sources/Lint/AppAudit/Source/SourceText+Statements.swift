@@ -2,6 +2,18 @@
 
 /// Statements and their blocks.
 extension SourceText {
+    /// Whether a condition names a flag by its words, which may say that something was done before.
+    func namesFlag(_ condition: Range<Int>) -> Bool {
+        let words = [
+            "done", "called", "complete", "finish", "once", "handled", "ended", "latch", "claim",
+            "expired",
+        ]
+        return condition.contains { index in
+            let name = tokens[index].text.lowercased()
+            return tokens[index].isName && words.contains { name.contains($0) }
+        }
+    }
+
     /// The end of a statement: the end of its line, or of its brackets; in Objective-C the
     /// semicolon.
     func statementEnd(_ start: Int, _ range: Range<Int>) -> Int {

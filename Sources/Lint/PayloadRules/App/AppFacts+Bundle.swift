@@ -197,6 +197,13 @@ extension AppFacts.Bundle {
         observations.contains { isMeant($0.subject) }
     }
 
+    /// The first such observation in code of its own that is built and may run.
+    func own(_ subject: SourceObservation.Subject) -> SourceObservation? {
+        observations.first {
+            $0.subject == subject && !$0.isShared && !$0.isUncalled && builds($0)
+        }
+    }
+
     /// Whether all source text was read and there is no such observation.
     func lacks(_ isMeant: (SourceObservation.Subject) -> Bool) -> Bool {
         guard let sources, sources.isComplete else { return false }

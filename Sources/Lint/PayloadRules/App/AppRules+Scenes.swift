@@ -21,9 +21,7 @@ extension AppRules {
         for app in facts.apps
         where app.role == .app && app.platform == .iOS && app.sources?.isOwnComplete == true {
             guard hasScenes(app), !app.shows({ $0 == .sceneCallback }),
-                let callback = app.observations.first(where: {
-                    $0.subject == .applicationCallback && !$0.isShared && app.builds($0)
-                })
+                let callback = app.own(.applicationCallback)
             else { continue }
             findings.suspect(
                 app, at: callback.place,

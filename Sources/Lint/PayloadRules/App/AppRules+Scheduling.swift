@@ -36,8 +36,8 @@ extension AppRules {
         AppRule(
             "CF051", .warning, "iOS does not call the handler of background fetch",
             why: """
-                BGTaskSchedulerPermittedIdentifiers in Info.plist ends the older background fetch: \
-                from iOS 13 on its handler and its interval have no effect.
+                The older background fetch needs the mode `fetch` and an interval, and from iOS 13 \
+                on BGTaskSchedulerPermittedIdentifiers in Info.plist ends it.
                 """,
             from: [.taskScheduler],
             fix: """
@@ -161,12 +161,9 @@ extension AppRules {
 
     private static func endedFetch(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps where app.role == .app && app.mode(.fetch) != nil && !endsFetch(app) {
-            let handler = app.observations.first {
-                $0.subject == .legacyFetch && !$0.isShared && !$0.isUncalled && app.builds($0)
-            }
-            guard let handler, app.lacks({ $0 == .fetchInterval || $0 == .legacyFetchCall }) else {
-                continue
-            }
+            guard let handler = app.own(.legacyFetch),
+                app.lacks({ $0 == .fetchInterval || $0 == .legacyFetchCall })
+            else { continue }
             findings.suspect(
                 app, at: handler.place,
                 "iOS calls performFetchWithCompletionHandler only after "
@@ -178,9 +175,7 @@ extension AppRules {
             && !endsFetch(app)
         {
             guard let info = app.info, app.mode(.fetch) == nil,
-                let handler = app.observations.first(where: {
-                    $0.subject == .legacyFetch && !$0.isShared && !$0.isUncalled && app.builds($0)
-                }), !app.shows({ $0 == .legacyFetchCall })
+                let handler = app.own(.legacyFetch), !app.shows({ $0 == .legacyFetchCall })
             else { continue }
             findings.suspect(
                 app, at: handler.place,
@@ -189,11 +184,7 @@ extension AppRules {
                 fix: "Use a BGAppRefreshTask, or add `fetch` to UIBackgroundModes.")
         }
         for app in facts.apps {
-            guard endsFetch(app),
-                let handler = app.observations.first(where: {
-                    $0.subject == .legacyFetch && !$0.isShared && !$0.isUncalled && app.builds($0)
-                })
-            else { continue }
+            guard endsFetch(app), let handler = app.own(.legacyFetch) else { continue }
             findings.suspect(
                 app, at: handler.place,
                 "iOS calls no performFetchWithCompletionHandler in an app whose Info.plist has "

@@ -141,8 +141,8 @@ extension AppRules {
                 let registry = app.observations.first {
                     $0.subject == .pushRegistry && !$0.isUncalled && app.builds($0)
                 }
-                // It is told of already.
-                if app.shows({ $0 == .fault(.pushRegistryWithoutTypes) }) { continue }
+                // The registry's own finding says so.
+                if app.own(.fault(.pushRegistryWithoutTypes)) != nil { continue }
                 if let registry, app.lacks({ $0 == .otherPushTypes }) {
                     findings.suspect(
                         app, at: registry.place,

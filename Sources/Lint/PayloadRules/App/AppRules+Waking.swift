@@ -147,10 +147,7 @@ extension AppRules {
             && app.modesPlace != nil && app.mode(.remoteNotification) == nil
             && !facts.sends(.background, to: app)
         {
-            let handler = app.observations.first {
-                $0.subject == .remoteNotificationHandler(inSceneDelegate: false) && !$0.isShared
-                    && !$0.isUncalled && app.builds($0)
-            }
+            let handler = app.own(.remoteNotificationHandler(inSceneDelegate: false))
             // What hands pushes on to plugins has the handler for those that need it.
             guard let handler, !app.shows({ $0 == .pluginHost }),
                 // Rule CF030 reports the mistake.
@@ -158,9 +155,7 @@ extension AppRules {
                     BackgroundMode.near($0.value) == .remoteNotification
                 })
             else { continue }
-            let expectsWakes = app.observations.contains {
-                $0.subject == .silentPushCheck && !$0.isShared && app.builds($0)
-            }
+            let expectsWakes = app.own(.silentPushCheck) != nil
             findings.report(
                 app, at: handler.place,
                 "UIBackgroundModes lacks `remote-notification`: no push wakes the app for this "
