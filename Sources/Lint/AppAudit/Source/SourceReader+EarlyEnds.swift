@@ -70,6 +70,8 @@ extension SourceReader {
             return text.tokens[word].isName("endBackgroundTask")
                 || calledFunction(word).map(endsTimeAtOnce) == true
         }
+        // So many are of many tasks.
+        guard ends.count <= AuditLimits.headWords else { return nil }
         // `let old = id; id = app.beginBackgroundTask { … }; app.endBackgroundTask(old)`
         let areOwn = ends.allSatisfy { end in
             text.tokens[end].text != "endBackgroundTask"

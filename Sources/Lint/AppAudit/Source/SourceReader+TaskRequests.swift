@@ -118,12 +118,14 @@ extension SourceReader {
             places = text.content(ofBracket: scope?.open ?? 0)
             isOwn = true
         }
-        let isUsed = places.contains { index in
-            if case .string = text.tokens[index].kind { return text.tokens[index].text == name }
-            return index != variable && text.tokens[index].isName(name) && !text.isLabel(index)
-                && !setsMember(of: index) && !(isOwn && onlyTells(of: index))
+        let isUsed = text.places(of: name, in: places).contains { index in
+            index != variable && !text.isLabel(index) && !setsMember(of: index)
+                && !(isOwn && onlyTells(of: index))
         }
-        if isUsed { return .submitted }
+        // A property may be reached by its name too.
+        if isUsed || !isOwn && text.tokens.contains(where: { $0.isString && $0.text == name }) {
+            return .submitted
+        }
         if isOwn { return .none }
         return WordFilter.canFind(name) ? .kept(name) : .submitted
     }
