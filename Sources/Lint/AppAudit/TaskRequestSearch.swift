@@ -111,7 +111,7 @@ struct TaskRequestSearch {
     /// known libraries.
     static func knowsModules(of path: String, _ modules: Set<String>) -> Bool {
         Lines(of: [path], in: []).imports.subtracting(modules.union(systemModules))
-            .allSatisfy(KnownLibraries.holds(pod:))
+            .allSatisfy { !KnownLibraries.uses(of: $0).contains(.tasks) }
     }
 
     /// Whether a file may be compiled, by its name.

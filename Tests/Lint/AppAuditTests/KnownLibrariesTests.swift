@@ -249,12 +249,16 @@ struct KnownLibrariesTests {
         #expect(try rules("", delegate) == ["CF008"])
     }
 
-    @Test("the libraries that handle pushes are not among the known ones")
+    @Test("what a known library does, or may do, by its pod and by its package")
     func others() {
-        for pod in ["Firebase", "FirebaseMessaging", "OneSignal", "GoogleUtilities"] {
-            #expect(!KnownLibraries.holds(pod: pod))
+        for pod in ["OneSignal", "TwilioVoice", "workmanager"] {
+            #expect(KnownLibraries.uses(of: pod) == .all)
         }
-        #expect(KnownLibraries.holds(repository: "ssh://git@github.com/apple/swift-log"))
-        #expect(!KnownLibraries.holds(repository: "https://github.com/apple"))
+        #expect(KnownLibraries.uses(of: "Alamofire") == [])
+        let log = "ssh://git@github.com/apple/swift-log"
+        #expect(KnownLibraries.uses(ofProduct: "Logging", of: log) == [])
+        #expect(KnownLibraries.uses(ofProduct: nil, of: "https://github.com/apple") == .all)
+        let other = KnownLibraries.uses(of: "Alamofire", from: "https://github.com/me/Alamofire")
+        #expect(other == .all)
     }
 }

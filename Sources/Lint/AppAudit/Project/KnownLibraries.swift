@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PayloadRules
+
 /// Widely used libraries whose source text was looked through, so that it counts as read.
 ///
 /// None of them handles or asks for pushes or calls, registers or requests background tasks,
 /// fetches in the background, has the app delegate's function for events of background sessions, or
 /// exchanges methods of the app delegate; nor do the libraries that they bring along.
 enum KnownLibraries {
-    /// Whether a pod with this name is one of the libraries.
-    static func holds(pod name: String) -> Bool { repositories[name] != nil }
+    /// What a pod of this name may do.
+    static func uses(of pod: String) -> ModuleUses { uses[pod] ?? .all }
 
-    /// Whether a repository of GitHub, by its address, holds one of the libraries.
-    static func holds(repository address: String) -> Bool {
-        repository(address).map(known.contains) ?? false
+    /// What a pod of this name may do, if the repository at this address is its own.
+    static func uses(of pod: String, from address: String) -> ModuleUses {
+        guard let own = repositories[pod], own == repository(address) else { return .all }
+        return uses(of: pod)
     }
 
-    /// Whether a pod is one of the libraries, and the repository at this address is its own.
-    static func holds(pod name: String, from address: String) -> Bool {
-        repositories[name] != nil && repositories[name] == repository(address)
+    /// What a product of a package may do, by the address of its repository; without a product,
+    /// what the whole package may.
+    static func uses(ofProduct product: String?, of address: String) -> ModuleUses {
+        guard let uses = repository(address).flatMap({ packages[$0] }) else { return .all }
+        guard let product else { return uses.reduce(into: []) { $0.formUnion($1.value) } }
+        return uses[product] ?? uses[""] ?? .all
     }
 
     /// The owner and the name in an address such as `https://github.com/owner/name.git`, in lower
@@ -31,27 +37,65 @@ enum KnownLibraries {
         return parts[host + 1] + "/" + (name.hasSuffix(".git") ? name.dropLast(4) : name)
     }
 
-    private static let known = Set(repositories.values).union(packages)
-
     /// The repositories, in lower case, by the names of their pods.
-    private static let repositories: [String: String] = {
-        var found: [String: String] = [:]
-        for line in rows {
-            for pod in line.dropFirst(2) { found[String(pod)] = line[0].lowercased() }
+    private static let repositories: [String: String] = rows.reduce(into: [:]) { found, row in
+        for pod in row.names { found[pod] = row.repository }
+    }
+
+    /// What pods may do, by their names.
+    private static let uses: [String: ModuleUses] = rows.reduce(into: [:]) { found, row in
+        for pod in row.names { found[pod] = row.uses }
+    }
+
+    /// What the products of packages may do, by their repositories, in lower case, and their names.
+    /// A package that does nothing has any product, with an empty name.
+    private static let packages: [String: [String: ModuleUses]] = rows.reduce(into: [:]) {
+        found, row in
+        for name in row.uses.isEmpty ? [""] : row.names {
+            found[row.repository, default: [:]][name] = row.uses
         }
-        return found
-    }()
+    }
 
-    /// The repositories without pods, in lower case.
-    private static let packages = rows.filter { $0.count == 2 }.map { $0[0].lowercased() }
+    /// A line of one of the tables.
+    private struct Row {
+        let repository: String
+        let names: [String]
+        let uses: ModuleUses
+    }
 
-    private static let rows = table.split(separator: "\n").map { $0.split(separator: " ") }
+    private static let rows: [Row] =
+        idle.split(separator: "\n").map { line in
+            let words = line.split(separator: " ").map(String.init)
+            return Row(
+                repository: words[0].lowercased(), names: Array(words.dropFirst(2)), uses: [])
+        }
+        + others.split(separator: "\n").map { line in
+            let words = line.split(separator: " ").map(String.init)
+            return Row(
+                repository: words[0].lowercased(), names: Array(words.dropFirst(3)),
+                uses: uses(marked: words[2]))
+        }
+
+    /// What the marks of a library stand for.
+    private static func uses(marked marks: String) -> ModuleUses {
+        marks.reduce(into: []) { uses, mark in
+            switch mark {
+            case "c": uses.insert(.calls)
+            case "p": uses.insert(.pushes)
+            case "b": uses.insert(.tasks)
+            case "s": uses.insert(.transfers)
+            case "t": uses.insert(.time)
+            case "f": uses.insert(.features)
+            default: uses.formUnion(.all)
+            }
+        }
+    }
 
     /// On each line a repository of GitHub, the version that was looked at, and the names of pods.
     ///
     /// The version is that of the copy of the repository that was read: a tag, or a commit where
     /// there is none. Of Flutter's engine it was the base class of app delegates alone.
-    private static let table = """
+    private static let idle = """
         1024jp/GzipSwift 6.1.0 GzipSwift
         AFNetworking/AFNetworking 4.0.1 AFNetworking
         airbnb/lottie-ios 4.6.1 lottie-ios
@@ -203,5 +247,12 @@ enum KnownLibraries {
         zhangao0086/DKImagePickerController 4.3.6 DKImagePickerController
         zhangao0086/DKPhotoGallery 0.0.16 DKPhotoGallery
         ZipArchive/ZipArchive 2.6.0 SSZipArchive
+        """
+
+    /// The same of libraries that do one of these things, with marks in front of the pods and
+    /// products: `p` registers for pushes or handles them, `b` has background tasks or fetches, `s`
+    /// has background sessions or their events, `t` asks for time, `f` has the features of other
+    /// modes.
+    private static let others = """
         """
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PayloadRules
+
 /// The pods that a project is built with, by its Podfile and Podfile.lock.
 struct Pods {
     /// The names of all pods, without those of subspecs.
     private(set) var names: Set<String> = []
-    /// The names of those that are not known libraries.
-    private(set) var unknown: Set<String> = []
+    /// What they may do, by the same names.
+    private(set) var uses: [String: ModuleUses] = [:]
 
     /// Reads the files in a folder. Returns `nil` if there are none, if the lock file has lines of
     /// another form, or if there is none and the Podfile has other lines than such that name pods
@@ -30,17 +32,17 @@ struct Pods {
     private mutating func add(_ name: Substring, source: Source?) {
         let pod = String(name.prefix { $0 != "/" })
         names.insert(pod)
-        let isKnown =
+        let uses =
             switch source {
-            case nil: KnownLibraries.holds(pod: pod)
-            case .git(let address): KnownLibraries.holds(pod: pod, from: address)
-            case .path(let path):
-                // Flutter puts its engine and its plugins there.
-                (path.hasPrefix("Flutter") || path.contains(".symlinks/plugins/"))
-                    && KnownLibraries.holds(pod: pod)
-            case .other: false
+            case nil: KnownLibraries.uses(of: pod)
+            case .git(let address): KnownLibraries.uses(of: pod, from: address)
+            // Flutter puts its engine and its plugins there.
+            case .path(let path)
+            where path.hasPrefix("Flutter") || path.contains(".symlinks/plugins/"):
+                KnownLibraries.uses(of: pod)
+            case .path, .other: ModuleUses.all
             }
-        if !isKnown { unknown.insert(pod) }
+        self.uses[pod, default: []].formUnion(uses)
     }
 
     /// The place that a pod is taken from.

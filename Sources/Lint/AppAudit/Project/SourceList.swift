@@ -56,9 +56,13 @@ struct SourceList {
     /// Whether a file is shared with other targets.
     func isShared(_ path: String) -> Bool { own.map { !$0.contains(path) } ?? false }
 
-    /// Records a package, a framework or similar that was not read.
-    mutating func addUnread(_ kind: UnreadSources.Kind, _ name: String) {
-        unread.modules[kind, default: []].insert(name)
+    /// Records a package, a framework or similar that was not read, unless it does nothing that
+    /// rules ask for.
+    mutating func addUnread(
+        _ kind: UnreadSources.Kind, _ name: String, uses: ModuleUses = .all
+    ) {
+        guard !uses.isEmpty else { return }
+        unread.modules[kind, default: [:]][name, default: []].formUnion(uses)
     }
 
     /// Records the pods that are not known, or that there are pods if nothing lists them.
@@ -67,7 +71,7 @@ struct SourceList {
             addUnread(.project, "Pods")
             return
         }
-        for name in pods.unknown { addUnread(.pod, name) }
+        for (name, uses) in pods.uses { addUnread(.pod, name, uses: uses) }
     }
 
     /// Adds to the number of files that belong to no known target.
@@ -118,8 +122,8 @@ struct UnreadSources: Hashable, Sendable {
     var holdsKotlin = false
     /// The number of files that may belong to any target.
     var strays = 0
-    /// The names of modules by kind.
-    var modules: [Kind: Set<String>] = [:]
+    /// What the modules may do, by kind and name.
+    var modules: [Kind: [String: ModuleUses]] = [:]
 
     /// The rules that find something in the text of a file itself, as far as files that were not
     /// read may hide it.
@@ -130,12 +134,21 @@ struct UnreadSources: Hashable, Sendable {
             || runsScripts && !Self.scriptLanguages.isDisjoint(with: languages.keys)
         // A script asks for no time in the background, and the files of a podspec were read.
         let mayAskForTime =
-            strays > 0 || modules.values.joined().contains { !$0.hasSuffix(".podspec") }
+            strays > 0
+            || modules.values.joined().contains {
+                $0.value.contains(.time) && !$0.key.hasSuffix(".podspec")
+            }
         return AppRules.table.filter { rule in
             isNative && rule.readsSources || holdsScripts && rule.readsScripts
                 || mayAskForTime && rule.id == "CF045"
         }
         .map(\.id)
+    }
+
+    /// What may be in it. A file of any language may do anything.
+    var uses: ModuleUses {
+        if strays > 0 || !languages.isEmpty { return .all }
+        return modules.values.joined().reduce(into: []) { $0.formUnion($1.value) }
     }
 
     /// Whether everything was read.
@@ -153,7 +166,7 @@ struct UnreadSources: Hashable, Sendable {
             "\(count) \(language) file\(count == 1 ? "" : "s")"
         }
         for (kind, names) in modules.sorted(by: { $0.key < $1.key }) {
-            let listed = names.sorted().prefix(5).joined(separator: ", ")
+            let listed = names.keys.sorted().prefix(5).joined(separator: ", ")
             let more = names.count > 5 ? ", …" : ""
             parts.append(
                 "\(names.count) \(kind.rawValue)\(names.count == 1 ? "" : "s") (\(listed)\(more))")

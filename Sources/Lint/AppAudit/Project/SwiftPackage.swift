@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PayloadRules
+
 /// A Swift package in a folder near a project.
 struct SwiftPackage {
     /// The names of its products and targets, and all other string literals of its manifest.
@@ -8,8 +10,8 @@ struct SwiftPackage {
     let files: [String]
     /// The folders of local packages that it depends on.
     let localPackages: [String]
-    /// The names of remote packages that it depends on and that are not known.
-    let unknownPackages: [String]
+    /// The remote packages that it depends on, and what they may do.
+    let remote: [(name: String, uses: ModuleUses)]
 
     /// Reads a package; `nil` if the folder contains none.
     init?(_ folder: String, tree: FileTree) {
@@ -38,8 +40,9 @@ struct SwiftPackage {
         }
         self.literals = literals
         localPackages = local
-        unknownPackages = remote.filter { !KnownLibraries.holds(repository: $0) }
-            .map { Paths.stem(of: $0) }
+        self.remote = remote.map {
+            (Paths.stem(of: $0), KnownLibraries.uses(ofProduct: nil, of: $0))
+        }
         var targets = Self.targets(in: text, below: folder)
         if targets?.contains(where: { FileTree.kind(of: $0.folder) != .folder }) == true {
             targets = nil

@@ -346,11 +346,14 @@ extension XcodeGenProject: ProjectDescription {
             guard let path = packages[name]?["path"], let text = path.text,
                 let package = SwiftPackage(Paths.join(path.folder, text), tree: tree)
             else {
-                if !isKnown(packages[name]) { list.addUnread(.package, name) }
+                let products = dependency["products"]?.elements.compactMap(\.text) ?? []
+                for product in products.isEmpty ? [dependency["product"]?.text ?? name] : products {
+                    list.addUnread(.package, product, uses: uses(of: product, packages[name]))
+                }
                 return
             }
             list.add(package.files)
-            for name in package.unknownPackages { list.addUnread(.package, name) }
+            for (name, uses) in package.remote { list.addUnread(.package, name, uses: uses) }
         } else if let name = dependency["framework"]?.text ?? dependency["carthage"]?.text {
             list.addUnread(.framework, Paths.stem(of: name))
         } else if let name = dependency["target"]?.text, name.contains("/") {
@@ -358,11 +361,11 @@ extension XcodeGenProject: ProjectDescription {
         }
     }
 
-    /// Whether a package from elsewhere is one of the known libraries.
-    private func isKnown(_ package: Specification?) -> Bool {
+    /// What a product of a package from elsewhere may do.
+    private func uses(of product: String, _ package: Specification?) -> ModuleUses {
         let address =
             package?["url"]?.text ?? package?["github"]?.text.map { "https://github.com/" + $0 }
-        return address.map(KnownLibraries.holds(repository:)) ?? false
+        return address.map { KnownLibraries.uses(ofProduct: product, of: $0) } ?? .all
     }
 
     func changesEntitlements(of target: XcodeTarget) -> Bool {

@@ -99,31 +99,31 @@ extension XcodeProject {
                 let name = Paths.stem(of: path)
                 if name == "Pods" || ["Pods_", "Pods-", "libPods"].contains(where: name.hasPrefix) {
                     list.addUnread(pods(of: target))
-                } else if !isOfSystem, !path.isEmpty, !isKnown(framework: path) {
+                } else if !isOfSystem, !path.isEmpty {
                     list.addUnread(
                         reference["isa"]?.string == "PBXReferenceProxy" ? .project : .framework,
-                        Paths.stem(of: path))
+                        Paths.stem(of: path), uses: uses(ofFramework: path))
                 }
             }
         }
     }
 
-    /// Whether Carthage builds a framework from the repository of the known library of its name.
-    private func isKnown(framework path: String) -> Bool {
+    /// What a framework may do: that of a known library, if Carthage builds it from its repository.
+    private func uses(ofFramework path: String) -> ModuleUses {
         let name = Paths.stem(of: path)
-        guard path.contains("Carthage/"), KnownLibraries.holds(pod: name) else { return false }
-        let files = ["Cartfile.resolved", "Cartfile"].map { Paths.join(folder, $0) }
-        return files.contains { file in
+        guard path.contains("Carthage/") else { return .all }
+        for file in ["Cartfile.resolved", "Cartfile"].map({ Paths.join(folder, $0) }) {
             guard let bytes = try? FileTree.read(file, limit: AuditLimits.settingsBytes) else {
-                return false
+                continue
             }
-            return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
-                .contains { line in
-                    let parts = line.split(separator: "\"")
-                    return parts.count > 1 && parts[0].hasPrefix("github ")
-                        && KnownLibraries.holds(pod: name, from: "github.com/" + parts[1])
-                }
+            for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
+                let parts = line.split(separator: "\"")
+                guard parts.count > 1, parts[0].hasPrefix("github ") else { continue }
+                let uses = KnownLibraries.uses(of: name, from: "github.com/" + parts[1])
+                if uses != .all { return uses }
+            }
         }
+        return .all
     }
 
     /// Records the inputs that CocoaPods, Flutter or Kotlin add, which only the project's settings
@@ -198,7 +198,7 @@ extension XcodeProject {
             }
             list.add(package.files)
             package.localPackages.forEach(add)
-            for name in package.unknownPackages { list.addUnread(.package, name) }
+            for (name, uses) in package.remote { list.addUnread(.package, name, uses: uses) }
         }
         let named = products.compactMap { $0["productName"]?.string }
         guard !named.isEmpty else {
@@ -221,7 +221,8 @@ extension XcodeProject {
             let reference = object(owner?.string)
             if reference?["isa"]?.string == "XCRemoteSwiftPackageReference" {
                 let address = reference?["repositoryURL"]?.string ?? ""
-                if !KnownLibraries.holds(repository: address) { list.addUnread(.package, name) }
+                list.addUnread(
+                    .package, name, uses: KnownLibraries.uses(ofProduct: name, of: address))
                 continue
             }
             let folder =

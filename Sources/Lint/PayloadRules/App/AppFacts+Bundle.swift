@@ -93,12 +93,11 @@ extension AppFacts {
     public struct Sources: Hashable, Sendable {
         /// The observations, in the order of files and places.
         public var observations: [SourceObservation]
-        /// Whether all source text of the bundle was read and understood. Otherwise the absence of
-        /// an observation has no meaning.
-        public var isComplete: Bool
-        /// Whether all source text of the bundle itself was read, regardless of packages and
-        /// frameworks.
+        /// Whether all source text of the bundle itself was read and understood, regardless of
+        /// packages and frameworks.
         public var isOwnComplete: Bool
+        /// What packages and frameworks may do that were not read.
+        public var unread: ModuleUses
         /// The handlers of pushes that leave something to code which was not followed.
         public var openHandlers: [OpenHandler] = []
         /// Whether the code that the system runs at launch is among the source text. Otherwise a
@@ -134,14 +133,20 @@ extension AppFacts {
             }
         }
 
-        /// Creates observations. If everything was read, so was the bundle's own text.
+        /// Creates observations.
         public init(
-            _ observations: [SourceObservation], isComplete: Bool = true,
-            isOwnComplete: Bool = false
+            _ observations: [SourceObservation], isOwnComplete: Bool = true,
+            unread: ModuleUses = []
         ) {
             self.observations = observations
-            self.isComplete = isComplete
-            self.isOwnComplete = isComplete || isOwnComplete
+            self.isOwnComplete = isOwnComplete
+            self.unread = unread
+        }
+
+        /// Whether all source text was read and understood that may do one of some things.
+        /// Otherwise the absence of an observation of it has no meaning.
+        public func isComplete(of uses: ModuleUses) -> Bool {
+            isOwnComplete && unread.isDisjoint(with: uses)
         }
     }
 }
@@ -204,9 +209,10 @@ extension AppFacts.Bundle {
         }
     }
 
-    /// Whether all source text was read and there is no such observation.
-    func lacks(_ isMeant: (SourceObservation.Subject) -> Bool) -> Bool {
-        guard let sources, sources.isComplete else { return false }
+    /// Whether all source text was read that may do one of some things, and there is no such
+    /// observation.
+    func lacks(_ uses: ModuleUses, _ isMeant: (SourceObservation.Subject) -> Bool) -> Bool {
+        guard let sources, sources.isComplete(of: uses) else { return false }
         return !sources.observations.contains { isMeant($0.subject) }
     }
 

@@ -20,12 +20,19 @@ public struct AppRule: Sendable, Identifiable {
     public let fix: String
     /// Whether the rule reports the absence of something: it is skipped if not all source text of a
     /// target was read.
-    public var needsAllSources: Bool {
-        [
-            "CF002", "CF008", "CF009", "CF011", "CF014", "CF019", "CF030", "CF045", "CF046",
-            "CF052", "CF054", "CF057",
-        ]
-        .contains(id.rawValue)
+    public var needsAllSources: Bool { !uses.isEmpty }
+    /// What must not be in modules that were not read, if the rule reports that something is
+    /// nowhere.
+    public var uses: ModuleUses {
+        switch id.rawValue {
+        case "CF002", "CF054": .pushes
+        case "CF008", "CF009", "CF011", "CF014": .calls
+        case "CF019", "CF052", "CF057": .tasks
+        case "CF030": .features
+        case "CF045": .time
+        case "CF046": .transfers
+        default: []
+        }
     }
     /// Whether the rule reads Info.plist: it is skipped if the file is not known.
     public var needsInfo: Bool {

@@ -19,7 +19,7 @@ extension AppRules {
         ) { facts, findings in
             // If nothing in the app can report a call, rule CF009 covers it, or no push comes.
             func other(_ bundle: AppFacts.Bundle) -> RuleID? {
-                bundle.lacks { $0 == .callInterface } && !mayBeRegisteredElsewhere(bundle)
+                bundle.lacks(.calls) { $0 == .callInterface } && !mayBeRegisteredElsewhere(bundle)
                     ? "CF009" : nil
             }
             faults(facts, &findings, .voipPathWithoutReport, isSaidBy: other)
@@ -291,7 +291,7 @@ extension AppRules {
                 let hopeless = Set(
                     app.observations.filter { $0.subject == .fault(.sessionWithoutDelegate) }
                         .map(\.place.file))
-                guard app.lacks({ $0 == .backgroundSessionEvents }),
+                guard app.lacks(.transfers, { $0 == .backgroundSessionEvents }),
                     let session = app.observations.first(where: {
                         $0.subject == .backgroundSession && !hopeless.contains($0.place.file)
                     })
@@ -372,7 +372,7 @@ extension AppRules {
         for bundle in facts.bundles {
             var told: Set<AppPlace> = []
             let begins = bundle.observations.filter { $0.subject == .backgroundAssertion }
-            let isNeverEnded = bundle.lacks { $0 == .backgroundAssertionEnd }
+            let isNeverEnded = bundle.lacks(.time) { $0 == .backgroundAssertionEnd }
             if isNeverEnded, let begin = begins.first {
                 findings.suspect(bundle, at: begin.place, "nothing calls endBackgroundTask")
                 told.insert(begin.place)

@@ -32,7 +32,8 @@ extension AppRules {
                             listed, of: app, sends: facts.pushes(to: app), &findings)
                         continue
                     }
-                    guard !mode.featureNames.isEmpty, app.lacks({ $0 == .feature(mode) }) else {
+                    guard !mode.featureNames.isEmpty, app.lacks(.features, { $0 == .feature(mode) })
+                    else {
                         continue
                     }
                     findings.report(

@@ -64,8 +64,8 @@ extension AppRules {
                 $0.subject == .remoteNotificationHandler(inSceneDelegate: false) && !$0.isShared
                     && app.builds($0)
             }
-            guard let handler, app.mode(.remoteNotification) != nil, app.lacks(\.isRegistration),
-                app.lacks({
+            guard let handler, app.mode(.remoteNotification) != nil, app.lacks(.pushes, \.isRegistration),
+                app.lacks(.pushes, {
                     [.pushPlugin, .pluginHost, .cloudSync, .foreignModule].contains($0)
                 })
             else { continue }

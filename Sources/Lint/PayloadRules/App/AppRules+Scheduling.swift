@@ -90,7 +90,7 @@ extension AppRules {
 
     /// Reports requests for tasks that no code registers, the first for each.
     private static func unregisteredTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
-        for app in facts.apps where app.hasBackgroundTasks && app.sources?.isComplete == true {
+        for app in facts.apps where app.hasBackgroundTasks && app.sources?.isComplete(of: .tasks) == true {
             guard app.sources?.knowsRegistrations == true else { continue }
             var known: Set<String> = []
             var uncalled: Set<String> = []
@@ -127,7 +127,7 @@ extension AppRules {
     /// Reports handlers that are never called, the first of an app. A request in a file of another
     /// target leaves open what is asked for.
     private static func unrequestedTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
-        for app in facts.apps where app.hasBackgroundTasks && app.sources?.isComplete == true {
+        for app in facts.apps where app.hasBackgroundTasks && app.sources?.isComplete(of: .tasks) == true {
             var message: String?
             var requested: Set<String> = []
             var isTold = false
@@ -162,7 +162,7 @@ extension AppRules {
     private static func endedFetch(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps where app.role == .app && app.mode(.fetch) != nil && !endsFetch(app) {
             guard let handler = app.own(.legacyFetch),
-                app.lacks({ $0 == .fetchInterval || $0 == .legacyFetchCall })
+                app.lacks(.tasks, { $0 == .fetchInterval || $0 == .legacyFetchCall })
             else { continue }
             findings.suspect(
                 app, at: handler.place,
@@ -246,7 +246,7 @@ extension AppRules {
     private static func modesWithoutWork(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps where app.hasBackgroundTasks {
             if let mode = app.mode(.fetch),
-                app.lacks({ $0 == .backgroundWork(.appRefresh) || $0 == .legacyFetch })
+                app.lacks(.tasks, { $0 == .backgroundWork(.appRefresh) || $0 == .legacyFetch })
             {
                 findings.suspect(
                     app, at: mode.place,
@@ -266,7 +266,7 @@ extension AppRules {
                         Store Connect refuses the app, or remove the mode.
                         """)
             } else if let mode = app.mode(.processing),
-                app.lacks({
+                app.lacks(.tasks, {
                     // Apple does not document whether continued processing requires the mode.
                     $0 == .backgroundWork(.processing) || $0 == .backgroundWork(.healthResearch)
                         || $0 == .backgroundWork(.continued)

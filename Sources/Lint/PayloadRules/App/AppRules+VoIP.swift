@@ -47,7 +47,7 @@ extension AppRules {
             for bundle in facts.bundles where bundle.platform == .iOS {
                 guard let target = bundle.deploymentTarget, target.value >= SystemVersion(26, 4),
                     bundle.shows(\.isVoIPHandler),
-                    bundle.lacks({ $0 == .voipHandler(takesMetadata: true) })
+                    bundle.lacks(.calls, { $0 == .voipHandler(takesMetadata: true) })
                 else { continue }
                 let old = bundle.observations.first { $0.subject.isVoIPHandler }
                 findings.report(bundle, at: old?.place ?? target.place)
@@ -63,7 +63,7 @@ extension AppRules {
             fix: "Switch CallKit and VoIP registration off by storefront, and send alerts there."
         ) { facts, findings in
             guard facts.storefronts.contains("CHN") else { return }
-            for bundle in facts.bundles where bundle.lacks({ $0 == .regionSwitch }) {
+            for bundle in facts.bundles where bundle.lacks(.calls, { $0 == .regionSwitch }) {
                 guard let use = bundle.observations.first(where: { $0.subject == .callInterface })
                 else { continue }
                 findings.suspect(bundle, at: use.place)
@@ -123,7 +123,7 @@ extension AppRules {
                 $0.subject.isVoIPRegistration && !$0.isUncalled && app.builds($0)
             }
             if let mode = app.mode(.voip) {
-                if registration == nil, app.platform != .watchOS, app.sources?.isComplete == true,
+                if registration == nil, app.platform != .watchOS, app.sources?.isComplete(of: .calls) == true,
                     let dead = app.observations.first(where: {
                         $0.subject.isVoIPRegistration && !$0.isShared && app.builds($0)
                     })
@@ -137,13 +137,13 @@ extension AppRules {
                 }
                 // An app that makes calls without pushes needs the mode for CallKit.
                 let isPushedTo = facts.sends(.voip, to: app)
-                guard app.platform != .watchOS, app.lacks(\.isVoIPRegistration) else { continue }
+                guard app.platform != .watchOS, app.lacks(.calls, \.isVoIPRegistration) else { continue }
                 let registry = app.observations.first {
                     $0.subject == .pushRegistry && !$0.isUncalled && app.builds($0)
                 }
                 // The registry's own finding says so.
                 if app.own(.fault(.pushRegistryWithoutTypes)) != nil { continue }
-                if let registry, app.lacks({ $0 == .otherPushTypes }) {
+                if let registry, app.lacks(.calls, { $0 == .otherPushTypes }) {
                     findings.suspect(
                         app, at: registry.place,
                         "a PKPushRegistry is made, and nothing sets its desiredPushTypes: no "
@@ -151,7 +151,7 @@ extension AppRules {
                         fix: "Set them to VoIP, behind the registry's delegate.")
                     continue
                 }
-                guard isPushedTo || app.lacks({ $0 == .callInterface }) else { continue }
+                guard isPushedTo || app.lacks(.calls, { $0 == .callInterface }) else { continue }
                 findings.suspect(
                     app, at: mode.place,
                     "UIBackgroundModes has `voip`, and no source text registers for VoIP pushes")
@@ -162,7 +162,7 @@ extension AppRules {
                         app, at: misspelt?.place ?? place,
                         "the server sends VoIP pushes, and UIBackgroundModes lacks `voip`",
                         fix: "Add `voip` to UIBackgroundModes.")
-                    if app.platform != .watchOS, app.lacks(\.isVoIPRegistration) {
+                    if app.platform != .watchOS, app.lacks(.calls, \.isVoIPRegistration) {
                         findings.suspect(
                             app, at: place,
                             "the server sends VoIP pushes, and no source text registers for them",
@@ -188,7 +188,7 @@ extension AppRules {
             let start = bundle.observations.first {
                 $0.subject.isVoIPRegistration && !$0.isUncalled || $0.subject.isVoIPHandler
             }
-            if let start, bundle.lacks({ $0 == .callInterface }) {
+            if let start, bundle.lacks(.calls, { $0 == .callInterface }) {
                 findings.suspect(
                     bundle, at: start.place,
                     "VoIP pushes are taken, and neither CallKit nor LiveCommunicationKit is used")

@@ -23,7 +23,7 @@ extension AppRules {
             let deaf = reportDeafHandlers(facts, &findings)
             for app in facts.apps where !deaf.contains(app.name) {
                 guard app.platform != .macOS, let mode = app.mode(.remoteNotification),
-                    app.lacks(\.isHandler) || hasOldHandlerOnly(app), !syncsWithCloud(app),
+                    app.lacks(.pushes, \.isHandler) || hasOldHandlerOnly(app), !syncsWithCloud(app),
                     !app.shows({ $0 == .pushPlugin })
                 else { continue }
                 findings.suspect(app, at: mode.place)
@@ -166,7 +166,7 @@ extension AppRules {
 
     private static func lateWork(_ facts: AppFacts, _ findings: inout AppFindings) {
         workInScenes(facts, &findings)
-        for bundle in facts.bundles where bundle.lacks({ $0 == .otherPushTypes }) {
+        for bundle in facts.bundles where bundle.lacks(.calls, { $0 == .otherPushTypes }) {
             let registrations = bundle.observations.filter {
                 $0.subject.isVoIPRegistration && !$0.isUncalled && bundle.mayRun($0)
             }

@@ -69,8 +69,7 @@ extension AppFacts {
     static func ownText(_ facts: AppFacts) -> AppFacts {
         var facts = facts
         for index in facts.bundles.indices {
-            facts.bundles[index].sources?.isComplete = false
-            facts.bundles[index].sources?.isOwnComplete = true
+            facts.bundles[index].sources?.unread = .all
         }
         return facts
     }
@@ -117,7 +116,7 @@ extension AppFacts.Bundle {
                         subject,
                         at: AppPlace(file: name + ".swift", line: index + 1, offset: index))
                 }
-                return AppFacts.Sources(observations, isComplete: isComplete)
+                return AppFacts.Sources(observations, isOwnComplete: isComplete)
             })
     }
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a package or a framework may do for an app, as far as rules ask for it.
+public struct ModuleUses: OptionSet, Hashable, Sendable {
+    /// The bits of the options.
+    public let rawValue: UInt8
+
+    /// Creates a set from its bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// It uses PushKit, CallKit or LiveCommunicationKit.
+    public static let calls = ModuleUses(rawValue: 1)
+    /// It registers for remote notifications or handles them, also in place of the app delegate.
+    public static let pushes = ModuleUses(rawValue: 2)
+    /// It has background tasks, or fetches in the background.
+    public static let tasks = ModuleUses(rawValue: 4)
+    /// It has background sessions of its own, or handles the events of sessions.
+    public static let transfers = ModuleUses(rawValue: 8)
+    /// It asks for time in the background.
+    public static let time = ModuleUses(rawValue: 16)
+    /// It has what other background modes are for, such as audio or locations.
+    public static let features = ModuleUses(rawValue: 32)
+    /// Nothing is known of it.
+    public static let all: ModuleUses = [.calls, .pushes, .tasks, .transfers, .time, .features]
+}
