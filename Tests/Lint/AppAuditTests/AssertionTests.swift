@@ -78,4 +78,64 @@ struct AssertionTests: SourceFaultSuite {
             Self.faults(in: "id = UIApplication.shared.beginBackgroundTask { \(end) }")
                 .contains(.assertionEndedInvalid))
     }
+
+    // MARK: Blocks
+
+    private static func isCaptured(_ body: String) -> Bool {
+        faults("@implementation A\n- (void)f {\n\(body)\n}\n@end", "a.m")
+            .contains(.assertionEndedInvalid)
+    }
+
+    private static let endInC = "[app endBackgroundTask:task];"
+    private static let variable = "UIBackgroundTaskIdentifier task"
+    private static let begin = "[app beginBackgroundTaskWithExpirationHandler:^{ BODY }];"
+
+    @Test("a block that has the identifier from before")
+    func captured() {
+        let ends = Self.begin.replacing("BODY", with: Self.endInC)
+        #expect(Self.isCaptured("\(Self.variable) = \(ends)"))
+        #expect(Self.isCaptured("\(Self.variable) = UIBackgroundTaskInvalid;\ntask = \(ends)"))
+        #expect(
+            Self.isCaptured(
+                "\(Self.variable) = UIBackgroundTaskInvalid;\nvoid (^end)(void) = ^{ "
+                    + "\(Self.endInC) };\ntask = "
+                    + Self.begin.replacing("BODY", with: "end();") + "\n[self run:end];"))
+    }
+
+    @Test("a block that has the identifier itself")
+    func capturedLater() {
+        let ends = Self.begin.replacing("BODY", with: Self.endInC)
+        for body in [
+            "__block \(Self.variable) = \(ends)", "static \(Self.variable);\ntask = \(ends)",
+            "self.task = \(ends)", "_task = \(ends)",
+            "__block \(Self.variable);\ntask = \(ends)",
+            "\(Self.variable) = \(Self.begin.replacing("BODY", with: "[self stop];"))\n"
+                + "dispatch_async(q, ^{ \(Self.endInC) });",
+            "dispatch_async(q, ^{\n__block \(Self.variable) = \(ends)\n});",
+        ] {
+            #expect(!Self.isCaptured(body), "\(body)")
+        }
+    }
+
+    // MARK: Renewal
+
+    @Test("an expiration handler that begins time again")
+    func renewed() {
+        func isRenewed(_ handler: String, _ more: String = "") -> Bool {
+            Self.faults(
+                "class A {\nfunc stay() {\nend()\ntask = UIApplication.shared.beginBackgroundTask "
+                    + "{ \(handler) }\n}\n\(more)\nfunc end() {\n"
+                    + "UIApplication.shared.endBackgroundTask(task)\ntask = .invalid\n}\n}"
+            ).contains(.assertionRenewed)
+        }
+        #expect(isRenewed("self.stay()"))
+        #expect(isRenewed("[weak self] in\nself?.end()\nself?.stay()"))
+        #expect(isRenewed("task = UIApplication.shared.beginBackgroundTask { self.end() }"))
+        #expect(!isRenewed("self.end()"))
+        #expect(!isRenewed("self.end()\nqueue.async { self.stay() }"))
+        #expect(!isRenewed("self.end()\nself.next()", "func next() { later { self.stay() } }"))
+        #expect(
+            !isRenewed(
+                "self.end()\nif UIApplication.shared.applicationState == .active { self.stay() }"))
+    }
 }

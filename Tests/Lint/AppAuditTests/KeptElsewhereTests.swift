@@ -70,8 +70,15 @@ struct KeptElsewhereTests {
             + "Loads.shared.done = completionHandler"
         #expect(try Self.isToldInSwift(guarded))
         #expect(try !Self.isToldInSwift(guarded, end: "done?()"))
-        let local = "let loads = make()\nloads.done = completionHandler"
-        #expect(try !Self.isToldInSwift(local))
+        let local = "let loads = Loads.shared\nloads.done = completionHandler\nloads.start()"
+        #expect(try Self.isToldInSwift(local))
+        #expect(try !Self.isToldInSwift(local, end: "done?()"))
+        for unknown in [
+            "let loads = make()", "var loads = Loads.shared\nloads = other",
+            "let loads = Loads.shared.next",
+        ] {
+            #expect(try !Self.isToldInSwift(unknown + "\nloads.done = completionHandler"))
+        }
     }
 
     @Test(

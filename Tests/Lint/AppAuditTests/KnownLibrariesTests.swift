@@ -260,5 +260,36 @@ struct KnownLibrariesTests {
         #expect(KnownLibraries.uses(ofProduct: nil, of: "https://github.com/apple") == .all)
         let other = KnownLibraries.uses(of: "Alamofire", from: "https://github.com/me/Alamofire")
         #expect(other == .all)
+        let firebase = "https://github.com/firebase/firebase-ios-sdk.git"
+        #expect(KnownLibraries.uses(ofProduct: "FirebaseFirestore", of: firebase) == [])
+        let messaging = KnownLibraries.uses(ofProduct: "FirebaseMessaging", of: firebase)
+        #expect(messaging == [.pushes, .transfers, .time])
+        #expect(KnownLibraries.uses(ofProduct: "FirebaseNext", of: firebase) == .all)
+        #expect(KnownLibraries.uses(ofProduct: nil, of: firebase).contains(.pushes))
+        #expect(KnownLibraries.uses(of: "Firebase/Firestore") == [])
+        #expect(KnownLibraries.uses(of: "Firebase/Next").contains(.pushes))
+        #expect(KnownLibraries.uses(of: "GoogleUtilities/Environment") == [])
+        #expect(KnownLibraries.uses(of: "GoogleUtilities").contains(.transfers))
+    }
+
+    @Test("rules about what a known library does not do are judged")
+    func partlyKnown() throws {
+        func audit(_ pods: String) throws -> (found: Bool, open: Set<RuleID>) {
+            let folder = try TestFolder()
+            try AuditScopeTests.write(
+                folder, "App", settings: "INFOPLIST_KEY_UIBackgroundModes = \"voip\";",
+                source: "class A: UIResponder, UIApplicationDelegate {}")
+            try folder.write("target 'App' do\n\(pods)\nend", to: "App/Podfile")
+            let report = try Audit(paths: [folder.path]).report()
+            let found = report.findings.contains { $0.diagnostic.rule == "CF008" }
+            return (found, Set(report.unjudged.flatMap(\.rules)))
+        }
+        let pushes = try audit("  pod 'Firebase/Messaging'\n  pod 'Alamofire'")
+        #expect(pushes.found && pushes.open.contains("CF054") && pushes.open.contains("CF046"))
+        #expect(!pushes.open.contains("CF008") && !pushes.open.contains("CF052"))
+        let read = try audit("  pod 'Firebase/Firestore'")
+        #expect(read.found && read.open == [])
+        let unknown = try audit("  pod 'Firebase/Messaging'\n  pod 'TwilioVoice'")
+        #expect(!unknown.found && unknown.open.contains("CF008"))
     }
 }

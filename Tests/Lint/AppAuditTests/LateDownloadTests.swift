@@ -20,6 +20,10 @@ struct LateDownloadTests: SourceFaultSuite {
         "Swift uses the file later",
         arguments: [
             "DispatchQueue.main.async { try? fm.moveItem(at: location, to: target) }",
+            "DispatchQueue.main.async { self.handler(location) }",
+            "DispatchQueue.main.async { self.onLoad?(task, location) }",
+            "DispatchQueue.main.async { task(at: location) }",
+            "queue.async { [library] in\ndo {\ntry library.keep(location, as: id)\n} catch {}\n}",
             "DispatchQueue.main.async(execute: { try? fm.moveItem(at: location, to: target) })",
             "queue.async {\nguard let d = try? Data(contentsOf: location) else { return }\n"
                 + "self.show(d)\n}",
@@ -46,13 +50,13 @@ struct LateDownloadTests: SourceFaultSuite {
                 + "s.signal() }\ns.wait()",
             "DispatchQueue.main.async { print(location) }",
             "DispatchQueue.main.async { self.show(location.lastPathComponent) }",
-            "DispatchQueue.main.async { self.handler(location) }",
+            "DispatchQueue.main.async { logger.info(\"loaded\", location) }",
+            "DispatchQueue.main.async { self.log.debug(location) }",
             "let location = keep(location)\n"
                 + "DispatchQueue.main.async { try? fm.moveItem(at: location, to: target) }",
             "files.forEach { try? fm.moveItem(at: location, to: $0) }",
             "coordinator.coordinate(readingItemAt: location) { url in read(url) }",
             "DispatchQueue.main.async { try? fm.moveItem(at: other, to: target) }",
-            "DispatchQueue.main.async { task(at: location) }",
             "run { try? fm.moveItem(at: location, to: target) }",
             "DispatchQueue.main.async { show(1) }",
         ])
@@ -91,6 +95,9 @@ struct LateDownloadTests: SourceFaultSuite {
         #expect(
             Self.isFoundInC(
                 "dispatch_async(q, ^{ [fm moveItemAtPath:[location path] toPath:p error:nil]; });"))
+        #expect(Self.isFoundInC("dispatch_async(q, ^{ [self take:location]; });"))
+        #expect(
+            Self.isFoundInC("dispatch_async(q, ^{ [self.delegate loader:self got:location]; });"))
         for body in [
             move, "dispatch_sync(q, ^{ \(move) });", "[self run:^{ \(move) }];",
             "dispatch_async(q, ^{ \(move) });\ndispatch_semaphore_wait(s, DISPATCH_TIME_FOREVER);",
@@ -98,7 +105,8 @@ struct LateDownloadTests: SourceFaultSuite {
             "NSData *d = [NSData dataWithContentsOfURL:location];\n"
                 + "dispatch_async(q, ^{ [self show:d]; });",
             "dispatch_async(q, ^{ NSLog(@\"%@\", location); });",
-            "dispatch_async(q, ^{ [self take:location]; });",
+            "dispatch_async(q, ^{ [self.logger log:location]; });",
+            "dispatch_async(q, ^{ [self show:location.lastPathComponent]; });",
             "\(move)\ndispatch_async(q, ^{ [fm moveItemAtURL:target toURL:location error:nil]; });",
         ] {
             #expect(!Self.isFoundInC(body), "\(body)")

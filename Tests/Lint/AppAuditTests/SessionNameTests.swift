@@ -25,15 +25,40 @@ struct SessionNameTests: SourceFaultSuite {
                 "Self.name",
                 "static let name = UUID().uuidString\nfunc f(_ i: String) -> Bool "
                     + "{ i == Self.name }"),
+            session(
+                "D.name",
+                "static let name = UUID().uuidString\nfunc f(_ name: String) {\nlet n = name\n}\n"
+                    + "func g() { guard let name = session.configuration.identifier else { return"
+                    + " }\nend(name)\n}"),
         ])
     func anew(source: String) {
         #expect(Self.faults(source).contains(.sessionOfNewName), "\(source)")
+    }
+
+    @Test("another one in each launch, in Objective-C")
+    func anewInObjectiveC() {
+        func isAnew(_ name: String) -> Bool {
+            Self.faults(
+                "@implementation D\n- (void)f {\nself.c = [NSURLSessionConfiguration "
+                    + "backgroundSessionConfigurationWithIdentifier:\(name)];\n}\n@end", "D.m"
+            ).contains(.sessionOfNewName)
+        }
+        #expect(isAnew("[NSUUID UUID].UUIDString"))
+        #expect(isAnew("NSUUID.UUID.UUIDString"))
+        #expect(isAnew("[Base stringByAppendingFormat:@\".%@\", NSUUID.UUID.UUIDString]"))
+        #expect(isAnew("[@\"a.\" stringByAppendingString:[[NSUUID UUID] UUIDString]]"))
+        #expect(!isAnew("[self stored:NSUUID.UUID.UUIDString]"))
+        #expect(!isAnew("[Base stringByAppendingString:@\".b\"]"))
     }
 
     @Test(
         "the same, or one that something keeps",
         arguments: [
             session("\"a.b\""), session("name", "static let name = \"a.b\""),
+            session("D.name", "static let name = UUID().uuidString\nfunc f() { store(D.name) }"),
+            session(
+                "D.name", "static let name = UUID().uuidString\nstatic func f() { store(name) }"),
+            session("D.name", "let name = UUID().uuidString\nfunc f() { store(D.name) }"),
             session("stored ?? UUID().uuidString"),
             session("name", "let name = stored ?? UUID().uuidString"),
             session(

@@ -112,4 +112,51 @@ struct TokenTextTests {
         #expect(
             Self.objectiveC(bytes + "for (;;) { [hex appendFormat:@\"%02x\", b[i]]; }") == [])
     }
+
+    private static func describes(_ source: String, _ path: String = "a.swift") -> Bool {
+        let text = SourceText(Array(source.utf8), path: path)
+        return SourceReader.observations(in: text, SourceConstants())
+            .contains { $0.subject == .describedDeviceToken }
+    }
+
+    @Test(
+        "a description whose signs are taken off",
+        arguments: [
+            "func text(_ token: Data) -> String {\nreturn (token as NSData).description\n"
+                + ".trimmingCharacters(in: CharacterSet(charactersIn: \"<>\"))\n"
+                + ".replacingOccurrences(of: \" \", with: \"\")\n}",
+            "init() { tokens.map { data in\nvar t = data.description\n"
+                + "t = t.replacingOccurrences(of: \"<\", with: \"\")\n"
+                + "t = t.replacingOccurrences(of: \">\", with: \"\")\n"
+                + "return t.replacingOccurrences(of: \" \", with: \"\") } }",
+        ])
+    func cutDescriptions(source: String) { #expect(Self.describes(source)) }
+
+    @Test("a description whose signs are taken off, in Objective-C")
+    func cutInObjectiveC() {
+        let source =
+            "@implementation T\n- (NSString *)textOf:(NSData *)token {\n"
+            + "NSString *t = [token description];\nt = [t stringByTrimmingCharactersInSet:"
+            + "[NSCharacterSet characterSetWithCharactersInString:@\"<>\"]];\n"
+            + "return [t stringByReplacingOccurrencesOfString:@\" \" withString:@\"\"];\n}\n@end"
+        #expect(Self.describes(source, "T.m"))
+        #expect(!Self.describes(source.replacing("token", with: "digest"), "T.m"))
+    }
+
+    @Test(
+        "other descriptions",
+        arguments: [
+            "func text(_ digest: Data) -> String {\nreturn (digest as NSData).description\n"
+                + ".trimmingCharacters(in: CharacterSet(charactersIn: \"<>\"))\n"
+                + ".replacingOccurrences(of: \" \", with: \"\")\n}",
+            "func name(_ token: Kind) -> String {\ntoken.description.replacingOccurrences("
+                + "of: \" \", with: \"\")\n}",
+            "func name(_ token: Kind) -> String {\ntoken.description.trimmingCharacters("
+                + "in: CharacterSet(charactersIn: \"<>\"))\n}",
+            "func text(_ token: Data) -> String {\nif #available(iOS 13, *) { return hex(token) }\n"
+                + "return (token as NSData).description\n"
+                + ".trimmingCharacters(in: CharacterSet(charactersIn: \"<>\"))\n"
+                + ".replacingOccurrences(of: \" \", with: \"\")\n}",
+        ])
+    func otherDescriptions(source: String) { #expect(!Self.describes(source)) }
 }

@@ -19,6 +19,20 @@ struct TransferEventsTests: SourceFaultSuite {
         ).map(\.subject)
     }
 
+    @Test("a handler of events in the delegate of a scene, which UIKit does not call")
+    func inSceneDelegate() {
+        let body = Self.events("Shared.done = completionHandler")
+        #expect(Self.subjects(body).contains(.backgroundSessionEvents))
+        for type in ["SceneDelegate: UIResponder", "D: UIResponder, UIWindowSceneDelegate"] {
+            let source = body.replacing("class D", with: "class \(type)")
+            #expect(!Self.subjects(source).contains(.backgroundSessionEvents), "\(type)")
+        }
+        let both = "class SceneDelegate: UIResponder, UIApplicationDelegate, UISceneDelegate"
+        #expect(
+            Self.subjects(body.replacing("class D", with: both))
+                .contains(.backgroundSessionEvents))
+    }
+
     @Test("a handler of events that completes at once")
     func atOnce() {
         let fault = Fault.transferEventsCompletedAtOnce

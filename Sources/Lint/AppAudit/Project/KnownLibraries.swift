@@ -2,18 +2,22 @@
 
 import PayloadRules
 
-/// Widely used libraries whose source text was looked through, so that it counts as read.
+/// Widely used libraries whose source text was looked through, so that it counts as read, or as
+/// read for the rules about what they do not do.
 ///
-/// None of them handles or asks for pushes or calls, registers or requests background tasks,
-/// fetches in the background, has the app delegate's function for events of background sessions, or
-/// exchanges methods of the app delegate; nor do the libraries that they bring along.
+/// Most of them do not handle or ask for pushes or calls, register or request background tasks,
+/// fetch in the background, have the app delegate's function for events of background sessions, or
+/// exchange methods of the app delegate; nor do the libraries that they bring along.
 enum KnownLibraries {
-    /// What a pod of this name may do.
-    static func uses(of pod: String) -> ModuleUses { uses[pod] ?? .all }
+    /// What a pod of this name may do, or one of its parts: `Firebase/Auth`.
+    static func uses(of pod: String) -> ModuleUses {
+        uses[pod] ?? uses[String(pod.prefix { $0 != "/" })] ?? .all
+    }
 
     /// What a pod of this name may do, if the repository at this address is its own.
     static func uses(of pod: String, from address: String) -> ModuleUses {
-        guard let own = repositories[pod], own == repository(address) else { return .all }
+        let own = repositories[String(pod.prefix { $0 != "/" })]
+        guard let own, own == repository(address) else { return .all }
         return uses(of: pod)
     }
 
@@ -51,7 +55,7 @@ enum KnownLibraries {
     /// A package that does nothing has any product, with an empty name.
     private static let packages: [String: [String: ModuleUses]] = rows.reduce(into: [:]) {
         found, row in
-        for name in row.uses.isEmpty ? [""] : row.names {
+        for name in row.holdsAll ? [""] : row.names {
             found[row.repository, default: [:]][name] = row.uses
         }
     }
@@ -61,19 +65,22 @@ enum KnownLibraries {
         let repository: String
         let names: [String]
         let uses: ModuleUses
+        /// Whether the same is true of all that is in the repository.
+        let holdsAll: Bool
     }
 
     private static let rows: [Row] =
         idle.split(separator: "\n").map { line in
             let words = line.split(separator: " ").map(String.init)
             return Row(
-                repository: words[0].lowercased(), names: Array(words.dropFirst(2)), uses: [])
+                repository: words[0].lowercased(), names: Array(words.dropFirst(2)), uses: [],
+                holdsAll: true)
         }
         + others.split(separator: "\n").map { line in
             let words = line.split(separator: " ").map(String.init)
             return Row(
                 repository: words[0].lowercased(), names: Array(words.dropFirst(3)),
-                uses: uses(marked: words[2]))
+                uses: uses(marked: words[2]), holdsAll: false)
         }
 
     /// What the marks of a library stand for.
@@ -86,6 +93,7 @@ enum KnownLibraries {
             case "s": uses.insert(.transfers)
             case "t": uses.insert(.time)
             case "f": uses.insert(.features)
+            case "-": break
             default: uses.formUnion(.all)
             }
         }
@@ -97,11 +105,14 @@ enum KnownLibraries {
     /// there is none. Of Flutter's engine it was the base class of app delegates alone.
     private static let idle = """
         1024jp/GzipSwift 6.1.0 GzipSwift
+        abseil/abseil-cpp 0.20200225.0 abseil
         AFNetworking/AFNetworking 4.0.1 AFNetworking
         airbnb/lottie-ios 4.6.1 lottie-ios
         Alamofire/Alamofire 5.12.0 Alamofire
+        alibaba/HandyJSON 5.0.4-beta HandyJSON
         AliSoftware/OHHTTPStubs 9.1.0 OHHTTPStubs
         AliSoftware/Reusable 4.1.2 Reusable
+        apollographql/apollo-ios 2.4.0 Apollo
         apple/swift-algorithms 1.2.0
         apple/swift-argument-parser 1.8.2
         apple/swift-asn1 1.7.0
@@ -119,6 +130,7 @@ enum KnownLibraries {
         AssistoLab/DropDown 2.3.13 DropDown
         auth0/JWTDecode.swift 4.0.0 JWTDecode
         Baseflow/flutter-permission-handler adaa811 permission_handler_apple
+        bugsnag/bugsnag-cocoa 6.37.0 Bugsnag BugsnagNetworkRequestPlugin
         cbpowell/MarqueeLabel 4.5.3 MarqueeLabel
         ccgus/fmdb 2.7.12 FMDB
         cezheng/Fuzi 3.1.3 Fuzi
@@ -136,6 +148,7 @@ enum KnownLibraries {
         erikdoe/ocmock 3.9.4 OCMock
         evgenyneu/keychain-swift 24.0.0 KeychainSwift
         facebookincubator/SocketRocket 0.7.1 SocketRocket
+        Flipboard/FLAnimatedImage 1.0.17 FLAnimatedImage
         flutter/engine 0024430 Flutter FlutterMacOS
         flutter/packages 6bb3423 path_provider_foundation shared_preferences_foundation
         flutter/packages 6bb3423 url_launcher_ios image_picker_ios webview_flutter_wkwebview
@@ -144,10 +157,16 @@ enum KnownLibraries {
         fluttercommunity/plus_plugins 13e1704 package_info_plus device_info_plus connectivity_plus
         fluttercommunity/plus_plugins 13e1704 share_plus battery_plus sensors_plus
         fluttercommunity/wakelock_plus 196dc93 wakelock_plus
+        getsentry/sentry-cocoa c34c99b Sentry SentryPrivate SentrySwiftUI
         gonzalezreal/NetworkImage 6.0.1
         gonzalezreal/swift-markdown-ui 2.4.1
+        google/app-check 3c6d658 AppCheckCore
+        google/boringssl 0.0.7 BoringSSL-GRPC
+        google/interop-ios-for-google-sdks 101.0.0 RecaptchaInterop
+        google/leveldb 78a352f leveldb-library
         google/promises 2.4.1 PromisesObjC PromisesSwift
         groue/GRDB.swift 7.8.0 GRDB.swift
+        grpc/grpc 1.28.2 gRPC-C++ gRPC-Core
         hackiftekhar/IQKeyboardCore 1.0.8 IQKeyboardCore
         hackiftekhar/IQKeyboardManager 8.0.2 IQKeyboardManager IQKeyboardManagerSwift
         hackiftekhar/IQKeyboardNotification 1.0.7 IQKeyboardNotification
@@ -158,7 +177,10 @@ enum KnownLibraries {
         hackiftekhar/IQTextView 1.0.5 IQTextView
         huri000/SwiftEntryKit 2.0.0 SwiftEntryKit
         ibireme/YYModel 1.0.4 YYModel
+        Instagram/IGListKit e3facbe IGListKit IGListDiffKit IGListSwiftKit
         iwasrobbed/Down 0.11.0 Down
+        iziz/libPhoneNumber-iOS 1.3.0 libPhoneNumber-iOS libPhoneNumberGeocoding
+        iziz/libPhoneNumber-iOS 1.3.0 libPhoneNumberShortNumber
         jdg/MBProgressHUD 1.1.0 MBProgressHUD
         JonasGessner/JGProgressHUD 2.2.0 JGProgressHUD
         jonbhanson/flutter_native_splash 2.4.7 flutter_native_splash
@@ -176,11 +198,13 @@ enum KnownLibraries {
         MaikuB/flutter_local_notifications 46133c8 flutter_local_notifications
         malcommac/SwiftDate 7.0.0 SwiftDate
         markiv/SwiftUI-Shimmer 1.4.3 SwiftUI-Shimmer
+        marmelroy/PhoneNumberKit 4.2.11 PhoneNumberKit
         marmelroy/Zip 2.1.2 Zip
         MessageKit/MessageKit 5.0.0 MessageKit
         miguelpruivo/flutter_file_picker 12.0.0 file_picker file_picker_darwin
         Moya/Moya 15.0.3 Moya
         mxcl/PromiseKit 8.2.0 PromiseKit
+        nanopb/nanopb d21fa50 nanopb
         nathantannar4/InputBarAccessoryView 7.0.6 InputBarAccessoryView
         nicklockwood/FXPageControl 1.6 FXPageControl
         ninjaprox/NVActivityIndicatorView 5.2.0 NVActivityIndicatorView
@@ -204,12 +228,14 @@ enum KnownLibraries {
         Quick/Quick 7.6.2 Quick
         ra1028/DifferenceKit 1.3.0 DifferenceKit
         raspu/Highlightr 2.3.0 Highlightr
+        ReactiveCocoa/ReactiveObjC 1af6617 ReactiveObjC
         ReactiveCocoa/ReactiveSwift 7.2.1 ReactiveSwift
         ReactiveX/RxSwift 6.10.2 RxSwift RxCocoa RxRelay RxBlocking RxTest
         realm/realm-swift 10.54.6 Realm RealmSwift
         RNCryptor/RNCryptor 5.1.0 RNCryptor
         robbiehanson/CocoaAsyncSocket 7.6.5 CocoaAsyncSocket
         robbiehanson/KissXML 5.3.3 KissXML
+        robbiehanson/XMPPFramework 7d4dd1f XMPPFramework
         RxSwiftCommunity/RxDataSources 5.0.2 Differentiator RxDataSources
         scalessec/Toast-Swift 5.1.1 Toast-Swift
         scenee/FloatingPanel 3.2.2 FloatingPanel
@@ -227,6 +253,7 @@ enum KnownLibraries {
         socketio/socket.io-client-swift 16.1.1 Socket.IO-Client-Swift
         soffes/SAMKeychain 1.5.3 SAMKeychain
         stephencelis/SQLite.swift 0.16.0 SQLite.swift
+        supabase/supabase-swift 52eec30
         SVProgressHUD/SVProgressHUD 2.3.1 SVProgressHUD
         SwiftKickMobile/SwiftMessages 10.0.2 SwiftMessages
         SwiftyBeaver/SwiftyBeaver 2.1.1 SwiftyBeaver
@@ -249,10 +276,58 @@ enum KnownLibraries {
         ZipArchive/ZipArchive 2.6.0 SSZipArchive
         """
 
-    /// The same of libraries that do one of these things, with marks in front of the pods and
-    /// products: `p` registers for pushes or handles them, `b` has background tasks or fetches, `s`
-    /// has background sessions or their events, `t` asks for time, `f` has the features of other
-    /// modes.
+    /// The same of libraries of which some do one of these things, with marks in front of the pods
+    /// and products, for what they bring along too: `p` registers for pushes or handles them, `b`
+    /// has background tasks or fetches, `s` has background sessions or their events, `t` asks for
+    /// time, `f` has the features of other modes, `c` is for calls, `-` does nothing.
+    ///
+    /// Of the binaries for analytics, the frameworks were looked at that their specifications link:
+    /// none is for calls or background tasks.
     private static let others = """
+        facebook/facebook-ios-sdk c00e9e0 t FBSDKCoreKit FBSDKLoginKit FBSDKShareKit
+        facebook/facebook-ios-sdk c00e9e0 t FacebookCore FacebookLogin FacebookShare
+        facebook/facebook-ios-sdk c00e9e0 - FBAEMKit FBSDKCoreKit_Basics FacebookAEM FacebookBasics
+        firebase/firebase-ios-sdk 12.19.0 pst Firebase/Auth Firebase/Messaging Firebase/Storage
+        firebase/firebase-ios-sdk 12.19.0 pst FirebaseAuth FirebaseMessaging FirebaseStorage
+        firebase/firebase-ios-sdk 12.19.0 ps FirebaseAppDistribution FirebaseInstanceID
+        firebase/firebase-ios-sdk 12.19.0 st Firebase/Functions FirebaseFunctions
+        firebase/firebase-ios-sdk 12.19.0 t Firebase/Crashlytics Firebase/Database
+        firebase/firebase-ios-sdk 12.19.0 t Firebase/Performance
+        firebase/firebase-ios-sdk 12.19.0 t FirebaseCrashlytics FirebaseDatabase FirebasePerformance
+        firebase/firebase-ios-sdk 12.19.0 t FirebaseSessions
+        firebase/firebase-ios-sdk 10.29.0 t FirebaseDatabaseSwift
+        firebase/firebase-ios-sdk 10.29.0 - FirebaseFirestoreSwift FirebaseRemoteConfigSwift
+        firebase/firebase-ios-sdk 12.19.0 - Firebase/CoreOnly Firebase/Firestore
+        firebase/firebase-ios-sdk 12.19.0 - Firebase/RemoteConfig
+        firebase/firebase-ios-sdk 12.19.0 - FirebaseABTesting FirebaseAI FirebaseAILogic
+        firebase/firebase-ios-sdk 12.19.0 - FirebaseAppCheck
+        firebase/firebase-ios-sdk 12.19.0 - FirebaseAppCheckInterop FirebaseAuthInterop FirebaseCore
+        firebase/firebase-ios-sdk 12.19.0 - FirebaseCoreExtension FirebaseCoreInternal
+        firebase/firebase-ios-sdk 12.19.0 - FirebaseFirestore FirebaseFirestoreInternal
+        firebase/firebase-ios-sdk 12.19.0 - FirebaseInAppMessaging FirebaseInstallations
+        firebase/firebase-ios-sdk 12.19.0 - FirebaseMessagingInterop FirebaseMLModelDownloader
+        firebase/firebase-ios-sdk 12.19.0 - FirebaseRemoteConfig FirebaseRemoteConfigInterop
+        firebase/firebase-ios-sdk 12.19.0 - FirebaseSharedSwift
+        firebase/firebase-ios-sdk 11.15.0 - Firebase/DynamicLinks FirebaseDynamicLinks
+        firebase/firebase-ios-sdk 13.0.0 pstf Firebase Firebase/Analytics Firebase/Core
+        firebase/firebase-ios-sdk 13.0.0 pstf FirebaseAnalytics
+        firebase/firebase-ios-sdk 13.0.0 pstf FirebaseAnalyticsCore FirebaseAnalyticsSwift
+        firebase/firebase-ios-sdk 13.0.0 pstf FirebaseAnalyticsIdentitySupport
+        firebase/firebase-ios-sdk 13.0.0 pstf FirebaseAnalyticsWithoutAdIdSupport
+        firebase/firebase-ios-sdk 13.0.0 pstf GoogleAppMeasurement
+        FLEXTool/FLEX 63a6f58 p FLEX
+        google/GoogleDataTransport 10.1.1 t GoogleDataTransport
+        google/GoogleSignIn-iOS 4d94ec7 st GoogleSignIn GoogleSignInSwift GoogleSignInSwiftSupport
+        google/GoogleUtilities 8.1.2 ps GoogleUtilities GoogleUtilities/AppDelegateSwizzler
+        google/GoogleUtilities 8.1.2 s GoogleUtilities/Network
+        google/GoogleUtilities 8.1.2 - GoogleUtilities/Environment GoogleUtilities/Logger
+        google/GoogleUtilities 8.1.2 - GoogleUtilities/MethodSwizzler GoogleUtilities/NSData+zlib
+        google/GoogleUtilities 8.1.2 - GoogleUtilities/Privacy GoogleUtilities/Reachability
+        google/GoogleUtilities 8.1.2 - GoogleUtilities/UserDefaults
+        google/gtm-session-fetcher 02c6870 st GTMSessionFetcher
+        google/GTMAppAuth 58feec4 st GTMAppAuth
+        ibireme/YYKit 4e1bd1c t YYKit
+        RevenueCat/purchases-ios ff486da t RevenueCat RevenueCatUI
+        swisspol/GCDWebServer c6d118f t GCDWebServer GCDWebServers
         """
 }

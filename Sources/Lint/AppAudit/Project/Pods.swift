@@ -34,8 +34,8 @@ struct Pods {
         names.insert(pod)
         let uses =
             switch source {
-            case nil: KnownLibraries.uses(of: pod)
-            case .git(let address): KnownLibraries.uses(of: pod, from: address)
+            case nil: KnownLibraries.uses(of: String(name))
+            case .git(let address): KnownLibraries.uses(of: String(name), from: address)
             // Flutter puts its engine and its plugins there.
             case .path(let path)
             where path.hasPrefix("Flutter") || path.contains(".symlinks/plugins/"):

@@ -81,6 +81,22 @@ extension CompletionPaths {
         return nil
     }
 
+    /// Whether the cases of a switch are the events of a stream, which end with one of their own:
+    /// `case .next(let value): … case .completed: …`.
+    func endsStream(_ body: Range<Int>) -> Bool {
+        let cases = body.filter { text.tokens[$0].isName("case") }
+        return cases.contains { isStreamValue($0 + 1) }
+            && cases.contains { word in
+                ["completed", "complete", "finished"].contains { text.sees(".", $0, at: word + 1) }
+            }
+    }
+
+    /// Whether a case is an event of a stream with a value, which others follow.
+    func isStreamValue(_ label: Int) -> Bool {
+        ["next", "value", "element"].contains { text.sees(".", $0, at: label) }
+            || text.sees("let", ".", "next", at: label)
+    }
+
     /// The two closures of Combine's `sink`, if a closure is one of them:
     /// `sink(receiveCompletion: { … }, receiveValue: { … })`, also with closures after the call.
     func sinkClosures(around open: Int) -> (end: Int, value: Int)? {

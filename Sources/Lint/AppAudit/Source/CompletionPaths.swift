@@ -458,6 +458,7 @@ struct CompletionPaths {
         var start: Int?
         var label = body.lowerBound
         var index = body.lowerBound
+        let isOfStream = endsStream(body)
         while index <= body.upperBound {
             let token = index < body.upperBound ? text.tokens[index] : nil
             let isLabel = token.map { $0.isName("case") || $0.isName("default") } ?? true
@@ -466,9 +467,10 @@ struct CompletionPaths {
                     let known = gaps.count
                     let result = walk(start..<index, isSettled: isSettled, depth: depth)
                     let isNamed = isExempt && (label..<start).contains(where: exempts)
-                    if isExempt, !isNamed { gaps.removeLast(gaps.count - known) }
+                    let isValue = isOfStream && isStreamValue(label + 1)
+                    if isExempt && !isNamed || isValue { gaps.removeLast(gaps.count - known) }
                     if index == body.upperBound || !fallsThrough(start..<index) {
-                        branches.append(Branch(open: label, isSettled: result))
+                        branches.append(Branch(open: label, isSettled: result || isValue))
                         if isNamed { named.append(branches[branches.count - 1]) }
                     }
                 }

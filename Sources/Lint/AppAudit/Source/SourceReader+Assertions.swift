@@ -5,7 +5,7 @@ import PayloadRules
 /// Tells calls for time in the background from those of functions with the same name.
 extension SourceReader {
     /// The names of UIKit's functions that begin time in the background.
-    private static let begins = [
+    static let begins = [
         "beginBackgroundTask", "beginBackgroundTaskWithName",
         "beginBackgroundTaskWithExpirationHandler",
     ]

@@ -102,6 +102,8 @@ extension SourceReader {
             see(.fault(.assertionExpirationWithoutEnd), at: index)
         }
         see(.backgroundAssertion, at: index)
+        readCapturedTime(index)
+        readRenewedTime(index)
         guard let (name, isLocal) = assertionVariable(index),
             !readLastingTime(index, name), isAmongFirst(index),
             isLocal || !readUnendedTime(index, name)

@@ -22,12 +22,37 @@ extension SourceReader {
             if text[last]?.isName == true, text.sees(")", at: last + 1), isData(last) {
                 see(.describedDeviceToken, at: last)
             }
+        case "description" where isCutToDigits(index): see(.describedDeviceToken, at: index)
         case "token" where isOfCredentials(index): readUse(index)
         case _ where Self.namesDeviceToken(name): readUse(index)
         // The parameter of the app delegate's function may have any name.
         case _ where isUsed(index) && isData(index): readUse(index)
         default: return
         }
+    }
+
+    /// Whether code takes off a description the signs that one of data had before iOS 13, in a
+    /// function that names a token: `description.trimmingCharacters(in: CharacterSet(charactersIn:
+    /// "<>")).replacingOccurrences(of: " ", with: "")`.
+    private func isCutToDigits(_ index: Int) -> Bool {
+        let isSent = text.isObjectiveC && text.sees("]", at: index + 1)
+        guard isSent || text.sees(".", at: index - 1), !text.tokens[index].isConditional,
+            !isLogged(index), let (_, body) = function(around: index),
+            let owner = text[index - (isSent ? 1 : 2)], !Self.namesDeviceToken(owner.text),
+            !(owner.isName && isData(index - (isSent ? 1 : 2)))
+        else { return false }
+        let after = body.lowerBound..<min(body.upperBound, index + AuditLimits.headWords)
+        let cuts = { [text] (signs: Set<String>) in
+            after.contains { word in
+                word > index && text.tokens[word].isString && signs.contains(text.tokens[word].text)
+            }
+        }
+        return cuts(["<>", "<"]) && cuts([" "]) && cuts([""])
+            && body.contains { word in
+                text.tokens[word].isName
+                    && Self.nameParts(text.tokens[word].text).contains { $0.hasPrefix("token") }
+            }
+            && !asksForVersion(body)
     }
 
     /// Whether a name follows `credentials.`: the `token` of PushKit is a device token too.

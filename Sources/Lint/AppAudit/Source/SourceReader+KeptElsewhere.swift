@@ -52,6 +52,7 @@ extension SourceReader {
         guard text.sees("=", at: first - 1), let name = text[first - 2], name.isName,
             text.sees(".", at: first - 3),
             let type = sharedType(endingAt: first - 4) ?? typeOfProperty(at: first - 4)
+                ?? typeOfLocal(at: first - 4)
         else { return nil }
         return KeptElsewhere(type: type, name: name.text)
     }
@@ -73,6 +74,27 @@ extension SourceReader {
                 || text.sees(".", "shared", at: place + 3)
         else { return nil }
         return type.text
+    }
+
+    /// The type of the shared object that a local name stands for: `let loads = Loads.shared`,
+    /// `Loads *loads = [Loads shared];`.
+    private func typeOfLocal(at index: Int) -> String? {
+        guard let name = text[index], name.isName, !text.sees(".", at: index - 1),
+            let (_, body) = function(around: index)
+        else { return nil }
+        let places = text.places(of: name.text, in: body)
+        guard let place = places.first, place < index, text.sees("=", at: place + 1),
+            !places.dropFirst().contains(where: { text.sees("=", at: $0 + 1) })
+        else { return nil }
+        if text.isObjectiveC {
+            guard text.sees("*", at: place - 1), text.sees("[", at: place + 2),
+                text.sees(";", at: place + 6), let type = sharedType(endingAt: place + 5),
+                text.sees(type, at: place - 2)
+            else { return nil }
+            return type
+        }
+        guard text.sees("let", at: place - 1), !text.sees(".", at: place + 5) else { return nil }
+        return sharedType(endingAt: place + 4)
     }
 
     /// The type of a shared object whose expression ends at a token: `Loads.shared`,

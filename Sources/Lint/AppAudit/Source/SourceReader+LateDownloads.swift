@@ -50,7 +50,7 @@ extension SourceReader {
                     || word.hasSuffix("_wait"))
         }
         guard !waits, uses.allSatisfy({ runsLater($0, in: scope) && !hides($0) }),
-            let use = uses.first(where: usesFile)
+            let use = uses.first(where: usesFile) ?? uses.first(where: isHandedOn)
         else { return }
         see(.fault(.downloadUsedLate), at: use)
     }
@@ -106,6 +106,28 @@ extension SourceReader {
     private func hides(_ index: Int) -> Bool {
         ["let", "var", "=", "*"].contains { text.sees($0, at: index - 1) }
             || text.sees("=", at: index + 1)
+    }
+
+    /// Whether a call gets a file as it is, and is no log: `library.keep(location, as: name)`,
+    /// `[self.delegate loader:self didLoad:location]`.
+    private func isHandedOn(_ index: Int) -> Bool {
+        guard let before = text[index - 1], let next = text[index + 1] else { return false }
+        if text.isObjectiveC {
+            guard before.isMark(":"), next.isMark("]") || next.isName,
+                let site = message(around: index).flatMap(text.call(inBracket:))
+            else { return false }
+            return !speaksOfLog(site.name)
+        }
+        guard before.isMark("(") || before.isMark(",") || before.isMark(":"),
+            next.isMark(")") || next.isMark(",")
+        else { return false }
+        let open = (max(0, index - AuditLimits.headWords)..<index).last { place in
+            text.tokens[place].isMark("(") && text.partners[place] > index
+        }
+        guard let open, let call = text[open - 1] else { return false }
+        // `onLoad?(location)`
+        let name = call.isMark("?") || call.isMark("!") ? open - 2 : open - 1
+        return text[name]?.isName == true && !speaksOfLog(name) && !isCertainLog(name)
     }
 
     /// Whether a file is read or moved: `moveItem(at: location`, `Data(contentsOf: location)`,

@@ -22,7 +22,8 @@ extension SourceReader {
                     || text.type(around: index)?.name == text.tokens[word].text
             })
         else { return false }
-        let places = text.places(of: text.tokens[last].text)
+        let places =
+            placesOfStatic(last, namedAt: index) ?? text.places(of: text.tokens[last].text)
         let declarations = places.filter {
             text.sees("let", at: $0 - 1) || text.sees("NSString", "*", at: $0 - 2)
         }
@@ -34,6 +35,30 @@ extension SourceReader {
             place == declaration || arguments.contains(place)
                 || text.sees("==", at: place + 1) || text.sees("==", at: place - 1)
                 || text.sees(".", at: place - 1) && text.sees("==", at: place - 3)
+        }
+    }
+
+    /// The places of a static constant of the own type that a name stands for, which code names
+    /// behind the type alone: another value may have the same name.
+    private func placesOfStatic(_ name: Int, namedAt use: Int) -> [Int]? {
+        guard !text.isObjectiveC, text.sees(".", at: name - 1),
+            let type = text.type(around: use)?.name
+        else { return nil }
+        let isDeclared = { [text] (place: Int) in
+            text.sees("static", "let", at: place - 2) && text.type(around: place)?.name == type
+        }
+        let places = text.places(of: text.tokens[name].text)
+        guard places.contains(where: isDeclared) else { return nil }
+        return places.filter { place in
+            if isDeclared(place) { return true }
+            if text.sees(".", at: place - 1) {
+                return text.sees("Self", at: place - 2) || text.sees(type, at: place - 2)
+            }
+            // In a function of the type itself its name is enough.
+            return text.scopes(around: place).contains { scope in
+                guard case .function = scope.kind else { return false }
+                return !modifiers(before: scope.head).isDisjoint(with: ["static", "class"])
+            }
         }
     }
 
@@ -50,17 +75,22 @@ extension SourceReader {
         return !makes.isEmpty
             && makes.allSatisfy { make in
                 (value.lowerBound..<make).filter { text.partners[$0] > make }.allSatisfy { open in
-                    text.sees("String", at: open - 1) || text.sees("\\(", at: open)
+                    ["String", "appending"].contains { text.sees($0, at: open - 1) }
+                        || text.sees("\\(", at: open)
                         || text.isObjectiveC && text.sees("[", at: open)
                             && (text.sees("NSString", at: open + 1)
-                                || text.sees("[", "NSUUID", "UUID", "]", at: open + 1))
+                                || text.sees("[", "NSUUID", "UUID", "]", at: open + 1)
+                                || text[open + 2]?.text.hasPrefix("stringByAppending") == true)
                 }
             }
     }
 
-    /// `UUID()`, `NSUUID()`, `[NSUUID UUID]`, `"a.\(UUID())"`.
+    /// `UUID()`, `NSUUID()`, `[NSUUID UUID]`, `NSUUID.UUID`, `"a.\(UUID())"`.
     private func makesUUID(_ index: Int) -> Bool {
-        if text.isObjectiveC { return text.sees("[", "NSUUID", "UUID", "]", at: index) }
+        if text.isObjectiveC {
+            return text.sees("[", "NSUUID", "UUID", "]", at: index)
+                || text.sees("NSUUID", ".", "UUID", at: index)
+        }
         return ["UUID", "NSUUID"].contains(text.tokens[index].text)
             && text.sees("(", ")", at: index + 1)
     }

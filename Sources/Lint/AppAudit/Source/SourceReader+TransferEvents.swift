@@ -7,7 +7,10 @@ extension SourceReader {
     /// Reads the handler of a background session's events, which has to call its completion handler
     /// or to keep it.
     mutating func readTransferEvents(_ head: SourceScope.FunctionHead, _ scope: SourceScope) {
-        guard head.has("handleEventsForBackgroundURLSession") else { return }
+        // UIKit calls the app delegate's alone.
+        guard head.has("handleEventsForBackgroundURLSession"),
+            text.type(around: scope.head)?.isSceneDelegate != true
+        else { return }
         see(.backgroundSessionEvents, at: scope.head)
         guard let completion = head.parameters.first(where: { $0.label == "completionHandler" })
         else { return }

@@ -135,6 +135,7 @@ struct SourceReader {
         readDelegateClass(head, scope)
         readTransferEvents(head, scope)
         readEndOfEvents(head, scope)
+        readRemovedCompletion(head, scope)
         noteLaunchCalls(head, scope)
         readEndOfDownload(head, scope)
         readBackgroundCallback(head, scope)
@@ -292,8 +293,9 @@ struct SourceReader {
         "pushRegistry", "didRegisterForRemoteNotificationsWithDeviceToken", "CHN",
         "didEnterBackgroundNotification", "UIApplicationDidEnterBackgroundNotification",
         "willResignActiveNotification", "UIApplicationWillResignActiveNotification", "scenePhase",
-        "UIApplicationDelegate", "WindowGroup",
-        "didFinishLaunchingWithOptions",
+        "UIApplicationDelegate", "WindowGroup", "didFinishLaunchingWithOptions",
+        "didFinishDownloadingTo", "didFinishDownloadingToURL", "charactersIn",
+        "characterSetWithCharactersInString",
     ])
 
     private mutating func readLiteral(_ index: Int) {

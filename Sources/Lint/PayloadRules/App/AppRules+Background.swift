@@ -357,6 +357,10 @@ extension AppRules {
         ),
         (.assertionWithoutExpiration, "beginBackgroundTask has no expiration handler"),
         (
+            .assertionRenewed,
+            "the expiration handler of beginBackgroundTask begins time again, and gets no more"
+        ),
+        (
             .assertionExpirationWithoutEnd,
             "the expiration handler of beginBackgroundTask does not call endBackgroundTask"
         ),

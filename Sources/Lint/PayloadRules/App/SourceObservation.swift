@@ -282,6 +282,8 @@ public struct SourceObservation: Hashable, Sendable {
         case assertionThrownAway
         /// An expiration handler of `beginBackgroundTask` that calls nothing.
         case assertionExpirationWithoutEnd
+        /// An expiration handler of `beginBackgroundTask` that begins time again.
+        case assertionRenewed
         /// `beginBackgroundTask` with an identifier that a property keeps for nothing.
         case assertionNeverEnded
         /// `beginBackgroundTask` whose time nothing but its expiration handler ends.
