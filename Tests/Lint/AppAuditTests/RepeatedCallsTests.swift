@@ -132,6 +132,13 @@ struct RepeatedCallsTests {
             ("load { e in\nif e { done(.noData) }\nnext { done(.newData) }\n}", 3),
             ("load { e in\nif e { done(.noData) }\nif n { done(.a) } else { done(.b) }\n}", 3),
             ("if e { done(.noData) }\nif n { done(.a)\nreturn } else { done(.b) }", 2),
+            ("if a { done(.noData) }\nTask { await x()\ndone(.newData) }", 3),
+            ("if a { done(.noData) }\nload { r in\nlet n = r.map { return $0 }\ndone(n) }", 4),
+            (
+                "if a { done(.noData) }\nload { e in\nif e != nil { done(.failed)\nreturn }\n"
+                    + "done(.newData)\n}", 3
+            ),
+            ("if a { done(.noData) }\nload { DispatchQueue.main.async { done(.newData) } }", 2),
         ])
     func behindBranch(body: String, line: Int) {
         #expect(Self.silent(body) == [line], "\(body)")
@@ -154,6 +161,32 @@ struct RepeatedCallsTests {
             "load { e in\nif e { done(.noData) }\nif n { done(.a) } else if m { done(.b) }\n}",
             "load { e in\nif e { done(.noData)\nreturn }\nif n { done(.a) } else { done(.b) }\n}",
             "if let a { done(.noData) } else { x = 1 }\nload { done(.newData) }",
+            // The closure answers only where the branch did not.
+            "if a { done(.noData) }\nload { if !a { done(.newData) } }",
+            "if a { done(.noData) }\nload { guard !a else { return }\ndone(.newData) }",
+            "if a { done(.noData) }\nload { if a { x() } else { done(.newData) } }",
+            "if a { done(.noData) }\nload { switch a {\ncase true: break\n"
+                + "default: done(.newData)\n} }",
+            "if a { done(.noData) }\nload { a ? () : done(.newData) }",
+            "if a { done(.noData) }\nload { _ = a || { done(.newData)\nreturn true }() }",
+            "if a { done(.noData) }\nTask { if !a { done(.newData) } }",
+            "if a { done(.noData) }\nload { Task { if !a { done(.newData) } } }",
+            "if a { done(.noData)\nopen.toggle() }\nload { if open { done(.newData) } }",
+            // It is kept, or gets what the branch asks for.
+            "if a { done(.noData) }\nlet op = BlockOperation { done(.newData) }\nif !a { run(op) }",
+            "if a { done(.noData) }\nlet sync = Sync(onEnd: { done(.newData) })",
+            "if a == nil { done(.noData) }\nsync(a) { done(.newData) }",
+            "if self.a { done(.noData) }\na.ifFalse { done(.newData) }",
+            "if a { done(.noData)\nloader.cancel() }\nloader.load { done(.newData) }",
+            "if a { done(.noData) }\ntoken.onExpire { done(.failed) }",
+            // It runs for each element.
+            "if a { done(.noData) }\nitems.enumerateObjects { x, i, stop in done(.newData) }",
+            "if a { done(.noData) }\nDispatchQueue.concurrentPerform(iterations: n) { i in "
+                + "done(.newData) }",
+            "if a { done(.noData) }\n#if DEBUG\n#else\nload { done(.newData) }\n#endif",
+            "let done = once(done)\nif a { done(.noData) }\nload { done(.newData) }",
+            "if a { done(.noData)\npreconditionFailure() }\nload { done(.newData) }",
+            "if a { done(.noData) }\n_ = a || start { done(.newData) }",
         ])
     func notBehindBranch(body: String) {
         #expect(Self.silent(body).isEmpty, "\(body)")
@@ -169,9 +202,18 @@ struct RepeatedCallsTests {
                 body + "\n}",
                 "a.m")
         }
-        let load = "[self.loader load:x completion:^(NSError *error) {\ndone(1);\n}];"
+        let load = "[self.loader load:u completion:^(NSError *error) {\ndone(1);\n}];"
         #expect(repeats("if (!x) {\ndone(0);\n}\n\(load)").count == 1)
         #expect(repeats("if (!x) {\ndone(0);\nreturn;\n}\n\(load)").isEmpty)
         #expect(repeats("if (!x) {\ndone(0);\n} else {\n\(load)\n}").isEmpty)
+        for other in [
+            "[self load:^{ if (x) done(1); }];", "[self load:^{ if (!x) { return; }\ndone(1); }];",
+            "[x load:^{ done(1); }];",
+            "NSBlockOperation *op = [NSBlockOperation blockOperationWithBlock:^{ done(1); }];",
+            "[items enumerateObjectsUsingBlock:^(id a, NSUInteger i, BOOL *stop) { done(1); }];",
+            "dispatch_apply(2, queue, ^(size_t i) { done(1); });",
+        ] {
+            #expect(repeats("if (!x) {\ndone(0);\n}\n\(other)").isEmpty, "\(other)")
+        }
     }
 }

@@ -7,7 +7,10 @@ extension RepeatedCalls {
     func callBehindBranch(in body: SourceScope) -> Int? {
         let range = text.content(ofBracket: body.open)
         let calls = range.filter(isCall)
-        guard calls.count > 1, calls.count <= 16 else { return nil }
+        guard calls.count > 1, calls.count <= 16,
+            // `let done = once(done)`
+            !calls.contains(where: { isDeclared(text.tokens[$0].text, in: range) })
+        else { return nil }
         for call in calls {
             let around = text.scopes(around: call).prefix { $0.open >= body.open }.map { $0 }
             guard around.count > 1, case .control("if") = around[0].kind,
@@ -29,10 +32,18 @@ extension RepeatedCalls {
         return nil
     }
 
+    /// Whether a body has a value of this name.
+    private func isDeclared(_ name: String, in range: Range<Int>) -> Bool {
+        text.places(of: name, in: range).contains {
+            text.sees("let", at: $0 - 1) || text.sees("var", at: $0 - 1)
+        }
+    }
+
     /// Whether a branch without `else` goes on behind a call in it.
     private func goesOn(behind call: Int, _ branch: SourceScope) -> Bool {
         let leaving: Set = [
-            "return", "throw", "break", "continue", "goto", "fatalError", "exit", "await",
+            "return", "throw", "break", "continue", "goto", "fatalError", "preconditionFailure",
+            "abort", "exit", "await",
         ]
         return !text.sees("else", at: branch.close + 1) && !text.sees("else", at: branch.head - 1)
             && !text.namesFlag(branch.head..<branch.open)
@@ -44,30 +55,44 @@ extension RepeatedCalls {
     /// Whether a closure is an argument of a call that runs behind a branch, whatever the branch
     /// asks for, as far as is known.
     private func runs(_ closure: SourceScope, behind branch: SourceScope) -> Bool {
-        guard let callee = callee(of: closure), !SourceReader.selections.contains(callee) else {
-            return false
-        }
+        guard let callee = callee(of: closure), runsOnce(callee) else { return false }
         let between = branch.close + 1..<closure.open
         let leaving: Set = ["return", "throw", "guard", "func", "case", "default"]
-        guard !between.contains(where: { leaving.contains(text.tokens[$0].text) }) else {
-            return false
-        }
+        guard !between.contains(where: { leaving.contains(text.tokens[$0].text) }),
+            // The parts of conditional compilation are alternatives.
+            !text.directives.contains(where: { branch.head..<closure.open ~= $0 })
+        else { return false }
         let statement = statementStart(of: closure, behind: branch)..<closure.open
         // `manager?.load { … }` may not run, and `let end = { … }` only later.
-        guard !statement.contains(where: { text.sees("?", at: $0) }),
+        guard !statement.contains(where: { ["?", "&&", "||"].contains(text.tokens[$0].text) }),
             !text.sees("=", at: closure.open - 1), !text.sees("=", "^", at: closure.open - 2)
         else { return false }
-        // A value that the branch sets may keep the closure from the call.
-        let set = Set(
-            text.content(ofBracket: branch.open).filter { text.sees("=", at: $0 + 1) }
-                .map { text.tokens[$0].text })
-        let inside = closure.open..<closure.close
-        return !inside.contains { set.contains(text.tokens[$0].text) }
-            && !statement.contains { set.contains(text.tokens[$0].text) }
-            && !text.scopes.contains { scope in
-                guard case .control = scope.kind, inside.contains(scope.open) else { return false }
-                return text.namesFlag(scope.head..<scope.open)
+        // What gets the closure may do nothing in the branch's case.
+        let asked = values(in: branch.head..<branch.close)
+        return values(in: statement).isDisjoint(with: asked) && callsOnEachPath(closure)
+    }
+
+    /// Whether what gets a closure may run it, and no more than once, by its name: not a type that
+    /// keeps it, nor one that listens or runs it for each element.
+    private func runsOnce(_ callee: String) -> Bool {
+        let isKept = callee.first?.isUppercase == true && callee != "Task"
+        return !isKept && !SourceReader.selections.contains(callee)
+            && !["enumerate", "concurrentPerform", "dispatch_apply", "blockOperation"]
+                .contains(where: callee.hasPrefix)
+            && !(callee.hasPrefix("on") && callee.dropFirst(2).first?.isUppercase == true)
+    }
+
+    /// The values that are named in a range, without members of other values, labels and keywords.
+    private func values(in range: Range<Int>) -> Set<String> {
+        let plain: Set = ["self", "let", "var", "if", "try", "await"]
+        return Set(
+            range.filter { index in
+                text.tokens[index].isName && !text.isLabel(index)
+                    && (!text.sees(".", at: index - 1) || text.sees("self", ".", at: index - 2))
             }
+            .map { text.tokens[$0].text }
+        )
+        .subtracting(plain)
     }
 
     /// The name of the function that gets a closure.

@@ -26,6 +26,10 @@ struct RepeatedCalls {
     let isCall: (Int) -> Bool
     /// The first call that is repeated.
     private(set) var first: Int?
+    /// Whether only a call on each path counts.
+    private var asksEachPath = false
+    /// Whether a path ends without a call.
+    private var endsWithoutCall = false
     /// The remaining number of tokens.
     private var wordsLeft = 100_000
 
@@ -43,8 +47,18 @@ struct RepeatedCalls {
         if first == nil { first = callBehindBranch(in: body) }
     }
 
+    /// Whether a closure makes the call on each path, whatever it asks for.
+    func callsOnEachPath(_ closure: SourceScope) -> Bool {
+        var paths = self
+        paths.asksEachPath = true
+        paths.endsWithoutCall = false
+        let outcome = paths.walk(text.content(ofBracket: closure.open), .no, depth: 0)
+        return outcome.state == .yes && !paths.endsWithoutCall
+    }
+
     private mutating func note(_ index: Int, _ state: State) -> State {
         if state != .no { first = min(first ?? index, index) }
+        if isOfCondition(index) { endsWithoutCall = true }
         return .yes
     }
 
@@ -79,8 +93,12 @@ struct RepeatedCalls {
             case "return", "throw":
                 let end = text.statementEnd(index, range)
                 for call in index..<end where isCall(call) { state = note(call, state) }
+                if state != .yes { endsWithoutCall = true }
                 return Outcome(state: state, isOver: true)
-            case "break", "continue", "goto", "fallthrough", "fatalError":
+            case "break", "continue", "goto", "fallthrough":
+                if state != .yes { endsWithoutCall = true }
+                return Outcome(state: state, isOver: true)
+            case "fatalError":
                 return Outcome(state: state, isOver: true)
             case "func" where !text.isObjectiveC:
                 index = text.block(after: index, range)?.next ?? index + 1
@@ -115,7 +133,10 @@ struct RepeatedCalls {
         {
             isCertain = Self.certainCallees.contains(callee)
         }
+        let before = endsWithoutCall
         let outcome = walk(body, isCertain && state == .yes ? .yes : .no, depth: depth + 1)
+        // Such a path ends another closure alone.
+        if !isCertain { endsWithoutCall = before }
         // A closure that calls on each path does so once.
         if isCertain, outcome.state == .yes, !outcome.isOver { state = .yes }
         return body.upperBound + 1
@@ -143,7 +164,8 @@ struct RepeatedCalls {
             _ = walk(block.body, entry, depth: depth + 1)
             return block.next
         case "switch":
-            join(cases(block.body, entry, depth: depth + 1), isWhole: false, &state)
+            let isWhole = asksEachPath && !text.isObjectiveC
+            join(cases(block.body, entry, depth: depth + 1), isWhole: isWhole, &state)
             return block.next
         default:
             var outcomes = [walk(block.body, entry, depth: depth + 1)]
@@ -207,6 +229,23 @@ struct RepeatedCalls {
             index = text.skipBracket(index, body)
         }
         return outcomes
+    }
+
+    /// Whether a call may not be made where it stands: `quiet ? () : done()`.
+    private func isOfCondition(_ index: Int) -> Bool {
+        guard asksEachPath else { return false }
+        let line = text.tokens[index].position.line
+        return (0..<index).suffix(AuditLimits.headWords).reversed()
+            .prefix { word in
+                !["{", "}", ";"].contains(where: text.tokens[word].isMark)
+                    && (text.isObjectiveC || text.tokens[word].position.line == line)
+            }
+            .contains { word in
+                ["&&", "||", "??"].contains(where: text.tokens[word].isMark)
+                    || text.sees("?", at: word) && !text.sees(".", at: word + 1)
+                    || text.sees(":", at: word)
+                        && text[word - 1].map { $0.position.line < line } == true
+            }
     }
 
     /// Whether a call is the second branch of a condition whose first one is a call: `a ? done(b) :
