@@ -115,6 +115,14 @@ struct PushRegistryTests: SourceFaultSuite {
                 + "registry.setValue(self, forKey: \"delegate\")\nwatch([registry])\n} }",
             "class A { func f() { keep(PKPushRegistry(queue: .main)) } }",
             "extension PKPushRegistry { func f() { delegate = x } }",
+            // It ends what another one began.
+            "func f() {\nlet \(made)registry.desiredPushTypes = []\n}",
+            "class A { private var registry: PKPushRegistry? { willSet { newValue?.delegate = self "
+                + "} }\nfunc f() {\nlet r = PKPushRegistry(queue: .main)\nregistry = r\n} }",
+            "class A { private var registry: PKPushRegistry! {\nget { kept }\n"
+                + "set(new) { new.delegate = self }\n}\nfunc f() {\n\(made)\(types)} }",
+            "class A { @Published private var registry: PKPushRegistry?\nfunc f() {\n"
+                + "$registry.sink { $0?.delegate = self }\n\(made)} }",
         ])
     func delegateElsewhere(source: String) { #expect(!Self.lacksDelegate(source)) }
 
@@ -126,6 +134,30 @@ struct PushRegistryTests: SourceFaultSuite {
         #expect(try OccasionTests.subjects(["A.swift": source]).contains(fault))
         let other = "func g() { a.registry.delegate = self }"
         #expect(try !OccasionTests.subjects(["A.swift": source, "B.swift": other]).contains(fault))
+    }
+
+    @Test("a setter, another name and a global variable in Objective-C")
+    func objectiveCNames() throws {
+        func source(_ rest: String) -> String {
+            "@implementation A\n- (void)start {\n"
+                + "PKPushRegistry *r = [[PKPushRegistry alloc] initWithQueue:nil];\n"
+                + "self.voip = r;\n}\n\(rest)\n@end\n"
+        }
+        #expect(
+            !Self.lacksDelegate(
+                source("- (void)setVoip:(PKPushRegistry *)p { p.delegate = self; }"), "a.m"))
+        let given = "- (void)f { voip_.delegate = self; }"
+        #expect(!Self.lacksDelegate(source("@synthesize voip = voip_;\n" + given), "a.m"))
+        #expect(Self.lacksDelegate(source("@synthesize voip = voip_;"), "a.m"))
+        let fault = SourceObservation.Subject.fault(.pushRegistryWithoutDelegate)
+        let other = "void g(void) { gRegistry.delegate = d; }"
+        for (word, isTold) in [("", false), ("static ", true)] {
+            let global =
+                "\(word)PKPushRegistry *gRegistry = nil;\n@implementation A\n- (void)start {\n"
+                + "gRegistry = [[PKPushRegistry alloc] initWithQueue:nil];\n}\n@end\n"
+            let found = try OccasionTests.subjects(["A.m": global, "B.m": other])
+            #expect(found.contains(fault) == isTold)
+        }
     }
 
     @Test("registries in Objective-C")

@@ -111,8 +111,9 @@ extension SourceReader {
             }
             // One that only knows the token needs no delegate, and one that is made to empty the
             // types ends what another one began.
+            if emptiesTypes, !hasTypes { return isLocal ? nil : .pushRegistryWithoutTypes }
             if !hasDelegate { return readsToken && !hasTypes ? nil : .pushRegistryWithoutDelegate }
-            return hasTypes || emptiesTypes && isLocal ? nil : .pushRegistryWithoutTypes
+            return hasTypes ? nil : .pushRegistryWithoutTypes
         }
     }
 
@@ -128,6 +129,9 @@ extension SourceReader {
             var isDeclared = false
             var isShared = false
             for name in names(next) {
+                // A setter of its own may complete it.
+                let setter = "set" + name.prefix(1).uppercased() + name.dropFirst()
+                guard !text.isObjectiveC || text.functions[setter] == nil else { return nil }
                 guard text.places(of: name).count <= AuditLimits.headWords else { return nil }
                 for index in text.places(of: name) {
                     switch use(ofMade: index, type) {
@@ -181,7 +185,8 @@ extension SourceReader {
             let isBinding = ["if", "guard", "while", "case"].contains {
                 text.sees($0, at: index - 2)
             }
-            return isBinding ? .plain : declaration(index)
+            if isBinding { return .plain }
+            return hasOwnSetter(index) ? .other : declaration(index)
         }
         var end = index + 1
         while text.sees("?", at: end) || text.sees("!", at: end) { end += 1 }
@@ -190,8 +195,15 @@ extension SourceReader {
         if text.sees(":", type, at: index + 1) { return .plain }
         if text.sees(type, "*", at: index - 2) {
             // A variable, or a property.
-            let isLocal = text.sees("=", at: index + 1)
-            return .declaration(isOwn: isLocal, isLocal: isLocal)
+            let isLocal = text.sees("=", at: index + 1) && function(around: index) != nil
+            let isOwn = isLocal || text.sees("static", at: index - 3)
+            return .declaration(isOwn: isOwn, isLocal: isLocal)
+        }
+        // `@synthesize voip = voipRegistry_;`
+        if text.sees("synthesize", at: index - 1), text.sees("=", at: index + 1),
+            let other = text[index + 2]
+        {
+            return .alias(other.text)
         }
         if text.sees("=", at: end) || text.sees("==", at: end) || text.sees("!=", at: end) {
             return .plain
@@ -219,6 +231,22 @@ extension SourceReader {
         return .declaration(isOwn: isPrivate(index), isLocal: false)
     }
 
+    /// Whether a property in Swift has accessors or a wrapper that get the object.
+    private func hasOwnSetter(_ index: Int) -> Bool {
+        let wrappers = modifiers(before: index - 1).filter { $0.first?.isUppercase == true }
+        if !wrappers.isSubset(of: ["MainActor"]) { return true }
+        let line = text.tokens[index].position.line
+        let open = (index..<text.tokens.count).prefix(AuditLimits.headWords)
+            .prefix { text.tokens[$0].position.line == line }
+            .first { text.tokens[$0].isMark("{") }
+        guard let open else { return false }
+        return text.content(ofBracket: open).contains { word in
+            ["set", "willSet"].contains(where: text.tokens[word].isName)
+                && (text.sees("{", at: word + 1) || text.sees("(", at: word + 1))
+                && text.scopes(around: word).first { _ in true }?.open == open
+        }
+    }
+
     private func isPrivate(_ index: Int) -> Bool {
         // The getter of `private(set)` is not.
         let words = modifiers(before: index - 1)
@@ -233,6 +261,7 @@ extension SourceReader {
         case "desiredPushTypes":
             let isEmpty =
                 text.sees("=", "[", "]", at: index + 1) || text.sees("=", "nil", at: index + 1)
+                || text.sees("=", "[", "NSSet", "set", "]", at: index + 1)
             return .types(isEmpty: isEmpty)
         case "pushToken": return .token
         case let name?: return Self.plainMembers.contains(where: name.hasPrefix) ? .plain : .other

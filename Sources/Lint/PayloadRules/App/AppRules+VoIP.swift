@@ -104,7 +104,10 @@ extension AppRules {
                     fix: "Set its delegate before its desiredPushTypes.")
             }
             for seen in bundle.observations
-            where seen.subject == .fault(.pushRegistryWithoutTypes) {
+            where seen.subject == .fault(.pushRegistryWithoutTypes)
+                // One that empties its types ends what another one began.
+                && !bundle.shows(\.isVoIPRegistration)
+            {
                 findings.suspect(
                     bundle, at: seen.place,
                     "the desiredPushTypes of the PKPushRegistry stay empty: no token and no push "

@@ -24,6 +24,10 @@ extension AppCase {
         source("CF008", "no delegate", [.fault(.pushRegistryWithoutDelegate)], .warning),
         source("CF008", "empty types", [.fault(.pushRegistryWithoutTypes)], .warning),
         source(
+            "CF008", "empty types of one registry of two",
+            [.fault(.pushRegistryWithoutTypes), .voipRegistration(.unknown)],
+            info: Plist.modes("voip"), nil),
+        source(
             "CF008", "no push types", [.pushRegistry, .callInterface], info: Plist.modes("voip"),
             .warning),
         source(
