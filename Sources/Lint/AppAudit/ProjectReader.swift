@@ -151,7 +151,7 @@ struct ProjectReader {
             return nil
         }
         let info = info(of: target, settings, place)
-        return AppFacts.Bundle(
+        var bundle = AppFacts.Bundle(
             name: target.name, role: target.role, platform: platform,
             identifier: settings.text("PRODUCT_BUNDLE_IDENTIFIER")
                 ?? info?["CFBundleIdentifier"].flatMap { property in
@@ -160,6 +160,9 @@ struct ProjectReader {
             deploymentTarget: Self.deploymentTarget(settings, platform), info: info,
             entitlements: entitlements(of: target, settings, place), host: host(of: target),
             sources: platform == .macOS ? sources?.forMac : sources)
+        // A script may write the modes into the built file.
+        bundle.mayBeIncomplete = project.runsScript(naming: "uibackgroundmodes", for: target)
+        return bundle
     }
 
     /// The app that embeds a target.

@@ -42,6 +42,37 @@ struct GeneratorTests {
         #expect(report.problems.map(\.message) == [YAMLAliases.problem])
     }
 
+    @Test("modes that a script of the build writes are not known")
+    func scriptedModes() throws {
+        let folder = try TestFolder()
+        let plist = XML.dictionary([("CFBundlePackageType", "<string>APPL</string>")])
+        try folder.write(plist, to: "Info.plist")
+        try folder.write(
+            "class AppDelegate: NSObject, UIApplicationDelegate {\nfunc application(_ a: "
+                + "UIApplication, performFetchWithCompletionHandler done: @escaping (R) -> Void) "
+                + "{ done(.noData) }\n}", to: "App/A.swift")
+        func isTold(_ script: String) throws -> Bool {
+            try folder.write(
+                """
+                name: App
+                targets:
+                  App:
+                    type: application
+                    platform: iOS
+                    sources: [App]
+                    postBuildScripts:
+                      - script: \(script)
+                    settings:
+                      base:
+                        INFOPLIST_FILE: Info.plist
+                """, to: "project.yml")
+            return AuditScopeTests.rules(try Audit(paths: [folder.path]).report())
+                .contains("CF051")
+        }
+        #expect(try isTold("swiftlint"))
+        #expect(try !isTold("plutil -insert UIBackgroundModes.0 -string fetch $INFOPLIST_PATH"))
+    }
+
     @Test("what a pod lacks may be in the pods that it names")
     func pod() throws {
         let folder = try TestFolder()

@@ -30,6 +30,9 @@ protocol ProjectDescription {
     /// Whether a build phase of a target may change its entitlements.
     func changesEntitlements(of target: XcodeTarget) -> Bool
 
+    /// Whether a script of a target's build names this, in lowercase letters.
+    func runsScript(naming word: String, for target: XcodeTarget) -> Bool
+
     /// The Info.plist or the entitlements in the description itself; `nil` if only a file contains
     /// them.
     func generated(_ kind: AuditReport.FileKind, of target: XcodeTarget) -> AppProperties?
@@ -37,8 +40,12 @@ protocol ProjectDescription {
 
 extension XcodeProject: ProjectDescription {
     func changesEntitlements(of target: XcodeTarget) -> Bool {
+        runsScript(naming: "entitlements", for: target)
+    }
+
+    func runsScript(naming word: String, for target: XcodeTarget) -> Bool {
         objects(target.object, "buildPhases").contains {
-            $0["shellScript"]?.string?.lowercased().contains("entitlements") == true
+            $0["shellScript"]?.string?.lowercased().contains(word) == true
         }
     }
 

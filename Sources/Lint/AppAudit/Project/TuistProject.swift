@@ -145,6 +145,8 @@ extension TuistProject: ProjectDescription {
         }
     }
 
+    func runsScript(naming word: String, for target: XcodeTarget) -> Bool { false }
+
     func changesEntitlements(of target: XcodeTarget) -> Bool {
         guard let target = written(target) else { return true }
         switch manifest.list("entitlements", of: target) {

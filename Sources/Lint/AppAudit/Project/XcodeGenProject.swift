@@ -369,10 +369,14 @@ extension XcodeGenProject: ProjectDescription {
     }
 
     func changesEntitlements(of target: XcodeTarget) -> Bool {
+        runsScript(naming: "entitlements", for: target)
+    }
+
+    func runsScript(naming word: String, for target: XcodeTarget) -> Bool {
         ["preBuildScripts", "postCompileScripts", "postBuildScripts"].contains { key in
             value(key, of: target)?.elements.contains { script in
                 script.members.contains {
-                    $0.value.text?.lowercased().contains("entitlements") == true
+                    $0.value.text?.lowercased().contains(word) == true
                 }
             } == true
         }

@@ -38,8 +38,8 @@ extension AppFacts {
         /// Whether ``sends`` is assumed because the bundle is the only app and shows no sign of
         /// pushes. Findings that depend on it are at most warnings.
         public var isOnlyAssumed = false
-        /// Whether a generator that was not read may add to the bundle's files. Findings are at
-        /// most warnings then.
+        /// Whether a generator that was not read, or a script of the build, may add to the bundle's
+        /// files. Findings are at most warnings then.
         public var mayBeIncomplete = false
 
         /// Creates a bundle.
