@@ -23,6 +23,32 @@ struct FetchAnswerTests: SourceFaultSuite {
             ).map(\.subject))
     }
 
+    @Test("a handler of fetches in another class, and calls of one")
+    func calls() {
+        let source = Self.fetch("done(.noData)")
+        #expect(!Self.subjects(source).contains(.legacyFetchCall))
+        let probe = source.replacing("D: NSObject, UIApplicationDelegate", with: "Probe")
+        #expect(Self.subjects(probe).isSuperset(of: [.legacyFetch, .legacyFetchCall]))
+        let call =
+            "class A { lazy var r = Runner { self.application(.shared, "
+            + "performFetchWithCompletionHandler: { _ in }) } }"
+        #expect(Self.subjects(call).contains(.legacyFetchCall))
+    }
+
+    @Test(
+        "silent pushes that are looked for, or passed over",
+        arguments: [
+            ("guard aps[\"content-available\"] != nil else { return done(.noData) }", true),
+            ("if aps[\"content-available\"] != nil { load() }", true),
+            ("if aps[\"content-available\"] == nil { return }", true),
+            ("if aps[\"content-available\"] != nil { return done(.noData) }", false),
+            ("if aps[\"content-available\"] != nil, app.state == .active { load() }", false),
+        ])
+    func silentPushes(body: String, isMeant: Bool) {
+        let seen = Self.subjects("class A { func f() {\n\(body)\n} }")
+        #expect(seen.contains(.silentPushCheck) == isMeant)
+    }
+
     @Test(
         "an answer before the work has ended",
         arguments: [

@@ -18,7 +18,10 @@ struct SceneCallbackTests {
             + "\(rest)\n}\n"
     }
 
-    private static func isTold(_ files: [String: String], manifest: Bool = false) throws -> Bool {
+    private static func isTold(
+        _ files: [String: String], manifest: Bool = false,
+        role: String = "UIWindowSceneSessionRoleApplication"
+    ) throws -> Bool {
         let folder = try TestFolder()
         var info = [
             ("CFBundlePackageType", "<string>APPL</string>"), ("LSRequiresIPhoneOS", "<true/>"),
@@ -27,7 +30,8 @@ struct SceneCallbackTests {
             info.append(
                 (
                     "UIApplicationSceneManifest",
-                    "<dict><key>UISceneConfigurations</key><dict/></dict>"
+                    "<dict><key>UISceneConfigurations</key><dict><key>\(role)</key>"
+                        + "<array><dict/></array></dict></dict>"
                 ))
         }
         try folder.write(XML.dictionary(info), to: "Info.plist")
@@ -59,6 +63,12 @@ struct SceneCallbackTests {
             "struct V: View {\n@Environment(\\.scenePhase) var phase\n}",
             "func f() { (app.delegate as? AppDelegate)?.applicationDidEnterBackground(app) }",
             "let t = center.publisher(for: UIApplication.didEnterBackgroundNotification)",
+            "class S: UIResponder, UIWindowSceneDelegate {\n"
+                + "func sceneWillResignActive(_ scene: UIScene) { jobs.schedule() }\n}",
+            "let t = center.publisher(for: UIScene.willDeactivateNotification)",
+            "let t = UIApplication.rx.didEnterBackground",
+            "let t = NSNotification.Name(\"UIApplicationDidEnterBackgroundNotification\")",
+            "func f(_ d: AppDelegate) { life.onLeave = d.applicationDidEnterBackground }",
         ])
     func elsewhere(other: String) throws {
         let source = Self.scenes + Self.delegate("jobs.scheduleRefresh()")
@@ -75,6 +85,24 @@ struct SceneCallbackTests {
         #expect(try Self.isTold(["A.swift": source, "B.swift": empty]))
         let other = "class Jobs { func applicationDidEnterBackground() { schedule() } }"
         #expect(try !Self.isTold(["A.swift": Self.scenes + other]))
+    }
+
+    @Test("the app of another platform, scenes of CarPlay alone, and work at launch too")
+    func otherScenes() throws {
+        let source = Self.delegate("scheduleRefresh()", "func scheduleRefresh() { }")
+        for condition in ["os(macOS)", "GALLERY"] {
+            let other = "#if \(condition)\n\(Self.scenes)#endif\n"
+            #expect(try !Self.isTold(["A.swift": "@main\n" + source, "B.swift": other]))
+        }
+        let phone = "#if os(iOS)\n\(Self.scenes)#endif\n"
+        #expect(try Self.isTold(["A.swift": source, "B.swift": phone]))
+        let car = "CPTemplateApplicationSceneSessionRoleApplication"
+        #expect(try !Self.isTold(["A.swift": "@main\n" + source], manifest: true, role: car))
+        let launch = Self.delegate(
+            "scheduleRefresh()",
+            "func scheduleRefresh() { }\nfunc application(_ a: UIApplication, "
+                + "didFinishLaunchingWithOptions o: O) -> Bool {\nscheduleRefresh()\nreturn true }")
+        #expect(try !Self.isTold(["A.swift": Self.scenes + launch]))
     }
 
     @Test("Objective-C")

@@ -79,6 +79,10 @@ extension SourceReader {
             })
         else { return }
         see(.legacyFetch, at: scope.head)
+        // Only the app itself calls one of another class.
+        if owner(around: scope.head) != nil, !isInAppDelegate(scope) {
+            see(.legacyFetchCall, at: scope.head)
+        }
         guard head.name == "application", !answers(scope), !isOfProtocol(scope) else { return }
         readPaths(to: completion.name, in: scope, .fault(.fetchPathWithoutCompletion))
         readAnswers(of: scope, completion.name, early: .earlyFetchAnswer) { _ in .alwaysNewFetch }

@@ -14,7 +14,7 @@ extension SourceReader {
         case "sceneDidEnterBackground", "sceneWillResignActive":
             if !body.isEmpty { see(.sceneCallback, at: scope.head) }
         case "applicationDidEnterBackground":
-            guard isInAppDelegate(scope),
+            guard isInAppDelegate(scope), !body.contains(where: isCalledAtLaunch),
                 schedulesNext(body, depth: 0, trusts: false)
                     || body.contains(where: isAssertion)
             else { return }
@@ -25,10 +25,9 @@ extension SourceReader {
 
     /// Reads a name by which other code learns that the app leaves the foreground.
     mutating func readSceneName(_ name: String, _ index: Int) {
-        // `appDelegate.applicationDidEnterBackground(application)`
-        if name == "applicationDidEnterBackground", !isCall(index) || isDeclaration(index) {
-            return
-        }
+        // `appDelegate.applicationDidEnterBackground(application)`, `life.onLeave =
+        // applicationDidEnterBackground`
+        if name == "applicationDidEnterBackground", isDeclaration(index) { return }
         see(.sceneCallback, at: index)
     }
 
@@ -38,7 +37,20 @@ extension SourceReader {
             : text.sees("func", at: index - 1)
     }
 
-    private func isInAppDelegate(_ scope: SourceScope) -> Bool {
+    /// Whether a call is of a function that the app calls when it launches too.
+    private func isCalledAtLaunch(_ call: Int) -> Bool {
+        let name = text.tokens[call].text
+        return functions[name] != nil && isCall(call)
+            && text.places(of: name).contains { other in
+                guard let scope = text.scopes(around: other).first(where: { _ in true }),
+                    case .function(let head) = scope.kind
+                else { return false }
+                return isCall(other) && head.has("didFinishLaunchingWithOptions")
+            }
+    }
+
+    /// Whether a function is of a class that is an app delegate, as far as the file shows.
+    func isInAppDelegate(_ scope: SourceScope) -> Bool {
         guard let type = owner(around: scope.head) else { return false }
         return type.name.hasSuffix("AppDelegate")
             || type.inherited.contains("UIApplicationDelegate")

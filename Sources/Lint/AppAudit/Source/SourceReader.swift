@@ -193,7 +193,7 @@ struct SourceReader {
             "UIApplicationDidEnterBackgroundNotification", "willResignActiveNotification",
             "UIApplicationWillResignActiveNotification", "UIApplicationDidEnterBackground",
             "UISceneDidEnterBackgroundNotification", "willDeactivateNotification",
-            "UISceneWillDeactivateNotification":
+            "UISceneWillDeactivateNotification", "didEnterBackground":
             readSceneName(name, index)
         // The app makes scenes itself.
         case "configurationForConnecting", "configurationForConnectingSceneSession":
@@ -224,7 +224,9 @@ struct SourceReader {
             // One that only reports calls that have ended needs no delegate.
             readMaking(of: name, index)
         case _ where Self.transferStarts.contains(name): readStartOfTransfer(index)
-        case "performFetchWithCompletionHandler" where function(around: index) != nil:
+        case "performFetchWithCompletionHandler"
+        where function(around: index) != nil
+            || !text.isObjectiveC && text.sees(":", at: index + 1):
             see(.legacyFetchCall, at: index)
         case "allowsBackgroundLocationUpdates"
         where (text.sees("=", "true", at: index + 1) || text.sees("=", "YES", at: index + 1))
@@ -281,7 +283,11 @@ struct SourceReader {
         "registerForTaskWithIdentifier", "backgroundTask", "BGAppRefreshTaskRequest",
         "BGProcessingTaskRequest", "BGContinuedProcessingTaskRequest",
         "BGHealthResearchTaskRequest", "BGTaskScheduler", "BGTask", "earliestBeginDate",
-        "sceneDidEnterBackground", "applicationDidEnterBackground", "beginBackgroundTask",
+        "sceneDidEnterBackground", "sceneWillResignActive", "willDeactivateNotification",
+        "UISceneWillDeactivateNotification", "UISceneDidEnterBackgroundNotification",
+        "UIApplicationDidEnterBackground", "didEnterBackground", "configurationForConnecting",
+        "configurationForConnectingSceneSession",
+        "applicationDidEnterBackground", "beginBackgroundTask",
         "endBackgroundTask",
         "beginBackgroundTaskWithName", "beginBackgroundTaskWithExpirationHandler",
         "URLSessionConfiguration", "backgroundSessionConfigurationWithIdentifier",
@@ -303,9 +309,12 @@ struct SourceReader {
         if value == "CHN" { see(.regionSwitch, at: index) }
         // A key that the app writes, or decodes among others, asks for nothing.
         if value == "content-available", !text.sees(":", at: index + 1),
-            !text.sees("=", at: index - 1)
+            !text.sees("=", at: index - 1), !isPassedOver(index)
         {
             see(.silentPushCheck, at: index)
+        }
+        if value == "UIApplicationDidEnterBackgroundNotification" {
+            see(.sceneCallback, at: index)
         }
         if value == "desiredPushTypes" { see(.otherPushTypes, at: index) }
         if value == "registerForRemoteNotifications" {
@@ -317,6 +326,20 @@ struct SourceReader {
             digest.mayHideRequests = true
         }
         readTokenPattern(value, index)
+    }
+
+    /// Whether a push with a key is passed over, or of use in the active app alone: `if
+    /// aps["content-available"] != nil { return done(.noData) }`.
+    private func isPassedOver(_ index: Int) -> Bool {
+        let open = (index..<text.tokens.count).prefix(AuditLimits.headWords)
+            .first { text.tokens[$0].isMark("{") }
+        guard let open, let block = text.scope(openedAt: open), case .control("if") = block.kind,
+            block.head < index
+        else { return false }
+        let condition = block.head..<open
+        return condition.contains { text.tokens[$0].isName("active") }
+            || text.sees("return", at: open + 1)
+                && !condition.contains { text.tokens[$0].isMark("==") }
     }
 
     /// Reads empty content, which a notification service extension passes on to show nothing.

@@ -33,10 +33,15 @@ extension AppRules {
     /// Whether the scenes of an app are those of SwiftUI, or those that Info.plist or the app
     /// delegate configures.
     private static func hasScenes(_ app: AppFacts.Bundle) -> Bool {
-        if app.shows({ $0 == .appOfScenes }) { return true }
+        func builds(_ subject: SourceObservation.Subject) -> Bool {
+            app.observations.contains { $0.subject == subject && app.builds($0) }
+        }
+        if builds(.appOfScenes) { return true }
         guard let manifest = app.info?["UIApplicationSceneManifest"] else { return false }
-        return manifest["UISceneConfigurations"] != nil
-            || app.shows { $0 == .sceneConfiguration }
+        // The scenes of CarPlay alone leave the phone's window to the app delegate.
+        let windows = manifest["UISceneConfigurations"]?["UIWindowSceneSessionRoleApplication"]
+        if case .array(let scenes)? = windows?.value, !scenes.isEmpty { return true }
+        return builds(.sceneConfiguration)
     }
 }
 

@@ -145,6 +145,17 @@ extension AppProperty.Value {
             texts.mapValues { AppProperty(.string($0), at: AppPlace(file: "Info.plist")) })
     }
 
+    /// `UIApplicationSceneManifest` with a scene of this role.
+    static func sceneManifest(_ role: String) -> [String: AppProperty.Value] {
+        let place = AppPlace(file: "Info.plist")
+        let roles = AppProperty.Value.dictionary([role: AppProperty(.list("x"), at: place)])
+        return [
+            "UIApplicationSceneManifest": .dictionary([
+                "UISceneConfigurations": AppProperty(roles, at: place)
+            ])
+        ]
+    }
+
     /// `UIBackgroundModes` with these modes.
     static func modes(_ modes: String...) -> [String: AppProperty.Value] {
         [

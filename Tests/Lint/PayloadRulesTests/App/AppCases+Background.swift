@@ -76,9 +76,11 @@ extension AppCase {
             source("CF058", "SwiftUI", [.applicationCallback, .appOfScenes], .warning),
             source(
                 "CF058", "a manifest", [.applicationCallback],
-                info: [
-                    "UIApplicationSceneManifest": Plist.members(["UISceneConfigurations": "x"])
-                ], .warning),
+                info: Plist.sceneManifest("UIWindowSceneSessionRoleApplication"), .warning),
+            source(
+                "CF058", "a manifest of CarPlay", [.applicationCallback],
+                info: Plist.sceneManifest("CPTemplateApplicationSceneSessionRoleApplication"),
+                nil),
             source(
                 "CF058", "a scene's delegate too",
                 [.applicationCallback, .appOfScenes, .sceneCallback], nil),
