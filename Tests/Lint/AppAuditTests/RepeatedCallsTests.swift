@@ -187,6 +187,7 @@ struct RepeatedCallsTests {
             "let done = once(done)\nif a { done(.noData) }\nload { done(.newData) }",
             "if a { done(.noData)\npreconditionFailure() }\nload { done(.newData) }",
             "if a { done(.noData) }\n_ = a || start { done(.newData) }",
+            "if a { done(.noData) }\nmigrate { done in done(true) }",
         ])
     func notBehindBranch(body: String) {
         #expect(Self.silent(body).isEmpty, "\(body)")

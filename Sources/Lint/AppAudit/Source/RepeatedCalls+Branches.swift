@@ -25,7 +25,9 @@ extension RepeatedCalls {
                             $0.parent >= 0 && text.scopes[$0.parent].open == outer.open
                         })
                 else { return false }
-                return runs(closure, behind: branch)
+                // `migrate { done in done(true) }` calls another function.
+                return !text.sees(text.tokens[other].text, "in", at: closure.open + 1)
+                    && runs(closure, behind: branch)
             }
             if let later { return later }
         }
