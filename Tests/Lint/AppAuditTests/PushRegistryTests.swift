@@ -117,6 +117,7 @@ struct PushRegistryTests: SourceFaultSuite {
             "extension PKPushRegistry { func f() { delegate = x } }",
             // It ends what another one began.
             "func f() {\nlet \(made)registry.desiredPushTypes = []\n}",
+            "func f() {\nlet registry = PKPushRegistry(queue: .main) => { setUp($0) }\n}",
             "class A { private var registry: PKPushRegistry? { willSet { newValue?.delegate = self "
                 + "} }\nfunc f() {\nlet r = PKPushRegistry(queue: .main)\nregistry = r\n} }",
             "class A { private var registry: PKPushRegistry! {\nget { kept }\n"

@@ -53,8 +53,12 @@ extension SourceReader {
         }
         let open = text.sees("(", at: index + 1) ? index + 1 : index + 3
         let labels = text.call(at: open - 1).map { $0.arguments.map(\.label) } ?? []
-        return text.partners[open] > open && !text.sees(".", at: text.partners[open] + 1)
-            && !text.sees("{", at: text.partners[open] + 1)
+        let next = text[text.partners[open] + 1]
+        // An operator may give it anything.
+        let isEnd =
+            next?.kind != .mark
+            || [")", "]", "}", ";", ",", "@"].contains { next?.isMark($0) == true }
+        return text.partners[open] > open && isEnd
             && labels.allSatisfy { ["queue", "configuration"].contains($0) }
     }
 
