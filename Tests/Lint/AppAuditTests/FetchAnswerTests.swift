@@ -41,7 +41,9 @@ struct FetchAnswerTests: SourceFaultSuite {
             ("guard aps[\"content-available\"] != nil else { return done(.noData) }", true),
             ("if aps[\"content-available\"] != nil { load() }", true),
             ("if aps[\"content-available\"] == nil { return }", true),
+            ("if aps[\"content-available\"] as? Int != 1 { return done(.noData) }", true),
             ("if aps[\"content-available\"] != nil { return done(.noData) }", false),
+            ("if aps[\"content-available\"] != nil, aps[\"alert\"] == nil { return }", false),
             ("if aps[\"content-available\"] != nil, app.state == .active { load() }", false),
         ])
     func silentPushes(body: String, isMeant: Bool) {

@@ -66,6 +66,8 @@ struct SceneCallbackTests {
             "class S: UIResponder, UIWindowSceneDelegate {\n"
                 + "func sceneWillResignActive(_ scene: UIScene) { jobs.schedule() }\n}",
             "let t = center.publisher(for: UIScene.willDeactivateNotification)",
+            "class S: UIResponder, UIWindowSceneDelegate {\n"
+                + "func sceneDidBecomeActive(_ scene: UIScene) { jobs.scheduleRefresh() }\n}",
             "let t = UIApplication.rx.didEnterBackground",
             "let t = NSNotification.Name(\"UIApplicationDidEnterBackgroundNotification\")",
             "func f(_ d: AppDelegate) { life.onLeave = d.applicationDidEnterBackground }",
@@ -83,6 +85,9 @@ struct SceneCallbackTests {
         let empty = "class S: UIResponder { func sceneDidEnterBackground(_ scene: UIScene) { } }"
         let source = Self.scenes + Self.delegate("jobs.scheduleRefresh()")
         #expect(try Self.isTold(["A.swift": source, "B.swift": empty]))
+        let active =
+            "class S: UIResponder { func sceneDidBecomeActive(_ scene: UIScene) { draw() } }"
+        #expect(try Self.isTold(["A.swift": source, "B.swift": active]))
         let other = "class Jobs { func applicationDidEnterBackground() { schedule() } }"
         #expect(try !Self.isTold(["A.swift": Self.scenes + other]))
     }

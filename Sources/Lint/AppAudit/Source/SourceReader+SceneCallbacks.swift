@@ -13,6 +13,9 @@ extension SourceReader {
         switch head.name {
         case "sceneDidEnterBackground", "sceneWillResignActive":
             if !body.isEmpty { see(.sceneCallback, at: scope.head) }
+        case "sceneDidBecomeActive", "sceneWillEnterForeground":
+            // Work that is asked for before need not be asked for again.
+            if schedulesNext(body, depth: 0, trusts: false) { see(.sceneCallback, at: scope.head) }
         case "applicationDidEnterBackground":
             guard isInAppDelegate(scope), !body.contains(where: isCalledAtLaunch),
                 schedulesNext(body, depth: 0, trusts: false)

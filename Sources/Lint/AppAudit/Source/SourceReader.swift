@@ -283,7 +283,8 @@ struct SourceReader {
         "registerForTaskWithIdentifier", "backgroundTask", "BGAppRefreshTaskRequest",
         "BGProcessingTaskRequest", "BGContinuedProcessingTaskRequest",
         "BGHealthResearchTaskRequest", "BGTaskScheduler", "BGTask", "earliestBeginDate",
-        "sceneDidEnterBackground", "sceneWillResignActive", "willDeactivateNotification",
+        "sceneDidEnterBackground", "sceneWillResignActive", "sceneDidBecomeActive",
+        "sceneWillEnterForeground", "willDeactivateNotification",
         "UISceneWillDeactivateNotification", "UISceneDidEnterBackgroundNotification",
         "UIApplicationDidEnterBackground", "didEnterBackground", "configurationForConnecting",
         "configurationForConnectingSceneSession",
@@ -338,8 +339,7 @@ struct SourceReader {
         else { return false }
         let condition = block.head..<open
         return condition.contains { text.tokens[$0].isName("active") }
-            || text.sees("return", at: open + 1)
-                && !condition.contains { text.tokens[$0].isMark("==") }
+            || text.sees("return", at: open + 1) && text.sees("]", "!=", "nil", at: index + 1)
     }
 
     /// Reads empty content, which a notification service extension passes on to show nothing.
