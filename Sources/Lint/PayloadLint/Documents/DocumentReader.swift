@@ -90,6 +90,9 @@ struct DocumentReader: Sendable {
                 document.kind == .request
                 || document.items.contains { item in
                     item.draft.payload.contains(text: "\"aps\":{")
+        if isSource, !allowsComments, let objects = readCommentedObjects(bytes, name: name) {
+            return objects
+        }
                 }
             if isPush, !document.isForeign, document.faults.isEmpty { return document }
         }

@@ -3,7 +3,7 @@
 import PayloadRules
 import StrictJSON
 
-/// Reads commands in documentation comments.
+/// Reads commands and payloads in comments of source code.
 extension DocumentReader {
     /// Replaces the marks of documentation comments, `*` and `///`, at the starts of lines by
     /// spaces, so that each place stays where it is.
@@ -39,5 +39,102 @@ extension DocumentReader {
             document.unread.append(.init(start: command.lowerBound, .incomplete))
         }
         return document
+    }
+
+    /// Reads the comments of source code that hold one payload and nothing else, or a text that is
+    /// such a payload with remarks. Returns `nil` if there are none.
+    func readCommentedObjects(_ bytes: [UInt8], name: String) -> PushDocument? {
+        guard bytes.contains(text: "\"aps\"") else { return nil }
+        var result = PushDocument(kind: .payload)
+        result.hasComments = true
+        let comments = Self.comments(in: bytes)
+        for text in comments.isEmpty ? [bytes] : comments {
+            let inner = text.drop { $0 <= 0x20 }
+            guard inner.first == UInt8(ascii: "{"), inner.last(where: { $0 > 0x20 }) == 0x7d,
+                text.contains(text: "\"aps\""),
+                case .pushes(let document) = read(text, "jsonc", besideFile: name),
+                document.barePayload != nil || document.kind == .apns
+            else { continue }
+            result.kind = document.kind
+            for var item in document.items {
+                item.isIllustration = true
+                item.isInPage = true
+                item.places.isEditable = false
+                result.items.append(item)
+            }
+        }
+        return result.items.isEmpty ? nil : result
+    }
+
+    /// The comments of source code that stand alone on their lines, each as the whole text with
+    /// blanks in place of anything else, so that each place stays where it is. At most as many are
+    /// returned as objects of a block are read.
+    private static func comments(in bytes: [UInt8]) -> [[UInt8]] {
+        let text = withoutCommentMarks(bytes)
+        var found: [[UInt8]] = []
+        var start = 0
+        // The lines of the current comment, and whether it is between `/*` and `*/`.
+        var current: (range: Range<Int>, isBlock: Bool)?
+        func finish() {
+            if let current, found.count < mostObjects,
+                Array(bytes[current.range]).contains(text: "\"aps\"")
+            {
+                found.append(
+                    blanked(text, but: current.range, mark: current.isBlock ? "/*" : "//"))
+            }
+            current = nil
+        }
+        while start < bytes.count {
+            let end = bytes[start...].firstIndex(of: 0x0a) ?? bytes.count
+            let line = bytes[start..<end].drop { $0 <= 0x20 }
+            if let open = current, open.isBlock {
+                current?.range = open.range.lowerBound..<end
+            } else if line.starts(with: "/*".utf8) {
+                finish()
+                current = (start..<end, true)
+            } else if line.starts(with: "//".utf8) {
+                current = ((current?.range.lowerBound ?? start)..<end, false)
+            } else {
+                finish()
+            }
+            if current?.isBlock == true, let close = line.firstRange(of: "*/".utf8) {
+                // What stands behind it is code.
+                if line[close.upperBound...].contains(where: { $0 > 0x20 }) { current = nil }
+                finish()
+            }
+            start = end + 1
+        }
+        finish()
+        return found
+    }
+
+    /// A text with blanks in place of everything but the content of a comment, whose lines, or
+    /// whose first one, begin with a mark.
+    private static func blanked(
+        _ text: [UInt8], but comment: Range<Int>, mark: String
+    ) -> [UInt8] {
+        var result = text.map { $0 == 0x0a ? $0 : 0x20 }
+        var isStart = true
+        var index = comment.lowerBound
+        while index < comment.upperBound {
+            let rest = text[index..<comment.upperBound]
+            if isStart && rest.starts(with: mark.utf8) || rest.starts(with: "*/".utf8) {
+                index += 2
+                // The mark of documentation has another asterisk.
+                while index < comment.upperBound, isStart, text[index] == UInt8(ascii: "*") {
+                    index += 1
+                }
+                isStart = false
+                continue
+            }
+            result[index] = text[index]
+            if text[index] == 0x0a {
+                isStart = true
+            } else if text[index] > 0x20 {
+                isStart = false
+            }
+            index += 1
+        }
+        return result
     }
 }
