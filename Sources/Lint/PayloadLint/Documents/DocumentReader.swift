@@ -16,6 +16,13 @@ struct DocumentReader: Sendable {
     /// Reads one document. The extension of `name` decides between JSON and YAML if both are
     /// possible.
     func read(_ text: [UInt8], name: String) -> PushDocument {
+        var document = document(in: text, name: name)
+        // Only now, because such headers are no sign that a text is about pushes.
+        assumptions.fill(&document)
+        return document
+    }
+
+    private func document(in text: [UInt8], name: String) -> PushDocument {
         // Old editors end the lines of a page by a carriage return alone.
         let hasReturns = PageBlock.isPage(name) && !text.contains(0x0a)
         let bytes = hasReturns ? text.map { $0 == 0x0d ? 0x0a : $0 } : text
@@ -83,6 +90,9 @@ struct DocumentReader: Sendable {
             result.hasComments = true
             return result
         }
+        if isSource, !allowsComments, let objects = readCommentedObjects(bytes, name: name) {
+            return objects
+        }
         if !isSource, let titled = readTitled(bytes) { return titled }
         if isYAML, !allowsComments {
             let document = readYAML(bytes)
@@ -90,9 +100,6 @@ struct DocumentReader: Sendable {
                 document.kind == .request
                 || document.items.contains { item in
                     item.draft.payload.contains(text: "\"aps\":{")
-        if isSource, !allowsComments, let objects = readCommentedObjects(bytes, name: name) {
-            return objects
-        }
                 }
             if isPush, !document.isForeign, document.faults.isEmpty { return document }
         }
@@ -240,7 +247,9 @@ struct DocumentReader: Sendable {
             return bare(bytes, .payload)
         }
         do throws(JSONSyntaxError) {
-            return read(try JSONScanner.scan(bytes))
+            var document = read(try JSONScanner.scan(bytes))
+            assumptions.fill(&document)
+            return document
         } catch {
             return bare(bytes, .payload)
         }

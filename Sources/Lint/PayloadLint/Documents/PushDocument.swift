@@ -182,8 +182,7 @@ public struct PushAssumptions: Hashable, Sendable {
         return draft
     }
 
-    /// A push with its own headers. A document may leave the topic to the command line, because it
-    /// depends on the app and not on the push.
+    /// A push with its own headers.
     func draft(payload: [UInt8], headers: [PushDraft.Header]) -> PushDraft {
         var headers = headers
         if let topic, !headers.contains(where: { $0.name.lowercased() == "apns-topic" }) {
@@ -192,5 +191,23 @@ public struct PushAssumptions: Hashable, Sendable {
         return PushDraft(
             payload: payload, headers: headers, target: isForWatch ? .watchOS : .phone, now: now,
             headersAreComplete: true)
+    }
+
+    /// Adds topic and push type where a request has none. A document may leave them to the command
+    /// line: the topic depends on the app, and without a type only the payload says what is meant.
+    func fill(_ document: inout PushDocument) {
+        for (name, value) in [("apns-topic", topic), ("apns-push-type", pushType)] {
+            guard let value else { continue }
+            for index in document.items.indices {
+                let headers = document.items[index].draft.headers
+                let isThere = headers.contains { $0.name.lowercased() == name }
+                // A broadcast has a channel for a topic.
+                let isBroadcast = headers.contains {
+                    $0.name == ":path" && $0.value.hasPrefix("/4/")
+                }
+                guard !isThere, name != "apns-topic" || !isBroadcast else { continue }
+                document.items[index].draft.headers.append(PushDraft.Header(name, value))
+            }
+        }
     }
 }

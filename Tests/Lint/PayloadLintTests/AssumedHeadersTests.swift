@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import PayloadLint
+
+@Suite("Headers that the command line gives")
+struct AssumedHeadersTests {
+    /// A `curl` command that sends a payload with more headers.
+    private static func curl(_ headers: String, _ payload: String) -> String {
+        "curl \(headers)-H 'authorization: bearer t' -d '\(payload)' "
+            + "https://api.push.apple.com/3/device/$TOKEN\n"
+    }
+
+    private static let call = #"{"aps":{},"callUUID":"u"}"#
+
+    /// Requests without a push type, each with a name for its file.
+    private static let requests: [(name: String, text: String)] = [
+        ("a.sh", curl("-H 'apns-topic: com.e.a.voip' ", call)),
+        (
+            "a.http",
+            "POST https://api.push.apple.com/3/device/a5\napns-topic: com.e.a\n\n\(call)\n"
+        ),
+        ("a.json", #"{"headers":{"apns-topic":"com.e.a"},"payload":\#(call)}"#),
+        ("a.md", "# A\n\n```sh\n\(curl("", call))```\n"),
+        ("b.json", call),
+    ]
+
+    @Test("a push type fills the place of one that is missing", arguments: requests)
+    func type(request: (name: String, text: String)) async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(request.text, to: request.name)
+        for type in ["voip", "alert"] {
+            let run = try await FinishedRun([path]) { $0.assumptions.pushType = type }
+            #expect(!run.report.contains("--push-type says otherwise"), "\(run.report)")
+            let files = try await FinishedRun([path]) {
+                $0.assumptions.pushType = type
+                $0.format = .json
+            }.files()
+            #expect(files.first?["pushType"] as? String == type)
+        }
+    }
+
+    @Test("no option makes a push of what is none")
+    func foreign() async throws {
+        let folder = try TestFolder()
+        try folder.write(#"{"headers":{"Accept":"*/*"},"body":"{}"}"#, to: "event.json")
+        try folder.write(#"{"aps":{"alert":"x"}}"#, to: "a.json")
+        let run = try await FinishedRun([folder.path]) {
+            $0.assumptions.pushType = "alert"
+            $0.assumptions.topic = "com.e.a"
+        }
+        #expect(run.result.summary.files == 1)
+    }
+
+    @Test("a request that names its type keeps it")
+    func named() async throws {
+        let text = Self.curl("-H 'apns-push-type: voip' -H 'apns-topic: com.e.a.voip' ", Self.call)
+        let run = try await FinishedRun(of: text, named: "a.sh", rules: "H015,H005") {
+            $0.assumptions.pushType = "alert"
+        }
+        #expect(try run.files().first?["pushType"] as? String == "voip")
+        #expect(try run.findings() == [])
+    }
+
+    @Test("a variable for the type is what the command line says")
+    func variable() async throws {
+        let text = Self.curl("-H \"apns-push-type: $TYPE\" -H 'apns-topic: com.e.a' ", Self.call)
+        let run = try await FinishedRun(of: text, named: "a.sh", rules: "H015,VO001") {
+            $0.assumptions.pushType = "voip"
+        }
+        #expect(try run.findings().map { $0.prefix(5) } == ["VO001"])
+    }
+}
