@@ -71,4 +71,36 @@ struct AssumedHeadersTests {
         }
         #expect(try run.findings().map { $0.prefix(5) } == ["VO001"])
     }
+
+    @Test("a command that signs in by nothing")
+    func signIn() async throws {
+        func found(_ options: String) async throws -> [String] {
+            let text =
+                "curl \(options) -d '{\"aps\":{\"alert\":\"x\"}}' "
+                + "https://api.push.apple.com/3/device/$TOKEN\n"
+            return try await FinishedRun(of: text, named: "a.sh", rules: "AU006,H019").findings()
+        }
+        let topic = "-H 'apns-topic: com.e.a'"
+        #expect(try await found(topic) == ["AU006 1:1 "])
+        #expect(try await found(topic + " -H 'auth: bearer x'") == ["AU006 1:1 "])
+        for option in [
+            "--cert a.pem", "-E a.pem", "--key a.key", "-K curl.rc", "--config curl.rc",
+            "-H 'authorization: bearer x'", "-H \"$AUTH\"", "$OPTIONS", "\"$@\"",
+            "--oauth2-bearer x", "-x proxy:80", "--proxy proxy:80", "--unix-socket /tmp/s",
+            "-H @headers", "-u a:b", "...", "-H \"Authorization: Bearer ${TOKEN}\"",
+            "--connect-to ::localhost:1", "${CERT:+--cert \"$CERT\"}", "--cert=a.pem",
+        ] {
+            #expect(try await found("\(topic) \(option)") == [], "\(option)")
+        }
+        // Of a type that needs a token anyway, one finding is told.
+        let activity = "\(topic).push-type.liveactivity -H 'apns-push-type: liveactivity'"
+            .replacing("'.push", with: ".push").replacing("activity -H", with: "activity' -H")
+        #expect(try await found(activity) == ["H019 1:1 "])
+        // Another server signs in itself.
+        let other = "curl -H 'apns-topic: a.b' -d '{\"aps\":{\"alert\":\"x\"}}' "
+        for url in ["http://localhost:8080/3/device/a5", "https://$HOST/3/device/a5"] {
+            let run = try await FinishedRun(of: other + url, named: "a.sh", rules: "AU006")
+            #expect(try run.findings() == [], "\(url)")
+        }
+    }
 }

@@ -24,7 +24,6 @@ struct SignInTests {
     @Test(
         "what may hold one of them is enough",
         arguments: [
-            "", "-v --http2 ",
             "--cert c.pem ", "--cert \"$CERT\" ", "-E c.p12:pass ", "--key k.pem ", "$OPTIONS ",
             "\"${ARGS[@]}\" ", "-H \"$AUTH\" ", "-H @headers ", "-K curl.conf ", "--cert=c.pem ",
             "-H 'authorization: bearer '$JWT ", "-H \"Authorization: $JWT\" ", "... ", "[options] ",

@@ -132,6 +132,16 @@ struct PushChecker: Sendable {
                 isInferred: report.pushTypeIsInferred || item.hasTypeOfTitle)
         }
         result.pushCount += item.isTextOnly ? 0 : 1
+        // Rule H019 speaks of types that need a token anyway.
+        if item.lacksSignIn, let place = item.places.missingHeaders?.place,
+            !diagnostics.contains(where: { $0.rule == "H019" })
+        {
+            let fault = PushDocument.Fault(
+                rule: "AU006", severity: .warning,
+                message: "the request has neither authorization nor a certificate",
+                fix: "Send a provider token in authorization.", place: place, pointer: "")
+            self.report([fault], in: text, &result)
+        }
         for diagnostic in withoutRepeated(diagnostics, of: item, in: text) {
             add(diagnostic, of: item, in: text, &result)
         }

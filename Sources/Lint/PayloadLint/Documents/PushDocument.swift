@@ -33,6 +33,8 @@ struct PushItem: Sendable {
     var hasTypeOfTitle = false
     /// Whether the command that sends it has a word for VoIP pushes.
     var isBesideVoIP = false
+    /// Whether the command that sends it to Apple has neither a provider token nor a certificate.
+    var lacksSignIn = false
     /// Whether a shell takes the quotation marks of the payload for its own.
     var losesQuotes = false
     /// Whether it is the text of the pushes that follow, whose syntax is judged.

@@ -44,6 +44,9 @@ struct CurlCommand {
     private var givesKeyAsCertificate = false
 
     private static let short = "HdXEowmuAebFxTKCDPQYyzcrtU"
+    /// Whether an option is given that may sign in: a certificate, a key, a user, or another way
+    /// to the server.
+    private var maySignIn = false
     private static let valued: Set = [
         "--header", "--data", "--data-raw", "--data-binary", "--data-ascii", "--data-urlencode",
         "--json", "--request", "--url", "--cert", "--cert-type", "--key", "--key-type", "--pass",
@@ -60,6 +63,10 @@ struct CurlCommand {
     ]
     private static let old: Set = ["--http1.1", "--http1.0", "-0", "--http0.9"]
 
+    private static let signingIn: Set = [
+        "-E", "--cert", "--key", "-u", "--user", "-x", "--proxy", "--unix-socket", "--connect-to",
+        "--resolve",
+    ]
     /// Parses a command. `read` returns the content of a file that the command sends, or `nil`.
     init(_ command: ShellText.Command, read: (String) -> [UInt8]?) {
         start = command.words.first?.start ?? 0
@@ -140,6 +147,7 @@ struct CurlCommand {
         case "-T", "--upload-file", "-F", "--form", "--form-string", "--data-urlencode":
             hasBody = true
         case _ where Self.bodies.contains(option):
+        maySignIn = maySignIn || Self.signingIn.contains(option)
             hasBody = true
             takeBody(value, isRaw: option == "--data-raw", command, read)
         default: break
@@ -278,10 +286,14 @@ struct CurlCommand {
     }
 
     /// Whether the command sends to Apple with a signing key for a certificate, and without a
-    /// provider token. Without either, a file of settings, an alias or a proxy may sign in.
-    var lacksSignIn: Bool {
-        isWhole && givesKeyAsCertificate && namesAPNs
-            && url.map { Self.namesApple($0.text) } == true
+    /// provider token.
+    var lacksCertificate: Bool { givesKeyAsCertificate && lacksToken }
+
+    /// Whether the command sends to Apple with nothing that could sign in.
+    var lacksSignIn: Bool { !maySignIn && lacksToken }
+
+    private var lacksToken: Bool {
+        isWhole && namesAPNs && url.map { Self.namesApple($0.text) } == true
             && !headers.contains { $0.name == "authorization" }
     }
 

@@ -153,6 +153,7 @@ extension DocumentReader {
             result?.items[index].isInHTTPText = true
             // Nothing shows a certificate, and a token may be left out.
             result?.items[index].draft.opaqueHeaders.insert("authorization")
+            result?.items[index].lacksSignIn = false
         }
         return result
     }
@@ -362,10 +363,10 @@ extension DocumentReader {
         var draft = assumptions.draft(payload: body.bytes, headers: headers)
         draft.opaqueHeaders = opaque
         draft.headersAreComplete = curl.isWhole
-        draft.lacksCertificate = curl.lacksSignIn
+        draft.lacksCertificate = curl.lacksCertificate
         return PushItem(
             draft: draft, places: places, isInScript: true, isBesideVoIP: curl.namesVoIP,
-            losesQuotes: curl.bodyLosesQuotes)
+            lacksSignIn: curl.lacksSignIn, losesQuotes: curl.bodyLosesQuotes)
     }
 
     /// Whether a body is meant to be an object of JSON, and is none by mistake.
