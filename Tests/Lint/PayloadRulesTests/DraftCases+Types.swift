@@ -7,6 +7,23 @@ extension DraftCase {
     static let alert: [DraftCase] = [
         .payload("AL001", .alert, #"{"aps":{"category":"x"}}"#, .found(at: "/aps", .error)),
         .payload("AL001", .alert, #"{"v":1}"#, .found(at: "", .error)),
+        .payload(
+            "BG012", .alert, #"{"aps":{"alert":"x","content-available":0}}"#,
+            .found(at: "/aps/content-available", .note)),
+        .payload(
+            "BG012", .alert, #"{"aps":{"alert":"x","content-available":2}}"#,
+            .found(at: "/aps/content-available", .warning)),
+        .payload("BG012", .alert, #"{"aps":{"alert":"x","content-available":1}}"#, .clean),
+        .payload("BG012", .alert, #"{"aps":{"alert":"x","content-available":1.0}}"#, .clean),
+        .payload("BG015", .alert, #"{"aps":{"alert":"x","content-available":2}}"#, .clean),
+        .payload("G010", .alert, #"{"app":{"content-available":1}}"#, .found(at: "/app", .error)),
+        .payload(
+            "G010", .alert, #"{"asp":{"alert":"x","sound":"y"},"v":1}"#,
+            .found(at: "/asp", .error)),
+        .payload("G010", .alert, #"{"app":{"alert":"x"}}"#, .found(at: "", .error)),
+        .payload(
+            "G010", .alert, #"{"app":{"alert":"x","sound":"y","name":"z"}}"#,
+            .found(at: "", .error)),
         .payload("AL001", .alert, #"{"aps":{"badge":0}}"#, .clean),
         .payload("AL001", .alert, #"{"aps":{"sound":"default"}}"#, .clean),
         .payload("AL001", .alert, #"{"aps":{"alert":""}}"#, .found(at: "/aps/alert", .warning)),
@@ -19,13 +36,13 @@ extension DraftCase {
         .request("AL001", .alert, [.init("apns-topic", "pass.com.example")], "{}", .clean),
         DraftCase(
             "AL001", PushDraft(payload: Array(#"{"aps":{},"v":1}"#.utf8)), "data of any push",
-            .found(at: "/aps", .note)),
+            .clean),
         DraftCase(
             "AL001", PushDraft(payload: Array(#"{"aps":{}}"#.utf8)), "nothing at all",
             .found(at: "/aps", .warning)),
         DraftCase(
             "AL001", PushDraft(payload: Array(#"{"aps":{"callerName":"A"}}"#.utf8)), "own data",
-            .found(at: "/aps", .note)),
+            .clean),
         DraftCase(
             "AL001", PushDraft(payload: Array(#"{"aps":{"title":"A","b":1}}"#.utf8)), "a title",
             .found(at: "/aps", .warning)),

@@ -198,6 +198,14 @@ extension RuleCase {
 
     static let voipContent: [RuleCase] = [
         .call("VO007", #""event":"cancel""#, .found(at: "/event", .error)),
+        RuleCase(
+            "VO009", .voip, #"{"aps":{"interruption-level":"critical"},"callUUID":"u"}"#,
+            .found(at: "/aps/interruption-level", .warning)),
+        RuleCase(
+            "VO007", .voip, #"{"aps":{"alert":{"uuid":"u","call_status":"canceled"}}}"#,
+            .found(at: "/aps/alert/call_status", .error)),
+        RuleCase(
+            "VO007", .voip, #"{"aps":{"alert":{"uuid":"u","call_status":"ringing"}}}"#, .clean),
         .call("VO007", #""type":"call_ended""#, .found(at: "/type", .error)),
         .call("VO007", #""action":"hang-up""#, .found(at: "/action", .error)),
         .call(

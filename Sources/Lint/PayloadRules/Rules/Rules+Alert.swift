@@ -20,9 +20,10 @@ extension Rules {
                 // It may be of another type: servers of calls send an empty `aps` beside data, or
                 // have their own data in it, which rule G011 reports.
                 let isOther = push.hasEmptyAPSBesideData || push.hasOwnDataInAPS
-                let severity: Severity? =
-                    !push.typeIsGuess ? nil : isOther ? .note : .warning
-                findings.report(push.aps.map { .node($0.value) } ?? .whole, severity: severity)
+                guard !push.typeIsGuess || !isOther else { return }
+                findings.report(
+                    push.aps.map { .node($0.value) } ?? .whole,
+                    severity: push.typeIsGuess ? .warning : nil)
                 return
             }
             guard let document = push.document, let alert = push.member(.alert) else { return }

@@ -49,12 +49,20 @@ extension Rules {
         },
         Rule(
             "BG012", .warning, "`content-available` is a number other than 1",
-            why: "Only 1 has a meaning.", from: [.generating], fix: "Write 1.", for: .background
+            why: "Only 1 has a meaning.", from: [.generating], fix: "Write 1.",
+            for: [.background, .alert]
         ) { push, findings in
             guard let member = push.contentAvailable, let document = push.document,
                 document.kind(member.value) == .number, !document.isNumber(member.value, "1")
             else { return }
-            if document.double(member.value) == 1 {
+            if push.type == .alert {
+                // Beside an alert it does no harm.
+                guard push.draft != nil, document.double(member.value) != 1 else { return }
+                findings.report(
+                    .node(member.value), "`content-available` is not 1, and has no effect",
+                    fix: "Remove the key.",
+                    severity: document.double(member.value) == 0 ? .note : nil)
+            } else if document.double(member.value) == 1 {
                 findings.report(
                     .node(member.value), "`content-available` is 1 in another form",
                     repair: writingOne(member.value, document))

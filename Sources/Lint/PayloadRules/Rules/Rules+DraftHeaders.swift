@@ -32,8 +32,10 @@ extension Rules {
             guard let text = deviceToken(of: push), let token = try? DeviceToken(hex: text),
                 token.hex.utf8.count != 64
             else { return }
+            let count = token.hex.utf8.count
             findings.report(
-                .header(":path"), "the device token has \(token.hex.utf8.count) digits, not 64")
+                .header(":path"), "the device token has \(count) digits, not 64",
+                fix: count < 64 ? nil : "Compare it with what the app got from the system.")
         },
         Rule(
             "H004", .warning, "apns-push-type is missing",
@@ -395,7 +397,7 @@ extension Rules {
             if keysOfPayload.contains(name) {
                 findings.report(
                     .header(name), "\(shown(name)) is a key of the payload and no header",
-                    fix: "Put it into `aps`.")
+                    fix: draft[name] == "" ? "Leave it out." : "Put it into `aps`.")
             }
             if lacksPrefix(name, push) {
                 findings.report(

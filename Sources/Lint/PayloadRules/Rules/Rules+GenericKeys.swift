@@ -22,7 +22,9 @@ extension Rules {
                 let isForWebsite = push.document?.hasText(key, "url-args") == true
                 findings.report(
                     .node(key), isForWebsite ? "`url-args` is for pushes of a website" : nil,
-                    fix: push.document.flatMap { header(namedBy: key, in: $0) },
+                    fix: push.document.flatMap {
+                        header(namedBy: key, in: $0) ?? headers(in: key + 1, $0)
+                    },
                     severity: isForWebsite ? .note : nil)
             }
             if push.type == .alert, push.hasVisibleKeys {
@@ -85,6 +87,14 @@ extension Rules {
             ? "Send it as the header apns-\(name), or move it out of `aps` to the top level." : nil
     }
 
+    /// What to do with an object of headers; `nil` for any other value.
+    private static func headers(in value: Int, _ document: JSONDocument) -> String? {
+        guard document.kind(value) == .object else { return nil }
+        return document.members(of: value).contains {
+            document.text($0.key).starts(with: "apns-".utf8)
+        } ? "Send what is in it as headers of the request." : nil
+    }
+
     /// The key of Xcode's `.apns` files for the simulated app.
     private static let simulatorKey: StaticString = "Simulator Target Bundle"
 
@@ -122,6 +132,14 @@ extension Rules {
                 fix: "Set apns-push-type to mdm, or add `aps`.")
             return
         }
+        if let key = document.members(of: 0).first(where: { isMisspeltAPS($0, document) })?.key {
+            let name = String(decoding: document.text(key), as: UTF8.self)
+            findings.report(
+                .node(key), "`aps` is missing; \(shown(name)) was probably meant for it",
+                fix: "Write `aps`.",
+                repair: Repair(edits: [document.replacing(key, with: "\"aps\"")], isSafe: false))
+            return
+        }
         guard push.type == .background else {
             findings.report(.whole, "`aps` is missing")
             return
@@ -136,6 +154,26 @@ extension Rules {
                 ? nil
                 : Repair(
                     edits: [document.inserting(Array(text.utf8), intoObject: 0)], isSafe: false))
+    }
+
+    /// Whether a member is `aps` with one wrong letter or in capitals: it wakes the app, or shows
+    /// and plays something, and holds Apple's keys alone.
+    private static func isMisspeltAPS(
+        _ member: (key: Int, value: Int), _ document: JSONDocument
+    ) -> Bool {
+        guard (2...4).contains(document.content(member.key).count),
+            document.kind(member.value) == .object
+        else { return false }
+        let letters = NearMiss.letters(document.text(member.key))
+        // Each of the others is a part for a platform, or for a service, by its name.
+        let names = ["aps", "app", "apd", "apa", "asp", "ap", "as", "apss", "aaps", "asps"]
+        guard names.contains(String(decoding: letters, as: UTF8.self)) else { return false }
+        let inner = document.members(of: member.value)
+        let keys = inner.map { APSKey.named($0.key, in: document) }
+        guard !keys.contains(nil) else { return false }
+        return inner.contains {
+            document.hasText($0.key, "content-available") && document.kind($0.value) == .number
+        } || keys.contains(.alert) && (keys.contains(.badge) || keys.contains(.sound))
     }
 
     static func forEachForeignKey(

@@ -241,7 +241,10 @@ extension Rules {
             case .string where isISODate(document.text(node)):
                 findings.report(
                     .node(node), "a date of `content-state` is text",
-                    fix: "Write a Date as seconds since 2001, as JSONEncoder does by default.",
+                    fix: """
+                        If the app holds it as a Date, write seconds since 2001, as JSONEncoder \
+                        does by default.
+                        """,
                     // Such an object may be a dictionary of texts. Keys that are all in snake case
                     // speak of coding keys, and of a text by choice.
                     severity: node < innerEnd || hasCodingKey(node) ? .note : nil)

@@ -82,8 +82,8 @@ extension Rules {
             for: .alert, in: .draft
         ) { push, findings in
             guard push.hasVisibleKeys, let member = push.contentAvailable,
-                // 0 asks for nothing.
-                push.document.flatMap({ $0.double(member.value) }) != 0,
+                // Only 1 asks for that (rule BG012).
+                push.document.flatMap({ $0.double(member.value) }).map({ $0 == 1 }) != false,
                 // Rule BG016 says that nothing is seen or heard.
                 emptyTexts(push).isEmpty || push.apsKeys.contains(.badge)
             else { return }

@@ -77,7 +77,7 @@ extension Rules {
 
     /// Keys without effect in a VoIP push.
     static let keysOfOtherPushes: [APSKey] = [
-        .badge, .sound, .mutableContent, .contentAvailable, .alert,
+        .badge, .sound, .mutableContent, .contentAvailable, .alert, .interruptionLevel,
     ]
 
     /// Whether the object of an alert has keys that are not Apple's, which the app may read there.

@@ -61,7 +61,7 @@ extension Rules {
                 body(value, .warning)
             }
         }
-        push.forEachCustomMember { key, value in
+        forEachCallMember(push, document) { key, value in
             switch document.kind(value) {
             case .string:
                 let roles = document.keyRoles(key)
@@ -85,6 +85,20 @@ extension Rules {
             case .trueLiteral, .falseLiteral, .null, .number, .object, .array, .key: break
             }
         }
+    }
+
+    /// Calls `body` with the members outside `aps`, and with those in the alert of a VoIP push that
+    /// are not Apple's: PushKit passes them too.
+    private static func forEachCallMember(
+        _ push: ValidationContext, _ document: JSONDocument,
+        _ body: (_ key: Int, _ value: Int) -> Void
+    ) {
+        push.forEachCustomMember(body)
+        guard push.type == .voip, let alert = push.member(.alert)?.value,
+            document.kind(alert) == .object
+        else { return }
+        for member in document.members(of: alert)
+        where !APSKey.isOfAlert(member.key, in: document) { body(member.key, member.value) }
     }
 
     /// Calls `body` with visible texts: the alert or its parts, and `title` and similar keys in the

@@ -47,7 +47,8 @@ extension APSKey {
     /// pushes may have custom data with the names of Live Activity keys.
     func isIgnored(in type: PushTypeSet) -> Bool {
         switch self {
-        case .contentAvailable, .alert, .badge, .sound, .mutableContent: type == .voip
+        case .contentAvailable, .alert, .badge, .sound, .mutableContent, .interruptionLevel:
+            type == .voip
         case .timestamp, .event, .contentState, .staleDate, .dismissalDate, .attributesType,
             .attributes:
             type != .liveactivity
