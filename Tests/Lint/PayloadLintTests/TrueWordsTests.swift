@@ -150,6 +150,69 @@ struct TrueWordsTests {
             run.report.contains("1 payload judged as voip: no push type was read with it"))
     }
 
+    @Test("a longer token is not said to be cut, and the caret is at its value")
+    func longToken() async throws {
+        let token = String(repeating: "a5", count: 80)
+        let script = { (token: String) in
+            "TOKEN=\(token)\ncurl -H 'apns-push-type: alert' -H 'apns-topic: com.e.a' "
+                + "-H 'authorization: bearer t' -d '{\"aps\":{\"alert\":\"x\"}}' "
+                + "https://api.push.apple.com/3/device/$TOKEN\n"
+        }
+        let short = String(token.prefix(40))
+        for (fix, token) in [("compare it", token), ("token was not cut", short)] {
+            let words = try await Self.words(script(token), name: "a.sh", of: "H003")
+            #expect(words.count == 1 && words[0].lowercased().contains(fix), "\(words)")
+        }
+        let run = try await FinishedRun(of: script(token), named: "a.sh", rules: "H003")
+        #expect(try run.findings() == ["H003 1:7 "])
+        let plain = script(token).replacing("$TOKEN", with: token)
+        let other = try await FinishedRun(of: plain, named: "a.sh", rules: "H003")
+        #expect(try other.findings()[0].hasPrefix("H003 2:"))
+    }
+
+    @Test("cures that help: for an object of headers, and for an empty header")
+    func cures() async throws {
+        let inner = #"{"aps":{"alert":"x","header":{"apns-priority":10},"other":{"a":1}}}"#
+        #expect(
+            try await Self.words(inner, of: "G011") == [
+                "warning: a key inside `aps` is none of Apple's. "
+                    + "Send what is in it as headers of the request.",
+                "warning: a key inside `aps` is none of Apple's. "
+                    + "Move it out of `aps` to the top level.",
+            ])
+        let headers = { (sound: String) in
+            #"{"headers":{"apns-push-type":"alert","sound":"\#(sound)"},"#
+                + #""payload":{"aps":{"alert":"x"}}}"#
+        }
+        #expect(try await Self.words(headers(""), of: "H017")[0].hasSuffix("Leave it out."))
+        #expect(try await Self.words(headers("x"), of: "H017")[0].hasSuffix("Put it into `aps`."))
+    }
+
+    @Test("of a block that is abridged, the report says that its keys are judged")
+    func abridged() async throws {
+        let page = Self.page("{\n\"aps\": {\n\"content-available\": 1,\n\"own\": 5,\n...\n}\n}")
+        let folder = try TestFolder()
+        let run = try await FinishedRun([try folder.write(page, to: "a.md")])
+        #expect(run.report.contains("warning G011"))
+        #expect(
+            run.report.contains(
+                "the block in line 5 is judged by its keys alone: it is abridged."))
+        #expect(!run.report.contains("not judged"))
+    }
+
+    @Test("what Firebase ignores is told")
+    func headersForFirebase() async throws {
+        let request =
+            #"{"to":"t","content_available":true,"apns-priority":5,"apns-topic":"a.b","data":{}}"#
+        #expect(
+            try await Self.words(request, of: "G012") == [
+                "warning: `apns-priority` is not a member of a request to Firebase, which ignores "
+                    + #"it. Write `priority`, "high" or "normal"."#,
+                "warning: `apns-topic` is not a member of a request to Firebase, which ignores "
+                    + "it. Remove it.",
+            ])
+    }
+
     @Test("the data of a push for Parse lack no `aps`")
     func parse() async throws {
         let data = { (type: String) in

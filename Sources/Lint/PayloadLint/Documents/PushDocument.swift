@@ -109,6 +109,8 @@ struct PushDocument: Sendable {
             case headers
             /// It is source code, a log, or a part of an object without its braces.
             case source
+            /// It is abridged, and the keys that are there are judged.
+            case part
         }
 
         let start: Int
@@ -186,11 +188,7 @@ public struct PushAssumptions: Hashable, Sendable {
 
     /// A push with its own headers.
     func draft(payload: [UInt8], headers: [PushDraft.Header]) -> PushDraft {
-        var headers = headers
-        if let topic, !headers.contains(where: { $0.name.lowercased() == "apns-topic" }) {
-            headers.append(PushDraft.Header("apns-topic", topic))
-        }
-        return PushDraft(
+        PushDraft(
             payload: payload, headers: headers, target: isForWatch ? .watchOS : .phone, now: now,
             headersAreComplete: true)
     }

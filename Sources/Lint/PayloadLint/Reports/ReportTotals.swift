@@ -50,13 +50,16 @@ package struct ReportTotals: Sendable {
             switch reason {
             case .source: "source code, a log, or a part without its braces"
             case .headers: "headers without a payload"
+            case .part: "abridged"
             case .incomplete, .template:
                 noun == "block" ? "abridged, or not JSON" : "not given in full, or not JSON"
             }
+        let isNot = reason == .part ? "judged by its keys alone" : "not judged"
+        let areNot = reason == .part ? "judged by their keys alone" : "not judged"
         notJudged.append(
             lines.count == 1
-                ? "\(path): the \(noun) in line \(last) is not judged: it is \(why)."
-                : "\(path): \(lines.count) \(noun)s are not judged, in lines "
+                ? "\(path): the \(noun) in line \(last) is \(isNot): it is \(why)."
+                : "\(path): \(lines.count) \(noun)s are \(areNot), in lines "
                     + "\(shown)\(more)\(last): they are \(why).")
     }
 
@@ -75,8 +78,8 @@ package struct ReportTotals: Sendable {
         }
         if summary.filesWithoutPush > 0 {
             statements.append(
-                "\(files(summary.filesWithoutPush)) not judged: no push to APNs was found, as in a "
-                    + "request to another service.")
+                "\(files(summary.filesWithoutPush)) not judged: no push to APNs was found in a "
+                    + "form that is read. It may be a request to another service.")
         }
         if summary.textsWithoutPush > 0 {
             statements.append(

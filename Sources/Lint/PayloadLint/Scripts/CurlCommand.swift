@@ -18,6 +18,8 @@ struct CurlCommand {
     /// The offset of the command.
     let start: Int
     private(set) var url: (text: String, offset: Int)?
+    /// The offset of a device token that a variable of the script gives; `nil` for any other.
+    private(set) var tokenOffset: Int?
     private(set) var headers: [Header] = []
     /// Apple's headers without a colon behind the name, which `curl` does not send.
     private(set) var headersWithoutColon: [Header] = []
@@ -42,11 +44,11 @@ struct CurlCommand {
     let namesVoIP: Bool
     /// Whether a signing key of Apple's is given for a certificate, which it does not hold.
     private var givesKeyAsCertificate = false
-
-    private static let short = "HdXEowmuAebFxTKCDPQYyzcrtU"
     /// Whether an option is given that may sign in: a certificate, a key, a user, or another way
     /// to the server.
     private var maySignIn = false
+
+    private static let short = "HdXEowmuAebFxTKCDPQYyzcrtU"
     private static let valued: Set = [
         "--header", "--data", "--data-raw", "--data-binary", "--data-ascii", "--data-urlencode",
         "--json", "--request", "--url", "--cert", "--cert-type", "--key", "--key-type", "--pass",
@@ -61,12 +63,12 @@ struct CurlCommand {
     private static let bodies: Set = [
         "-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--json",
     ]
-    private static let old: Set = ["--http1.1", "--http1.0", "-0", "--http0.9"]
-
     private static let signingIn: Set = [
         "-E", "--cert", "--key", "-u", "--user", "-x", "--proxy", "--unix-socket", "--connect-to",
         "--resolve",
     ]
+    private static let old: Set = ["--http1.1", "--http1.0", "-0", "--http0.9"]
+
     /// Parses a command. `read` returns the content of a file that the command sends, or `nil`.
     init(_ command: ShellText.Command, read: (String) -> [UInt8]?) {
         start = command.words.first?.start ?? 0
@@ -104,7 +106,18 @@ struct CurlCommand {
         let marks = ["://", "/3/device", "push.apple.com"]
         let address =
             others.first { word in marks.contains { word.string.contains($0) } } ?? others.first
-        if url == nil { url = address.map { ($0.string, $0.start) } }
+        if url == nil, let address { takeURL(address) }
+    }
+
+    private mutating func takeURL(_ word: ShellText.Word) {
+        url = (word.string, word.start)
+        guard let start = word.text.bytes.firstRange(of: "/3/device/".utf8)?.upperBound,
+            start < word.text.bytes.count
+        else { return }
+        let offset = word.text.fileOffset(of: start)
+        // Before the command, or behind it, is where the variable is set.
+        let reach = word.start..<word.start + word.text.bytes.count + 2
+        tokenOffset = reach.contains(offset) ? nil : offset
     }
 
     /// Parses short options, several of which may be in one word: `-vH`.
@@ -134,10 +147,11 @@ struct CurlCommand {
         _ option: String, _ value: ShellText.Word, _ command: ShellText.Command,
         _ read: (String) -> [UInt8]?
     ) {
+        maySignIn = maySignIn || Self.signingIn.contains(option)
         switch option {
         case "-H", "--header": takeHeader(value)
         case "-X", "--request": method = (value.string, value.start)
-        case "--url": url = (value.string, value.start)
+        case "--url": takeURL(value)
         case "--oauth2-bearer":
             headers.append(
                 Header(
@@ -147,7 +161,6 @@ struct CurlCommand {
         case "-T", "--upload-file", "-F", "--form", "--form-string", "--data-urlencode":
             hasBody = true
         case _ where Self.bodies.contains(option):
-        maySignIn = maySignIn || Self.signingIn.contains(option)
             hasBody = true
             takeBody(value, isRaw: option == "--data-raw", command, read)
         default: break

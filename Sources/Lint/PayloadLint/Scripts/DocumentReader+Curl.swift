@@ -348,7 +348,8 @@ extension DocumentReader {
         if let path = curl.path, let url = curl.url {
             headers.append(PushDraft.Header(":path", path))
             places.headers.append(
-                PlaceMap.Header(name: ":path", place: .offset(url.offset), pointer: ""))
+                PlaceMap.Header(
+                    name: ":path", place: .offset(curl.tokenOffset ?? url.offset), pointer: ""))
         }
         if let method = curl.method, !Placeholder.isIn(method.text) {
             headers.append(PushDraft.Header(":method", method.text))

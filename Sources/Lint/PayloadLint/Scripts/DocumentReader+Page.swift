@@ -362,7 +362,7 @@ extension DocumentReader {
         {
             result.items[0].isCut = true
             result.items[0].places.isEditable = false
-            result.unread = [.init(start: 0, .incomplete)]
+            result.unread = [.init(start: 0, .part)]
             return .pushes(result)
         }
         if !["", "json"].contains(language) || hasComments || text.hasTypographicQuotes,

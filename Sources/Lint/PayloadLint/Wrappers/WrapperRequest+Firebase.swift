@@ -103,7 +103,7 @@ extension WrapperRequest {
             push.faults += misplacedFlags(in: text, pointer: pointer + "/notification")
             push.faults += membersWithoutEffect(in: text)
         }
-        push.faults += partsOfPresentAPI() + wrongPriority(of: "Firebase")
+        push.faults += partsOfPresentAPI() + headersOfApple() + wrongPriority(of: "Firebase")
         if let aps = member("aps") {
             push.faults.append(
                 fault(
@@ -341,6 +341,23 @@ extension WrapperRequest {
                 fix: "Send a `message` with `token` to the present API, or remove it.",
                 "has no effect beside `to`: Firebase's former API has no parts for platforms")
         ]
+    }
+
+    /// Reports Apple's headers as members of the request, which has others for them.
+    private func headersOfApple() -> [PushDocument.Fault] {
+        let others = [
+            "apns-priority": "Write `priority`, \"high\" or \"normal\".",
+            "apns-expiration": "Write `time_to_live`.", "apns-collapse-id": "Write `collapse_key`.",
+            "apns-push-type": "Remove it.", "apns-topic": "Remove it.",
+        ]
+        return document.members(of: node).compactMap { given in
+            let name = String(decoding: document.text(given.key), as: UTF8.self)
+            return others[name].map {
+                fault(
+                    given, pointer: pointer, fix: $0,
+                    "is not a member of a request to Firebase, which ignores it")
+            }
+        }
     }
 
     /// Reports a priority that a service does not have, such as Apple's numbers.
