@@ -103,4 +103,26 @@ struct AssumedHeadersTests {
             #expect(try run.findings() == [], "\(url)")
         }
     }
+
+    @Test("a page may call the body a label with more words, and leave out the server")
+    func labels() async throws {
+        let body = "```json\n{\"aps\":{\"content-available\":1}}\n```\n"
+        let headers = "```\napns-push-type: background\napns-priority: 10\n```\n"
+        for label in ["Body — must match `A`", "Body - as sent", "Body"] {
+            let page = "# A\n\n## B\n\n\(headers)\n**\(label)**\n\n\(body)"
+            let run = try await FinishedRun(of: page, named: "a.md", rules: "BG006")
+            #expect(try run.findings().count == 1, "\(label)")
+        }
+        for label in ["Another push — body", "Bodyless — x"] {
+            let page = "# A\n\n## B\n\n\(headers)\n**\(label)**\n\n\(body)"
+            let run = try await FinishedRun(of: page, named: "a.md", rules: "BG006")
+            #expect(try run.findings() == [], "\(label)")
+        }
+        let request =
+            "```\nPOST .../3/device/<token of the phone>\napns-push-type: background\n"
+            + "apns-topic: <topic>\napns-priority: 10\n"
+            + "body: {\"aps\":{\"content-available\":1}}\n```\n"
+        let run = try await FinishedRun(of: request, named: "a.md", rules: "BG006,H001,H017")
+        #expect(try run.findings().map { $0.prefix(5) } == ["BG006"])
+    }
 }

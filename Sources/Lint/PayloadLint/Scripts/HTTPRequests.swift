@@ -73,7 +73,8 @@ struct HTTPRequests {
         if words.count > 2, words.last?.hasPrefix("HTTP/") == true { words.removeLast() }
         guard words.count >= 2, let last = words.last,
             methods.contains(String(words[0])),
-            ["/", "http", "{{"].contains(where: { words[1].hasPrefix($0) })
+            // A page may leave out the server.
+            ["/", "http", "{{", ".../3/device/"].contains(where: { words[1].hasPrefix($0) })
         else { return nil }
         let target = line[words[1].startIndex..<last.endIndex]
         return hasBlanksInBracketsOnly(target) ? (String(words[0]), target) : nil
@@ -162,6 +163,8 @@ struct HTTPRequests {
             if hasFields { body = line.upperBound..<line.upperBound }
         } else if text.hasPrefix("{") {
             body = line
+        } else if let label = Self.label(ofBody: text) {
+            body = line.upperBound - text.utf8.count + label..<line.upperBound
         } else if !Self.isRemark(text), !Self.isAddress(text), Self.label(text) != text.utf8.count {
             hasFields = true
             // Anything but a header stands for what was left out.
@@ -178,6 +181,13 @@ struct HTTPRequests {
         }
         let rest = line.dropFirst(word.count + 1).drop { " \t".contains($0) }
         return rest.isEmpty || rest.hasPrefix("{") ? line.utf8.count - rest.utf8.count : nil
+    }
+
+    /// The length in bytes of the word for a body that begins in the same line: `body: {"aps": …`.
+    private static func label(ofBody line: Substring) -> Int? {
+        guard let length = label(line), length < line.utf8.count else { return nil }
+        let word = line.prefix { $0 != ":" }.lowercased()
+        return ["body", "payload", "json body", "request body"].contains(word) ? length : nil
     }
 
     /// Whether a line begins a request in the form of frames of HTTP/2, as Apple shows requests:

@@ -101,7 +101,10 @@ struct PageSections {
 
     /// Whether a title that names no type of push says that headers or a payload follow.
     private static func kind(ofTitle title: ArraySlice<UInt8>) -> String? {
-        var words = String(decoding: title, as: UTF8.self).lowercased().split { !$0.isLetter }[...]
+        // What a dash sets off says more of it: "Body — as the app decodes it".
+        let text = String(decoding: title, as: UTF8.self).lowercased().replacing(" — ", with: " - ")
+        let label = text.firstRange(of: " - ").map { text[..<$0.lowerBound] } ?? text[...]
+        var words = label.split { !$0.isLetter }[...]
         if ["format", "structure", "example"].contains(words.last) { words.removeLast() }
         let others = ["request", "http", "apns", "apn", "json", "push", "the"]
         guard let last = words.last, words.count <= 3,
