@@ -92,6 +92,14 @@ struct AssumedHeadersTests {
         ] {
             #expect(try await found("\(topic) \(option)") == [], "\(option)")
         }
+        // What is before a command may sign in for it.
+        for start in ["alias curl='curl -E a.pem'\n", "curl() { command curl -K a \"$@\"; }\n"] {
+            let text =
+                start + "curl \(topic) -d '{\"aps\":{\"alert\":\"x\"}}' "
+                + "https://api.push.apple.com/3/device/$TOKEN\n"
+            let run = try await FinishedRun(of: text, named: "a.sh", rules: "AU006")
+            #expect(try run.findings() == [], "\(start)")
+        }
         // Of a type that needs a token anyway, one finding is told.
         let activity = "\(topic).push-type.liveactivity -H 'apns-push-type: liveactivity'"
             .replacing("'.push", with: ".push").replacing("activity -H", with: "activity' -H")

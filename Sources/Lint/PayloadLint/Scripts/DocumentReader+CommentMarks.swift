@@ -48,7 +48,7 @@ extension DocumentReader {
         var result = PushDocument(kind: .payload)
         result.hasComments = true
         let comments = Self.comments(in: bytes)
-        for text in comments.isEmpty ? [bytes] : comments {
+        for (start, text) in comments.isEmpty ? [(0, bytes)] : comments {
             let inner = text.drop { $0 <= 0x20 }
             guard inner.first == UInt8(ascii: "{"), inner.last(where: { $0 > 0x20 }) == 0x7d,
                 text.contains(text: "\"aps\""),
@@ -60,18 +60,18 @@ extension DocumentReader {
                 item.isIllustration = true
                 item.isInPage = true
                 item.places.isEditable = false
+                item.places.shift(by: start)
                 result.items.append(item)
             }
         }
         return result.items.isEmpty ? nil : result
     }
 
-    /// The comments of source code that stand alone on their lines, each as the whole text with
-    /// blanks in place of anything else, so that each place stays where it is. At most as many are
-    /// returned as objects of a block are read.
-    private static func comments(in bytes: [UInt8]) -> [[UInt8]] {
+    /// The comments of source code that stand alone on their lines, with blanks in place of their
+    /// marks, and their offsets. At most as many are returned as objects of a block are read.
+    private static func comments(in bytes: [UInt8]) -> [(start: Int, text: [UInt8])] {
         let text = withoutCommentMarks(bytes)
-        var found: [[UInt8]] = []
+        var found: [(start: Int, text: [UInt8])] = []
         var start = 0
         // The lines of the current comment, and whether it is between `/*` and `*/`.
         var current: (range: Range<Int>, isBlock: Bool)?
@@ -79,8 +79,9 @@ extension DocumentReader {
             if let current, found.count < mostObjects,
                 Array(bytes[current.range]).contains(text: "\"aps\"")
             {
-                found.append(
-                    blanked(text, but: current.range, mark: current.isBlock ? "/*" : "//"))
+                let inner = withoutMarks(
+                    Array(text[current.range]), mark: current.isBlock ? "/*" : "//")
+                found.append((current.range.lowerBound, inner))
             }
             current = nil
         }
@@ -108,29 +109,25 @@ extension DocumentReader {
         return found
     }
 
-    /// A text with blanks in place of everything but the content of a comment, whose lines, or
-    /// whose first one, begin with a mark.
-    private static func blanked(
-        _ text: [UInt8], but comment: Range<Int>, mark: String
-    ) -> [UInt8] {
-        var result = text.map { $0 == 0x0a ? $0 : 0x20 }
+    /// A comment with blanks in place of the mark with which its lines, or the first one, begin.
+    private static func withoutMarks(_ comment: [UInt8], mark: String) -> [UInt8] {
+        var result = comment
         var isStart = true
-        var index = comment.lowerBound
-        while index < comment.upperBound {
-            let rest = text[index..<comment.upperBound]
+        var index = 0
+        while index < comment.count {
+            let rest = comment[index...]
             if isStart && rest.starts(with: mark.utf8) || rest.starts(with: "*/".utf8) {
-                index += 2
+                var end = index + 2
                 // The mark of documentation has another asterisk.
-                while index < comment.upperBound, isStart, text[index] == UInt8(ascii: "*") {
-                    index += 1
-                }
+                while end < comment.count, isStart, comment[end] == UInt8(ascii: "*") { end += 1 }
+                for place in index..<end { result[place] = 0x20 }
+                index = end
                 isStart = false
                 continue
             }
-            result[index] = text[index]
-            if text[index] == 0x0a {
+            if comment[index] == 0x0a {
                 isStart = true
-            } else if text[index] > 0x20 {
+            } else if comment[index] > 0x20 {
                 isStart = false
             }
             index += 1

@@ -24,6 +24,12 @@ extension DocumentReader {
         var result = read(
             requests, besideFile: name,
             splitting: Self.severity(ofSplitWordsIn: text, name: name))
+        // An alias, a function or a file of settings may sign in, and so may a proxy.
+        if ["alias curl", "curl()", "curl ()", "curlrc", "_proxy", "_PROXY"].contains(where: {
+            text.firstRange(of: $0.utf8) != nil
+        }) {
+            for index in result?.items.indices ?? 0..<0 { result?.items[index].lacksSignIn = false }
+        }
         if text != bytes, !Self.isMakefile(name) {
             result = result.map { Self.withoutIllustrations($0, in: text) }
         }
