@@ -26,6 +26,7 @@ struct RepeatedEndTests {
             "schedule()\n\(end)\nqueue.addOperation { self.run { \(end) } }",
             "\(end)\ntask.expirationHandler = { stop() }\nload { if $0 { \(end) } }",
             "if isOff {\n\(end)\nreturn\n}\n\(end)\nload { \(end) }",
+            "\(end)\nload { [weak self] in\nguard let self else { return }\n\(end)\n}",
         ])
     func again(body: String) { #expect(Self.isTold(body), "\(body)") }
 
@@ -45,6 +46,26 @@ struct RepeatedEndTests {
             "\(end)\nload {\nif !isDone { \(end) }\n}",
             "load(first: { \(end) }, second: { \(end) })",
             "isOff ? \(end) : load { \(end) }",
+            "\(end)\nwaiting.forEach { task in \(end) }",
+            "\(end)\nself.onNext = { (task: BGTask) in \(end) }",
+            "\(end)\nload { [weak self] in\n"
+                + "guard let self, let task = self.current else { return }\n\(end)\n}",
+            "\(end)\nload {\nlet task = self.next()\n\(end)\n}",
+            "\(end)\nload {\nguard !self.isDone else { return }\n\(end)\n}",
         ])
     func once(body: String) { #expect(!Self.isTold(body), "\(body)") }
+
+    @Test("an end in Objective-C whose condition has no braces")
+    func withoutBraces() {
+        let end = "[task setTaskCompletedWithSuccess:YES];"
+        func isTold(_ body: String) -> Bool {
+            let source =
+                "@implementation M\n- (void)handle:(BGTask *)task {\n\(body)\n}\n@end\n"
+            return BackgroundSourceTests.faults(source, "M.m").contains(.completedTwice)
+        }
+        let later = "op.completionBlock = ^{ \(end) };"
+        #expect(isTold("\(end)\n\(later)"))
+        #expect(!isTold("if (fresh) \(end)\nelse { \(later) }"))
+        #expect(!isTold("if (fresh) { run(); } else \(end)\nif (!fresh) { \(later) }"))
+    }
 }

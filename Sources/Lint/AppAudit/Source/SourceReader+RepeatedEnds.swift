@@ -35,10 +35,13 @@ extension SourceReader {
             && !text.sees(".", at: index - 1)
     }
 
-    /// Whether a statement leaves the function: `return task.setTaskCompleted(success: true)`.
+    /// Whether a statement leaves the function, or has a condition: `return
+    /// task.setTaskCompleted(success: true)`, `if (done) [task setTaskCompletedWithSuccess:YES];`.
     private func leaves(at index: Int) -> Bool {
-        let start = text.isObjectiveC ? index - 2 : index - 1
-        return text[start].map { ["return", "?", ":", "&&", "||"].contains($0.text) } == true
+        let exits: Set = ["return", "?", ":", "&&", "||"]
+        let before = text.isObjectiveC ? text[index - 2] : text[index - 1]
+        guard let word = before?.text else { return false }
+        return exits.contains(word) || text.isObjectiveC && [")", "else"].contains(word)
     }
 
     /// Whether a closure around an end runs behind the first one: one that is passed to a call, or
@@ -49,9 +52,9 @@ extension SourceReader {
             if scope.open == handler.open { return isInClosure }
             switch scope.kind {
             case .closure(let callee):
-                guard scope.open > first, callee != nil || isSet(closureAt: scope.open) else {
-                    return false
-                }
+                guard scope.open > first, callee != nil || isSet(closureAt: scope.open),
+                    !bindsAgain(end, in: scope)
+                else { return false }
                 isInClosure = true
             case .control:
                 guard scope.open > first, !text.namesFlag(scope.head..<scope.open) else {
@@ -61,6 +64,19 @@ extension SourceReader {
             }
         }
         return false
+    }
+
+    /// Whether a closure has another value of the name at a token, or asks for a flag before it.
+    private func bindsAgain(_ index: Int, in closure: SourceScope) -> Bool {
+        let name = text.tokens[index].text
+        if closureParameters(closure).contains(name) { return true }
+        let before = closure.open..<index
+        return text.places(of: name, in: before).contains {
+            text.sees("let", at: $0 - 1) || text.sees("var", at: $0 - 1)
+        }
+            || text.places(of: "guard", in: before).contains { word in
+                text.namesFlag(word..<min(index, text.firstBrace(word, before) ?? word))
+            }
     }
 
     /// Whether a closure is the new value of a member, other than the expiration handler:
