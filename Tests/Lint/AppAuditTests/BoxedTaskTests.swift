@@ -51,9 +51,31 @@ struct BoxedTaskTests {
         for type in types {
             #expect(!Self.faults(make + end, type).contains(.taskPathWithoutEnd), "\(type)")
         }
+        let further = [
+            "struct Worker: Closing { let task: BGTask }\n",
+            "struct Worker { let task: BGTask\nvar isDone: Bool { get { true } set { end() } } }\n",
+        ]
+        for type in further {
+            #expect(!Self.faults(make + end, type).contains(.taskPathWithoutEnd), "\(type)")
+        }
         let plain = "struct Worker { let task: BGTask }\n"
         #expect(Self.faults(make + end, plain).contains(.taskPathWithoutEnd))
         #expect(!Self.faults("let box = Worker(task: task)\n", plain).contains(.taskPathWithoutEnd))
+    }
+
+    @Test("a box of another file that may end its task")
+    func otherFiles() throws {
+        let handler =
+            "final class M {\ninit() { BGTaskScheduler.shared.register("
+            + "forTaskWithIdentifier: \"a.b\", using: nil) { task in\n\(Self.make)"
+            + "task.expirationHandler = { \(Self.end) }\n} }\n}"
+        func isTold(_ box: String) throws -> Bool {
+            try RequestUseTests.rules(["A.swift": handler, "B.swift": box]).contains("CF035")
+        }
+        #expect(try isTold(Self.box))
+        #expect(try isTold("let other = Box(value: 1)"))
+        #expect(try !isTold("final class Box { let value: BGTask\ninit(value: BGTask) { run() } }"))
+        #expect(try !isTold("\(Self.box)extension Box { init(value: T) { run(value) } }"))
     }
 
     @Test("a task in a box that has no expiration handler, or is ended twice")

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PayloadRules
+
 /// Follows tasks that a handler puts into a box, so that a closure of Swift 6 may have them: `let
 /// box = Box(value: task)`, `box.value.setTaskCompleted(success: true)`.
 extension SourceReader {
@@ -11,6 +13,8 @@ extension SourceReader {
         let declared: Int
         /// The name of the task in what makes the box.
         let made: Int
+        /// The type of the box.
+        let type: String
     }
 
     /// The boxes of a task in the body of its handler.
@@ -25,32 +29,49 @@ extension SourceReader {
                 text.sees("let", at: open - 4), text.sees("=", at: open - 2),
                 let type = text[open - 1], type.isName, type.text.first?.isUppercase == true
             else { return nil }
-            let box = TaskBox(name: text.tokens[open - 3].text, declared: open - 3, made: index)
-            return isOnlyBox(box, type.text, in: body) ? box : nil
+            let box = TaskBox(
+                name: text.tokens[open - 3].text, declared: open - 3, made: index,
+                type: type.text)
+            return isOnlyBox(box, in: body) ? box : nil
         }
     }
 
     /// Whether a value does nothing with the task that it holds: its type in this file has no
     /// functions, or it has the name of one that holds any value.
-    private func isOnlyBox(_ box: TaskBox, _ type: String, in body: Range<Int>) -> Bool {
+    private func isOnlyBox(_ box: TaskBox, in body: Range<Int>) -> Bool {
         let members = text.places(of: box.name, in: body).compactMap { index in
             text.sees(".", at: index + 1) ? text[index + 2]?.text : nil
         }
         guard !members.isEmpty else { return false }
-        let isPlain = notes.isPlain[type] ?? hasNoFunctions(type)
-        notes.isPlain[type] = .some(isPlain)
+        let isPlain = notes.isPlain[box.type] ?? hasNoFunctions(box.type)
+        notes.isPlain[box.type] = .some(isPlain)
         return isPlain ?? members.allSatisfy(["value", "wrappedValue"].contains)
     }
 
-    /// Whether a type has no functions; `nil` if it is not in this file.
-    private func hasNoFunctions(_ type: String) -> Bool? {
+    /// Notes that what was found about tasks in boxes depends on types of other files.
+    mutating func noteTypes(of boxes: [TaskBox], since first: Int) {
+        guard let type = boxes.first(where: { notes.isPlain[$0.type] == .some(nil) })?.type else {
+            return
+        }
+        for entry in digest.entries.indices.dropFirst(first) {
+            digest.entries[entry].unusedNames = [type]
+            digest.entries[entry].made = MadeObject(type: type, fault: .taskPathWithoutEnd)
+        }
+    }
+
+    /// Whether a type has no functions, nor a base with some; `nil` if it is not in this file.
+    func hasNoFunctions(_ type: String) -> Bool? {
         let own = text.scopes.filter { scope in
             if case .type(let head) = scope.kind { head.name == type } else { false }
         }
         guard !own.isEmpty else { return nil }
         return own.allSatisfy { scope in
-            !text.content(ofBracket: scope.open).contains { index in
-                ["func", "init", "deinit", "didSet"].contains { text.tokens[index].isName($0) }
+            guard case .type(let head) = scope.kind,
+                head.inherited.allSatisfy(["unchecked", "Sendable"].contains)
+            else { return false }
+            return !text.content(ofBracket: scope.open).contains { index in
+                ["func", "init", "deinit", "set", "willSet", "didSet"]
+                    .contains { text.tokens[index].isName($0) }
             }
         }
     }

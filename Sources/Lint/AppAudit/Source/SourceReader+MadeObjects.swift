@@ -25,6 +25,8 @@ extension SourceReader {
 
     /// Whether a property of another file with this name may get here what such an object lacks.
     func mayComplete(_ made: MadeObject, named name: String) -> Bool {
+        // A box of this type may do something with its task.
+        if made.fault == .taskPathWithoutEnd { return hasNoFunctions(name) == false }
         let places = text.places(of: name)
         guard places.count <= AuditLimits.headWords else { return true }
         return places.contains { index in

@@ -143,6 +143,8 @@ extension SourceReader {
         let body = text.content(ofBracket: scope.open)
         guard !body.isEmpty else { return }
         let boxes = boxes(of: task, in: body)
+        let seen = digest.entries.count
+        defer { noteTypes(of: boxes, since: seen) }
         var names = aliases(of: task, in: body)
         for box in boxes { names.formUnion(castNames(from: box, in: body) + [box.name]) }
         let use = { [self] in self.use(of: $0, boxes) }
