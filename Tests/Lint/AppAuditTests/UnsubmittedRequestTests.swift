@@ -20,10 +20,10 @@ struct UnsubmittedRequestTests {
         "a request in a local variable that nothing submits",
         arguments: [
             make, make + "r.earliestBeginDate = date", "do {\n\(make)} catch { log(error) }",
+            make + "if isOn { print(r) }", make + "print(\"\\(r.requiresExternalPower)\")",
             make + "logger.info(\"planned \\(r.earliestBeginDate?.description ?? \"\")\")",
             make + "print(\"planned\", r)", make + "print(r)",
             make + "print(\"\\(r) is planned, \\(r.identifier) too\")",
-            make + "r.earliestBeginDate = date\nif let d = r.earliestBeginDate { show(d) }",
             "let r: BGTaskRequest = BGProcessingTaskRequest(identifier: \"a.b\")",
             "let r = BGAppRefreshTaskRequest.init(identifier: \"a.b\")",
             make + "// submit(r)", "if isOn {\n\(make)}",
@@ -53,6 +53,10 @@ struct UnsubmittedRequestTests {
             "switch kind {\ncase 1:\n\(make)try? s.submit(r)\ndefault: break\n}",
             "let r: BGTaskRequest\nr = BGAppRefreshTaskRequest(identifier: \"a.b\")\ngo(r)",
             "try? s.submit(BGAppRefreshTaskRequest(identifier: \"a.b\"))",
+            make + "r.earliestBeginDate = date\nif let d = r.earliestBeginDate { show(d) }",
+            make + "show(\"\\(r.requiresExternalPower)\")",
+            make + "r.scheduler = .shared", "if isDry {\n\(make)print(r)\nreturn\n}",
+            "let r = BGAppRefreshTaskRequest(identifier: \"a.b\", after: 900)\nprint(r)",
         ])
     func submitted(body: String) throws {
         let source = "final class Jobs {\nfunc plan() {\n\(body)\n}\ninit() { plan() }\n}"
@@ -78,6 +82,8 @@ struct UnsubmittedRequestTests {
         #expect(try isTold(""))
         #expect(try isTold("NSLog(@\"%@\", r);"))
         #expect(try !isTold("NSLog(@\"%@\", run(r));"))
+        #expect(try isTold("[r setEarliestBeginDate:date];"))
+        #expect(try !isTold("[r setScheduler:scheduler];"))
         #expect(try !isTold("SUBMIT(r);"))
         #expect(try !isTold("[[BGTaskScheduler sharedScheduler] submitTaskRequest:r error:&e];"))
     }

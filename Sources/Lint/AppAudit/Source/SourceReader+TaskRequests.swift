@@ -96,7 +96,8 @@ extension SourceReader {
             ? index + 2 : index
         let open = bracket(ofMaking: make)
         guard text.sees("=", at: make - 1), text.sees("(", at: open),
-            text.partners[open] > make, !text.sees(".", at: text.partners[open] + 1)
+            text.partners[open] > make, !text.sees(".", at: text.partners[open] + 1),
+            hasOnlyOwnLabels(open)
         else { return .submitted }
         if text.sees("_", at: make - 2) { return .none }
         let variable = text.sees(":", at: make - 3) ? make - 4 : make - 2
@@ -104,6 +105,13 @@ extension SourceReader {
             ![",", "if", "guard"].contains(text[variable - 2]?.text)
         else { return .submitted }
         return useOfRequest(in: variable)
+    }
+
+    /// Whether arguments are those of an initializer of the system: one of an extension may submit.
+    private func hasOnlyOwnLabels(_ open: Int) -> Bool {
+        text.call(at: open - 1)?.arguments.allSatisfy { argument in
+            ["identifier", "title", "subtitle"].contains(argument.label)
+        } == true
     }
 
     /// The use of a request in a variable, by the other mentions of it where it can be named.
@@ -114,6 +122,7 @@ extension SourceReader {
         var isOwn = false
         switch scope?.kind {
         case .type, nil: break
+        case .control where scope.map(leaves) == true: return .submitted
         case .function, .control, .closure:
             places = text.content(ofBracket: scope?.open ?? 0)
             isOwn = true
@@ -133,9 +142,14 @@ extension SourceReader {
     /// Whether a statement sets a member of what a token names: `request.earliestBeginDate = date`,
     /// `[request setEarliestBeginDate:date]`.
     private func setsMember(of index: Int) -> Bool {
-        text.sees(".", at: index + 1) && text.sees("=", at: index + 3)
-            || text.sees("[", at: index - 1) && text[index + 1]?.text.hasPrefix("set") == true
-                && text.sees(":", at: index + 2)
+        if text.sees(".", at: index + 1), text.sees("=", at: index + 3) {
+            return Self.requestValues.contains(text[index + 2]?.text ?? "")
+        }
+        // What an extension sets may submit it.
+        return text.sees("[", at: index - 1) && text.sees(":", at: index + 2)
+            && Self.requestValues.contains { value in
+                text[index + 1]?.text == "set" + value.prefix(1).uppercased() + value.dropFirst()
+            }
     }
 
     /// The names of the functions through which handlers of background tasks alone lead to a token

@@ -22,18 +22,15 @@ extension SourceReader {
         noteCallers(of: index)
     }
 
-    /// Whether a use of a request only tells of it: it reads a value of it, or is part of a text or
-    /// of a log.
+    /// Whether a use of a request only tells of it: it is part of a text or of a log, or a value of
+    /// it is.
     func onlyTells(of index: Int) -> Bool {
-        if text.sees(".", at: index + 1), let member = text[index + 2],
-            Self.requestValues.contains(member.text), !text.sees("(", at: index + 3)
-        {
-            return true
-        }
         if text.sees("\\(", at: index - 1) {
             return text.sees(")", at: index + 1) || text.sees(",", at: index + 1)
                 || text.sees(".", "identifier", at: index + 1)
                 || text.sees(".", "description", at: index + 1)
+                || text.sees(".", at: index + 1) && isInLog(index)
+                    && Self.requestValues.contains(text[index + 2]?.text ?? "")
         }
         // `NSLog(@"%@", request);`
         guard text.sees(",", at: index - 1) || text.sees("(", at: index - 1),
@@ -43,8 +40,17 @@ extension SourceReader {
         return open > 0 && isCertainLog(open - 1)
     }
 
-    /// The values of a request.
-    private static let requestValues: Set = [
-        "earliestBeginDate", "requiresNetworkConnectivity", "requiresExternalPower",
+    /// Whether a token is in the arguments of a log.
+    private func isInLog(_ index: Int) -> Bool {
+        (1..<index).suffix(AuditLimits.headWords).contains { open in
+            text.sees("(", at: open) && text.partners[open] > index
+                && (isCertainLog(open - 1) || speaksOfLog(open - 1))
+        }
+    }
+
+    /// The values of a request that can be set.
+    static let requestValues: Set = [
+        "earliestBeginDate", "requiresNetworkConnectivity", "requiresExternalPower", "title",
+        "subtitle", "strategy", "requiredResources", "protectionTypeOfRequiredData",
     ]
 }
