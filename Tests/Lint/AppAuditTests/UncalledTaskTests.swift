@@ -31,6 +31,7 @@ struct UncalledTaskTests {
     func uncalled(name: String) throws {
         let dead = Self.register(name)
         #expect(try Self.rules(dead) == [])
+        #expect(try Self.rules(Self.register("setUp", "x.setUp")) == [])
         #expect(try Self.rules(dead, "let x = 1\n// S.\(name)()\n") == [])
         let launch =
             "@main struct M: App { init() { BGTaskScheduler.shared.register("

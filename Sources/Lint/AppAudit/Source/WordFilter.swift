@@ -111,6 +111,10 @@ struct WordFilter: Sendable {
         words(in: bytes) { start, end in
             let word = bytes[start..<end]
             let before = bytes[..<start].suffix(10)
+            // `"com.example.name"`
+            if before.last == UInt8(ascii: "."), bytes[end...].first == UInt8(ascii: "\"") {
+                return false
+            }
             if (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(bytes[start]) {
                 return before.elementsEqual("extension ".utf8)
             }
