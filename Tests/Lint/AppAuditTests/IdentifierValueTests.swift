@@ -37,7 +37,9 @@ struct IdentifierValueTests {
             "let all: [String] = [\nfirst,\nJobs.second,\n]\nall.forEach { id in\n\(request)\n}",
             "let all = [first, Self.second]\nfor id in all { \(register) }\n}\n"
                 + "func other() {\nlet all = [third]",
-            "for id in [\"a.b\", \"c.d\"] {\nlog(1)\nif isOn { \(request) }\n}",
+            "for id in [\"a.b\", \"c.d\"] {\nlog(1)\nif #available(iOS 13, *) { \(request) }\n}",
+            "guard #available(iOS 13, *) else { return }\n"
+                + "for id in [first, Self.second] { \(register) }",
             "for id in [first, Self.second] {\nprint(\"\\(id)\")\n"
                 + "BGTaskScheduler.shared.cancel(taskRequestWithIdentifier: id)\n\(request)\n}",
             "for id in [self.first, \"c.d\"] { queue.async { \(request) } }",
@@ -62,6 +64,12 @@ struct IdentifierValueTests {
             "[first].forEach { name in names.forEach { id in \(register) } }",
             "for name in [first] { \(register) }", "for id in [prefix + first] { \(register) }",
             "for id in [\"a.\\(name)\"] { \(register) }",
+            "for id in [first] {\nif isOn { \(request) }\n}",
+            "if isOn { for id in [first] { \(register) } }",
+            "guard isPro else { return }\nfor id in [first] { \(register) }",
+            "for id in [first] {\nif isPro { continue }\n\(register)\n}",
+            "switch app {\ncase .pro: for id in [first] { \(register) }\ndefault: break\n}",
+            "for id in all { \(register) }\n}\nstruct Old {\nlet all = [\"a.b\"]",
         ])
     func unknown(body: String) throws {
         #expect(try Self.names(Self.inClass("init() {\n\(body)\n}")).isEmpty, "\(body)")
@@ -80,6 +88,11 @@ struct IdentifierValueTests {
         #expect(try names("other.plan(first)").isEmpty)
         #expect(try names("plan(first + x)").isEmpty)
         #expect(try names("plan(first)", plan + "func plan(_ id: Int) { }\n").isEmpty)
+        #expect(try names("if isPro { plan(first) }").isEmpty)
+        #expect(try names("guard isPro else { return }\nplan(first)").isEmpty)
+        #expect(try names("let plan = { log($0) }\nplan(first)").isEmpty)
+        let checked = plan.replacing("{\n", with: "{\nguard isOn else { return }\n")
+        #expect(try names("plan(first)", checked).isEmpty)
         let hidden = plan.replacing("{\n", with: "{\nlet id = id + x\n")
         #expect(try names("plan(first)", hidden).isEmpty)
     }
@@ -93,9 +106,11 @@ struct IdentifierValueTests {
             "add(.first)\nadd(Kind.second)",
         ])
     func enumerations(body: String) throws {
-        func names(_ more: String = "") throws -> Set<String> {
+        func names(
+            _ more: String = "", inherited: String = "String, CaseIterable"
+        ) throws -> Set<String> {
             let kind =
-                "enum Kind: String, CaseIterable {\ncase first = \"a.b\"\ncase second = \"c.d\"\n"
+                "enum Kind: \(inherited) {\ncase first = \"a.b\"\ncase second = \"c.d\"\n"
                 + "\(more)\n}\n"
             let register = Self.register.replacing(
                 "Identifier: id", with: "Identifier: id.rawValue")
@@ -106,7 +121,64 @@ struct IdentifierValueTests {
         #expect(try names() == ["a.b", "c.d"], "\(body)")
         if body.contains("allCases") {
             #expect(try names("static var allCases: [Kind] { [.first] }").isEmpty)
+            #expect(try names("static let allCases: [Kind] = [.first]").isEmpty)
+            #expect(try names(inherited: "String").isEmpty)
         }
+        #expect(try names("var rawValue: String { base }").isEmpty)
+        let third = "case third = \"e.f\""
+        #expect(try names("#if PRO\n\(third)\n#endif").count == 2)
+        #expect(try names(third).count == (body.contains("allCases") ? 3 : 2))
+    }
+
+    @Test("an enumeration of another file with the same name")
+    func namesakes() throws {
+        let register = Self.register.replacing("Identifier: id", with: "Identifier: id.rawValue")
+        func names(_ own: String) throws -> [String] {
+            let add = "func add(_ id: Kind) {\n\(register)\n}\ninit() { add(.first) }\n"
+            let other = "enum Analytics { enum Kind: String { case first = \"ui_first\" } }"
+            let files = ["A.swift": Self.inClass(add + own), "B.swift": other]
+            return try OccasionTests.subjects(files).compactMap { subject in
+                if case .registeredTask(let name?, _) = subject { name } else { nil }
+            }
+        }
+        #expect(try names("enum Kind: String { case first }").isEmpty)
+        #expect(try names("typealias Kind = TaskKind").isEmpty)
+        #expect(try names("enum Kind: String { case first = \"a.b\" }") == ["a.b"])
+        #expect(try names("") == ["ui_first"])
+    }
+
+    @Test(
+        "a name that hides a constant of the type",
+        arguments: [
+            "for first in load() { plan(first) }", "load().forEach { first in plan(first) }",
+            "load { (first: String) in plan(first) }", "let first = load()\nplan(first)",
+            "guard let first = load() else { return }\nplan(first)",
+            "if let first = load() { BGTaskScheduler.shared.register(forTaskWithIdentifier: first, "
+                + "using: nil) { t in f(t) } }",
+        ])
+    func hidden(body: String) throws {
+        let plan = "private func plan(_ id: String) {\n\(Self.request)\n}\n"
+        #expect(try Self.names(Self.inClass(plan + "init() {\n\(body)\n}")).isEmpty, "\(body)")
+        let own = body.replacing("first = load()", with: "first = \"a.b\"")
+        guard own.hasPrefix("let") else { return }
+        #expect(try Self.names(Self.inClass(plan + "init() {\n\(own)\n}")) == ["a.b"])
+    }
+
+    @Test("a function with the label of the scheduler's, which registers what it gets")
+    func wrappers() throws {
+        func isTold(_ call: String, _ more: String = "") throws -> Bool {
+            let own =
+                "func register(forTaskWithIdentifier id: String) {\n\(Self.register)\n}\n\(more)"
+            let source = Self.inClass("\(own)\ninit() {\n\(call)\n}")
+            return try RequestUseTests.rules(["A.swift": source]).contains("CF021")
+        }
+        #expect(try !isTold("register(forTaskWithIdentifier: \"a.b\")"))
+        #expect(try !isTold("register(\nforTaskWithIdentifier: \"a.b\")"))
+        let further = "func add(_ id: String) { register(forTaskWithIdentifier: id) }\n"
+        #expect(try !isTold("add(\"a.b\")", further))
+        #expect(
+            try isTold(
+                "for id in [first] { \(Self.register) }\nfor id in [first] { \(Self.register) }"))
     }
 
     @Test("a continued task that a function registers on demand")
@@ -117,7 +189,7 @@ struct IdentifierValueTests {
                 + " }\nfunc start() { add(first) }")
         let view = "struct V: View { var body: some View { Button(\"a\") { Jobs().start() } } }"
         let found = try OccasionTests.subjects(["A.swift": source, "B.swift": view])
-        #expect(found.contains(.registeredTask("a.b", .unknown)))
+        #expect(found.contains(.registeredTask("a.b", .elsewhere)))
         #expect(!found.contains(.registeredTask("a.b", .afterLaunch)))
     }
 
@@ -128,5 +200,15 @@ struct IdentifierValueTests {
         }
         #expect(try rules("for id in [first, Self.second] { \(Self.register) }").contains("CF020"))
         #expect(try !rules("for id in [first] { \(Self.register) }").contains("CF020"))
+        let second = Self.register.replacing("Identifier: id", with: "Identifier: \"c.d\"")
+        #expect(try rules(second).contains("CF020"))
+        #expect(try rules("#if os(iOS)\n\(second)\n#endif").contains("CF020"))
+        for condition in ["os(macOS)", "DEBUG", "PRO", "targetEnvironment(macCatalyst)"] {
+            #expect(try !rules("#if \(condition)\n\(second)\n#endif").contains("CF020"))
+        }
+        let asked = ["Bundle.main.bundleIdentifier == pro", "permitted.contains(\"c.d\")"]
+        for condition in asked {
+            #expect(try !rules("if \(condition) { \(second) }").contains("CF020"))
+        }
     }
 }

@@ -72,7 +72,8 @@ struct LateRegistrationTests {
     @Test("a registration that may be of a continued task with a name that is not known")
     func unnamed() throws {
         let late = "DispatchQueue.main.asyncAfter(deadline: .now() + 5) { \(Self.register) }"
-        func isTold(_ request: String) throws -> Bool {
+        func isTold(_ request: String, of name: String = "\"a.b\"") throws -> Bool {
+            let late = late.replacing("\"a.b\"", with: name)
             let source =
                 "final class Jobs {\ninit() { setUp() }\nfunc setUp() {\n\(late)\n}\n"
                 + "func go() { try? BGTaskScheduler.shared.submit(\(request)) }\n}\n"
@@ -80,6 +81,11 @@ struct LateRegistrationTests {
         }
         let continued = "BGContinuedProcessingTaskRequest(identifier: name, title: t, subtitle: s)"
         #expect(try !isTold(continued))
+        let alias = "BGContinuedProcessingTaskRequest\n"
+        #expect(try !isTold("make())\n}\ntypealias Long = \(alias)func g() { run()"))
+        let named = continued.replacing("name,", with: "\"c.d\",")
+        #expect(try isTold(named))
+        #expect(try !isTold(named, of: "name"))
         #expect(try isTold("BGAppRefreshTaskRequest(identifier: \"a.b\")"))
         #expect(try isTold("BGAppRefreshTaskRequest(identifier: \"a.b\"), \(continued)"))
     }

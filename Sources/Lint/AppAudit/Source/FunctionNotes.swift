@@ -68,8 +68,9 @@ final class FunctionNotes {
     var firstExits: [Int: Int] = [:]
     /// Whether a reference is to a constant of the file that nothing sets or hides.
     var isFixed: [ConstantReference: Bool] = [:]
-    /// The cases of enumerations of the file whose raw values are texts.
-    var cases: [String: [String]] = [:]
+    /// The cases of enumerations whose raw values are texts; `nil` for types that are not in the
+    /// file.
+    var cases: [String: [(name: String, value: String)]?] = [:]
     /// Whether types of the file have no functions; `nil` for types that are not in it.
     var isPlain: [String: Bool?] = [:]
 }

@@ -36,7 +36,11 @@ enum ConstantExpression: Hashable, Sendable {
         }
         if names.last == "rawValue" { names.removeLast() }
         guard let name = names.last else { return }
-        if names.count == 1, first.isName, Self.isParameter(name, at: start, text) { return }
+        if names.count == 1, first.isName,
+            Self.isParameter(name, at: start, text) || Self.isBound(name, at: start, text)
+        {
+            return
+        }
         var qualifier = names.dropLast().last
         if first.isMark(".") {
             // Where a string is expected, the omitted type is String.
@@ -53,6 +57,45 @@ enum ConstantExpression: Hashable, Sendable {
             guard case .function(let head) = scope.kind else { return false }
             return head.parameters.contains { $0.name == name }
         }
+    }
+
+    /// Whether a loop, a closure or a local constant gives a name another value than a literal, and
+    /// hides a constant of the type.
+    private static func isBound(_ name: String, at index: Int, _ text: SourceText) -> Bool {
+        guard !text.isObjectiveC else { return false }
+        for scope in text.scopes(around: index) {
+            if case .type = scope.kind { return false }
+            let own = text.scopeIndices[scope.open + 1]
+            let binds = text.places(of: name, in: scope.open..<index).contains { place in
+                text.scopeIndices[place] == own
+                    && (isVariable(place, text) || isParameter(place, of: scope, text))
+            }
+            if binds { return true }
+        }
+        return false
+    }
+
+    /// Whether a name is declared as a variable whose value is no literal.
+    private static func isVariable(_ place: Int, _ text: SourceText) -> Bool {
+        if text.sees("for", at: place - 1) { return text.sees("in", at: place + 1) }
+        guard text.sees("let", at: place - 1) || text.sees("var", at: place - 1) else {
+            return false
+        }
+        let value = text.sees(":", "String", "=", at: place + 1) ? place + 4 : place + 2
+        return !text.sees("=", at: value - 1) || text[value]?.isString != true
+    }
+
+    /// Whether a name is in the head of a closure: `{ id in`, `{ [weak self] (id: String) in`.
+    private static func isParameter(
+        _ place: Int, of scope: SourceScope, _ text: SourceText
+    ) -> Bool {
+        guard case .closure = scope.kind, place - scope.open < AuditLimits.headWords,
+            ["{", "(", "]", ","].contains(text[place - 1]?.text)
+        else { return false }
+        let line = text.tokens[place].position.line
+        return (place + 1..<text.tokens.count).prefix(AuditLimits.headWords)
+            .prefix { text.tokens[$0].position.line == line }
+            .contains { text.tokens[$0].isName("in") }
     }
 
     private static func isEnd(_ index: Int, _ text: SourceText) -> Bool {

@@ -13,6 +13,9 @@ extension SourceReader {
         case named(ConstantReference, Int)
         /// All cases of an enumeration of this file.
         case all(String)
+
+        /// The text of one case.
+        typealias Case = (name: String, value: String)
     }
 
     /// Sees each known value of the name at a token, at the place of the value.
@@ -32,31 +35,68 @@ extension SourceReader {
                 case .reference(let name): guard known.insert(name).inserted else { continue }
                 case .unknown: continue
                 }
-                see(subject, at: place, named: place)
+                // That call is one of its own.
+                guard !text.sees("register", "(", "forTaskWithIdentifier", ":", at: place - 4)
+                else { continue }
+                see(subject, ofValueAt: place) { $0.see($1, at: place, named: place) }
             case .named(let reference, let place):
                 guard isRaw, known.insert(reference).inserted else { continue }
-                see(subject, at: place, as: reference)
+                let own = reference.type.flatMap { cases(of: $0, usedAt: expression) }
+                let value = own.map { $0.first { $0.name == reference.name }?.value }
+                if case .some(nil) = value { continue }
+                see(subject, ofValueAt: place) { reader, subject in
+                    reader.see(subject, at: place, as: value ?? nil, or: reference)
+                }
             case .all(let type):
-                for name in isRaw ? cases(of: type) : [] {
+                guard isRaw, hasAllCases(type) else { continue }
+                for (name, value) in cases(of: type, usedAt: expression) ?? [] {
                     let reference = ConstantReference(name: name, type: type)
                     guard known.insert(reference).inserted else { continue }
-                    see(subject, at: expression, as: reference)
+                    see(subject, ofValueAt: expression) {
+                        $0.see($1, at: expression, as: value, or: reference)
+                    }
                 }
             }
         }
     }
 
+    /// Sees a value that code at a token hands on; a function that is called from nowhere in its
+    /// file may never run.
     private mutating func see(
-        _ subject: SourceObservation.Subject, at index: Int, as reference: ConstantReference
+        _ subject: SourceObservation.Subject, ofValueAt place: Int,
+        by seeing: (inout SourceReader, SourceObservation.Subject) -> Void
+    ) {
+        let seen = digest.entries.count
+        if case .registeredTask = subject, let function = calledFunction(around: place),
+            !["application", "init"].contains(function.name), uses(of: function).isEmpty
+        {
+            seeing(&self, .registeredTask(nil, .elsewhere))
+        } else {
+            seeing(&self, subject)
+        }
+        for entry in digest.entries.indices.dropFirst(seen) {
+            digest.entries[entry].askers = callChain(of: place)
+            digest.entries[entry].callers = digest.entries[entry].askers
+        }
+    }
+
+    private mutating func see(
+        _ subject: SourceObservation.Subject, at index: Int, as value: String?,
+        or reference: ConstantReference
     ) {
         guard digest.entries.count < AuditLimits.observationsPerFile else { return }
         see(subject, at: index)
-        digest.entries[digest.entries.count - 1].reference = reference
+        guard let value else {
+            digest.entries[digest.entries.count - 1].reference = reference
+            return
+        }
+        digest.entries[digest.entries.count - 1].name(value)
     }
 
     /// The values that a name has: the elements of what its loop goes through, or the arguments of
     /// the calls of its function in this file.
     private func values(of name: String, at index: Int, depth: Int) -> [IdentifierValue] {
+        guard isUnconditional(index) else { return [] }
         for scope in text.scopes(around: index) {
             // Another name may hide it, or a condition leave values out.
             let isUsedBefore = text.places(of: name, in: scope.open..<index).contains { word in
@@ -91,7 +131,8 @@ extension SourceReader {
                     return []
                 }
                 let types = head.parameters[place].types
-                return arguments(for: place, of: head, scope).flatMap { argument in
+                return arguments(for: place, of: head, scope).filter(isUnconditional).flatMap {
+                    argument in
                     values(ofArgument: argument, types.count == 1 ? types[0] : nil, depth: depth)
                 }
             case .type: return []
@@ -118,23 +159,130 @@ extension SourceReader {
         return [.expression(index)]
     }
 
-    /// The cases of an enumeration of this file whose raw values are texts.
-    private func cases(of type: String) -> [String] {
-        if let known = notes.cases[type] { return known }
-        let found = text.scopes.flatMap { scope -> [String] in
-            guard case .type(let head) = scope.kind, head.name == type,
-                text.tokens[scope.head].isName("enum"), head.inherited.contains("String")
-            else { return [] }
-            let body = text.content(ofBracket: scope.open)
-            guard !body.contains(where: { text.sees("var", "allCases", at: $0) }) else { return [] }
-            return body.filter {
-                text.tokens[$0].isName("case")
-                    && text.scopeIndices[$0] == text.scopeIndices[scope.open + 1]
+    /// Whether a token runs each time that its function does, on newer systems at least: another
+    /// app of the same code may leave out what has a condition.
+    private func isUnconditional(_ index: Int) -> Bool {
+        for scope in text.scopes(around: index) {
+            switch scope.kind {
+            case .control(let keyword):
+                guard ["for", "do"].contains(keyword) || asksOnlyForSystem(scope) else {
+                    return false
+                }
+            case .closure, .function:
+                guard !mayLeave(scope, before: index) else { return false }
+            case .type: return true
             }
-            .compactMap { text[$0 + 1]?.text }
         }
-        notes.cases[type] = found
+        return true
+    }
+
+    /// Whether a block in a function or a closure leaves it, or a loop of it, before a token.
+    private func mayLeave(_ function: SourceScope, before index: Int) -> Bool {
+        ["return", "throw", "continue", "break"].contains { word in
+            text.places(of: word, in: function.open..<index).contains { exit in
+                for block in text.scopes(around: exit) {
+                    guard case .control = block.kind else { return false }
+                    if block.close > index || asksOnlyForSystem(block) { return false }
+                    if block.parent >= 0, text.scopes[block.parent].close > index { return true }
+                }
+                return false
+            }
+        }
+    }
+
+    /// Whether the condition around an identifier asks which app runs, or whether Info.plist has
+    /// the identifier.
+    func asksForApp(around expression: Int) -> Bool {
+        let identifier = text.tokens[expression]
+        for scope in text.scopes(around: expression) {
+            switch scope.kind {
+            case .control:
+                let head = scope.head..<scope.open
+                let asks = head.prefix(AuditLimits.headWords).contains { word in
+                    text.tokens[word].isName("bundleIdentifier")
+                        || text.sees("contains", "(", at: word - 2)
+                            && text.tokens[word].kind == identifier.kind
+                            && text.tokens[word].text == identifier.text
+                }
+                if asks { return true }
+            case .closure, .function: continue
+            case .type: return false
+            }
+        }
+        return false
+    }
+
+    /// Whether a block has no condition but `#available`.
+    private func asksOnlyForSystem(_ block: SourceScope) -> Bool {
+        guard text[block.head + 1]?.text == "available", text.sees("(", at: block.head + 2) else {
+            return false
+        }
+        let end = text.partners[block.head + 2] + 1
+        return end == block.open || end == block.open - 1 && text.sees("else", at: end)
+    }
+
+    /// Whether `allCases` of an enumeration of this file are all, because itself it is iterable.
+    private func hasAllCases(_ type: String) -> Bool {
+        let declares = text.places(of: "allCases").contains {
+            text.sees("let", at: $0 - 1) || text.sees("var", at: $0 - 1)
+        }
+        return !declares
+            && text.scopes.contains { scope in
+                guard case .type(let head) = scope.kind, head.name == type else { return false }
+                return text.tokens[scope.head].isName("enum")
+                    && head.inherited.contains("CaseIterable")
+            }
+    }
+
+    /// The cases of an enumeration of this file whose raw values are texts, as far as an app for
+    /// devices has them; `nil` if the file declares no type of the name.
+    private func cases(of type: String, usedAt index: Int) -> [IdentifierValue.Case]? {
+        if let known = notes.cases[type] { return known }
+        let found = findCases(of: type, usedAt: index)
+        notes.cases[type] = .some(found)
         return found
+    }
+
+    private func findCases(of type: String, usedAt index: Int) -> [IdentifierValue.Case]? {
+        let isOther = text.places(of: type).contains { text.sees("typealias", at: $0 - 1) }
+        let declared = text.scopes.compactMap { scope in
+            if case .type(let head) = scope.kind, head.name == type,
+                !text.tokens[scope.head].isName("extension")
+            {
+                (scope, head)
+            } else {
+                nil
+            }
+        }
+        guard let (scope, head) = declared.first else { return isOther ? [] : nil }
+        guard declared.count == 1, !isOther, text.tokens[scope.head].isName("enum"),
+            head.inherited.contains("String"), isVisible(scope, at: index),
+            !text.places(of: "rawValue").contains(where: { text.sees("var", at: $0 - 1) })
+        else { return [] }
+        let body = text.content(ofBracket: scope.open)
+        return text.places(of: "case", in: body).flatMap { keyword -> [IdentifierValue.Case] in
+            guard text.scopeIndices[keyword] == text.scopeIndices[scope.open + 1],
+                text.isBuiltForIOS(keyword)
+            else { return [] }
+            var found: [IdentifierValue.Case] = []
+            var name = keyword + 1
+            while found.count < AuditLimits.headWords, text.sees("=", at: name + 1),
+                let value = text[name + 2], case .string(isInterpolated: false) = value.kind
+            {
+                found.append((text.tokens[name].text, value.text))
+                guard text.sees(",", at: name + 3) else { break }
+                name += 4
+            }
+            return found
+        }
+    }
+
+    /// Whether the name of a type alone means it at a token: it is in no other type.
+    private func isVisible(_ type: SourceScope, at index: Int) -> Bool {
+        guard let outer = text.type(around: type.head)?.name else { return true }
+        return text.scopes(around: index).contains { scope in
+            if case .type(let head) = scope.kind { head.name == outer } else { false }
+        }
     }
 
     /// Whether a token is in the head of a closure: `{ id in`.
@@ -191,7 +339,16 @@ extension SourceReader {
             return here.isEmpty ? nil : here
         }
         .first
-        let places = inner ?? declared
+        // An extension has the constants of its type.
+        let places =
+            inner
+            ?? declared.filter {
+                guard let scope = text.scopes(around: $0).first(where: { _ in true }) else {
+                    return true
+                }
+                guard case .type(let head) = scope.kind else { return false }
+                return head.name == text.type(around: index)?.name
+            }
         guard places.count == 1, let place = places.first, text.sees("let", at: place - 1) else {
             return nil
         }
@@ -211,7 +368,10 @@ extension SourceReader {
     private func arguments(
         for place: Int, of head: SourceScope.FunctionHead, _ scope: SourceScope
     ) -> [Int] {
-        guard !overloaded.contains(head.name), head.name != "init",
+        let isHidden = text.places(of: head.name).contains {
+            text.sees("let", at: $0 - 1) || text.sees("var", at: $0 - 1)
+        }
+        guard !overloaded.contains(head.name), !isHidden, head.name != "init",
             let function = calledFunction(around: scope.open + 1), function.name == head.name
         else { return [] }
         let label = head.parameters[place].label

@@ -204,7 +204,6 @@ extension SourceReader {
         let open = bracket(ofMaking: index)
         if text.sees("(", "identifier", ":", at: open) {
             see(.requestedTask(nil, work), at: index, named: open + 3)
-            seeValues(.requestedTask(nil, work), of: open + 3)
         } else if text.sees("alloc", "]", "initWithIdentifier", ":", at: index + 1) {
             see(.requestedTask(nil, work), at: index, named: index + 5)
         }
@@ -212,6 +211,13 @@ extension SourceReader {
             digest.entries[entry].askers = callChain(of: index)
             guard let reference = digest.entries[entry].reference else { continue }
             digest.entries[entry].isReferenceFixed = isFixed(reference)
+        }
+        guard text.sees("(", "identifier", ":", at: open) else { return }
+        let first = digest.entries.count
+        seeValues(.requestedTask(nil, work), of: open + 3)
+        for entry in digest.entries.indices.dropFirst(first) {
+            digest.entries[entry].isReferenceFixed =
+                digest.entries[entry].reference.map(isFixed) == true
         }
     }
 

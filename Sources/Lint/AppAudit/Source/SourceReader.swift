@@ -72,6 +72,8 @@ struct SourceReader {
     ) {
         guard digest.entries.count < AuditLimits.observationsPerFile else { return }
         see(subject, at: index)
+        // Another app of the same code may be the one.
+        guard !asksForApp(around: expression) else { return }
         switch ConstantExpression(at: expression, in: text) {
         case .literal(let value): digest.entries[digest.entries.count - 1].name(value)
         case .reference(let reference):

@@ -334,7 +334,10 @@ extension AppRules {
         for bundle in facts.apps {
             guard let info = bundle.info else { continue }
             var reported: Set<String> = []
-            for seen in bundle.observations where !seen.isUncalled && bundle.mayRun(seen) {
+            for seen in bundle.observations
+            where !seen.isUncalled && bundle.mayRun(seen)
+                && (!seen.isConditional || seen.isBuiltForIOS)
+            {
                 guard let use = scheduledIdentifier(seen.subject, in: bundle),
                     reported.insert(use.identifier).inserted,
                     let problem = problem(with: use, permitted: bundle.permittedIdentifiers)
@@ -361,11 +364,11 @@ extension AppRules {
         switch subject {
         case .registeredTask(let identifier?, _):
             // A registration does not contain the kind of task; the request does.
-            let requests = bundle.observations.compactMap { seen in
-                if case .requestedTask(_, let work) = seen.subject { work } else { nil }
+            let mayContinue = bundle.shows { subject in
+                if case .requestedTask(_, .continued) = subject { return true }
+                return subject == .backgroundWork(.continued)
             }
-            return ScheduledIdentifier(
-                identifier: identifier, isContinued: requests.contains(.continued))
+            return ScheduledIdentifier(identifier: identifier, isContinued: mayContinue)
         case .requestedTask(let identifier?, let work):
             return ScheduledIdentifier(identifier: identifier, isContinued: work == .continued)
         default:
@@ -428,8 +431,9 @@ extension AppRules {
                         nil
                     }
                 })
-            // Such a task may have a name that is not known.
-            var mayContinue = false
+            // Such a task may have a name that is not known, or its request another type's name.
+            var mayContinue =
+                continued.isEmpty && bundle.shows { $0 == .backgroundWork(.continued) }
             var planned: Set<String> = []
             for seen in bundle.observations {
                 switch seen.subject {
@@ -448,6 +452,11 @@ extension AppRules {
                 }
                 if let identifier {
                     if let earlier = first[identifier] {
+                        // A function that registers what it gets is seen with its call.
+                        guard
+                            earlier.place.file != seen.place.file
+                                || earlier.place.line != seen.place.line
+                        else { continue }
                         // A function that is called from nowhere in its file may never run.
                         let isCertain = ![occasion, earlier.occasion].contains(.elsewhere)
                         findings.report(
@@ -460,7 +469,7 @@ extension AppRules {
                     }
                 }
                 // Tasks of continued processing are registered on demand.
-                if let identifier, continued.contains(identifier) { continue }
+                if identifier.map(continued.contains) ?? !continued.isEmpty { continue }
                 if mayContinue, identifier.map(planned.contains) != true { continue }
                 if occasion.isLate,
                     late.insert(seen.place.file).inserted
