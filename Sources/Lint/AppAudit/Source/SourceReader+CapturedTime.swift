@@ -37,7 +37,7 @@ extension SourceReader {
         else { return }
         let renews = handler.contains { word in
             guard isDirectly(word, in: handler) else { return false }
-            if isAssertion(word) { return true }
+            if Self.begins.contains(text.tokens[word].text), isAssertion(word) { return true }
             guard let helper = calledFunction(word) else { return false }
             let body = text.content(ofBracket: helper.open)
             return !asksForState(body)

@@ -64,10 +64,13 @@ extension AppRules {
                 $0.subject == .remoteNotificationHandler(inSceneDelegate: false) && !$0.isShared
                     && app.builds($0)
             }
-            guard let handler, app.mode(.remoteNotification) != nil, app.lacks(.pushes, \.isRegistration),
-                app.lacks(.pushes, {
-                    [.pushPlugin, .pluginHost, .cloudSync, .foreignModule].contains($0)
-                })
+            guard let handler, app.mode(.remoteNotification) != nil,
+                app.lacks(.pushes, \.isRegistration),
+                app.lacks(
+                    .pushes,
+                    {
+                        [.pushPlugin, .pluginHost, .cloudSync, .foreignModule].contains($0)
+                    })
             else { continue }
             findings.suspect(app, at: handler.place)
         }

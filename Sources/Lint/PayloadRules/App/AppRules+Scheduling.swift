@@ -90,7 +90,8 @@ extension AppRules {
 
     /// Reports requests for tasks that no code registers, the first for each.
     private static func unregisteredTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
-        for app in facts.apps where app.hasBackgroundTasks && app.sources?.isComplete(of: .tasks) == true {
+        for app in facts.apps
+        where app.hasBackgroundTasks && app.sources?.isComplete(of: .tasks) == true {
             guard app.sources?.knowsRegistrations == true else { continue }
             var known: Set<String> = []
             var uncalled: Set<String> = []
@@ -127,7 +128,8 @@ extension AppRules {
     /// Reports handlers that are never called, the first of an app. A request in a file of another
     /// target leaves open what is asked for.
     private static func unrequestedTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
-        for app in facts.apps where app.hasBackgroundTasks && app.sources?.isComplete(of: .tasks) == true {
+        for app in facts.apps
+        where app.hasBackgroundTasks && app.sources?.isComplete(of: .tasks) == true {
             var message: String?
             var requested: Set<String> = []
             var isTold = false
@@ -266,11 +268,13 @@ extension AppRules {
                         Store Connect refuses the app, or remove the mode.
                         """)
             } else if let mode = app.mode(.processing),
-                app.lacks(.tasks, {
-                    // Apple does not document whether continued processing requires the mode.
-                    $0 == .backgroundWork(.processing) || $0 == .backgroundWork(.healthResearch)
-                        || $0 == .backgroundWork(.continued)
-                })
+                app.lacks(
+                    .tasks,
+                    {
+                        // Apple does not document whether continued processing requires the mode.
+                        $0 == .backgroundWork(.processing) || $0 == .backgroundWork(.healthResearch)
+                            || $0 == .backgroundWork(.continued)
+                    })
             {
                 findings.suspect(
                     app, at: mode.place,

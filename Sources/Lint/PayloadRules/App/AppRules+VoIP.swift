@@ -126,7 +126,8 @@ extension AppRules {
                 $0.subject.isVoIPRegistration && !$0.isUncalled && app.builds($0)
             }
             if let mode = app.mode(.voip) {
-                if registration == nil, app.platform != .watchOS, app.sources?.isComplete(of: .calls) == true,
+                if registration == nil, app.platform != .watchOS,
+                    app.sources?.isComplete(of: .calls) == true,
                     let dead = app.observations.first(where: {
                         $0.subject.isVoIPRegistration && !$0.isShared && app.builds($0)
                     })
@@ -140,7 +141,9 @@ extension AppRules {
                 }
                 // An app that makes calls without pushes needs the mode for CallKit.
                 let isPushedTo = facts.sends(.voip, to: app)
-                guard app.platform != .watchOS, app.lacks(.calls, \.isVoIPRegistration) else { continue }
+                guard app.platform != .watchOS, app.lacks(.calls, \.isVoIPRegistration) else {
+                    continue
+                }
                 let registry = app.observations.first {
                     $0.subject == .pushRegistry && !$0.isUncalled && app.builds($0)
                 }
