@@ -61,26 +61,6 @@ struct HandlerPathTests: SourceFaultSuite {
         #expect(subjects(drops + helper).contains(.fault(.voipPathWithoutReport)))
     }
 
-    // MARK: Streams
-
-    @Test("a stream ends with one of its events")
-    func streams() {
-        func isOpen(_ cases: String) -> Bool {
-            let call = "load().subscribe { event in\nswitch event {\n\(cases)\n}\n}"
-                .replacing("END", with: Self.end)
-            return Self.faults(Self.task("task.expirationHandler = { stop() }\n" + call))
-                .contains(.taskPathWithoutEnd)
-        }
-        #expect(
-            !isOpen("case .next(let v): keep(v)\ncase .failed(let e):\nEND\ncase .completed: END"))
-        #expect(!isOpen("case .value(let v): keep(v)\ncase .finished: END"))
-        #expect(
-            isOpen(
-                "case .next(let v): keep(v)\ncase .failed(let e): print(e)\n"
-                    + "case .completed: END"))
-        #expect(isOpen("case .next(let v): keep(v)\ncase .failed: END"))
-    }
-
     // MARK: Combine
 
     @Test(

@@ -217,8 +217,9 @@ struct CompletionPaths {
             {
                 gaps.append(open)
             }
-            if strictness.entersClosures, !before, let other = silentAlternative(to: open) {
-                gaps.append(other)
+            if strictness.entersClosures, !before {
+                gaps += silentAlternative(to: open).map { [$0] } ?? []
+                gaps += pathsInsideGroup(notifying: open)
             }
             if !definitions.opens.contains(open), !isSetOnWaitingWork(open) { isSettled = true }
         }

@@ -102,10 +102,13 @@ extension SourceReader {
             see(.fault(.assertionExpirationWithoutEnd), at: index)
         }
         see(.backgroundAssertion, at: index)
-        readCapturedTime(index)
-        readRenewedTime(index)
+        let isFollowed = isAmongFirst(index)
+        if isFollowed {
+            readCapturedTime(index)
+            readRenewedTime(index)
+        }
         guard let (name, isLocal) = assertionVariable(index),
-            !readLastingTime(index, name), isAmongFirst(index),
+            !readLastingTime(index, name), isFollowed,
             isLocal || !readUnendedTime(index, name)
         else { return }
         readEarlyEndOfTime(index, name)

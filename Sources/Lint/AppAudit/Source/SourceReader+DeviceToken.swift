@@ -39,7 +39,9 @@ extension SourceReader {
         guard isSent || text.sees(".", at: index - 1), !text.tokens[index].isConditional,
             !isLogged(index), let (_, body) = function(around: index),
             let owner = text[index - (isSent ? 1 : 2)], !Self.namesDeviceToken(owner.text),
-            !(owner.isName && isData(index - (isSent ? 1 : 2)))
+            !(owner.isName && isData(index - (isSent ? 1 : 2))),
+            // Many are of many values.
+            text.places(of: "description", in: body).count <= 16
         else { return false }
         let after = body.lowerBound..<min(body.upperBound, index + AuditLimits.headWords)
         let cuts = { [text] (signs: Set<String>) in

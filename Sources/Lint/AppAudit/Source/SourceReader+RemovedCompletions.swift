@@ -15,11 +15,12 @@ extension SourceReader {
             : head.name == "urlSessionDidFinishEvents" && head.has("forBackgroundURLSession")
         // Many are of many sessions.
         guard isEnd, text.places(of: head.name).count <= 16 else { return }
-        let removal = text.content(ofBracket: scope.open).first { index in
-            guard let name = removedDictionary(index) else { return false }
-            return isDictionaryOfCompletions(text.tokens[name].text)
+        let removal = text.content(ofBracket: scope.open).first { removedDictionary($0) != nil }
+        if let removal, let name = removedDictionary(removal),
+            isDictionaryOfCompletions(text.tokens[name].text)
+        {
+            see(.fault(.transferCompletionKeptForNothing), at: removal)
         }
-        if let removal { see(.fault(.transferCompletionKeptForNothing), at: removal) }
     }
 
     /// The name of the dictionary that a call removes a value from, as a statement of its own.

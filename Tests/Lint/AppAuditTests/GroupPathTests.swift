@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Handlers that wait for groups of work and for the ends of streams.
+@Suite("Paths through groups and streams")
+struct GroupPathTests: SourceFaultSuite {
+    private static let end = "task.setTaskCompleted(success: true)"
+
+    private static func task(_ body: String) -> String {
+        "func handle(task: BGProcessingTask) {\n\(body)\n}"
+    }
+
+    // MARK: Groups
+
+    private static func group(_ body: String, _ more: String = "") -> String {
+        task(
+            "task.expirationHandler = { stop() }\nlet group = DispatchGroup()\n\(more)\n"
+                + "for i in items {\ngroup.enter()\nload(i) { data, error in\n\(body)\n}\n}\n"
+                + "group.notify(queue: .main) { END }"
+        ).replacing("END", with: end)
+    }
+
+    @Test(
+        "a path does not leave the group that is waited for",
+        arguments: [
+            "if let error {\nprint(error)\nreturn\n}\ngroup.leave()",
+            "guard let data else { return }\nkeep(data)\ngroup.leave()",
+            "if data.isNew { group.leave() }",
+            "queue.async {\nguard let data else { return }\ngroup.leave()\n}",
+        ])
+    func groupsNotLeft(body: String) {
+        #expect(Self.faults(Self.group(body)).contains(.taskPathWithoutEnd), "\(body)")
+    }
+
+    @Test(
+        "each path leaves the group",
+        arguments: [
+            "defer { group.leave() }\nguard let data else { return }\nkeep(data)",
+            "if let error { print(error) }\ngroup.leave()",
+            "guard let data else {\ngroup.leave()\nreturn\n}\nkeep(data)\ngroup.leave()",
+            "queue.async {\nif let data { keep(data) }\ngroup.leave()\n}",
+        ])
+    func groupsLeft(body: String) {
+        #expect(!Self.faults(Self.group(body)).contains(.taskPathWithoutEnd), "\(body)")
+    }
+
+    @Test("a group that other code may leave")
+    func otherGroups() {
+        let body = "guard let data else { return }\ngroup.leave()"
+        for more in ["watch(group)", "self.last = group", "let other = group"] {
+            #expect(!Self.faults(Self.group(body, more)).contains(.taskPathWithoutEnd), "\(more)")
+        }
+    }
+
+    // MARK: Streams
+
+    @Test("a stream ends with one of its events")
+    func streams() {
+        func isOpen(_ cases: String) -> Bool {
+            let call = "load().subscribe { event in\nswitch event {\n\(cases)\n}\n}"
+                .replacing("END", with: Self.end)
+            return Self.faults(Self.task("task.expirationHandler = { stop() }\n" + call))
+                .contains(.taskPathWithoutEnd)
+        }
+        #expect(
+            !isOpen("case .next(let v): keep(v)\ncase .failed(let e):\nEND\ncase .completed: END"))
+        #expect(!isOpen("case .value(let v): keep(v)\ncase .finished: END"))
+        #expect(
+            isOpen(
+                "case .next(let v): keep(v)\ncase .failed(let e): print(e)\n"
+                    + "case .completed: END"))
+        #expect(isOpen("case .next(let v): keep(v)\ncase .failed: END"))
+    }
+}
