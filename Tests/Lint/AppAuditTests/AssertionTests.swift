@@ -112,6 +112,8 @@ struct AssertionTests: SourceFaultSuite {
             "\(Self.variable) = \(Self.begin.replacing("BODY", with: "[self stop];"))\n"
                 + "dispatch_async(q, ^{ \(Self.endInC) });",
             "dispatch_async(q, ^{\n__block \(Self.variable) = \(ends)\n});",
+            "if (a) {\n\(Self.variable) = 1;\n} else {\n__block \(Self.variable) = \(ends)\n}",
+            "__block volatile \(Self.variable) = \(ends)",
         ] {
             #expect(!Self.isCaptured(body), "\(body)")
         }
@@ -134,8 +136,14 @@ struct AssertionTests: SourceFaultSuite {
         #expect(!isRenewed("self.end()"))
         #expect(!isRenewed("self.end()\nqueue.async { self.stay() }"))
         #expect(!isRenewed("self.end()\nself.next()", "func next() { later { self.stay() } }"))
+        #expect(isRenewed("[weak self] in\nguard let self else { return }\nself.stay()"))
         #expect(
             !isRenewed(
                 "self.end()\nif UIApplication.shared.applicationState == .active { self.stay() }"))
+        let toggle =
+            "func turn(_ on: Bool) {\nguard on else {\nend()\nreturn\n}\n"
+            + "task = UIApplication.shared.beginBackgroundTask { self.turn(false) }\n}"
+        #expect(!isRenewed("self.turn(false)", toggle))
+        #expect(!isRenewed("if self.isOpen { self.stay() }"))
     }
 }

@@ -74,5 +74,7 @@ struct GroupPathTests: SourceFaultSuite {
                 "case .next(let v): keep(v)\ncase .failed(let e): print(e)\n"
                     + "case .completed: END"))
         #expect(isOpen("case .next(let v): keep(v)\ncase .failed: END"))
+        let step = "switch step {\ncase .next: save()\ncase .complete: \(Self.end)\n}"
+        #expect(Self.faults(Self.task(step)).contains(.taskPathWithoutEnd), "no stream")
     }
 }

@@ -51,6 +51,9 @@ struct LateDownloadTests: SourceFaultSuite {
             "DispatchQueue.main.async { print(location) }",
             "DispatchQueue.main.async { self.show(location.lastPathComponent) }",
             "DispatchQueue.main.async { logger.info(\"loaded\", location) }",
+            "DispatchQueue.main.async { self.seen.insert(location) }",
+            "DispatchQueue.main.async { Tracker.track(location) }",
+            "queue.async { keep(location) }\nwhile !over { RunLoop.current.run(until: soon) }",
             "DispatchQueue.main.async { self.log.debug(location) }",
             "let location = keep(location)\n"
                 + "DispatchQueue.main.async { try? fm.moveItem(at: location, to: target) }",

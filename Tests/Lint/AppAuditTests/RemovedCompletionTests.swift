@@ -49,6 +49,9 @@ struct RemovedCompletionTests: SourceFaultSuite {
             "let end = finishers[id]\nfinishers.removeValue(forKey: id)\nend?()",
             "finishers.values.forEach { $0() }\nfinishers.removeValue(forKey: id)",
             "finishers.removeValue(forKey: id)\n    .map { $0() }",
+            "let end = lock.withLock { finishers.removeValue(forKey: id) }\nend?()",
+            "let end = queue.sync {\nself.finishers.removeValue(forKey: id)\n}\nend?()",
+            "let end = if own { finishers.removeValue(forKey: id) } else { nil }\nend?()",
             "_ =\n    finishers.removeValue(forKey: id)", "others.removeValue(forKey: id)",
         ])
     func called(end: String) { #expect(!Self.isFound(end)) }
@@ -64,6 +67,7 @@ struct RemovedCompletionTests: SourceFaultSuite {
             #expect(!Self.isFound(end, declaration), "\(declaration)")
         }
         for more in [
+            "func take(_ i: String) -> (() -> Void)? { finishers.removeValue(forKey: i) }",
             "func end() { finishers.values.forEach { $0() } }", "func all() -> Any { finishers }",
             "func read() { value(forKey: \"finishers\") }",
             "func end(_ i: String) { finishers[i]?() }",

@@ -125,7 +125,7 @@ struct TokenTextTests {
             "func text(_ token: Data) -> String {\nreturn (token as NSData).description\n"
                 + ".trimmingCharacters(in: CharacterSet(charactersIn: \"<>\"))\n"
                 + ".replacingOccurrences(of: \" \", with: \"\")\n}",
-            "init() { tokens.map { data in\nvar t = data.description\n"
+            "init() { tokens.map { data in\nvar t = (data as NSData).description\n"
                 + "t = t.replacingOccurrences(of: \"<\", with: \"\")\n"
                 + "t = t.replacingOccurrences(of: \">\", with: \"\")\n"
                 + "return t.replacingOccurrences(of: \" \", with: \"\") } }",
@@ -149,6 +149,9 @@ struct TokenTextTests {
             "func text(_ digest: Data) -> String {\nreturn (digest as NSData).description\n"
                 + ".trimmingCharacters(in: CharacterSet(charactersIn: \"<>\"))\n"
                 + ".replacingOccurrences(of: \" \", with: \"\")\n}",
+            "func name(_ node: Node) -> String {\nlet token = node.description\n"
+                + ".trimmingCharacters(in: CharacterSet(charactersIn: \"<>\"))\n"
+                + "return token.replacingOccurrences(of: \" \", with: \"\")\n}",
             "func name(_ token: Kind) -> String {\ntoken.description.replacingOccurrences("
                 + "of: \" \", with: \"\")\n}",
             "func name(_ token: Kind) -> String {\ntoken.description.trimmingCharacters("

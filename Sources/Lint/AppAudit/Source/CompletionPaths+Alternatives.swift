@@ -81,14 +81,26 @@ extension CompletionPaths {
         return nil
     }
 
-    /// Whether the cases of a switch are the events of a stream, which end with one of their own:
-    /// `case .next(let value): … case .completed: …`.
+    /// Whether the cases of a switch are the events of a stream that a closure gets, which end with
+    /// one of their own: `{ event in switch event { case .next(let value): … case .completed: …`.
     func endsStream(_ body: Range<Int>) -> Bool {
+        guard let event = text[body.lowerBound - 2], isParameter(event.text, at: body.lowerBound)
+        else { return false }
         let cases = body.filter { text.tokens[$0].isName("case") }
         return cases.contains { isStreamValue($0 + 1) }
             && cases.contains { word in
                 ["completed", "complete", "finished"].contains { text.sees(".", $0, at: word + 1) }
             }
+    }
+
+    /// Whether a name is a parameter of the closure around a token.
+    private func isParameter(_ name: String, at index: Int) -> Bool {
+        let closure = text.scopes(around: index).first { scope in
+            if case .closure = scope.kind { true } else { false }
+        }
+        guard let closure else { return false }
+        let head = (closure.open + 1..<index).prefix(16).prefix { !text.sees("in", at: $0) }
+        return name == "$0" || head.count < 16 && head.contains { text.sees(name, at: $0) }
     }
 
     /// Whether a case is an event of a stream with a value, which others follow.

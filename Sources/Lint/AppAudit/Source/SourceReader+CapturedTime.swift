@@ -16,9 +16,12 @@ extension SourceReader {
         else { return }
         let places = text.places(of: variable.text, in: body)
         let end = text.statementEnd(open - 2, body)
-        guard let declaration = places.first,
-            text.sees("UIBackgroundTaskIdentifier", at: declaration - 1),
-            !text.sees("__block", at: declaration - 2), !text.sees("static", at: declaration - 2)
+        let declarations = places.filter { text.sees("UIBackgroundTaskIdentifier", at: $0 - 1) }
+        // A block may have another one of the same name.
+        guard declarations.count == 1, let declaration = declarations.first,
+            !(max(0, declaration - 4)..<declaration).contains(where: {
+                ["__block", "static"].contains(text.tokens[$0].text)
+            })
         else { return }
         let use = places.first { place in
             text.sees("endBackgroundTask", ":", at: place - 2)
@@ -36,31 +39,34 @@ extension SourceReader {
             handler.count <= AuditLimits.headWords
         else { return }
         let renews = handler.contains { word in
-            guard isDirectly(word, in: handler) else { return false }
+            guard isUnconditional(word, in: handler) else { return false }
             if Self.begins.contains(text.tokens[word].text), isAssertion(word) { return true }
             guard let helper = calledFunction(word) else { return false }
             let body = text.content(ofBracket: helper.open)
-            return !asksForState(body)
-                && Self.begins.contains { name in
-                    text.places(of: name, in: body).contains {
-                        isDirectly($0, in: body) && isAssertion($0)
-                    }
+            return Self.begins.contains { name in
+                text.places(of: name, in: body).contains {
+                    isUnconditional($0, in: body) && isAssertion($0)
                 }
+            }
         }
-        if renews, !asksForState(handler) { see(.fault(.assertionRenewed), at: begin) }
+        if renews { see(.fault(.assertionRenewed), at: begin) }
     }
 
-    /// Whether code asks whether the app is in use, where time is given anew.
-    private func asksForState(_ body: Range<Int>) -> Bool {
-        !text.places(of: "applicationState", in: body).isEmpty
-    }
-
-    /// Whether a word of some code is in no closure there.
-    private func isDirectly(_ word: Int, in code: Range<Int>) -> Bool {
-        !text.scopes(around: word).contains { scope in
-            guard scope.open >= code.lowerBound else { return false }
-            if case .closure = scope.kind { return true }
-            return false
-        }
+    /// Whether a word of some code is reached whatever the code asks for, but for its own object:
+    /// one function may begin and end time by a flag.
+    private func isUnconditional(_ word: Int, in code: Range<Int>) -> Bool {
+        let isInBlock = text.scopes(around: word).contains { $0.open >= code.lowerBound }
+        return !isInBlock
+            && !(code.lowerBound..<word).contains { index in
+                switch text.tokens[index].text {
+                case "guard":
+                    !text.sees("let", "self", at: index + 1)
+                        && !text.sees("let", "strongSelf", at: index + 1)
+                case "return": !text.scopes(around: index).contains { $0.open >= code.lowerBound }
+                case "if": text.isObjectiveC
+                case "?": !text.sees(".", at: index + 1)
+                default: false
+                }
+            }
     }
 }

@@ -37,7 +37,7 @@ extension SourceReader {
     private func isCutToDigits(_ index: Int) -> Bool {
         let isSent = text.isObjectiveC && text.sees("]", at: index + 1)
         guard isSent || text.sees(".", at: index - 1), !text.tokens[index].isConditional,
-            !isLogged(index), let (_, body) = function(around: index),
+            !isLogged(index), let (head, body) = function(around: index),
             let owner = text[index - (isSent ? 1 : 2)], !Self.namesDeviceToken(owner.text),
             !(owner.isName && isData(index - (isSent ? 1 : 2))),
             // Many are of many values.
@@ -54,6 +54,8 @@ extension SourceReader {
                 text.tokens[word].isName
                     && Self.nameParts(text.tokens[word].text).contains { $0.hasPrefix("token") }
             }
+            && (head.parameters.contains { $0.types.contains { $0.hasSuffix("Data") } }
+                || !text.places(of: "NSData", in: body).isEmpty)
             && !asksForVersion(body)
     }
 

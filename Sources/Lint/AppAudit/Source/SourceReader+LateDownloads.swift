@@ -45,11 +45,13 @@ extension SourceReader {
             let word = text.tokens[index].text
             return text.tokens[index].isName
                 && (word.lowercased().hasPrefix("wait")
+                    || ["while", "RunLoop", "NSRunLoop", "lock"].contains(word)
                     || word.hasSuffix("sync")
                         && !["async", "dispatch_async"].contains(word)
                     || word.hasSuffix("_wait"))
         }
-        guard !waits, uses.allSatisfy({ runsLater($0, in: scope) && !hides($0) }),
+        guard !waits, uses.count <= AuditLimits.headWords,
+            uses.allSatisfy({ runsLater($0, in: scope) && !hides($0) }),
             let use = uses.first(where: usesFile) ?? uses.first(where: isHandedOn)
         else { return }
         see(.fault(.downloadUsedLate), at: use)
@@ -108,15 +110,21 @@ extension SourceReader {
             || text.sees("=", at: index + 1)
     }
 
-    /// Whether a call gets a file as it is, and is no log: `library.keep(location, as: name)`,
-    /// `[self.delegate loader:self didLoad:location]`.
+    /// What gets a value and uses no file.
+    private static let keepingWords: Set = [
+        "insert", "append", "add", "remove", "contains", "post", "track", "event", "log", "note",
+        "record", "count", "name",
+    ]
+
+    /// Whether a call hands a file on as it is, which is no log and not of this file: `library
+    /// .keep(location, as: name)`, `[self.delegate loader:self didLoad:location]`.
     private func isHandedOn(_ index: Int) -> Bool {
         guard let before = text[index - 1], let next = text[index + 1] else { return false }
         if text.isObjectiveC {
             guard before.isMark(":"), next.isMark("]") || next.isName,
                 let site = message(around: index).flatMap(text.call(inBracket:))
             else { return false }
-            return !speaksOfLog(site.name)
+            return handsOn(site.name)
         }
         guard before.isMark("(") || before.isMark(",") || before.isMark(":"),
             next.isMark(")") || next.isMark(",")
@@ -127,7 +135,13 @@ extension SourceReader {
         guard let open, let call = text[open - 1] else { return false }
         // `onLoad?(location)`
         let name = call.isMark("?") || call.isMark("!") ? open - 2 : open - 1
-        return text[name]?.isName == true && !speaksOfLog(name) && !isCertainLog(name)
+        return text[name]?.isName == true && handsOn(name)
+    }
+
+    private func handsOn(_ call: Int) -> Bool {
+        let words = Self.nameParts(text.tokens[call].text)
+        return !speaksOfLog(call) && !isCertainLog(call) && calledFunction(call) == nil
+            && words.first.map(Self.keepingWords.contains) != true
     }
 
     /// Whether a file is read or moved: `moveItem(at: location`, `Data(contentsOf: location)`,

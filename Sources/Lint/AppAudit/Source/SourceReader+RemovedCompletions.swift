@@ -43,6 +43,14 @@ extension SourceReader {
             next.position.line > text.tokens[end].position.line || next.isMark("}"),
             !["?", "!", ".", "("].contains(where: next.isMark)
         else { return nil }
+        if before.isMark("{") || before.isName("in"), next.isMark("}") {
+            // It is what a block returns: `lock.withLock { finishers.removeValue(forKey: id) }`.
+            switch text.scopes(around: index).first(where: { _ in true })?.kind {
+            case .function(let head) where head.has("forBackgroundURLSession"): break
+            case .closure("async"): break
+            default: return nil
+            }
+        }
         let isStatement =
             before.isMark("{") || before.isName("in")
             || text.tokens[first].position.line > before.position.line

@@ -24,6 +24,8 @@ extension SourceReader {
         else { return false }
         let places =
             placesOfStatic(last, namedAt: index) ?? text.places(of: text.tokens[last].text)
+        // Each use looks at all of them.
+        guard places.count <= AuditLimits.headWords else { return false }
         let declarations = places.filter {
             text.sees("let", at: $0 - 1) || text.sees("NSString", "*", at: $0 - 2)
         }
@@ -48,7 +50,9 @@ extension SourceReader {
             text.sees("static", "let", at: place - 2) && text.type(around: place)?.name == type
         }
         let places = text.places(of: text.tokens[name].text)
-        guard places.contains(where: isDeclared) else { return nil }
+        guard places.count <= AuditLimits.headWords, places.contains(where: isDeclared) else {
+            return nil
+        }
         return places.filter { place in
             if isDeclared(place) { return true }
             if text.sees(".", at: place - 1) {
