@@ -29,7 +29,6 @@ struct GroupPathTests: SourceFaultSuite {
         arguments: [
             "if let error {\nprint(error)\nreturn\n}\ngroup.leave()",
             "guard let data else { return }\nkeep(data)\ngroup.leave()",
-            "if data.isNew { group.leave() }",
             "queue.async {\nguard let data else { return }\ngroup.leave()\n}",
         ])
     func groupsNotLeft(body: String) {
@@ -43,9 +42,19 @@ struct GroupPathTests: SourceFaultSuite {
             "if let error { print(error) }\ngroup.leave()",
             "guard let data else {\ngroup.leave()\nreturn\n}\nkeep(data)\ngroup.leave()",
             "queue.async {\nif let data { keep(data) }\ngroup.leave()\n}",
+            "if left { return }\nleft = true\ngroup.leave()",
+            "if wants { group.leave() }", "if case .progress = data { return }\ngroup.leave()",
         ])
     func groupsLeft(body: String) {
         #expect(!Self.faults(Self.group(body)).contains(.taskPathWithoutEnd), "\(body)")
+    }
+
+    @Test("a function of its own that tries again")
+    func attempts() {
+        let attempt =
+            "func attempt() {\nload { data in\nguard let data else {\nattempt()\nreturn\n}\n"
+            + "keep(data)\ngroup.leave()\n}\n}\ngroup.enter()\nattempt()"
+        #expect(!Self.faults(Self.group("group.leave()", attempt)).contains(.taskPathWithoutEnd))
     }
 
     @Test("a group that other code may leave")

@@ -17,17 +17,47 @@ extension CompletionPaths {
                 let inside = text.content(ofBracket: scope.open)
                 return !group.others.contains(where: inside.contains)
             }
-            // One of several closures of a call may leave it.
+            // One of several closures of a call may leave it, or another attempt of a function.
             guard let closure = closures.last, sinkClosures(around: closure.open) == nil,
-                endingClosure(beside: closure.open) == nil
+                endingClosure(beside: closure.open) == nil, !isInFunction(closure)
             else { return [] }
             guard seen.insert(closure.open).inserted else { continue }
             let paths = CompletionPaths(text, body: closure, strictness.ofGroups) { index in
                 group.leaves.contains(index) || mentions(index..<index + 1)
             }
-            gaps.formUnion(paths.gaps)
+            gaps.formUnion(paths.gaps.filter { dependsOnResult($0, of: closure) })
         }
         return gaps.sorted()
+    }
+
+    /// Whether a closure is in a function within the body.
+    private func isInFunction(_ closure: SourceScope) -> Bool {
+        text.scopes(around: closure.open).contains { scope in
+            guard scope.open > self.open, case .function = scope.kind else { return false }
+            return true
+        }
+    }
+
+    /// Whether a path ends where a condition asks for what the closure got: a flag, or whether the
+    /// group was entered, may be the reason for another one.
+    private func dependsOnResult(_ gap: Int, of closure: SourceScope) -> Bool {
+        guard let block = text.scopes(around: gap).first(where: { _ in true }),
+            block.open > closure.open, case .control(let keyword) = block.kind,
+            ["if", "guard"].contains(keyword)
+        else { return false }
+        var head = closure.open + 1..<min(closure.open + 33, text.tokens.count)
+        if text.isObjectiveC {
+            // `^(NSData *data, NSError *error) {`
+            guard text.sees(")", at: closure.open - 1), text.partners[closure.open - 1] >= 0 else {
+                return false
+            }
+            head = text.content(ofBracket: text.partners[closure.open - 1])
+        }
+        let names = head.prefix { !text.sees("in", at: $0) }.filter { text.tokens[$0].isName }
+        let given = Set(names.map { text.tokens[$0].text })
+        let condition = block.head..<block.open
+        return condition.contains { given.contains(text.tokens[$0].text) }
+            && !condition.contains { text.tokens[$0].isName("case") }
     }
 
     /// The name of the group that a closure waits for: `group.notify(queue: .main) {`,
