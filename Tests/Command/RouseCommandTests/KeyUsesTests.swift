@@ -10,18 +10,25 @@ import WakeModel
 struct KeyUsesTests {
     private static let start = WallInstant(millisecondsSinceEpoch: 1_800_000_000_000)
 
+    /// Takes over uses. A process that another test starts has the lock too, from its fork until it
+    /// runs its program.
+    private static func merge(
+        _ uses: [String: WallInstant], known: Set<String>, _ path: String
+    ) async throws {
+        while try !KeyUses.merge(uses, known: known, besideKeysFile: path) { await Task.yield() }
+    }
+
     @Test("Two gateways with one keys' file leave each other's uses in the record")
-    func shared() throws {
+    func shared() async throws {
         let folder = try TestFolder()
         let path = folder.path + "/keys.json"
         for name in ["a", "b"] {
-            #expect(
-                try KeyUses.merge([name: Self.start], known: [name, "both"], besideKeysFile: path))
+            try await Self.merge([name: Self.start], known: [name, "both"], path)
         }
         #expect(KeyUses(besideKeysFile: path).uses.keys.sorted() == ["a", "b"])
         // What nobody has used for long, and this gateway does not know, is forgotten.
         let later = Self.start.advanced(byMilliseconds: KeyUses.strangerMilliseconds + 1)
-        _ = try KeyUses.merge(["b": later], known: ["b", "both"], besideKeysFile: path)
+        try await Self.merge(["b": later], known: ["b", "both"], path)
         #expect(KeyUses(besideKeysFile: path).uses == ["b": later.description])
     }
 
@@ -32,9 +39,8 @@ struct KeyUsesTests {
         await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<64 {
                 group.addTask {
-                    while try !KeyUses.merge(
-                        ["\(number)": Self.start], known: ["\(number)"], besideKeysFile: path)
-                    { await Task.yield() }
+                    try await Self.merge(
+                        ["\(number)": Self.start], known: ["\(number)"], path)
                 }
             }
         }
