@@ -49,6 +49,14 @@ struct GroupPathTests: SourceFaultSuite {
         #expect(!Self.faults(Self.group(body)).contains(.taskPathWithoutEnd), "\(body)")
     }
 
+    @Test("a path that ends the task itself need not leave the group")
+    func endsItself() {
+        let body = "guard let data else {\nEND\nreturn\n}\ngroup.leave()"
+        #expect(!Self.faults(Self.group(body)).contains(.taskPathWithoutEnd))
+        let open = "if data.isOld {\nEND\nreturn\n}\nguard let error else { return }\ngroup.leave()"
+        #expect(Self.faults(Self.group(open)).contains(.taskPathWithoutEnd))
+    }
+
     @Test("a function of its own that tries again")
     func attempts() {
         let attempt =

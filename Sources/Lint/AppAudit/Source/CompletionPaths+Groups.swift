@@ -30,6 +30,26 @@ extension CompletionPaths {
         return gaps.sorted()
     }
 
+    /// Whether a closure leaves a group, behind which another closure of the body makes the call:
+    /// each of its paths is followed with that one.
+    func leavesNotifiedGroup(_ closure: Range<Int>) -> Bool {
+        let leave = closure.first { index in
+            text.isObjectiveC
+                ? text.sees("dispatch_group_leave", "(", at: index - 2)
+                : text.sees(".", "leave", "(", at: index + 1)
+        }
+        guard let leave else { return false }
+        let body = text.content(ofBracket: open)
+        return text.places(of: text.tokens[leave].text, in: body).contains { place in
+            if text.isObjectiveC {
+                return text.sees("dispatch_group_notify", "(", at: place - 2)
+                    && mentions(text.content(ofBracket: place - 1))
+            }
+            return text.sees(".", "notify", at: place + 1)
+                && text.call(at: place + 2)?.arguments.contains { mentions($0.range) } == true
+        }
+    }
+
     /// Whether a closure is in a function within the body.
     private func isInFunction(_ closure: SourceScope) -> Bool {
         text.scopes(around: closure.open).contains { scope in

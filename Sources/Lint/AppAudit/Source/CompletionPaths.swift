@@ -213,7 +213,7 @@ struct CompletionPaths {
             }
             // One of many runs may be the one that it waits for.
             if strictness.entersClosures, !runsOften(body), !isMadeUpFor(open, depth),
-                !walk(body, isSettled: before, depth: depth + 1)
+                !leavesNotifiedGroup(body), !walk(body, isSettled: before, depth: depth + 1)
             {
                 gaps.append(open)
             }
