@@ -8,11 +8,9 @@ import Testing
 /// Handlers that wait for groups of work and for the ends of streams.
 @Suite("Paths through groups and streams")
 struct GroupPathTests: SourceFaultSuite {
-    private static let end = "task.setTaskCompleted(success: true)"
+    private static let end = HandlerPathTests.end
 
-    private static func task(_ body: String) -> String {
-        "func handle(task: BGProcessingTask) {\n\(body)\n}"
-    }
+    private static func task(_ body: String) -> String { HandlerPathTests.task(body) }
 
     // MARK: Groups
 
@@ -55,6 +53,19 @@ struct GroupPathTests: SourceFaultSuite {
         #expect(!Self.faults(Self.group(body)).contains(.taskPathWithoutEnd))
         let open = "if data.isOld {\nEND\nreturn\n}\nguard let error else { return }\ngroup.leave()"
         #expect(Self.faults(Self.group(open)).contains(.taskPathWithoutEnd))
+    }
+
+    @Test("a closure without names, or one with a captured object")
+    func otherHeads() {
+        for (head, body, isLeft) in [
+            ("", "if left { return }\nleft = true\ngroup.leave()", true),
+            ("", "if $0 == nil { return }\ngroup.leave()", false),
+            ("[weak self] data in", "if self?.isOver == true { return }\ngroup.leave()", true),
+            ("[weak self] data in", "guard let data else { return }\ngroup.leave()", false),
+        ] {
+            let source = Self.group(body).replacing("data, error in", with: head)
+            #expect(Self.faults(source).contains(.taskPathWithoutEnd) != isLeft, "\(head) \(body)")
+        }
     }
 
     @Test("a function of its own that tries again")

@@ -9,9 +9,9 @@ import Testing
 /// Paths through handlers whose closures, calls and answers belong together.
 @Suite("Paths through handlers")
 struct HandlerPathTests: SourceFaultSuite {
-    private static let end = "task.setTaskCompleted(success: true)"
+    static let end = "task.setTaskCompleted(success: true)"
 
-    private static func task(_ body: String) -> String {
+    static func task(_ body: String) -> String {
         "func handle(task: BGProcessingTask) {\n\(body)\n}"
     }
 

@@ -98,9 +98,7 @@ extension CompletionPaths {
         let closure = text.scopes(around: index).first { scope in
             if case .closure = scope.kind { true } else { false }
         }
-        guard let closure else { return false }
-        let head = (closure.open + 1..<index).prefix(16).prefix { !text.sees("in", at: $0) }
-        return name == "$0" || head.count < 16 && head.contains { text.sees(name, at: $0) }
+        return closure.map { text.parameters(ofClosure: $0).contains(name) } == true
     }
 
     /// Whether a case is an event of a stream with a value, which others follow.

@@ -65,16 +65,7 @@ extension CompletionPaths {
             block.open > closure.open, case .control(let keyword) = block.kind,
             ["if", "guard"].contains(keyword)
         else { return false }
-        var head = closure.open + 1..<min(closure.open + 33, text.tokens.count)
-        if text.isObjectiveC {
-            // `^(NSData *data, NSError *error) {`
-            guard text.sees(")", at: closure.open - 1), text.partners[closure.open - 1] >= 0 else {
-                return false
-            }
-            head = text.content(ofBracket: text.partners[closure.open - 1])
-        }
-        let names = head.prefix { !text.sees("in", at: $0) }.filter { text.tokens[$0].isName }
-        let given = Set(names.map { text.tokens[$0].text })
+        let given = text.parameters(ofClosure: closure)
         let condition = block.head..<block.open
         return condition.contains { given.contains(text.tokens[$0].text) }
             && !condition.contains { text.tokens[$0].isName("case") }

@@ -102,9 +102,10 @@ extension SourceReader {
     func endOfParameters(_ scope: SourceScope) -> Int {
         let start = scope.open + 1
         guard case .closure = scope.kind, !text.isObjectiveC,
-            closureParameters(scope) != ["$0"]
+            text.parameters(ofClosure: scope) != ["$0"]
         else { return start }
-        let head = (behindAttributes(of: scope)..<text.tokens.count).prefix(AuditLimits.headWords)
+        let head = (text.behindAttributes(of: scope)..<text.tokens.count).prefix(
+            AuditLimits.headWords)
         return head.first { text.tokens[$0].isName("in") }.map { $0 + 1 } ?? start
     }
 }

@@ -14,7 +14,7 @@ extension SourceReader {
             })
         else { return }
         let body = text.content(ofBracket: closure.open)
-        if text.sees("[", at: behindAttributes(of: closure)) { return }
+        if text.sees("[", at: text.behindAttributes(of: closure)) { return }
         // Here `self` is the type.
         let function = text.scopes(around: closure.open).first {
             if case .function = $0.kind { true } else { false }

@@ -301,7 +301,9 @@ extension SourceReader {
         for scope in text.scopes(around: word) {
             switch scope.kind {
             case .closure:
-                if closureParameters(scope).contains(text.tokens[word].text) { return true }
+                if text.parameters(ofClosure: scope).contains(text.tokens[word].text) {
+                    return true
+                }
             case .control: continue
             case .function, .type: return false
             }

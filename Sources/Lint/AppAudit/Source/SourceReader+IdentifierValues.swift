@@ -115,7 +115,7 @@ extension SourceReader {
                     IdentifierValue.expression)
             case .control: continue
             case .closure:
-                guard closureParameters(scope).contains(name) else { continue }
+                guard text.parameters(ofClosure: scope).contains(name) else { continue }
                 guard text.sees("forEach", at: scope.open - 1), text.sees(".", at: scope.open - 2)
                 else { return [] }
                 var start = scope.open - 3

@@ -69,7 +69,7 @@ extension SourceReader {
     /// Whether a closure has another value of the name at a token, or asks for a flag before it.
     private func bindsAgain(_ index: Int, in closure: SourceScope) -> Bool {
         let name = text.tokens[index].text
-        if closureParameters(closure).contains(name) { return true }
+        if text.parameters(ofClosure: closure).contains(name) { return true }
         let before = closure.open..<index
         return text.places(of: name, in: before).contains {
             text.sees("let", at: $0 - 1) || text.sees("var", at: $0 - 1)

@@ -41,7 +41,9 @@ extension SourceReader {
     /// function of this file that nothing else names.
     private func handlerOfTask(registeredAt index: Int) -> (scope: SourceScope, task: String)? {
         if let closure = launchHandler(of: index) {
-            guard let task = closureParameters(closure).first, task != "_" else { return nil }
+            guard let task = text.parameters(ofClosure: closure).first, task != "_" else {
+                return nil
+            }
             return (closure, task)
         }
         guard !text.isObjectiveC else { return nil }

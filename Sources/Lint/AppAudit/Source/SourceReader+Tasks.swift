@@ -14,7 +14,7 @@ extension SourceReader {
     /// Reads the closure of a registration.
     mutating func readLaunchHandler(_ index: Int) {
         guard let closure = launchHandler(of: index) else { return }
-        let names = closureParameters(closure)
+        let names = text.parameters(ofClosure: closure)
         guard let task = names.first else { return }
         if task == "_" {
             see(.fault(.taskPathWithoutEnd), at: index)
@@ -43,30 +43,6 @@ extension SourceReader {
             guard case .closure = scope.kind else { return false }
             return range.contains(scope.open)
         }
-    }
-
-    /// The names of a closure's parameters: `{ [weak self] task in`, `^(BGTask *task) {`; `$0` if
-    /// there are none.
-    func closureParameters(_ closure: SourceScope) -> [String] {
-        if text.isObjectiveC {
-            guard text[closure.open - 1]?.isMark(")") == true else { return [] }
-            return text[closure.open - 2].map { [$0.text] } ?? []
-        }
-        var index = behindAttributes(of: closure)
-        if text.sees("[", at: index) { index = text.partners[index] + 1 }
-        guard index > closure.open else { return [] }
-        let head = (index..<text.tokens.count).prefix(16)
-        guard let end = head.first(where: { text.tokens[$0].isName("in") }) else { return ["$0"] }
-        let names = (index..<end).filter { text.tokens[$0].isName }.map { text.tokens[$0].text }
-        // `{ [weak self] in run($0) }`
-        return names.isEmpty ? ["$0"] : names
-    }
-
-    /// The index after the attributes of a closure: `{ @Sendable [weak self] t in`.
-    func behindAttributes(of closure: SourceScope) -> Int {
-        var index = closure.open + 1
-        while text.sees("@", at: index), text[index + 1]?.isName == true { index += 2 }
-        return index
     }
 
     /// Reads a function with a task parameter.
@@ -121,7 +97,7 @@ extension SourceReader {
         }
         return text.scopes(around: call).contains { scope in
             guard case .closure = scope.kind else { return false }
-            return closureParameters(scope).contains { takes($0, in: scope) }
+            return text.parameters(ofClosure: scope).contains { takes($0, in: scope) }
         }
     }
 

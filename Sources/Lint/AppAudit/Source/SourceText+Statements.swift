@@ -85,4 +85,32 @@ extension SourceText {
         }
         return nil
     }
+
+    /// The names of a closure's parameters: `{ [weak self] task in`, `^(BGTask *task) {`; `$0` if
+    /// there are none.
+    func parameters(ofClosure closure: SourceScope) -> [String] {
+        if isObjectiveC {
+            guard sees(")", at: closure.open - 1), partners[closure.open - 1] >= 0 else {
+                return []
+            }
+            return content(ofBracket: partners[closure.open - 1])
+                .filter { tokens[$0].isName && (sees(",", at: $0 + 1) || sees(")", at: $0 + 1)) }
+                .map { tokens[$0].text }
+        }
+        var index = behindAttributes(of: closure)
+        if sees("[", at: index) { index = partners[index] + 1 }
+        guard index > closure.open else { return [] }
+        let head = (index..<tokens.count).prefix(16)
+        guard let end = head.first(where: { tokens[$0].isName("in") }) else { return ["$0"] }
+        let names = (index..<end).filter { tokens[$0].isName }.map { tokens[$0].text }
+        // `{ [weak self] in run($0) }`
+        return names.isEmpty ? ["$0"] : names
+    }
+
+    /// The index after the attributes of a closure: `{ @Sendable [weak self] t in`.
+    func behindAttributes(of closure: SourceScope) -> Int {
+        var index = closure.open + 1
+        while sees("@", at: index), self[index + 1]?.isName == true { index += 2 }
+        return index
+    }
 }

@@ -18,11 +18,8 @@ public struct AppRule: Sendable, Identifiable {
     public let evidence: [Evidence]
     /// The fix, as an imperative sentence.
     public let fix: String
-    /// Whether the rule reports the absence of something: it is skipped if not all source text of a
-    /// target was read.
-    public var needsAllSources: Bool { !uses.isEmpty }
-    /// What must not be in modules that were not read, if the rule reports that something is
-    /// nowhere.
+    /// What the rule reports the absence of; nothing if it reports what is there. It is skipped if
+    /// modules that were not read may do that.
     public var uses: ModuleUses {
         switch id.rawValue {
         case "CF002", "CF054": .pushes

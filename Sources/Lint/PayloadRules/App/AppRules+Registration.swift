@@ -59,18 +59,17 @@ extension AppRules {
 
     /// Reports apps that handle silent pushes and never register for any.
     private static func missingRegistration(_ facts: AppFacts, _ findings: inout AppFindings) {
+        // What may register by itself.
+        let others: Set<SourceObservation.Subject> = [
+            .pushPlugin, .pluginHost, .cloudSync, .foreignModule,
+        ]
         for app in facts.apps where app.platform == .iOS {
             let handler = app.observations.first {
                 $0.subject == .remoteNotificationHandler(inSceneDelegate: false) && !$0.isShared
                     && app.builds($0)
             }
             guard let handler, app.mode(.remoteNotification) != nil,
-                app.lacks(.pushes, \.isRegistration),
-                app.lacks(
-                    .pushes,
-                    {
-                        [.pushPlugin, .pluginHost, .cloudSync, .foreignModule].contains($0)
-                    })
+                app.lacks(.pushes, \.isRegistration), app.lacks(.pushes, others.contains)
             else { continue }
             findings.suspect(app, at: handler.place)
         }

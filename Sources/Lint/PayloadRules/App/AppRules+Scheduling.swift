@@ -246,6 +246,11 @@ extension AppRules {
     }
 
     private static func modesWithoutWork(_ facts: AppFacts, _ findings: inout AppFindings) {
+        // Apple does not document whether continued processing requires the mode.
+        let processing: Set<SourceObservation.Subject> = [
+            .backgroundWork(.processing), .backgroundWork(.healthResearch),
+            .backgroundWork(.continued),
+        ]
         for app in facts.apps where app.hasBackgroundTasks {
             if let mode = app.mode(.fetch),
                 app.lacks(.tasks, { $0 == .backgroundWork(.appRefresh) || $0 == .legacyFetch })
@@ -268,13 +273,7 @@ extension AppRules {
                         Store Connect refuses the app, or remove the mode.
                         """)
             } else if let mode = app.mode(.processing),
-                app.lacks(
-                    .tasks,
-                    {
-                        // Apple does not document whether continued processing requires the mode.
-                        $0 == .backgroundWork(.processing) || $0 == .backgroundWork(.healthResearch)
-                            || $0 == .backgroundWork(.continued)
-                    })
+                app.lacks(.tasks, processing.contains)
             {
                 findings.suspect(
                     app, at: mode.place,
