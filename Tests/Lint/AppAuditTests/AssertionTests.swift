@@ -114,6 +114,9 @@ struct AssertionTests: SourceFaultSuite {
             "dispatch_async(q, ^{\n__block \(Self.variable) = \(ends)\n});",
             "if (a) {\n\(Self.variable) = 1;\n} else {\n__block \(Self.variable) = \(ends)\n}",
             "__block volatile \(Self.variable) = \(ends)",
+            "\(Self.variable) = [app beginBackgroundTaskWithExpirationHandler:nil];\n"
+                + "dispatch_async(q, ^{ \(Self.endInC) });\n"
+                + "task = [app beginBackgroundTaskWithExpirationHandler:nil];",
         ] {
             #expect(!Self.isCaptured(body), "\(body)")
         }
@@ -145,5 +148,9 @@ struct AssertionTests: SourceFaultSuite {
             + "task = UIApplication.shared.beginBackgroundTask { self.turn(false) }\n}"
         #expect(!isRenewed("self.turn(false)", toggle))
         #expect(!isRenewed("if self.isOpen { self.stay() }"))
+        let flag =
+            "func flip() {\nif task != .invalid {\nend()\nreturn\n}\n"
+            + "task = UIApplication.shared.beginBackgroundTask { self.flip() }\n}"
+        #expect(!isRenewed("self.flip()", flag))
     }
 }

@@ -74,6 +74,12 @@ struct BoxedTaskTests {
         }
         #expect(try isTold(Self.box))
         #expect(try isTold("let other = Box(value: 1)"))
+        let two = handler.replacing(Self.make, with: "let plain = Plain(value: task)\n" + Self.make)
+        let worker = "struct Box {\nlet value: BGTask\ninit(value: BGTask) { run(value) }\n}"
+        #expect(
+            try !RequestUseTests.rules([
+                "A.swift": two, "B.swift": "struct Plain { let value: BGTask }\n" + worker,
+            ]).contains("CF035"))
         #expect(try !isTold("final class Box { let value: BGTask\ninit(value: BGTask) { run() } }"))
         #expect(try !isTold("\(Self.box)extension Box { init(value: T) { run(value) } }"))
     }

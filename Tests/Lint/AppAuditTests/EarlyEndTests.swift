@@ -209,4 +209,25 @@ struct EarlyEndTests: SourceFaultSuite {
         #expect(try !Self.isGivenBackEarly("queue.async { load() }\nEND", end, own))
         for body in right { #expect(try !Self.isGivenBackEarly(body, end), "\(body)") }
     }
+
+    @Test(
+        "Objective-C names the variable of the property",
+        arguments: ["_time", "self.time", "weakSelf.time"])
+    func earlyEndInObjectiveC(name: String) throws {
+        func isTold(_ name: String) throws -> Bool {
+            let source =
+                "@interface Loader ()\n@property UIBackgroundTaskIdentifier time;\n@end\n"
+                + "@implementation Loader\n- (void)load {\n"
+                + "UIApplication *app = [UIApplication sharedApplication];\n"
+                + "self.time = [app beginBackgroundTaskWithExpirationHandler:^{ "
+                + "[app endBackgroundTask:self.time]; self.time = UIBackgroundTaskInvalid; }];\n"
+                + "[[NSURLSession.sharedSession dataTaskWithURL:self.url completionHandler:"
+                + "^(NSData *d, NSURLResponse *r, NSError *e) { [self keep:d]; }] resume];\n"
+                + "[app endBackgroundTask:\(name)];\nself.time = UIBackgroundTaskInvalid;\n}\n@end"
+            return try TestFolder.messages(of: "CF045", ["Loader.m": source])
+                .contains { $0.contains("is given back while") }
+        }
+        #expect(try isTold(name))
+        #expect(try !isTold("other"))
+    }
 }

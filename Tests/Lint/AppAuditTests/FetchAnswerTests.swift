@@ -45,6 +45,7 @@ struct FetchAnswerTests: SourceFaultSuite {
             ("if aps[\"content-available\"] != nil { return done(.noData) }", false),
             ("if aps[\"content-available\"] != nil, aps[\"alert\"] == nil { return }", false),
             ("if aps[\"content-available\"] != nil, app.state == .active { load() }", false),
+            ("if app.state != .active, aps[\"content-available\"] != nil { load() }", true),
         ])
     func silentPushes(body: String, isMeant: Bool) {
         let seen = Self.subjects("class A { func f() {\n\(body)\n} }")

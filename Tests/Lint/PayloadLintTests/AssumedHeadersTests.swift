@@ -121,7 +121,9 @@ struct AssumedHeadersTests {
             let run = try await FinishedRun(of: page, named: "a.md", rules: "BG006")
             #expect(try run.findings().count == 1, "\(label)")
         }
-        for label in ["Another push — body", "Bodyless — x"] {
+        for label in [
+            "Another push — body", "Bodyless — x", "Body - of an alert push", "Payload - VoIP",
+        ] {
             let page = "# A\n\n## B\n\n\(headers)\n**\(label)**\n\n\(body)"
             let run = try await FinishedRun(of: page, named: "a.md", rules: "BG006")
             #expect(try run.findings() == [], "\(label)")

@@ -54,6 +54,32 @@ struct CommentedObjectTests {
         #expect(try await Self.findings(two, "A.swift").count == 3)
     }
 
+    @Test("options, many comments and two kinds of payload lose none")
+    func all() async throws {
+        let folder = try TestFolder()
+        let right = "// {\"aps\":{\"alert\":\"x\"}}\n\nf()\n"
+        let faulty = "/* {\"aps\":{\"alert\":\"x\",\"badge\":\"1\"}} */\n"
+        let path = try folder.write(String(repeating: right, count: 30) + faulty, to: "a.js")
+        for assume in [
+            { (_: inout PushAssumptions) in }, { $0.pushType = "alert" }, { $0.topic = "com.e.a" },
+            { $0.priority = "10" }, { $0.expiration = "0" },
+        ] {
+            let run = try await FinishedRun([path]) {
+                assume(&$0.assumptions)
+                $0.format = .json
+            }
+            let file = try #require(try run.files().first)
+            let found = try #require(file["diagnostics"] as? [[String: Any]])
+            #expect(found.contains { $0["rule"] as? String == "G014" })
+            #expect(found.allSatisfy { $0["rule"] as? String != "G001" })
+        }
+        let kinds =
+            "// {\"aps\":{\"alert\":\"x\"},\"gcm.message_id\":1}\n\nf()\n"
+            + "// {\"aps\":{\"alert\":\"x\"},\"Simulator Target Bundle\":\"a.b\"}\n"
+        let run = try await FinishedRun(of: kinds, named: "b.js", rules: "G016")
+        #expect(try run.findings().count == 1)
+    }
+
     /// Comments that are no payload alone, or a right one.
     private static let quiet = [
         // Right ones.

@@ -13,6 +13,26 @@ struct HTTPRequestsTests {
         try await FinishedRun(of: text, named: name, rules: rules).findings()
     }
 
+    @Test("a body in the line of its label may be no UTF-8, and fields may stand behind it")
+    func labelled() async throws {
+        let folder = try TestFolder()
+        let broken = [UInt8](repeating: 0xe9, count: 12)
+        let words = [[UInt8]](repeating: [0xe9, 0x61, 0x62, 0x63], count: 16).joined()
+        for (start, body) in [
+            ("PUT /3/device/a\nbody: {", broken),
+            ("PUT /3/device/a\na: b\n\nbody: {", Array(words)),
+        ] {
+            let bytes = Array(start.utf8) + body + [0x7d]
+            let path = try folder.write(bytes, to: "push.http")
+            let run = try await FinishedRun([path])
+            #expect(run.report.contains("not judged"), "\(run.report)")
+        }
+        let request =
+            "POST https://api.push.apple.com/3/device/a5\nbody: {\"aps\":{\"alert\":\"x\"}}\n"
+            + "apns-push-type: alert\napns-topic: a.b\n"
+        #expect(try await Self.findings(request, "G001,H004") == [])
+    }
+
     @Test("each request of a file is judged by its headers and its body, at its place")
     func requests() async throws {
         let text = """

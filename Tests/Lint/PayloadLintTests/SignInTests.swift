@@ -33,6 +33,30 @@ struct SignInTests {
         #expect(try await FirebaseTests.findings(command, name: "a.sh") == [])
     }
 
+    @Test(
+        "a command `curl` of its own, settings or a proxy may sign in",
+        arguments: [
+            "function curl { command curl --cert a.pem \"$@\"; }", "curl  () {\n:\n}",
+            "alias  curl='curl -E a.pem'", "alias -- curl=other", "CURL_HOME=/etc/push",
+            "export https_proxy=http://proxy",
+        ])
+    func elsewhere(line: String) async throws {
+        let command = Self.start + Self.url + "\n"
+        #expect(try await FirebaseTests.findings(command, name: "a.sh") == ["warning AU006 "])
+        let script = line + "\n" + command
+        #expect(try await FirebaseTests.findings(script, name: "a.sh") == [], "\(line)")
+    }
+
+    @Test("what is not shown hides no other finding")
+    func hidden() async throws {
+        let command =
+            "curl -H 'apns-topic: a.b.push-type.liveactivity' -H 'apns-push-type: liveactivity' "
+            + "-d '{\"aps\":{\"timestamp\":1790000000,\"event\":\"update\","
+            + "\"content-state\":{}}}' \(Self.url)\n"
+        let run = try await FinishedRun(of: command, named: "a.sh", rules: "AU006")
+        #expect(try run.findings().count == 1)
+    }
+
     @Test("another server, or what stands for one, may sign in itself")
     func others() async throws {
         for host in ["$HOST", "localhost:8080", "<host>", "relay.example.com"] {

@@ -5,7 +5,7 @@ public import PayloadLint
 import PayloadRules
 import WakeModel
 
-/// What is checked, and what bare payloads are sent as.
+/// What is checked, and what payloads are sent as, and requests that name no topic or type.
 struct ValidateInputOptions: ParsableArguments {
     /// What an input can be said to be.
     enum Kind: String, CaseIterable, ExpressibleByArgument {

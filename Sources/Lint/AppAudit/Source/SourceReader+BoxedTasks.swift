@@ -50,11 +50,10 @@ extension SourceReader {
 
     /// Notes that what was found about tasks in boxes depends on types of other files.
     mutating func noteTypes(of boxes: [TaskBox], since first: Int) {
-        guard let type = boxes.first(where: { notes.isPlain[$0.type] == .some(nil) })?.type else {
-            return
-        }
+        let types = boxes.map(\.type).filter { notes.isPlain[$0] == .some(nil) }
+        guard let type = types.first else { return }
         for entry in digest.entries.indices.dropFirst(first) {
-            digest.entries[entry].unusedNames = [type]
+            digest.entries[entry].unusedNames = Set(types)
             digest.entries[entry].made = MadeObject(type: type, fault: .taskPathWithoutEnd)
         }
     }

@@ -17,8 +17,15 @@ extension SourceReader {
         let places = text.places(of: variable.text, in: body)
         let end = text.statementEnd(open - 2, body)
         let declarations = places.filter { text.sees("UIBackgroundTaskIdentifier", at: $0 - 1) }
-        // A block may have another one of the same name.
+        // A block may have another one of the same name, or the end of an earlier time.
+        let isEmpty = ["UIBackgroundTaskInvalid", "0"].contains { invalid in
+            declarations.first.map { text.sees("=", invalid, ";", at: $0 + 1) } == true
+        }
         guard declarations.count == 1, let declaration = declarations.first,
+            declaration == open - 2 || isEmpty || text.sees(";", at: declaration + 1),
+            places.filter({ text.sees("=", at: $0 + 1) }).allSatisfy({ place in
+                [declaration, open - 2].contains(place) || place > end
+            }),
             !(max(0, declaration - 4)..<declaration).contains(where: {
                 ["__block", "static"].contains(text.tokens[$0].text)
             })
@@ -59,14 +66,23 @@ extension SourceReader {
         return !isInBlock
             && !(code.lowerBound..<word).contains { index in
                 switch text.tokens[index].text {
-                case "guard":
-                    !text.sees("let", "self", at: index + 1)
-                        && !text.sees("let", "strongSelf", at: index + 1)
-                case "return": !text.scopes(around: index).contains { $0.open >= code.lowerBound }
+                case "return", "throw": mayLeave(at: index, code)
                 case "if": text.isObjectiveC
                 case "?": !text.sees(".", at: index + 1)
                 default: false
                 }
             }
+    }
+
+    /// Whether an exit leaves some code itself, and not only because its own object is gone.
+    private func mayLeave(at exit: Int, _ code: Range<Int>) -> Bool {
+        for scope in text.scopes(around: exit) where scope.open >= code.lowerBound {
+            switch scope.kind {
+            case .closure, .function: return false
+            case .control("guard") where asksOnlyForSelf(scope.head..<scope.open): return false
+            case .control, .type: continue
+            }
+        }
+        return true
     }
 }

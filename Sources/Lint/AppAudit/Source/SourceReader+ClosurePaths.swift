@@ -41,7 +41,7 @@ extension SourceReader {
     }
 
     /// Whether a condition asks whether the object is there, and for nothing else.
-    private func asksOnlyForSelf(_ condition: Range<Int>) -> Bool {
+    func asksOnlyForSelf(_ condition: Range<Int>) -> Bool {
         !condition.contains { text.tokens[$0].isMark(",") }
             && condition.contains {
                 text.sees("let", "self", at: $0) || text.sees("=", "self", at: $0)

@@ -75,7 +75,10 @@ extension SourceReader {
         // `let old = id; id = app.beginBackgroundTask { … }; app.endBackgroundTask(old)`
         let areOwn = ends.allSatisfy { end in
             text.tokens[end].text != "endBackgroundTask"
-                || text.sees(name, at: end + 2) || text.sees("self", ".", name, at: end + 2)
+                || (end + 2..<min(end + 6, text.tokens.count)).contains { word in
+                    [name, "_" + name].contains(text.tokens[word].text)
+                        && [")", "]"].contains { text.sees($0, at: word + 1) }
+                }
         }
         return areOwn ? earlyEnd(Set(ends), in: scope, expiration, behind: start) : nil
     }

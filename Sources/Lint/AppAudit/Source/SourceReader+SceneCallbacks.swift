@@ -17,7 +17,7 @@ extension SourceReader {
             // Work that is asked for before need not be asked for again.
             if schedulesNext(body, depth: 0, trusts: false) { see(.sceneCallback, at: scope.head) }
         case "applicationDidEnterBackground":
-            guard isInAppDelegate(scope), !body.contains(where: isCalledAtLaunch),
+            guard isInAppDelegate(scope), !callsWhatLaunchCalls(body),
                 schedulesNext(body, depth: 0, trusts: false)
                     || body.contains(where: isAssertion)
             else { return }
@@ -40,16 +40,17 @@ extension SourceReader {
             : text.sees("func", at: index - 1)
     }
 
-    /// Whether a call is of a function that the app calls when it launches too.
-    private func isCalledAtLaunch(_ call: Int) -> Bool {
-        let name = text.tokens[call].text
-        return functions[name] != nil && isCall(call)
-            && text.places(of: name).contains { other in
+    /// Whether a body calls a function that the app calls when it launches too.
+    private func callsWhatLaunchCalls(_ body: Range<Int>) -> Bool {
+        let calls = body.filter { functions[text.tokens[$0].text] != nil && isCall($0) }
+        return Set(calls.map { text.tokens[$0].text }).contains { name in
+            text.places(of: name).prefix(AuditLimits.headWords).contains { other in
                 guard let scope = text.scopes(around: other).first(where: { _ in true }),
                     case .function(let head) = scope.kind
                 else { return false }
                 return isCall(other) && head.has("didFinishLaunchingWithOptions")
             }
+        }
     }
 
     /// Whether a function is of a class that is an app delegate, as far as the file shows.

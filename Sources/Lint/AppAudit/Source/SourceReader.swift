@@ -340,7 +340,11 @@ struct SourceReader {
             block.head < index
         else { return false }
         let condition = block.head..<open
-        return condition.contains { text.tokens[$0].isName("active") }
+        let isInUse = condition.contains { word in
+            text.tokens[word].isName("active")
+                && (max(block.head, word - 5)..<word).contains { text.sees("==", at: $0) }
+        }
+        return isInUse
             || text.sees("return", at: open + 1) && text.sees("]", "!=", "nil", at: index + 1)
     }
 

@@ -134,7 +134,10 @@ struct PushChecker: Sendable {
         result.pushCount += item.isTextOnly ? 0 : 1
         // Rule H019 speaks of types that need a token anyway.
         if item.lacksSignIn, let place = item.places.missingHeaders?.place,
-            !diagnostics.contains(where: { $0.rule == "H019" })
+            !diagnostics.contains(where: {
+                $0.rule == "H019" && policy.severity(of: $0.rule, $0.severity) != nil
+                    && !isIgnored($0, of: item, in: text)
+            })
         {
             let fault = PushDocument.Fault(
                 rule: "AU006", severity: .warning,

@@ -8,7 +8,7 @@ struct DocumentReader: Sendable {
     /// The key of Xcode's `.apns` files for the simulated app.
     static let simulatorKey: StaticString = "Simulator Target Bundle"
 
-    /// The headers of bare payloads.
+    /// The headers of bare payloads, and what requests leave out.
     let assumptions: PushAssumptions
     /// The kind of the text; `nil` to determine it by its content.
     let forcedKind: InputKind?

@@ -92,14 +92,14 @@ struct PushDocument: Sendable {
     var isOfUnknownFormat = false
     /// The blocks of a page, each from the line that opens it.
     var blocks: [Range<Int>] = []
-    /// The blocks and commands that are about pushes and cannot be read.
+    /// The blocks and commands that are about pushes and cannot be read, or only in part.
     var unread: [Unread] = []
     /// Whether the text is a page or a script, in which pushes may be in forms that are not read.
     var isText = false
 
-    /// A block or a command that is about pushes and cannot be read.
+    /// A block or a command that is about pushes and cannot be read, or only in part.
     struct Unread: Sendable {
-        /// Why it cannot be read.
+        /// Why it cannot be read, or not to its end.
         enum Reason: Int, CaseIterable {
             /// It is abridged, or no JSON.
             case incomplete
@@ -139,17 +139,20 @@ extension PushItem {
 }
 
 extension PushDocument {
-    /// The payload, if there is nothing else, and nothing around it says anything of its headers.
-    var barePayload: PushItem? {
+    /// The payload, if there is nothing else, and nothing around it says anything of its headers:
+    /// it has those alone that the command line assumes.
+    func barePayload(assuming assumptions: PushAssumptions) -> PushItem? {
         guard kind == .payload, faults.isEmpty, items.count == 1, let item,
-            item.draft.headers.isEmpty, !item.draft.headersAreComplete,
+            item.draft.headers == assumptions.draft(payload: []).headers,
+            !item.draft.headersAreComplete,
             item.draft.payload.contains(text: "\"aps\"")
         else { return nil }
         return item
     }
 }
 
-/// The command line's options for bare payloads.
+/// The command line's options for bare payloads, of which topic and type are for requests that name
+/// none, too.
 public struct PushAssumptions: Hashable, Sendable {
     /// The value of `apns-push-type`.
     public var pushType: String?

@@ -10,7 +10,7 @@ public struct LintOptions: Sendable {
     public var log: String?
     /// The kind of every input; `nil` to determine it by its content.
     public var kind: InputKind?
-    /// The headers of bare payloads.
+    /// The headers of bare payloads, and the topic and the type of requests that name none.
     public var assumptions = PushAssumptions()
     /// The format of the report.
     public var format = ReportFormat.text

@@ -111,6 +111,7 @@ struct CurlCommand {
 
     private mutating func takeURL(_ word: ShellText.Word) {
         url = (word.string, word.start)
+        tokenOffset = nil
         guard let start = word.text.bytes.firstRange(of: "/3/device/".utf8)?.upperBound,
             start < word.text.bytes.count
         else { return }

@@ -47,15 +47,16 @@ extension DocumentReader {
         guard bytes.contains(text: "\"aps\"") else { return nil }
         var result = PushDocument(kind: .payload)
         result.hasComments = true
+        var isForSimulator = true
         let comments = Self.comments(in: bytes)
         for (start, text) in comments.isEmpty ? [(0, bytes)] : comments {
             let inner = text.drop { $0 <= 0x20 }
             guard inner.first == UInt8(ascii: "{"), inner.last(where: { $0 > 0x20 }) == 0x7d,
                 text.contains(text: "\"aps\""),
                 case .pushes(let document) = read(text, "jsonc", besideFile: name),
-                document.barePayload != nil || document.kind == .apns
+                document.barePayload(assuming: assumptions) != nil || document.kind == .apns
             else { continue }
-            result.kind = document.kind
+            isForSimulator = isForSimulator && document.kind == .apns
             for var item in document.items {
                 item.isIllustration = true
                 item.isInPage = true
@@ -64,11 +65,12 @@ extension DocumentReader {
                 result.items.append(item)
             }
         }
+        if isForSimulator { result.kind = .apns }
         return result.items.isEmpty ? nil : result
     }
 
     /// The comments of source code that stand alone on their lines, with blanks in place of their
-    /// marks, and their offsets. At most as many are returned as objects of a block are read.
+    /// marks, and their offsets.
     private static func comments(in bytes: [UInt8]) -> [(start: Int, text: [UInt8])] {
         let text = withoutCommentMarks(bytes)
         var found: [(start: Int, text: [UInt8])] = []
@@ -76,7 +78,7 @@ extension DocumentReader {
         // The lines of the current comment, and whether it is between `/*` and `*/`.
         var current: (range: Range<Int>, isBlock: Bool)?
         func finish() {
-            if let current, found.count < mostObjects,
+            if let current,
                 Array(bytes[current.range]).contains(text: "\"aps\"")
             {
                 let inner = withoutMarks(

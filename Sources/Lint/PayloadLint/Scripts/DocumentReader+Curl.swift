@@ -25,9 +25,7 @@ extension DocumentReader {
             requests, besideFile: name,
             splitting: Self.severity(ofSplitWordsIn: text, name: name))
         // An alias, a function or a file of settings may sign in, and so may a proxy.
-        if ["alias curl", "curl()", "curl ()", "curlrc", "_proxy", "_PROXY"].contains(where: {
-            text.firstRange(of: $0.utf8) != nil
-        }) {
+        if Self.maySignInElsewhere(text) {
             for index in result?.items.indices ?? 0..<0 { result?.items[index].lacksSignIn = false }
         }
         if text != bytes, !Self.isMakefile(name) {
@@ -355,7 +353,10 @@ extension DocumentReader {
             headers.append(PushDraft.Header(":path", path))
             places.headers.append(
                 PlaceMap.Header(
-                    name: ":path", place: .offset(curl.tokenOffset ?? url.offset), pointer: ""))
+                    name: ":path",
+                    place: .offset(
+                        path.hasPrefix("/3/device/")
+                            ? curl.tokenOffset ?? url.offset : url.offset), pointer: ""))
         }
         if let method = curl.method, !Placeholder.isIn(method.text) {
             headers.append(PushDraft.Header(":method", method.text))

@@ -7,13 +7,15 @@ import StrictJSON
 extension DocumentReader {
     /// Joins blocks of headers with the payloads in the blocks beside them, if only prose of one
     /// section is between them, and each has its partner: where headers and payloads take turns.
-    static func join(
+    func join(
         _ readings: inout [Reading], of blocks: [PageBlock], in sections: PageSections
     ) {
         var start = 0
         while start < readings.count {
             var end = start + 1
-            while end < readings.count, readings[end - 1].isPart, readings[end].isPart {
+            while end < readings.count, readings[end - 1].isPart(assuming: assumptions),
+                readings[end].isPart(assuming: assumptions)
+            {
                 let first = blocks[end - 1].whole.upperBound
                 let second = blocks[end].whole.lowerBound
                 guard
@@ -37,10 +39,11 @@ extension DocumentReader {
     }
 
     /// Joins a block with the next one: headers and a payload, in either order.
-    private static func join(_ readings: inout [Reading], _ index: Int) {
+    private func join(_ readings: inout [Reading], _ index: Int) {
         let order = readings[index].isHeaders ? (index, index + 1) : (index + 1, index)
         guard case .headers(let headers) = readings[order.0],
-            case .pushes(var document) = readings[order.1], let payload = document.barePayload
+            case .pushes(var document) = readings[order.1],
+            let payload = document.barePayload(assuming: assumptions)
         else { return }
         document.items = [headers.joined(with: payload)]
         document.items[0].isJoined = true

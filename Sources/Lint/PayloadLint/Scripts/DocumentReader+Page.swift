@@ -17,8 +17,9 @@ extension DocumentReader {
         var isHeaders: Bool { if case .headers = self { true } else { false } }
 
         /// Whether it may be a part of a push: headers, or a payload.
-        var isPart: Bool {
-            if case .pushes(let document) = self { document.barePayload != nil } else { isHeaders }
+        func isPart(assuming assumptions: PushAssumptions) -> Bool {
+            guard case .pushes(let document) = self else { return isHeaders }
+            return document.barePayload(assuming: assumptions) != nil
         }
     }
 
@@ -34,7 +35,7 @@ extension DocumentReader {
         var readings = blocks.map { block in
             moved(read(block.text(in: bytes), block.language, besideFile: name), of: block)
         }
-        Self.join(&readings, of: blocks, in: sections)
+        join(&readings, of: blocks, in: sections)
         joinCalls(&readings, of: blocks, in: sections, bytes)
         var hasOwn = commands != nil
         for (index, (block, reading)) in zip(blocks, readings).enumerated() {
@@ -51,7 +52,7 @@ extension DocumentReader {
                 if isRead == true { continue }
                 result.unread.append(.init(start: block.whole.lowerBound, reason))
             case .pushes(var document):
-                if let payload = document.barePayload?.draft.payload {
+                if let payload = document.barePayload(assuming: assumptions)?.draft.payload {
                     let stated =
                         assumptions.pushType != nil
                         ? []
@@ -277,7 +278,7 @@ extension DocumentReader {
                 ? .unread(.incomplete) : .other
         }
         guard case .pushes(var document) = read(body, "", besideFile: name) else { return .other }
-        if lines.hasAppleField, let payload = document.barePayload {
+        if lines.hasAppleField, let payload = document.barePayload(assuming: assumptions) {
             document.items = [headers.joined(with: payload)]
         }
         return .pushes(document)
@@ -358,7 +359,8 @@ extension DocumentReader {
             return .pushes(result)
         }
         if text.hasOthers, let document = try? JSONScanner.scan(text.bytes),
-            var result = readValue(document), result.barePayload != nil
+            var result = readValue(document),
+            result.barePayload(assuming: assumptions) != nil
         {
             result.items[0].isCut = true
             result.items[0].places.isEditable = false

@@ -140,7 +140,8 @@ struct HTTPRequests {
                 finish()
                 read(line: line)
             } else if body.isEmpty, let label = Self.label(start) {
-                self.body = line.upperBound - start.utf8.count + label..<line.upperBound
+                let blanks = text.utf8.count - start.utf8.count
+                self.body = line.lowerBound + blanks + label..<line.upperBound
             } else if body.isEmpty, start.hasPrefix("+ ") || start.hasPrefix("- ") {
                 // Flags of a frame.
                 self.body = line.upperBound..<line.upperBound
@@ -163,8 +164,9 @@ struct HTTPRequests {
             if hasFields { body = line.upperBound..<line.upperBound }
         } else if text.hasPrefix("{") {
             body = line
-        } else if let label = Self.label(ofBody: text) {
-            body = line.upperBound - text.utf8.count + label..<line.upperBound
+        } else if let label = Self.label(ofBody: text), !isField(behind: whole) {
+            // What stands before it is UTF-8, whatever the body is.
+            body = line.lowerBound + label..<line.upperBound
         } else if !Self.isRemark(text), !Self.isAddress(text), Self.label(text) != text.utf8.count {
             hasFields = true
             // Anything but a header stands for what was left out.
@@ -181,6 +183,17 @@ struct HTTPRequests {
         }
         let rest = line.dropFirst(word.count + 1).drop { " \t".contains($0) }
         return rest.isEmpty || rest.hasPrefix("{") ? line.utf8.count - rest.utf8.count : nil
+    }
+
+    /// Whether the line behind another one is a field of the request, and no part of a body.
+    private func isField(behind line: Range<Int>) -> Bool {
+        let next = file.bytes[min(line.upperBound + 1, file.bytes.count)...]
+            .prefix { $0 != 0x0a }.drop { $0 == 0x20 || $0 == 0x09 }
+        let name = next.prefix { $0 != UInt8(ascii: ":") }
+        return name.count < next.count && !name.isEmpty
+            && name.allSatisfy { byte in
+                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || byte == UInt8(ascii: "-")
+            }
     }
 
     /// The length in bytes of the word for a body that begins in the same line: `body: {"aps": …`.

@@ -99,11 +99,21 @@ struct PageSections {
         bytes[headings[place]...].prefix { $0 != 0x0a }.drop { $0 == 0x20 }
     }
 
+    /// Words by which a title tells of another push than the one before it.
+    private static let ofOthers: Set<Substring> = [
+        "alert", "background", "silent", "voip", "call", "live", "liveactivity", "activity",
+        "location", "complication", "widgets", "mdm", "no", "not", "another", "other", "wrong",
+        "invalid", "bad", "old", "android", "web", "fcm", "firebase",
+    ]
+
     /// Whether a title that names no type of push says that headers or a payload follow.
     private static func kind(ofTitle title: ArraySlice<UInt8>) -> String? {
         // What a dash sets off says more of it: "Body — as the app decodes it".
         let text = String(decoding: title, as: UTF8.self).lowercased().replacing(" — ", with: " - ")
-        let label = text.firstRange(of: " - ").map { text[..<$0.lowerBound] } ?? text[...]
+        let dash = text.firstRange(of: " - ")
+        let label = dash.map { text[..<$0.lowerBound] } ?? text[...]
+        let more = dash.map { text[$0.upperBound...].split { !$0.isLetter } } ?? []
+        guard !more.contains(where: Self.ofOthers.contains) else { return nil }
         var words = label.split { !$0.isLetter }[...]
         if ["format", "structure", "example"].contains(words.last) { words.removeLast() }
         let others = ["request", "http", "apns", "apn", "json", "push", "the"]

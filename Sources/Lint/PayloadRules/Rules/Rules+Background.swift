@@ -57,7 +57,8 @@ extension Rules {
             else { return }
             if push.type == .alert {
                 // Beside an alert it does no harm.
-                guard push.draft != nil, document.double(member.value) != 1 else { return }
+                guard push.draft != nil, push.hasVisibleKeys, document.double(member.value) != 1
+                else { return }
                 findings.report(
                     .node(member.value), "`content-available` is not 1, and has no effect",
                     fix: "Remove the key.",
