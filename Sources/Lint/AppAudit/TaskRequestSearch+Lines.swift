@@ -29,19 +29,26 @@ extension TaskRequestSearch {
         }
 
         /// Reads the lines that import modules, include headers or may use macros. Few lines do, so
-        /// that the others are not made text.
+        /// that the others are not looked at.
         private mutating func readLines(_ bytes: [UInt8], _ path: String) {
             let isSwift = path.hasSuffix(".swift")
-            var start = 0
-            while start < bytes.count {
-                let marks = Marks(ofLineIn: bytes, from: start)
-                defer { start = marks.end + 1 }
-                guard marks.hasHash || marks.mayImport && marks.end - start < Self.lineLimit else {
-                    continue
+            let marks: [(text: StaticString, rare: Int)] = [
+                ("#", 0), ("import", 2), ("include", 4),
+            ]
+            var places = marks.map { bytes.offset(of: $0.text, by: $0.rare) ?? bytes.count }
+            while let place = places.min(), place < bytes.count {
+                let start = (bytes[..<place].lastIndex(where: Self.endsLine) ?? -1) + 1
+                let end = bytes[place...].firstIndex(where: Self.endsLine) ?? bytes.count
+                let hasHash = places[0] < end
+                let mayImport = places[1] < end || places[2] < end
+                for (index, mark) in marks.enumerated() where places[index] < end {
+                    places[index] =
+                        bytes.offset(of: mark.text, by: mark.rare, from: end) ?? bytes.count
                 }
-                let text = String(decoding: bytes[start..<marks.end], as: UTF8.self)
-                if marks.mayImport { readImport(text) }
-                guard marks.hasHash else { continue }
+                guard hasHash || end - start < Self.lineLimit else { continue }
+                let text = String(decoding: bytes[start..<end], as: UTF8.self)
+                if mayImport { readImport(text) }
+                guard hasHash else { continue }
                 if isSwift {
                     if Self.usesMacro(text) { imports.insert("#") }
                 } else if text.drop(while: { $0 == " " || $0 == "#" }).hasPrefix("define") {
@@ -53,31 +60,7 @@ extension TaskRequestSearch {
         /// The length from which on lines without `#` import nothing, in bytes.
         private static let lineLimit = 200
 
-        /// What a line has that imports may have.
-        private struct Marks {
-            private(set) var hasHash = false
-            /// Whether it has `import` or `include`.
-            private(set) var mayImport = false
-            /// The index of the end of the line.
-            private(set) var end: Int
-
-            /// Looks at the line that starts at an index.
-            init(ofLineIn bytes: [UInt8], from start: Int) {
-                end = start
-                while end < bytes.count {
-                    switch bytes[end] {
-                    case 0x0a, 0x0d: return
-                    case UInt8(ascii: "#"): hasHash = true
-                    case UInt8(ascii: "i") where !mayImport:
-                        let rest = bytes[end...]
-                        mayImport =
-                            rest.starts(with: "import".utf8) || rest.starts(with: "include".utf8)
-                    default: break
-                    }
-                    end += 1
-                }
-            }
-        }
+        private static func endsLine(_ byte: UInt8) -> Bool { byte == 0x0a || byte == 0x0d }
 
         /// Reads a line such as `@testable import struct Module.Type` or `#import
         /// <Module/Header.h>`.

@@ -40,7 +40,9 @@ struct TaskRequestSearch {
             return (
                 path,
                 bytes.map { bytes in
-                    [Self.finds("askRequest", in: bytes), Self.registers(bytes, path)]
+                    // `BGAppRefreshTaskRequest`, `submitTaskRequest`,
+                    // `cancel(taskRequestWithIdentifier:)`
+                    [bytes.offset(of: "askRequest", by: 5) != nil, Self.registers(bytes, path)]
                 }
             )
         }
@@ -123,25 +125,8 @@ struct TaskRequestSearch {
     /// Whether a file may register a task: `register(forTaskWithIdentifier:)`, or SwiftUI's
     /// `.backgroundTask(`.
     private static func registers(_ bytes: [UInt8], _ path: String) -> Bool {
-        finds("askWithIdentifier", in: bytes)
-            || path.hasSuffix(".swift") && finds(".backgroundTask(", in: bytes)
-    }
-
-    /// Whether a text has a part of a word such as `BGAppRefreshTaskRequest`, `submitTaskRequest`
-    /// or `cancel(taskRequestWithIdentifier:)`.
-    private static func finds(_ part: String, in bytes: [UInt8]) -> Bool {
-        let word = Array(part.utf8)
-        guard bytes.count > word.count else { return false }
-        var index = 0
-        while index <= bytes.count - word.count {
-            if bytes[index] == word[0], bytes[index + 3] == word[3],
-                bytes[index..<index + word.count].elementsEqual(word)
-            {
-                return true
-            }
-            index += 1
-        }
-        return false
+        bytes.offset(of: "askWithIdentifier", by: 3) != nil
+            || path.hasSuffix(".swift") && bytes.offset(of: ".backgroundTask(", by: 11) != nil
     }
 
     /// Modules and headers of the system, which use no names of an app.

@@ -284,7 +284,7 @@ extension CompletionPaths {
     /// Whether a condition checks the version of the system, which recent systems satisfy.
     func asksForVersion(_ range: Range<Int>) -> Bool {
         text.tokens[range].contains {
-            $0.text == "available" || $0.text.lowercased().contains("version")
+            $0.text == "available" || $0.text.lowercased().hasLetters("version")
         }
     }
 

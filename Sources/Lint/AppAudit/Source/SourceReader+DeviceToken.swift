@@ -64,7 +64,7 @@ extension SourceReader {
         guard text[index - 1]?.isMark(".") == true, let owner = text[index - 2], owner.isName,
             owner.text.utf8.count >= "credentials".utf8.count
         else { return false }
-        return owner.text.lowercased().contains("credentials")
+        return owner.text.lowercased().hasLetters("credentials")
     }
 
     /// Whether ``readUse(_:)`` could find something, which is faster to check than ``isData(_:)``.
@@ -74,11 +74,12 @@ extension SourceReader {
         guard text.sees(".", at: index + 1), let member = text[index + 2] else {
             return text.isObjectiveC && text.sees("bytes", "]", at: index + 1)
         }
-        return [
-            "description", "debugDescription", "count", "length", "map", "reduce", "bytes",
-        ]
-        .contains(member.text)
+        return Self.tokenMembers.contains(member.text)
     }
+
+    private static let tokenMembers: Set = [
+        "description", "debugDescription", "count", "length", "map", "reduce", "bytes",
+    ]
 
     /// Reads `deviceToken.description`, `"\(deviceToken)"`, `deviceToken.count == 32`.
     private mutating func readUse(_ index: Int) {

@@ -322,7 +322,7 @@ extension SourceReader {
     private func looksAtPending(_ words: Range<Int>) -> Bool {
         words.contains {
             let name = text.tokens[$0].text.lowercased()
-            return name.contains("pendingtaskrequests") || name.hasPrefix("cancel")
+            return name.hasLetters("pendingtaskrequests") || name.hasPrefix("cancel")
         }
     }
 

@@ -163,7 +163,8 @@ extension SourceReader {
             notes.looksAtState[scope.open]
             ?? body.contains {
                 let name = text.tokens[$0].text.lowercased()
-                return ["foreground", "applicationstate", "isactive"].contains(where: name.contains)
+                return ["foreground", "applicationstate", "isactive"].contains(
+                    where: name.hasLetters)
             }
         notes.looksAtState[scope.open] = looksAtState
         return looksAtState ? nil : body

@@ -11,10 +11,10 @@ extension SourceReader {
         guard text.sees(":", at: start - 1), text[start - 5]?.isMark("\\(") != true else {
             return false
         }
-        // Other encodings have a character for each byte.
-        let encodings: Set = ["utf8", "ascii", "NSUTF8StringEncoding", "NSASCIIStringEncoding"]
         if !text.sees(",", "as", at: index + 1),
-            !(index + 1..<index + 6).contains(where: { encodings.contains(text[$0]?.text ?? "") })
+            !(index + 1..<index + 6).contains(where: {
+                Self.encodings.contains(text[$0]?.text ?? "")
+            })
         {
             return false
         }
@@ -27,6 +27,11 @@ extension SourceReader {
             || text.sees("String", "(", "decoding", at: start - 4)
                 && text.sees(",", "as", at: index + 1)
     }
+
+    /// Encodings of which some bytes are no text. Others have a character for each byte.
+    private static let encodings: Set = [
+        "utf8", "ascii", "NSUTF8StringEncoding", "NSASCIIStringEncoding",
+    ]
 
     /// Formats that write a byte below 16 with one digit.
     private static let shortFormats: Set = ["%x", "%X", "%hhx", "%hhX"]

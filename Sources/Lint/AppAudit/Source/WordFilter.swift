@@ -204,21 +204,20 @@ struct WordFilter: Sendable {
     private func meets(_ word: Word, in bytes: [UInt8]) -> Bool {
         if holds(word, bytes) { return true }
         guard findsTokens else { return false }
-        let name = bytes[word.start..<word.end]
-        return name.count == Self.label.count && name.elementsEqual(Self.label)
-            && bytes[..<word.start].suffix(Self.call.count).elementsEqual(Self.call)
-            || word.mayNameToken && Self.namesToken(name)
+        // `.background(withIdentifier:)`, whose type may be omitted. Too many files contain the
+        // label alone.
+        return word.hash == Self.label
+            && bytes[..<word.start].suffix("background(".utf8.count).elementsEqual(
+                "background(".utf8)
+            || word.mayNameToken && Self.namesToken(bytes[word.start..<word.end])
     }
 
-    /// `.background(withIdentifier:)`, whose type may be omitted. Too many files contain the label
-    /// alone.
-    private static let call = Array("background(".utf8)
-    private static let label = Array("withIdentifier".utf8)
+    private static let label = "withIdentifier".utf8.reduce(WordSketch.start, WordSketch.hash)
 
     private static func namesToken(_ name: ArraySlice<UInt8>) -> Bool {
         let name = String(decoding: name, as: UTF8.self).lowercased()
-        return name.contains("token")
-            && ["device", "push", "apns", "voip"].contains(where: name.contains)
+        return name.hasLetters("token")
+            && ["device", "push", "apns", "voip"].contains(where: name.hasLetters)
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
