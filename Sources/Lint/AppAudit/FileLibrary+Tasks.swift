@@ -7,7 +7,8 @@ extension FileLibrary {
     /// Notes where a project asks for tasks, if an app handles any, and whether each registration
     /// is among the observations, if it asks for any.
     func noteTasks(
-        of files: [String], _ digests: [SourceDigest], in sources: inout AppFacts.Sources
+        of files: [String], _ digests: [SourceDigest], _ modules: Set<String>,
+        in sources: inout AppFacts.Sources
     ) {
         let handlesTasks = digests.contains(where: \.handlesTasks)
         let asksForTasks = sources.observations.contains(where: \.isCertainRequest)
@@ -23,7 +24,7 @@ extension FileLibrary {
                 sources.backgroundRequests = .named(in: sources.observations)
             }
         }
-        if asksForTasks {
+        if asksForTasks || handlesTasks {
             sources.knowsRegistrations =
                 !digests.contains { $0.mayHideRegistrations || $0.namesRegistrationsElsewhere }
                 && search.areRegistrationsOnly(in: files, modules)

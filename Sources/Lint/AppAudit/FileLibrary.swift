@@ -307,7 +307,7 @@ extension FileLibrary {
             isOwnComplete: isOwnComplete, unread: list.unread.uses)
         sources.openHandlers = digests.flatMap(\.openHandlers).compactMap { $0.open(unfollowed) }
         if sources.isComplete(of: .tasks) {
-            noteTasks(of: present, digests, in: &sources)
+            noteTasks(of: present, digests, modules.union(list.packageNames), in: &sources)
             noteProgress(in: present, &sources)
         }
         if sources.observations.contains(where: {

@@ -162,6 +162,7 @@ struct ProjectReader {
             sources: platform == .macOS ? sources?.forMac : sources)
         // A script may write the modes into the built file.
         bundle.mayBeIncomplete = project.runsScript(naming: "uibackgroundmodes", for: target)
+        bundle.isAppClip = target.isAppClip
         return bundle
     }
 

@@ -103,7 +103,7 @@ struct TaskRequestSearch {
         guard let files, sources.allSatisfy(files.contains) else { return nil }
         let lines = lines ?? Lines(of: files.filter(Self.isSource), in: files)
         self.lines = lines
-        guard lines.imports.isSubset(of: modules.union(Self.systemModules)),
+        guard Self.areKnown(lines.imports, modules),
             lines.headers.isSubset(of: modules.map { $0 + "-Swift.h" })
         else { return nil }
         return lines
@@ -112,8 +112,13 @@ struct TaskRequestSearch {
     /// Whether a source file uses no modules but those of the system and of the projects, and
     /// known libraries.
     static func knowsModules(of path: String, _ modules: Set<String>) -> Bool {
-        Lines(of: [path], in: []).imports.subtracting(modules.union(systemModules))
-            .allSatisfy { !KnownLibraries.uses(of: $0).contains(.tasks) }
+        areKnown(Lines(of: [path], in: []).imports, modules)
+    }
+
+    /// Whether imported modules are of the system or of the projects, or known to ask for no task.
+    private static func areKnown(_ imports: Set<String>, _ modules: Set<String>) -> Bool {
+        imports.subtracting(modules.union(systemModules))
+            .allSatisfy { !KnownLibraries.uses(ofModule: $0).contains(.tasks) }
     }
 
     /// Whether a file may be compiled, by its name.

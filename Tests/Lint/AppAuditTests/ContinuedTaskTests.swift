@@ -97,6 +97,7 @@ struct ContinuedTaskTests: SourceFaultSuite {
             ("next()\ndo { try await load() } catch { }\nTask { await log.flush() }", false),
             ("next()\nfor x in all { await run(x) }\nTask { await log.flush() }", false),
             ("next()\nTask { @MainActor in show() }", false),
+            ("next()\nTask { await load(URLRequest(url: u)) }", true),
             (
                 "next()\nawait withTaskCancellationHandler {\nTask { await a() }\n} "
                     + "onCancel: { stop() }",

@@ -88,6 +88,16 @@ struct SceneCallbackTests {
         let active =
             "class S: UIResponder { func sceneDidBecomeActive(_ scene: UIScene) { draw() } }"
         #expect(try Self.isTold(["A.swift": source, "B.swift": active]))
+        let view =
+            "struct V: View {\n@Environment(\\.scenePhase) var phase\nvar body: some View {\n"
+            + "T().background(Color.red).onChange(of: phase) { _, new in\nASK\nload() } }\n}"
+        for (ask, isTold) in [
+            ("guard new == .active else { return }", true), ("if new != .active {", false),
+            ("if new == .active { a() }\nif new == .background {", false), ("tell(new)", false),
+        ] {
+            let view = view.replacing("ASK", with: ask)
+            #expect(try Self.isTold(["A.swift": source, "B.swift": view]) == isTold, "\(ask)")
+        }
         let other = "class Jobs { func applicationDidEnterBackground() { schedule() } }"
         #expect(try !Self.isTold(["A.swift": Self.scenes + other]))
     }

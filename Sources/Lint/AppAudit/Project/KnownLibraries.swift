@@ -14,6 +14,11 @@ enum KnownLibraries {
         uses[pod] ?? uses[String(pod.prefix { $0 != "/" })] ?? .all
     }
 
+    /// What a module may do that source text imports: `GRDB` is of the pod `GRDB.swift`.
+    static func uses(ofModule name: String) -> ModuleUses {
+        uses[name] ?? uses[name + ".swift"] ?? .all
+    }
+
     /// What a pod of this name may do, if the repository at this address is its own.
     static func uses(of pod: String, from address: String) -> ModuleUses {
         let own = repositories[String(pod.prefix { $0 != "/" })]

@@ -10,6 +10,8 @@ struct SourceList {
     private(set) var scripts: [String] = []
     /// The inputs of the build that were not read.
     private(set) var unread = UnreadSources()
+    /// The names in the manifests of the packages whose files are among them: their modules.
+    private(set) var packageNames: Set<String> = []
     private var known: Set<String> = []
     /// The target's own files; `nil` if all are.
     private var own: Set<String>?
@@ -38,6 +40,12 @@ struct SourceList {
                 }
             }
         }
+    }
+
+    /// Adds the files of a package.
+    mutating func add(_ package: SwiftPackage) {
+        add(package.files)
+        packageNames.formUnion(package.literals)
     }
 
     /// Whether a file of Kotlin is in a source set that is compiled for iOS, and not for Android

@@ -352,7 +352,7 @@ extension XcodeGenProject: ProjectDescription {
                 }
                 return
             }
-            list.add(package.files)
+            list.add(package)
             for (name, uses) in package.remote { list.addUnread(.package, name, uses: uses) }
         } else if let name = dependency["framework"]?.text ?? dependency["carthage"]?.text {
             list.addUnread(.framework, Paths.stem(of: name))

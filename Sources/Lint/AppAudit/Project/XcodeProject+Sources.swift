@@ -196,7 +196,7 @@ extension XcodeProject {
                 list.addUnread(.package, Paths.name(of: folder))
                 return
             }
-            list.add(package.files)
+            list.add(package)
             package.localPackages.forEach(add)
             for (name, uses) in package.remote { list.addUnread(.package, name, uses: uses) }
         }

@@ -241,6 +241,9 @@ struct XcodeTarget {
         productType.contains(".framework") || productType.contains(".library.")
     }
 
+    /// Whether it builds an App Clip.
+    var isAppClip: Bool { productType.hasSuffix(".application.on-demand-install-capable") }
+
     /// The product. A separate WatchKit extension has the background modes of its app, so that it
     /// counts as the app (Apple, UIBackgroundModes).
     var role: AppFacts.Bundle.Role {

@@ -31,7 +31,22 @@ extension SourceReader {
         // `appDelegate.applicationDidEnterBackground(application)`, `life.onLeave =
         // applicationDidEnterBackground`
         if name == "applicationDidEnterBackground", isDeclaration(index) { return }
+        if name == "scenePhase", asksForActiveAlone { return }
         see(.sceneCallback, at: index)
+    }
+
+    /// Whether a file asks of the phase of its scene only whether it is active.
+    private var asksForActiveAlone: Bool {
+        func places(of phase: String) -> [Int] {
+            text.places(of: phase).filter { place in
+                // `.background(color)` is of a view.
+                text.sees(".", at: place - 1) && !text.sees("(", at: place + 1)
+                    && !text.sees("{", at: place + 1)
+            }
+        }
+        let active = places(of: "active")
+        return !active.isEmpty && !active.contains { text.sees("!=", at: $0 - 2) }
+            && places(of: "background").isEmpty && places(of: "inactive").isEmpty
     }
 
     private func isDeclaration(_ index: Int) -> Bool {

@@ -20,6 +20,9 @@ extension AppFacts {
         public var platform: AppPlatform?
         /// The bundle identifier, with build settings resolved.
         public var identifier: Located<String>?
+        /// Whether the app is an App Clip, which does nothing in the background (Apple, Choosing the
+        /// right functionality for your App Clip).
+        public var isAppClip = false
         /// The minimum version of the operating system.
         public var deploymentTarget: Located<SystemVersion>?
         /// The Info.plist, with the keys that Xcode generates.
@@ -179,8 +182,9 @@ extension AppFacts.Bundle {
     /// The observations in source text.
     var observations: [SourceObservation] { sources?.observations ?? [] }
 
-    /// Whether the platform has background tasks. If it is unknown, it is taken for iOS.
-    var hasBackgroundTasks: Bool { platform != .macOS && platform != .watchOS }
+    /// Whether the bundle can have background tasks. If the platform is unknown, it is taken for
+    /// iOS.
+    var hasBackgroundTasks: Bool { platform != .macOS && platform != .watchOS && !isAppClip }
 
     /// Whether an observed line of background tasks may be in the app: conditional code is mostly
     /// for iOS.

@@ -68,99 +68,6 @@ extension AppRules {
             check: miscastTasks),
     ]
 
-    private static func unmatchedTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
-        unrequestedTasks(facts, &findings)
-        unregisteredTasks(facts, &findings)
-        unsubmittedRequests(facts, &findings)
-    }
-
-    /// Reports requests that are set up, and that nothing submits.
-    private static func unsubmittedRequests(_ facts: AppFacts, _ findings: inout AppFindings) {
-        for app in facts.apps where app.hasBackgroundTasks {
-            for seen in app.observations where !seen.isUncalled && app.builds(seen) {
-                guard case .unsubmittedRequest(let name) = seen.subject else { continue }
-                let task = name.map { "`\($0)`" } ?? "a background task"
-                findings.report(
-                    app, at: seen.place,
-                    "the request for \(task) is set up, and nothing submits it",
-                    fix: "Submit it with BGTaskScheduler.shared.submit(_:).")
-            }
-        }
-    }
-
-    /// Reports requests for tasks that no code registers, the first for each.
-    private static func unregisteredTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
-        for app in facts.apps
-        where app.hasBackgroundTasks && app.sources?.isComplete(of: .tasks) == true {
-            guard app.sources?.knowsRegistrations == true else { continue }
-            var known: Set<String> = []
-            var uncalled: Set<String> = []
-            var isKnown = true
-            for seen in app.observations {
-                guard case .taskHandler(let name) = seen.subject else { continue }
-                guard let name else {
-                    isKnown = false
-                    break
-                }
-                // A part for debug builds, or a package for other apps too, may be there.
-                if seen.isUncalled, !seen.isShared, app.builds(seen) {
-                    uncalled.insert(name)
-                } else {
-                    known.insert(name)
-                }
-            }
-            for seen in app.observations where isKnown && app.builds(seen) && !seen.isShared {
-                // Tasks of continued processing are registered on demand.
-                guard case .requestedTask(let name?, let work) = seen.subject, work != .continued,
-                    seen.isCertainRequest, !known.contains(where: { covers($0, name) }),
-                    known.insert(name).inserted
-                else { continue }
-                findings.report(
-                    app, at: seen.place,
-                    uncalled.contains(name)
-                        ? "`\(name)` is asked for, and nothing calls what registers it"
-                        : "`\(name)` is asked for, and nothing registers it",
-                    fix: "Register it before the app has finished launching.")
-            }
-        }
-    }
-
-    /// Reports handlers that are never called, the first of an app. A request in a file of another
-    /// target leaves open what is asked for.
-    private static func unrequestedTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
-        for app in facts.apps
-        where app.hasBackgroundTasks && app.sources?.isComplete(of: .tasks) == true {
-            var message: String?
-            var requested: Set<String> = []
-            var isTold = false
-            switch app.sources?.backgroundRequests {
-            case .unknown, nil: continue
-            case .nowhere: message = "a background task is registered, and no file asks for one"
-            case .inHandlers:
-                message = "only handlers of background tasks ask for one, so that none is called"
-            case .named(let names): requested = names
-            }
-            // Where one is not submitted, that is told of.
-            for seen in app.observations {
-                guard case .unsubmittedRequest(let name) = seen.subject else { continue }
-                isTold = isTold || name == nil || message != nil
-                if let name { requested.insert(name) }
-            }
-            guard !isTold else { continue }
-            for seen in app.observations where app.builds(seen) && !seen.isShared {
-                // A wildcard may stand for the requests of earlier versions.
-                guard case .taskHandler(let name?) = seen.subject, !seen.isUncalled,
-                    !name.contains("*"), requested.insert(name).inserted
-                else { continue }
-                findings.report(
-                    app, at: seen.place,
-                    message ?? "`\(name)` is registered, and each request is for another task")
-                // All of them have the same cause.
-                if message != nil { break }
-            }
-        }
-    }
-
     private static func endedFetch(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps where app.role == .app && app.mode(.fetch) != nil && !endsFetch(app) {
             guard let handler = app.own(.legacyFetch),
@@ -220,7 +127,8 @@ extension AppRules {
         let modes: [(work: SourceObservation.BackgroundWork, mode: BackgroundMode)] = [
             (.appRefresh, .fetch), (.processing, .processing),
         ]
-        for app in facts.apps where app.platform == .iOS || app.platform == nil {
+        for app in facts.apps
+        where app.hasBackgroundTasks && (app.platform == .iOS || app.platform == nil) {
             // What generates the file may add modes.
             guard !app.mayBeIncomplete, let info = app.info else { continue }
             let permitted = Set(app.permittedIdentifiers.map(\.value))
@@ -334,7 +242,7 @@ extension AppRules {
     private static func unpermittedIdentifiers(
         _ facts: AppFacts, _ findings: inout AppFindings
     ) {
-        for bundle in facts.apps {
+        for bundle in facts.apps where !bundle.isAppClip {
             guard let info = bundle.info else { continue }
             var reported: Set<String> = []
             for seen in bundle.observations
@@ -403,7 +311,8 @@ extension AppRules {
         return ("`\(use.identifier)` is missing", nil)
     }
 
-    private static func covers(_ wildcard: String, _ identifier: String) -> Bool {
+    /// Whether an identifier is one of those that a wildcard such as `com.example.*` permits.
+    static func covers(_ wildcard: String, _ identifier: String) -> Bool {
         wildcard.hasSuffix(".*") && identifier.hasPrefix(wildcard.dropLast())
             && identifier.utf8.count >= wildcard.utf8.count
     }

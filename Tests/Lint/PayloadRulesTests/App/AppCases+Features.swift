@@ -200,6 +200,12 @@ extension AppCase {
         AppCase(rule, name, .ownText(.app(info: info, seen: seen)), severity)
     }
 
+    private static func clip(_ seen: [SourceObservation.Subject]) -> AppFacts {
+        var facts = AppFacts.app(info: permitting("b"), seen: seen)
+        for index in facts.bundles.indices { facts.bundles[index].isAppClip = true }
+        return facts
+    }
+
     private static func asking(
         _ requests: AppFacts.Sources.BackgroundRequests, for name: String? = "a"
     ) -> AppFacts {
@@ -212,10 +218,11 @@ extension AppCase {
 
     private static func registering(
         _ names: [String?], isKnown: Bool = true, isCertain: Bool = true,
-        work: SourceObservation.BackgroundWork = .processing
+        work: SourceObservation.BackgroundWork = .processing,
+        info: [String: AppProperty.Value] = [:]
     ) -> AppFacts {
         var facts = AppFacts.app(
-            seen: names.map { .taskHandler($0) } + [.requestedTask("a.b", work)])
+            info: info, seen: names.map { .taskHandler($0) } + [.requestedTask("a.b", work)])
         for index in facts.bundles.indices {
             facts.bundles[index].sources?.knowsRegistrations = isKnown
             let last = (facts.bundles[index].sources?.observations.count ?? 0) - 1
@@ -330,6 +337,18 @@ extension AppCase {
         AppCase("CF052", "a registration", registering(["a.c", "a.b"]), nil),
         AppCase("CF052", "a registration by a wildcard", registering(["a.*"]), nil),
         AppCase("CF052", "a registration of any name", registering(["a.c", nil]), nil),
+        AppCase(
+            "CF052", "a permitted task that nothing registers",
+            registering(["a.b"], info: permitting("a.c")), .note),
+        AppCase(
+            "CF052", "a permitted task that is registered",
+            registering(["a.b"], info: permitting("a.b")), nil),
+        AppCase(
+            "CF052", "a permitted wildcard", registering(["a.b"], info: permitting("a.*")), nil),
+        AppCase(
+            "CF052", "permitted, and a registration of any name",
+            registering(["a.b", nil], info: permitting("a.c")), nil),
+        AppCase("CF020", "an App Clip", clip([.requestedTask("a", .appRefresh)]), nil),
         AppCase("CF052", "registrations elsewhere", registering([], isKnown: false), nil),
         AppCase("CF052", "a request of another name", registering([], isCertain: false), nil),
         AppCase("CF052", "a continued task", registering([], work: .continued), nil),
