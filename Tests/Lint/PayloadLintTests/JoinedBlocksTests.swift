@@ -80,12 +80,17 @@ struct JoinedBlocksTests {
         let page = { (title: String) in
             "# Calls\n\n## \(title)\n\n```json\n\(payload)\n```\n"
         }
-        for title in ["Payload (VoIP push via APNs)", "APNs VoIP payload", "VoIP payload"] {
+        for title in [
+            "Payload (VoIP push via APNs)", "APNs VoIP payload", "VoIP payload",
+            "VoIP payload — sent via APNs",
+        ] {
             #expect(try await Self.findings(page(title)) == ["warning VO009 6"], "\(title)")
         }
+        let steps = page("VoIP\n\nEnable Background Modes → Voice over IP:")
+        #expect(try await Self.findings(steps) == ["warning VO009 8"])
         for title in [
             "APNs / VoIP payload", "VoIP, APNs", "APNs and VoIP", "VoIP fallback by APNs",
-            "VoIP for chat",
+            "VoIP for chat", "APNs → VoIP", "VoIP\n\nThe background push:",
         ] {
             #expect(try await Self.findings(page(title)) == [], "\(title)")
         }

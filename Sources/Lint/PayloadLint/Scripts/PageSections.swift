@@ -171,12 +171,13 @@ struct PageSections {
             return false
         }
         guard !namesVisiblePush(in: title.endIndex..<between.endIndex) else { return false }
-        let words = String(decoding: title, as: UTF8.self).lowercased().split { !$0.isLetter }
-            .map(String.init)
-        // The service for all pushes beside others in a list is one kind of them.
+        let text = String(decoding: title, as: UTF8.self).lowercased()
+        let words = text.split { !$0.isLetter }.map(String.init)
+        // The service for all pushes beside others in a list is one kind of them. What a dash sets
+        // off says more of what is before it.
         let isList =
             words.contains { ["apns", "apn"].contains($0) }
-            && title.contains { "/,&+|;>".utf8.contains($0) || $0 >= 0x80 }
+            && text.contains { "/,&+|;>".contains($0) || !$0.isASCII && !"—–".contains($0) }
         return words.contains { ["voip", "pushkit"].contains($0) } && !isList
             && !words.contains { Self.otherPushes.contains($0) }
     }
@@ -186,7 +187,9 @@ struct PageSections {
         let words = String(decoding: bytes[part], as: UTF8.self).lowercased()
             .split { !$0.isLetter }.map(String.init)
         return words.indices.contains { index in
-            Self.visiblePushes.contains(words[index]) && !Self.isContrast(words[..<index])
+            // The capability Background Modes is no push.
+            if words[index] == "background", words[(index + 1)...].first == "modes" { return false }
+            return Self.visiblePushes.contains(words[index]) && !Self.isContrast(words[..<index])
         }
     }
 
