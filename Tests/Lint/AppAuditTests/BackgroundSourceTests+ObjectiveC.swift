@@ -146,6 +146,26 @@ extension BackgroundSourceTests {
         #expect(Self.faults(late, "a.m") == [])
     }
 
+    @Test("an app that registers only as it was before iOS 8 gets no token")
+    func obsoleteRegistration() throws {
+        func messages(_ body: String) throws -> [String] {
+            try TestFolder.messages(
+                of: "CF054",
+                [
+                    "AppDelegate.m": "@implementation AppDelegate\n"
+                        + "- (BOOL)application:(UIApplication *)application "
+                        + "didFinishLaunchingWithOptions:(NSDictionary *)options {\n"
+                        + "\(body)\nreturn YES;\n}\n@end"
+                ])
+        }
+        let old = "[application registerForRemoteNotificationTypes:UIRemoteNotificationTypeAlert];"
+        let new = "[application registerForRemoteNotifications];"
+        #expect(
+            try messages(old) == ["registerForRemoteNotificationTypes does nothing since iOS 8"])
+        #expect(try messages("if (isNew) { \(new) } else { \(old) }") == [])
+        #expect(try messages(new) == [])
+    }
+
     @Test("what follows the permission, and what those get who refuse")
     func permission() {
         func occasion(_ source: String) -> SourceObservation.Subject? {

@@ -230,4 +230,25 @@ struct EarlyEndTests: SourceFaultSuite {
         #expect(try isTold(name))
         #expect(try !isTold("other"))
     }
+
+    @Test("a closure of the function gives the time back")
+    func earlyEndByClosure() throws {
+        func isTold(_ call: String, _ inside: String) throws -> Bool {
+            let source =
+                "@implementation Queue\n- (void)send:(NSURL *)file {\n"
+                + "UIApplication *app = UIApplication.sharedApplication;\n"
+                + "__block UIBackgroundTaskIdentifier time = UIBackgroundTaskInvalid;\n"
+                + "void (^finish)(void) = ^{ [app endBackgroundTask:time]; "
+                + "time = UIBackgroundTaskInvalid; };\n"
+                + "time = [app beginBackgroundTaskWithExpirationHandler:^{ finish(); }];\n"
+                + "[[self.session dataTaskWithURL:file completionHandler:"
+                + "^(NSData *d, NSURLResponse *r, NSError *e) { [self keep:d]; \(inside) }] resume];"
+                + "\n\(call)\n}\n@end"
+            return try TestFolder.messages(of: "CF045", ["Queue.m": source])
+                .contains { $0.contains("is given back while") }
+        }
+        #expect(try isTold("finish();", ""))
+        #expect(try !isTold("", "finish();"))
+        #expect(try !isTold("if (isEmpty) { finish(); }", "finish();"))
+    }
 }

@@ -193,6 +193,36 @@ struct RepeatedCallsTests {
         #expect(Self.silent(body).isEmpty, "\(body)")
     }
 
+    @Test("the end of a Combine publisher comes behind its value")
+    func behindValue() {
+        let both =
+            "if case .failure = end { done(.failed) } else { done(.noData) }\n}, receiveValue: {"
+        let told = [
+            "p.sink(receiveCompletion: { end in\n\(both) done($0) })",
+            "keep[k] = p.first().sink(receiveCompletion: { [weak self] end in\n\(both) v in "
+                + "done(v ? .a : .b) })",
+            "p.sink { _ in\ndone(.noData)\n} receiveValue: { v in if v { done(.newData) } }",
+        ]
+        for body in told { #expect(Self.silent(body) == [2], "\(body)") }
+        let right = [
+            "p.sink(receiveCompletion: { end in\nif case .failure = end { done(.failed) }\n}, "
+                + "receiveValue: { done($0) })",
+            "p.sink(receiveCompletion: { end in\nswitch end {\ncase .finished: break\n"
+                + "case .failure: done(.failed)\n}\n}, receiveValue: { done($0) })",
+            "p.sink(receiveCompletion: { _ in done(.newData) }, receiveValue: { all.append($0) })",
+            "p.sink(receiveCompletion: { _ in if !answered { done(.noData) } }, "
+                + "receiveValue: { answered = true\ndone($0) })",
+            "p.sink(receiveCompletion: { _ in guard !answered else { return }\ndone(.noData) }, "
+                + "receiveValue: { answered = true\ndone($0) })",
+            "keep[k] = p.sink(receiveCompletion: { end in\n\(both) v in\n"
+                + "self.keep[k] = nil\ndone(v) })",
+            "p.sink(receiveCompletion: { _ in done(.noData) }, receiveValue: { "
+                + "self.running?.cancel()\ndone($0) })",
+            "let done = once(done)\np.sink(receiveCompletion: { end in\n\(both) done($0) })",
+        ]
+        for body in right { #expect(Self.silent(body).isEmpty, "\(body)") }
+    }
+
     @Test("a closure behind a branch in Objective-C")
     func behindBranchInObjectiveC() {
         func repeats(_ body: String) -> [Int] {

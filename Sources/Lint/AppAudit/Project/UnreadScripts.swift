@@ -24,7 +24,7 @@ struct UnreadScripts {
             "BackgroundFetch.scheduleTask", "BGTaskScheduler", "BGAppRefreshTaskRequest",
             "BGProcessingTaskRequest",
         ]
-        .map { ScriptSign($0, ["CF020", "CF035", "CF037", "CF038"]) }
+        .map { ScriptSign($0, ["CF020", "CF035", "CF037", "CF038", "CF050", "CF055"]) }
         + [
             // Its identifier must be permitted; it ends its tasks itself.
             ScriptSign("expo-background-task", ["CF020"]),

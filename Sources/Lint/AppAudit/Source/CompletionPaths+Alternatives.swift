@@ -112,36 +112,10 @@ extension CompletionPaths {
     func sinkClosures(around open: Int) -> (end: Int, value: Int)? {
         let first = max(0, open - AuditLimits.sinkWords)
         for word in (first..<open).reversed() where text.tokens[word].isName("sink") {
-            guard let sink = closures(ofSink: word) else { continue }
+            guard let sink = text.closures(ofSink: word) else { continue }
             if sink.end == open || sink.value == open { return sink }
         }
         return nil
-    }
-
-    private func closures(ofSink word: Int) -> (end: Int, value: Int)? {
-        var end: Int?
-        var value: Int?
-        var next = word + 1
-        if text.sees("(", at: next), text.partners[next] > next {
-            let arguments = text.content(ofBracket: next)
-            var index = arguments.lowerBound
-            while index < arguments.upperBound {
-                if text.sees("receiveCompletion", ":", "{", at: index) { end = index + 2 }
-                if text.sees("receiveValue", ":", "{", at: index) { value = index + 2 }
-                index = text.skipBracket(index, arguments)
-            }
-            next = text.partners[next] + 1
-        }
-        if text.sees("{", at: next), text.partners[next] > next {
-            if end != nil {
-                value = value ?? next
-            } else if text.sees("receiveValue", ":", "{", at: text.partners[next] + 1) {
-                end = next
-                value = text.partners[next] + 3
-            }
-        }
-        guard let end, let value else { return nil }
-        return (end, value)
     }
 
     private func endsProgram(_ index: Int) -> Bool {
@@ -157,5 +131,34 @@ extension CompletionPaths {
             return nil
         }
         return label.text
+    }
+}
+
+extension SourceText {
+    /// The two closures of Combine's `sink(receiveCompletion: { … }, receiveValue: { … })`.
+    func closures(ofSink word: Int) -> (end: Int, value: Int)? {
+        var end: Int?
+        var value: Int?
+        var next = word + 1
+        if sees("(", at: next), partners[next] > next {
+            let arguments = content(ofBracket: next)
+            var index = arguments.lowerBound
+            while index < arguments.upperBound {
+                if sees("receiveCompletion", ":", "{", at: index) { end = index + 2 }
+                if sees("receiveValue", ":", "{", at: index) { value = index + 2 }
+                index = skipBracket(index, arguments)
+            }
+            next = partners[next] + 1
+        }
+        if sees("{", at: next), partners[next] > next {
+            if end != nil {
+                value = value ?? next
+            } else if sees("receiveValue", ":", "{", at: partners[next] + 1) {
+                end = next
+                value = partners[next] + 3
+            }
+        }
+        guard let end, let value else { return nil }
+        return (end, value)
     }
 }

@@ -34,6 +34,33 @@ extension RepeatedCalls {
         return nil
     }
 
+    /// The first call in the closure for the end of a Combine `sink` that makes it on each path, if
+    /// the closure for values makes it too, and goes on: the end comes behind the last value.
+    func callBehindValue(in body: SourceScope) -> Int? {
+        let range = text.content(ofBracket: body.open)
+        for word in text.places(of: "sink", in: range) {
+            guard let sink = text.closures(ofSink: word) else { continue }
+            let value = text.content(ofBracket: sink.value)
+            let calls = value.filter(isCall)
+            // What ends the subscription gets no end: `running[key] = nil`.
+            let mayCancel = value.contains { index in
+                let name = text.tokens[index].text
+                return name == "nil" || name.hasPrefix("cancel") || name.hasPrefix("remove")
+            }
+            guard !calls.isEmpty, !mayCancel,
+                let again = text.content(ofBracket: sink.end).first(where: isCall),
+                let end = text.scopes(around: again).first(where: { $0.open == sink.end }),
+                callsOnEachPath(end),
+                !isDeclared(text.tokens[again].text, in: range),
+                ![sink.end, sink.value].contains(where: { open in
+                    text.sees(text.tokens[again].text, "in", at: open + 1)
+                })
+            else { continue }
+            return again
+        }
+        return nil
+    }
+
     /// Whether a body has a value of this name.
     private func isDeclared(_ name: String, in range: Range<Int>) -> Bool {
         text.places(of: name, in: range).contains {

@@ -44,7 +44,7 @@ struct RepeatedCalls {
         self.text = text
         self.isCall = isCall
         _ = walk(text.content(ofBracket: body.open), .no, depth: 0)
-        if first == nil { first = callBehindBranch(in: body) }
+        if first == nil { first = callBehindBranch(in: body) ?? callBehindValue(in: body) }
     }
 
     /// Whether a closure makes the call on each path, whatever it asks for.

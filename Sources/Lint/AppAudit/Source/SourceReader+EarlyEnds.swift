@@ -65,9 +65,17 @@ extension SourceReader {
         let expiration = assertionExpiration(begin)
         let start = max(begin, call, expiration?.upperBound ?? 0)
         guard start < scope.close else { return nil }
+        // `let finish = { app.endBackgroundTask(id) }`
+        let before = scope.open + 1..<max(scope.open + 1, begin)
+        let closures =
+            1...4 ~= text.places(of: "endBackgroundTask", in: before).count
+            ? LocalDefinitions(in: text, before) { [text] in
+                text.tokens[$0].isName("endBackgroundTask")
+            } : LocalDefinitions()
         let ends = (start..<scope.close).filter { word in
             guard isCall(word) else { return false }
             return text.tokens[word].isName("endBackgroundTask")
+                || closures.areUsed(at: word, in: text)
                 || calledFunction(word).map(endsTimeAtOnce) == true
         }
         // So many are of many tasks.

@@ -270,6 +270,7 @@ struct SourceReader {
             // AFNetworking and Alamofire 4 wait for the end, and call what these get.
             "setDidFinishEventsForBackgroundURLSessionBlock": .endOfSessionEvents,
             "sessionDidFinishEventsForBackgroundURLSession": .endOfSessionEvents,
+            "registerForRemoteNotificationTypes": .obsoleteRegistration,
         ]
         for name in PluginManifests.pushPlugins { subjects[name] = .pushPlugin }
         for name in PluginManifests.hosts { subjects[name] = .pluginHost }

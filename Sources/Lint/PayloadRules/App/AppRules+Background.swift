@@ -163,8 +163,7 @@ extension AppRules {
             faults(facts, &findings, .idleExpiration)
             faults(
                 facts, &findings, .bareExpiration,
-                "the expiration handler ends the task, and leaves its work running",
-                severity: .note)
+                "the expiration handler ends the task, and leaves its work running")
         },
         AppRule(
             "CF038", .note, "the handler of a refresh task asks for no further one",

@@ -50,28 +50,38 @@ extension AppRules {
             fix: "Call registerForRemoteNotifications() whatever the user answers.",
             check: registrationBehindPermission),
         AppRule(
-            "CF054", .warning, "silent pushes are handled, and nothing registers for them",
+            "CF054", .warning, "pushes are handled, and nothing registers for them",
             why: "APNs has no device token for an app that does not register, so no push comes.",
             from: [.registering],
             fix: "Call registerForRemoteNotifications() on every launch.",
             check: missingRegistration),
     ]
 
-    /// Reports apps that handle silent pushes and never register for any.
+    /// Reports apps that handle silent pushes and never register for any, and those that register
+    /// for pushes as it was before iOS 8 alone.
     private static func missingRegistration(_ facts: AppFacts, _ findings: inout AppFindings) {
         // What may register by itself.
         let others: Set<SourceObservation.Subject> = [
             .pushPlugin, .pluginHost, .cloudSync, .foreignModule,
         ]
         for app in facts.apps where app.platform == .iOS {
-            let handler = app.observations.first {
-                $0.subject == .remoteNotificationHandler(inSceneDelegate: false) && !$0.isShared
-                    && app.builds($0)
+            guard app.lacks(.pushes, \.isRegistration), app.lacks(.pushes, others.contains) else {
+                continue
             }
-            guard let handler, app.mode(.remoteNotification) != nil,
-                app.lacks(.pushes, \.isRegistration), app.lacks(.pushes, others.contains)
-            else { continue }
-            findings.suspect(app, at: handler.place)
+            func first(_ subject: SourceObservation.Subject) -> SourceObservation? {
+                app.observations.first {
+                    $0.subject == subject && !$0.isShared && app.builds($0)
+                }
+            }
+            if let old = first(.obsoleteRegistration) {
+                findings.suspect(
+                    app, at: old.place,
+                    "registerForRemoteNotificationTypes does nothing since iOS 8")
+            } else if app.mode(.remoteNotification) != nil,
+                let handler = first(.remoteNotificationHandler(inSceneDelegate: false))
+            {
+                findings.suspect(app, at: handler.place)
+            }
         }
     }
 

@@ -86,6 +86,9 @@ public struct SourceObservation: Hashable, Sendable {
         case cloudSync
         /// `registerForRemoteNotifications()`.
         case remoteNotificationRegistration(Occasion)
+        /// `registerForRemoteNotificationTypes`, which iOS has not followed since version 8 (Apple,
+        /// UIApplication).
+        case obsoleteRegistration
         /// A device token that is stored in the user defaults.
         case storedDeviceToken
         /// A device token that is converted to text by its description.

@@ -98,6 +98,12 @@ extension AppCase {
             "CF054", "a library that registers", [handler, .pushPlugin],
             info: Plist.modes("remote-notification"), nil),
         source("CF054", "no mode", [handler], nil),
+        source("CF054", "a registration without effect", [.obsoleteRegistration], .warning),
+        source(
+            "CF054", "another one beside it",
+            [.obsoleteRegistration, .remoteNotificationRegistration(.launch)], nil),
+        source(
+            "CF054", "a library beside it", [.obsoleteRegistration, .pushPlugin], nil),
         source("CF051", "no interval", [.legacyFetch], info: Plist.modes("fetch"), .warning),
         source(
             "CF051", "an interval", [.legacyFetch, .fetchInterval], info: Plist.modes("fetch"),
