@@ -45,6 +45,7 @@ struct BundleReader {
             bundle.sources =
                 sources.paths[index].isEmpty
                 ? nil : library.facts(of: list, isWhole: piece.role == .app)
+            bundle.sources?.name(nil)
             if piece.role == .app { library.noteUnread(unread.unread, target: known ?? "") }
             addSignature(to: &bundle, piece)
             bundle.mayBeIncomplete = !isBuilt(piece.folder) && found.isGenerated(piece.folder)
@@ -99,7 +100,8 @@ struct BundleReader {
         var bundle = AppFacts.Bundle()
         var list = found.sources
         for name in found.otherBuilds { list.addUnread(.project, name) }
-        let sources = library.facts(of: list)
+        var sources = library.facts(of: list)
+        sources?.name(nil)
         bundle.sources = sources
         library.noteUnread(list.unread, target: "")
         // A library has none, and who names single files asks for no more.

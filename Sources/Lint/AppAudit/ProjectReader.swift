@@ -122,7 +122,9 @@ struct ProjectReader {
             wanted.isEmpty ? !$0.isTestHost : wanted.contains($0.name)
         }
         var sources: [String: AppFacts.Sources] = [:]
+        var identifiers: [String: String] = [:]
         for target in chosen {
+            identifiers[target.id] = identifier(of: target)
             let list = project.sources(of: target, tree: library.tree)
             if target.role == .app { library.noteUnread(list.unread, target: target.name) }
             sources[target.id] = library.facts(of: list, isWhole: target.role == .app)
@@ -134,14 +136,15 @@ struct ProjectReader {
             let bundles = chosen.filter {
                 project.configurations(of: $0).contains(configuration)
             }
-            .compactMap { bundle($0, configuration, sources[$0.id]) }
+            .compactMap { bundle($0, configuration, sources[$0.id], identifiers[$0.id]) }
             return AppFacts(configuration: configuration, bundles: bundles)
         }
     }
 
     /// The bundle of a target; `nil` for the Mac Catalyst variant of an iOS app.
     private func bundle(
-        _ target: XcodeTarget, _ configuration: String, _ sources: AppFacts.Sources?
+        _ target: XcodeTarget, _ configuration: String, _ sources: AppFacts.Sources?,
+        _ identifier: String?
     ) -> AppFacts.Bundle? {
         let settings = project.settings(
             of: target, in: configuration, files: library.settingsFiles)
@@ -160,10 +163,26 @@ struct ProjectReader {
             deploymentTarget: Self.deploymentTarget(settings, platform), info: info,
             entitlements: entitlements(of: target, settings, place), host: host(of: target),
             sources: platform == .macOS ? sources?.forMac : sources)
+        let own = info?["CFBundleIdentifier"]?.string ?? identifier
+        bundle.sources?.name(own == identifier ? identifier : nil)
         // A script may write the modes into the built file.
         bundle.mayBeIncomplete = project.runsScript(naming: "uibackgroundmodes", for: target)
         bundle.isAppClip = target.isAppClip
         return bundle
+    }
+
+    /// The identifier of a target, if it is known and the same in all configurations.
+    private func identifier(of target: XcodeTarget) -> String? {
+        let all = Set(
+            project.configurations(of: target).map { configuration -> String? in
+                let settings = project.settings(
+                    of: target, in: configuration, files: library.settingsFiles)
+                return settings.isComplete
+                    ? settings.text("PRODUCT_BUNDLE_IDENTIFIER")?.value : nil
+            })
+        guard all.count == 1, let only = all.first, let only, !AppProperty.namesBuildSetting(only)
+        else { return nil }
+        return only
     }
 
     /// The app that embeds a target.

@@ -16,6 +16,15 @@ enum ConstantExpression: Hashable, Sendable {
 
     /// Parses an expression, up to a comma or a closing bracket.
     init(at start: Int, in text: SourceText) {
+        self.init(ofOne: start, in: text)
+        if self == .unknown, let joined = text.joinedText(at: start), Self.isEnd(joined.next, text)
+        {
+            self = .literal(joined.value)
+        }
+    }
+
+    /// Parses an expression of one literal or one name.
+    private init(ofOne start: Int, in text: SourceText) {
         self = .unknown
         guard let first = text[start] else { return }
         if case .string(isInterpolated: false) = first.kind {
@@ -122,19 +131,28 @@ struct SourceConstants {
         for index in text.tokens.indices {
             if let wanted, wanted.contains(text.tokens[index].text), text.isConstant(index) {
                 addNumber(index, text)
+                let name = text.tokens[index].text
+                if let value = text.constantText(name, of: text.type(around: index)?.name) {
+                    add(value, named: name, index, text)
+                }
             }
             guard case .string(isInterpolated: false) = text.tokens[index].kind,
                 Self.isWhole(index, in: text),
                 let name = name(ofValueAt: index, in: text), wanted?.contains(name) ?? true
             else { continue }
-            let value = text.tokens[index].text
-            guard !value.isEmpty else { continue }
-            values[name, default: []].insert(value)
-            if let type = text.type(around: index) {
-                values[type.name + "." + name, default: []].insert(value)
-            } else {
-                global.insert(name)
-            }
+            add(text.tokens[index].text, named: name, index, text)
+        }
+    }
+
+    /// Adds the text of a constant.
+    private mutating func add(_ value: String, named name: String, _ index: Int, _ text: SourceText)
+    {
+        guard !value.isEmpty else { return }
+        values[name, default: []].insert(value)
+        if let type = text.type(around: index) {
+            values[type.name + "." + name, default: []].insert(value)
+        } else {
+            global.insert(name)
         }
     }
 

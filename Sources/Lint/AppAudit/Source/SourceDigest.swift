@@ -354,6 +354,16 @@ extension SourceObservation.Subject {
         }
     }
 
+    /// The identifier of its task.
+    fileprivate var identifier: String? {
+        switch self {
+        case .registeredTask(let name, _), .requestedTask(let name, _), .sceneTask(let name),
+            .taskHandler(let name), .castTask(let name, _, _), .unsubmittedRequest(let name):
+            name
+        default: nil
+        }
+    }
+
     /// The subject with this identifier.
     fileprivate func named(_ identifier: String?) -> SourceObservation.Subject {
         switch self {
@@ -365,6 +375,27 @@ extension SourceObservation.Subject {
             .castTask(identifier, kind, isForced: isForced)
         case .unsubmittedRequest: .unsubmittedRequest(identifier)
         default: self
+        }
+    }
+}
+
+extension AppFacts.Sources {
+    /// Puts the identifier of the bundle into those of tasks; without one these are not known.
+    mutating func name(_ bundle: String?) {
+        let placeholder = SourceText.bundleIdentifier
+        for index in observations.indices {
+            guard let name = observations[index].subject.identifier, name.contains(placeholder)
+            else { continue }
+            let known = bundle.map { name.replacing(placeholder, with: $0) }
+            observations[index].subject = observations[index].subject.named(known)
+            if known == nil { knowsRegistrations = false }
+        }
+        guard case .named(let names) = backgroundRequests else { return }
+        let known = bundle.map { bundle in
+            BackgroundRequests.named(Set(names.map { $0.replacing(placeholder, with: bundle) }))
+        }
+        if names.contains(where: { $0.contains(placeholder) }) {
+            backgroundRequests = known ?? .unknown
         }
     }
 }

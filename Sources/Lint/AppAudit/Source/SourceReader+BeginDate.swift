@@ -114,10 +114,16 @@ extension SourceText {
         return nil
     }
 
-    private func isLocal(_ name: String, at index: Int) -> Bool {
+    /// Whether a function or a closure around a token has a variable or a parameter of a name.
+    func isLocal(_ name: String, at index: Int) -> Bool {
         scopes(around: index).contains { scope in
-            guard case .function(let head) = scope.kind else { return false }
-            return head.parameters.contains { $0.name == name }
+            let parameters: [SourceScope.FunctionHead.Parameter]
+            switch scope.kind {
+            case .function(let head): parameters = head.parameters
+            case .closure: parameters = []
+            case .type, .control: return false
+            }
+            return parameters.contains { $0.name == name }
                 || (scope.open..<max(index, scope.open)).contains {
                     sees("let", name, at: $0) || sees("var", name, at: $0)
                         || tokens[$0].isName(name) && isBound($0)
@@ -149,7 +155,7 @@ extension SourceText {
     }
 
     /// Whether a subclass may have another getter: of a class that is not final.
-    private func mayBeOverridden(_ name: Int) -> Bool {
+    func mayBeOverridden(_ name: Int) -> Bool {
         guard sees("var", at: name - 1),
             let owner = scopes(around: name).first(where: { _ in true }),
             case .type = owner.kind, sees("class", at: owner.head)
