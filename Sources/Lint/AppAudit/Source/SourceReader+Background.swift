@@ -107,7 +107,11 @@ extension SourceReader {
             readCapturedTime(index)
             readRenewedTime(index)
         }
-        guard let (name, isLocal) = assertionVariable(index),
+        let variable = assertionVariable(index)
+        if isFollowed, let (name, isLocal) = variable {
+            readOverwrittenTime(index, name, isLocal: isLocal)
+        }
+        guard let (name, isLocal) = variable,
             !readLastingTime(index, name), isFollowed,
             isLocal || !readUnendedTime(index, name)
         else { return }

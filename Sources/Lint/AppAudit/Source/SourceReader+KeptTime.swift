@@ -188,7 +188,7 @@ extension SourceReader {
 
     /// Whether a stored property of a type is declared that nothing wraps or observes, and that no
     /// other module can use.
-    private func isOpenProperty(_ word: Int) -> Bool {
+    func isOpenProperty(_ word: Int) -> Bool {
         guard text.sees("var", at: word - 1), function(around: word) == nil,
             text.type(around: word) != nil, isPlainStorage(word),
             modifiers(before: word - 1).isSubset(of: Self.plainStorage)

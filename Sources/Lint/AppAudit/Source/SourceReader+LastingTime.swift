@@ -75,7 +75,7 @@ extension SourceReader {
 
     /// Whether a name is declared as a local variable of a function, or as a private stored
     /// property that nothing wraps or observes.
-    private func isPlainDeclaration(_ word: Int, in body: Range<Int>) -> Bool {
+    func isPlainDeclaration(_ word: Int, in body: Range<Int>) -> Bool {
         if text.isObjectiveC {
             return body.contains(word) && text.sees("UIBackgroundTaskIdentifier", at: word - 1)
                 && (text.sees(";", at: word + 1) || text.sees("=", at: word + 1))

@@ -354,6 +354,10 @@ extension AppRules {
             .assertionThrownAway,
             "nothing keeps the identifier of beginBackgroundTask, so that nothing can end it"
         ),
+        (
+            .assertionOverwritten,
+            "the identifier of beginBackgroundTask replaces one whose time nothing has ended"
+        ),
         (.assertionWithoutExpiration, "beginBackgroundTask has no expiration handler"),
         (
             .assertionRenewed,
@@ -448,28 +452,6 @@ extension AppRules {
                     Call the completion handler in \
                     urlSessionDidFinishEvents(forBackgroundURLSession:) of the session's delegate.
                     """)
-        }
-    }
-
-    private static func doubleTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
-        for bundle in facts.bundles {
-            let scenes = bundle.observations.filter {
-                if case .sceneTask(_?) = $0.subject { true } else { false }
-            }
-            for scene in scenes {
-                guard case .sceneTask(let identifier?) = scene.subject,
-                    let other = bundle.observations.first(where: { seen in
-                        guard case .registeredTask(identifier, _) = seen.subject else {
-                            return false
-                        }
-                        return !scenes.contains { $0.place == seen.place }
-                    })
-                else { continue }
-                findings.suspect(
-                    bundle, at: scene.place,
-                    "`\(identifier)` is registered here and in \(other.place.file), line "
-                        + "\(other.place.line)")
-            }
         }
     }
 }

@@ -43,6 +43,29 @@ extension AppRules {
         if case .array(let scenes)? = windows?.value, !scenes.isEmpty { return true }
         return builds(.sceneConfiguration)
     }
+
+    /// Reports tasks that SwiftUI and the app's own code register.
+    static func doubleTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for bundle in facts.bundles {
+            let scenes = bundle.observations.filter {
+                if case .sceneTask(_?) = $0.subject { true } else { false }
+            }
+            for scene in scenes {
+                guard case .sceneTask(let identifier?) = scene.subject,
+                    let other = bundle.observations.first(where: { seen in
+                        guard case .registeredTask(identifier, _) = seen.subject else {
+                            return false
+                        }
+                        return !scenes.contains { $0.place == seen.place }
+                    })
+                else { continue }
+                findings.suspect(
+                    bundle, at: scene.place,
+                    "`\(identifier)` is registered here and in \(other.place.file), line "
+                        + "\(other.place.line)")
+            }
+        }
+    }
 }
 
 extension Evidence {

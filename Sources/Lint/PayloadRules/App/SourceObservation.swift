@@ -287,6 +287,8 @@ public struct SourceObservation: Hashable, Sendable {
         case assertionExpirationWithoutEnd
         /// An expiration handler of `beginBackgroundTask` that begins time again.
         case assertionRenewed
+        /// `beginBackgroundTask` whose identifier replaces that of time which was not ended.
+        case assertionOverwritten
         /// `beginBackgroundTask` with an identifier that a property keeps for nothing.
         case assertionNeverEnded
         /// `beginBackgroundTask` whose time nothing but its expiration handler ends.

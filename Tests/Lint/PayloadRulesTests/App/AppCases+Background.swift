@@ -67,6 +67,7 @@ extension AppCase {
         + fault("CF045", .assertionExpirationWithoutEnd, .warning)
         + fault("CF045", .assertionEndedInvalid, .warning)
         + fault("CF045", .assertionNeverEnded, .warning)
+        + fault("CF045", .assertionOverwritten, .warning)
         + fault("CF045", .assertionRenewed, .warning)
         + fault("CF045", .assertionEndedEarly, .warning)
         + fault("CF039", .forcedSubmission, .warning) + fault("CF040", .pastBeginDate, .warning)
