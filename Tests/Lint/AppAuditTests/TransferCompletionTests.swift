@@ -139,6 +139,52 @@ struct TransferCompletionTests {
                 "loader.done = done", loader + "\nextension AppDelegate { func f() { done?() } }"))
     }
 
+    @Test("a dictionary or a static property that nothing reads")
+    func otherProperties() throws {
+        func isKept(_ property: String, _ keep: String, _ more: String = "") throws -> Bool {
+            let folder = try TestFolder()
+            try folder.write(
+                XML.dictionary([("LSRequiresIPhoneOS", "<true/>")]), to: "App/Info.plist")
+            try folder.write(
+                "class AppDelegate: UIResponder, UIApplicationDelegate {\n\(property)\n"
+                    + "func application(_ a: UIApplication, "
+                    + "handleEventsForBackgroundURLSession i: String, completionHandler: "
+                    + "@escaping () -> Void) {\n\(keep) = completionHandler\n}\n}\n"
+                    + "class L: NSObject { lazy var s = URLSession(configuration: "
+                    + ".background(withIdentifier: \"a\"), delegate: self, delegateQueue: nil) }",
+                to: "App/A.swift")
+            try folder.write(more, to: "App/B.swift")
+            return Self.isKept(
+                try Audit(paths: [folder.path]).report().findings.map(\.diagnostic.message))
+        }
+        let all = "var all: [String: () -> Void] = [:]"
+        let one = "static var done: (() -> Void)?"
+        #expect(try isKept(all, "all[i]"))
+        #expect(try isKept("private " + all, "self.all[i]"))
+        for keep in ["Self.done", "AppDelegate.done"] {
+            #expect(try isKept(one, keep), "\(keep)")
+            #expect(try !isKept(one, keep, "func f() { AppDelegate.done?() }"), "\(keep)")
+            #expect(try !isKept(one + "\nstatic func f() { done?() }", keep), "\(keep)")
+            #expect(try !isKept(one + " { didSet { done?() } }", keep), "\(keep)")
+        }
+        #expect(try isKept("var done: (() -> Void)?\nfunc f() { log(done != nil) }", "done"))
+        #expect(
+            try !isKept("var done: (() -> Void)?\nfunc f() { if done != nil { done!() } }", "done"))
+        #expect(try !isKept(all, "other.all[i]"))
+        #expect(try !isKept(all, "all[i]", "func f(_ a: AppDelegate) { a.all[\"a\"]?() }"))
+        #expect(try !isKept(all, "all[i]", "protocol P { var all: [String: () -> Void] { get } }"))
+        #expect(try !isKept(all, "all[i]?[\"a\"]"))
+        for property in [
+            all + " {\ndidSet { run(all) }\n}", "@Shared " + all, "@objc dynamic public " + all,
+            all + "\nfunc f() { all.values.forEach { $0() } }",
+            all + "\nfunc f() { all.removeValue(forKey: \"a\")?() }",
+            "var all: [String: () -> Void] {\nget { x.all }\nset { x.all = newValue }\n}",
+            "var all: Keeper = Keeper()", "let all = Keeper()", "",
+        ] {
+            #expect(try !isKept(property, "all[i]"), "\(property)")
+        }
+    }
+
     @Test("a handler of Objective-C that completes at once")
     func atOnce() throws {
         func isTold(_ body: String, _ files: [String: String]) throws -> Bool {

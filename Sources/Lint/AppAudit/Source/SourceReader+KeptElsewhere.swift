@@ -170,7 +170,7 @@ extension SourceReader {
     }
 
     /// Whether code only asks whether a name stands for something: `done == nil`, `if (done) {`.
-    private func onlyAsks(_ index: Int) -> Bool {
+    func onlyAsks(_ index: Int) -> Bool {
         if text.sees("==", "nil", at: index + 1) || text.sees("!=", "nil", at: index + 1) {
             return true
         }

@@ -114,14 +114,20 @@ extension SourceReader {
     }
 
     /// The property of the own object that gets a completion handler, `self.done = handler`, `done
-    /// = [handler copy]`, with its place.
+    /// = [handler copy]`, `done[identifier] = handler`, with its place.
     private func keptName(_ use: Int) -> (index: Int, name: String)? {
         let isCopied = text.sees("[", at: use - 1) && text.sees("copy", "]", at: use + 1)
         let equals = isCopied ? use - 2 : use - 1
-        guard text.sees("=", at: equals), let name = text[equals - 1], name.isName else {
-            return nil
-        }
-        return (equals - 1, name.text)
+        let isEntry = !text.isObjectiveC && text.sees("]", at: equals - 1)
+        let place = isEntry ? text.partners[equals - 1] - 1 : equals - 1
+        guard text.sees("=", at: equals), let name = text[place], name.isName else { return nil }
+        // Another type may call what it gets.
+        let isKept =
+            !isEntry
+            || text.places(of: name.text).contains {
+                text.sees("var", at: $0 - 1) && text.sees(":", "[", at: $0 + 1)
+            }
+        return isKept ? (place, name.text) : nil
     }
 
     /// The names of a property that only its declaration and one assignment mention in this file,
@@ -130,8 +136,9 @@ extension SourceReader {
     private func unusedProperty(
         _ name: String, assignedAt place: Int
     ) -> (names: Set<String>, isCopied: Bool)? {
+        let owners = ["self", "Self", text.type(around: place)?.name ?? "self"]
         let isOwn =
-            text.sees("self", ".", at: place - 2) && !text.sees(".", at: place - 3)
+            owners.contains { text.sees($0, ".", at: place - 2) } && !text.sees(".", at: place - 3)
             || !text.sees(".", at: place - 1) && !text.sees("->", at: place - 1)
         guard isOwn, WordFilter.canFind(name) else { return nil }
         let bare = name.hasPrefix("_") ? String(name.dropFirst()) : name
@@ -153,7 +160,9 @@ extension SourceReader {
                 }
             } else if isCopyAtLaunch(index, of: name) {
                 isCopied = true
-            } else if !(text.sees("=", "nil", at: index + 1) || text.isLabel(index)) {
+            } else if !(text.sees("=", "nil", at: index + 1) || text.isLabel(index)
+                || onlyAsks(index))
+            {
                 return nil
             }
         }
@@ -219,7 +228,7 @@ extension SourceReader {
             // What wraps it has the value too.
             guard words.isSubset(of: Self.modifiers.union(["objc"])) else { return false }
             return words.contains("private") || words.contains("fileprivate")
-                || words.isSubset(of: ["internal"]) && plainType(around: index) != nil
+                || words.isSubset(of: ["internal", "static"]) && plainType(around: index) != nil
         }
         // A block: its name is behind the caret.
         guard text.sees("^", at: index - 1) || text[index - 1]?.isName == true else { return false }
