@@ -35,6 +35,54 @@ struct RepeatedCallsTests {
         ])
     func twice(body: String, lines: [Int]) { #expect(Self.silent(body) == lines) }
 
+    private static let late = "queue.asyncAfter(deadline: .now() + 25) { done(.failed) }\n"
+    private static let timer =
+        "Timer.scheduledTimer(withTimeInterval: 25, repeats: false) { _ in done(.failed) }\n"
+
+    @Test(
+        "a time-out beside the end of the work",
+        arguments: [
+            (late + "sync { _ in done(.newData) }", 1),
+            ("sync { _ in done(.newData) }\n" + late, 2),
+            (timer + "sync { done(.newData) }", 1), ("_ = " + timer + "sync { done(.newData) }", 1),
+            (late.replacing("{ ", with: "{\nwork.cancel()\n") + "sync { done(.newData) }", 3),
+            (late + "sync { error in\nlog(1)\ndone(error == nil ? .newData : .failed)\n}", 1),
+            ("guard a else { return done(.noData) }\n" + late + "sync { done(.newData) }", 2),
+        ])
+    func timeout(body: String, line: Int) { #expect(Self.silent(body) == [line], "\(body)") }
+
+    @Test(
+        "a time-out that something may stop, or that calls something else",
+        arguments: [
+            late, late + "sync { log() }", "let t = " + timer + "sync { t.stop()\ndone(.newData) }",
+            "timer = " + timer + "sync { timer.stop()\ndone(.newData) }",
+            timer.replacing("false", with: "true") + "sync { done(.newData) }",
+            "queue.asyncAfter(deadline: t) { if !ended { done(.failed) } }\nsync { done(.newData) }",
+            "queue.asyncAfter(deadline: t) {\nguard !x else { return }\ndone(.failed)\n}\n"
+                + "sync { done(.newData) }",
+            "queue.asyncAfter(deadline: t) { x ? () : done(.failed) }\nsync { done(.newData) }",
+            late + "sync { if !x { done(.newData) } }",
+            late + "sync {\nguard !x else { return }\ndone(.newData)\n}",
+            "let done = once(done)\n" + late + "sync { done(.newData) }",
+            late + "sync { done in done(.newData) }", late + "sync { a, done in done(.newData) }",
+            "let item = DispatchWorkItem { done(.failed) }\nqueue.asyncAfter(deadline: t, execute: "
+                + "item)\nsync { item.cancel()\ndone(.newData) }",
+            "if a {\n\(late)} else {\nsync { done(.newData) }\n}",
+            "if a {\n\(late)return\n}\nsync { done(.newData) }",
+            "#if DEBUG\n\(late)#else\nsync { done(.newData) }\n#endif",
+            "queue.asyncAfter(deadline: t) { box.call(.failed) }\nsync { box.call(.newData) }",
+            "queue.asyncAfter(deadline: t) { self.done(.failed) }\nsync { self.done(.newData) }",
+            "queue.asyncAfter(deadline: t) { once { done(.failed) } }\n"
+                + "sync { once { done(.newData) } }",
+            "sync {\n\(late)}", "queue.asyncAfter(deadline: t) { sync { done(.newData) } }",
+            late + "center.addObserver(forName: a, object: b) { _ in done(.newData) }",
+            late + "app.beginBackgroundTask { done(.newData) }", late + "items.map { done($0) }",
+            late + "Watcher { done(.newData) }", late + "feed.onEnd { done(.newData) }",
+            "let end = { done(.failed) }\nsync { x in x ? done(.newData) : end() }",
+            late + "handler = { done(.newData) }", late + "sync { defer { done(.newData) } }",
+        ])
+    func stoppedTimeout(body: String) { #expect(Self.silent(body) == [], "\(body)") }
+
     @Test(
         "paths that exclude each other, and what may not run, are let be",
         arguments: [

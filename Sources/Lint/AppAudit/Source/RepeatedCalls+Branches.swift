@@ -61,6 +61,73 @@ extension RepeatedCalls {
         return nil
     }
 
+    /// The call in a closure that runs when a time is over, if the closure of some work makes the
+    /// same call: both are made when the work ends in time.
+    func callOfTimeout(in body: SourceScope) -> Int? {
+        let range = text.content(ofBracket: body.open)
+        let calls = range.filter(isCall)
+        guard calls.count > 1, calls.count <= 16,
+            !calls.contains(where: { isDeclared(text.tokens[$0].text, in: range) })
+        else { return nil }
+        let plain = calls.compactMap { call in
+            plainClosure(around: call, in: body).map { (call, closure: $0) }
+        }
+        let timeout = plain.first { isTimeout($0.closure) }
+        guard let (call, closure) = timeout else { return nil }
+        let isRepeated = plain.contains { other in
+            other.closure.open != closure.open && isWork(other.closure)
+                // The parts of conditional compilation are alternatives.
+                && !text.directives.contains(where: { directive in
+                    (min(call, other.0)..<max(call, other.0)).contains(directive)
+                })
+        }
+        return isRepeated ? call : nil
+    }
+
+    /// The closure in a body's own statement that makes a call whatever happens.
+    private func plainClosure(around call: Int, in body: SourceScope) -> SourceScope? {
+        let asking: Set = ["if", "guard", "switch", "while", "for", "return", "throw", "defer"]
+        guard text.sees("(", at: call + 1), let next = text[call - 1],
+            !["?", ":", "&&", "||", "??", "="].contains(next.text),
+            !(text.isObjectiveC && next.isMark(")")),
+            let closure = text.scopes(around: call).first(where: { _ in true }),
+            closure.parent >= 0, text.scopes[closure.parent].open == body.open,
+            case .closure = closure.kind, callee(of: closure) != nil,
+            !text.parameters(ofClosure: closure).contains(text.tokens[call].text),
+            !text.sees("=", at: closure.open - 1), !text.sees("=", "^", at: closure.open - 2),
+            !(closure.open..<call).contains(where: { asking.contains(text.tokens[$0].text) })
+        else { return nil }
+        return closure
+    }
+
+    /// Whether a closure runs once when a time is over, and nothing can stop it.
+    private func isTimeout(_ closure: SourceScope) -> Bool {
+        switch callee(of: closure) {
+        case "asyncAfter", "dispatch_after": return true
+        case "scheduledTimer":
+            let before = (0..<closure.open).suffix(AuditLimits.headWords)
+            guard
+                let call = before.last(where: {
+                    text.sees("Timer", ".", "scheduledTimer", "(", at: $0)
+                }), text.sees("_", "=", at: call - 2) || !text.sees("=", at: call - 1)
+            else { return false }
+            return text.content(ofBracket: call + 3).contains {
+                text.sees("repeats", ":", "false", at: $0)
+            }
+        default: return false
+        }
+    }
+
+    /// Whether a closure may run when some work ends, by the name of what gets it.
+    private func isWork(_ closure: SourceScope) -> Bool {
+        guard let callee = callee(of: closure), runsOnce(callee) else { return false }
+        let others: Set = [
+            "asyncAfter", "dispatch_after", "scheduledTimer", "addObserver", "sink", "receive",
+            "subscribe", "async", "dispatch_async",
+        ]
+        return !others.contains(callee) && !callee.hasPrefix("beginBackgroundTask")
+    }
+
     /// Whether a body has a value of this name.
     private func isDeclared(_ name: String, in range: Range<Int>) -> Bool {
         text.places(of: name, in: range).contains {

@@ -128,7 +128,9 @@ extension SourceReader {
                 && (text.sees("(", at: index + 1) && text[index - 1]?.isMark(".") != true
                     || isCompleted(byReportAt: index))
         }
-        if let first = calls.first { see(.fault(.completedTwice), at: first) }
+        if let first = calls.first ?? calls.callOfTimeout(in: scope) {
+            see(.fault(.completedTwice), at: first)
+        }
     }
 
     /// The first path without a call in the functions that get a completion handler.

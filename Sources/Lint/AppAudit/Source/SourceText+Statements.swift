@@ -100,7 +100,9 @@ extension SourceText {
         var index = behindAttributes(of: closure)
         if sees("[", at: index) { index = partners[index] + 1 }
         guard index > closure.open else { return [] }
+        // The parameters of a closure behind it are others.
         let head = (index..<tokens.count).prefix(16)
+            .prefix { !tokens[$0].isMark("{") && !tokens[$0].isMark("}") }
         guard let end = head.first(where: { tokens[$0].isName("in") }) else { return ["$0"] }
         let names = (index..<end).filter { tokens[$0].isName }.map { tokens[$0].text }
         // `{ [weak self] in run($0) }`
