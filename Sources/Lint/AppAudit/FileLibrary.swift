@@ -284,7 +284,9 @@ extension FileLibrary {
                 digests[index].markUncalled(uncalled)
             }
         }
-        let (followed, unfollowed) = followed(digests.flatMap(\.handovers), in: list)
+        let (found, unfollowed) = followed(digests.flatMap(\.handovers), in: list)
+        var followed = found
+        dropTimers(in: &followed, besides: isWhole ? present : examinedFiles)
         digests += followed
         let guarded = digests.reduce(into: Set<String>()) { $0.formUnion($1.guarded) }
         let scheduled = digests.reduce(into: Set<String>()) { $0.formUnion($1.scheduled) }

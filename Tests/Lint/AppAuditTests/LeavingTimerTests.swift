@@ -39,6 +39,63 @@ struct LeavingTimerTests: SourceFaultSuite {
         #expect(try Self.rules(["A.swift": Self.timer + swift]) == [])
     }
 
+    private static let leave =
+        "class A {\nlet keeper: Keeper = make()\nfunc applicationDidEnterBackground(_ a: A) {\n"
+        + "CALL\n}\n}\n"
+    private static let start =
+        "t = Timer.scheduledTimer(withTimeInterval: 9, repeats: true) { _ in f() }\n"
+
+    private static func isTold(
+        _ call: String, _ keeper: String, more: String = ""
+    ) throws -> Bool {
+        try rules([
+            "A.swift": leave.replacing("CALL", with: call),
+            "B.swift": "class Keeper {\nstatic let shared = Keeper()\n\(keeper)\n}\n" + more,
+        ]) == ["CF047"]
+    }
+
+    @Test("an object of another file starts a timer")
+    func otherObject() throws {
+        let begin = "func begin() {\n\(Self.start)}"
+        for call in ["Keeper.shared.begin()", "keeper.begin()", "log(1)\nself.keeper.begin()"] {
+            #expect(try Self.isTold(call, begin), "\(call)")
+        }
+        #expect(try Self.isTold("Keeper.begin()", "static " + begin))
+        #expect(
+            try Self.isTold("keeper.begin()", "func begin() {\nt?.invalidate()\n\(Self.start)}"))
+        for call in [
+            "keeper.end()", "if a.isOn { keeper.begin() }", "keeper.begin(1)", "other.begin()",
+            "guard isOn else { return }\nkeeper.begin()", "run { keeper.begin() }",
+            "id = a.beginBackgroundTask { }\nkeeper.begin()", "keeper.later = { keeper.begin() }",
+        ] {
+            #expect(try !Self.isTold(call, begin), "\(call)")
+        }
+        for keeper in [
+            "func begin() {\n\(Self.start.replacing("true", with: "false"))}",
+            "func begin() { if isOn {\n\(Self.start)} }",
+            "func begin() {\nguard isOn else { return }\n\(Self.start)}",
+            "func begin() {\nguard applicationState == x else { return }\n\(Self.start)}",
+            "func begin() {\n\(Self.start)t.invalidate()\n}",
+            "func begin() {\nfunc go() {\n\(Self.start)}\n}",
+            "func begin() { run {\n\(Self.start)} }",
+            "func begin() {\nid = app.beginBackgroundTask { }\n\(Self.start)}",
+            "func begin() { }\nfunc other() {\n\(Self.start)}",
+            begin + "\nfunc begin() async { }",
+        ] {
+            #expect(try !Self.isTold("keeper.begin()", keeper), "\(keeper)")
+        }
+        for more in [
+            "class Idle: Keeper { override func begin() { } }",
+            "func g() { id = UIApplication.shared.beginBackgroundTask { } }",
+            "func g() { info.performExpiringActivity(withReason: \"a\") { _ in } }",
+        ] {
+            #expect(try !Self.isTold("keeper.begin()", begin, more: more), "\(more)")
+        }
+        let required = "protocol Keeper { func begin() }\nclass One: Keeper {\n\(begin)\n}\n"
+        let files = ["A.swift": Self.leave.replacing("CALL", with: "keeper.begin()")]
+        #expect(try Self.rules(files.merging(["B.swift": required]) { $1 }) == [])
+    }
+
     @Test("a label of a case is no variable with a type")
     func labels() {
         func faults(_ label: String, _ end: String) -> Set<Fault> {

@@ -17,6 +17,8 @@ struct Handover: Hashable, Sendable {
         /// A closure that reports a call here, which the function may run only after a pause or a
         /// request.
         case answer(AppPlace)
+        /// Nothing: the function runs when the app leaves the foreground.
+        case leaving
     }
 
     struct Argument: Hashable, Sendable {
@@ -293,7 +295,9 @@ extension SourceReader {
         for scope in text.scopes {
             switch scope.kind {
             case .function(let head) where head.name == handover.function:
-                guard let names = handover.parameters(of: head), !names.isEmpty else { continue }
+                guard let names = handover.parameters(of: head),
+                    !names.isEmpty || handover.kind == .leaving
+                else { continue }
                 let type = owner(around: scope.head)
                 if handover.calls(type, inSameFile: inSameFile) {
                     first = first ?? (scope, names)
@@ -337,6 +341,12 @@ extension SourceReader {
             }
             if case .report(let place) = handover.kind {
                 reader.seeLateReport(place, behind: names, in: helper, depth: 1)
+                return Following(count: 1, digest: reader.digest)
+            }
+            if handover.kind == .leaving {
+                if let timer = reader.timerOnLeaving(in: helper) {
+                    reader.see(handover.subject, at: timer)
+                }
                 return Following(count: 1, digest: reader.digest)
             }
             isOpen = handover.kind == .push && !reader.leadsToReport(helper)

@@ -61,7 +61,7 @@ extension SourceReader {
 
     /// Whether a word of some code is reached whatever the code asks for, but for its own object:
     /// one function may begin and end time by a flag.
-    private func isUnconditional(_ word: Int, in code: Range<Int>) -> Bool {
+    func isUnconditional(_ word: Int, in code: Range<Int>) -> Bool {
         let isInBlock = text.scopes(around: word).contains { $0.open >= code.lowerBound }
         return !isInBlock
             && !(code.lowerBound..<word).contains { index in

@@ -21,7 +21,7 @@ extension SourceReader {
 
     /// Whether a body keeps under a name what it starts at a token, and stops it further on:
     /// `poll = Task { … }`, then `poll.cancel()`.
-    private func isStopped(_ index: Int, in body: Range<Int>) -> Bool {
+    func isStopped(_ index: Int, in body: Range<Int>) -> Bool {
         let closure = text.scopes(around: index).prefix { $0.open >= body.lowerBound }.last {
             if case .closure = $0.kind { true } else { false }
         }
@@ -153,7 +153,7 @@ extension SourceReader {
 
     /// The tokens of the function in whose course a token runs, if it does not look at the state of
     /// the app.
-    private func helper(around index: Int) -> Range<Int>? {
+    func helper(around index: Int) -> Range<Int>? {
         guard let scope = functionInCourse(of: index), case .function(let head) = scope.kind,
             !overloaded.contains(head.name)
         else { return nil }

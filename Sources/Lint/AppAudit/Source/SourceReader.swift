@@ -141,6 +141,7 @@ struct SourceReader {
         noteLaunchCalls(head, scope)
         readEndOfDownload(head, scope)
         readBackgroundCallback(head, scope)
+        noteLeavingCalls(head, scope)
     }
 
     /// Reads the class that an app delegate of Objective-C is implemented in.
