@@ -187,6 +187,7 @@ extension SourceReader {
     private mutating func readRequest(_ work: SourceObservation.BackgroundWork, _ index: Int) {
         noteSchedulers()
         readTaskRequest(index)
+        readLateValue(ofRequestAt: index)
         let use = useOfRequest(index)
         guard use != .none else {
             seeUnsubmittedRequest(index)

@@ -141,7 +141,7 @@ extension SourceReader {
 
     /// Whether a statement sets a member of what a token names: `request.earliestBeginDate = date`,
     /// `[request setEarliestBeginDate:date]`.
-    private func setsMember(of index: Int) -> Bool {
+    func setsMember(of index: Int) -> Bool {
         if text.sees(".", at: index + 1), text.sees("=", at: index + 3) {
             return Self.requestValues.contains(text[index + 2]?.text ?? "")
         }

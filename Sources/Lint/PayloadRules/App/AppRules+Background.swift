@@ -198,6 +198,10 @@ extension AppRules {
                 facts, &findings, .pastBeginDate,
                 "earliestBeginDate is counted from a day long ago, and delays nothing",
                 fix: "Use Date(timeIntervalSinceNow:).")
+            faults(
+                facts, &findings, .lateRequestValue,
+                "a value of the request is set after it was submitted, and has no effect",
+                fix: "Set it before the request is submitted.")
         },
         AppRule(
             "CF041", .note, "a background task is submitted each time the app becomes active",

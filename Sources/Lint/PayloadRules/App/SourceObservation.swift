@@ -273,6 +273,8 @@ public struct SourceObservation: Hashable, Sendable {
         case continuedInBackground
         /// An earliest begin date more than a week in the future.
         case distantBeginDate
+        /// A value of a request that is set after it was submitted.
+        case lateRequestValue
         /// A request that is submitted each time the app enters the foreground.
         case repeatedSubmission
         /// The closure of a registration captures `self` strongly.

@@ -43,6 +43,7 @@ extension AppCase {
         + fault("CF039", .ignoredSubmitError, .note)
         + fault("CF021", .registeredAgain, .warning)
         + fault("CF040", .distantBeginDate, .warning)
+        + fault("CF040", .lateRequestValue, .warning)
         + fault("CF041", .repeatedSubmission, .note)
         + fault("CF042", .taskHandlerKeepsSelf, .note)
         + fault("CF043", .forcedTaskCast, .note)
