@@ -46,7 +46,7 @@ extension Rules {
                 if document.kind(member.value) == .null {
                     appleValues.insert(member.value)
                     // Rule VO009 asks to remove the key.
-                    if push.type == .voip, keysOfOtherPushes.contains(key) { continue }
+                    if push.type == .voip, APSKey.withoutEffectInVoIP.contains(key) { continue }
                     findings.report(.node(member.value), "`\(key.name)` is null")
                 } else if document.kind(member.value) == .object {
                     let parts = key.parts(in: push.type).map(\.name)

@@ -40,7 +40,7 @@ extension Rules {
             why: "PushKit ignores them; the payload was probably copied from another push type.",
             from: [.proposal, .practice], fix: "Remove the key.", for: .voip
         ) { push, findings in
-            let found = keysOfOtherPushes.compactMap { key in
+            let found = APSKey.withoutEffectInVoIP.compactMap { key in
                 push.member(key).map { (name: key.name, node: $0.key) }
             }.sorted { $0.node < $1.node }
             guard let first = found.first else { return }
@@ -73,11 +73,6 @@ extension Rules {
                 findings.report(.whole)
             }
         },
-    ]
-
-    /// Keys without effect in a VoIP push.
-    static let keysOfOtherPushes: [APSKey] = [
-        .badge, .sound, .mutableContent, .contentAvailable, .alert, .interruptionLevel,
     ]
 
     /// Whether the object of an alert has keys that are not Apple's, which the app may read there.

@@ -42,13 +42,17 @@ extension APSKey {
         }
     }
 
+    /// The keys that make other pushes visible or silent, which PushKit ignores.
+    static let withoutEffectInVoIP: [APSKey] = [
+        .badge, .sound, .mutableContent, .contentAvailable, .alert, .interruptionLevel,
+    ]
+
     /// Whether the system ignores this key for this push type, so that no rule checks its value:
     /// PushKit ignores the keys that make other pushes visible or silent (rule VO009), and other
     /// pushes may have custom data with the names of Live Activity keys.
     func isIgnored(in type: PushTypeSet) -> Bool {
         switch self {
-        case .contentAvailable, .alert, .badge, .sound, .mutableContent, .interruptionLevel:
-            type == .voip
+        case _ where Self.withoutEffectInVoIP.contains(self): type == .voip
         case .timestamp, .event, .contentState, .staleDate, .dismissalDate, .attributesType,
             .attributes:
             type != .liveactivity
