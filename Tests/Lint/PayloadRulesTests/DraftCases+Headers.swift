@@ -30,6 +30,11 @@ extension DraftCase {
         .request("H021", .background, .clean),
         .request("H001", .background, [.init(":path", "")], .clean),
         .request("H001", .liveactivity, path("/4/broadcasts/apps/com.example.app"), .clean),
+        .request("H007", .liveactivity, path("/4/broadcasts/apps/com.example.app"), .clean),
+        .request(
+            "H007", .liveactivity,
+            path("/4/broadcasts/apps/com.example.app.push-type.liveactivity"),
+            .found(at: ":path", .error)),
         .request(
             "H002", .background, path("/3/device/<740f4707 bebcf74f>"),
             .found(at: ":path", .error)),

@@ -22,6 +22,9 @@ extension DraftCase {
             .found(at: "/asp", .error)),
         .payload("G010", .alert, #"{"app":{"alert":"x"}}"#, .found(at: "", .error)),
         .payload(
+            "G010", .alert, #"{"app":{"alert":"x","sound":"y"},"android":{}}"#,
+            .found(at: "", .error)),
+        .payload(
             "G010", .alert, #"{"app":{"alert":"x","sound":"y","name":"z"}}"#,
             .found(at: "", .error)),
         .payload("AL001", .alert, #"{"aps":{"badge":0}}"#, .clean),
@@ -385,5 +388,13 @@ extension DraftCase {
             "G013", .alert, #"{"aps":{"alert":"x"},"relevance-score":1}"#,
             .found(at: "/relevance-score", .warning)),
         .payload("G013", .alert, #"{"aps":{"alert":"x"},"interruptionLevel":"x"}"#, .clean),
+        .payload(
+            "G013", .liveactivity, #"{"aps":{"event":"end"},"dismissal-date":1790000000}"#,
+            .found(at: "/dismissal-date", .warning)),
+        .payload(
+            "G013", .liveactivity, #"{"aps":{"event":"update"},"stale-date":1790000000}"#,
+            .found(at: "/stale-date", .warning)),
+        .payload("G013", .liveactivity, #"{"aps":{},"stale-date":"x","timestamp":1}"#, .clean),
+        .payload("G013", .alert, #"{"aps":{"alert":"x"},"stale-date":1790000000}"#, .clean),
     ]
 }

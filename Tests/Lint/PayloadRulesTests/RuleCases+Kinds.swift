@@ -45,7 +45,7 @@ extension RuleCase {
         .aps("BG012", #"{"content-available":2}"#, .found(at: "/aps/content-available", .warning)),
         .aps(
             "BG012", #"{"content-available":1.0}"#,
-            .found(at: "/aps/content-available", .warning)),
+            .found(at: "/aps/content-available", .note)),
         .aps("BG012", #"{"content-available":1}"#, .clean),
         .aps("BG012", #"{"content-available":"0"}"#, .clean),
         // BG002 says it.

@@ -39,7 +39,10 @@ extension Rules {
             in: .draft, check: wrongIssueTime),
         Rule(
             "AU006", .error, "authorization is not `bearer` and a provider token",
-            why: "APNs answers MissingProviderToken or InvalidProviderToken.", from: [.sending],
+            why: """
+                APNs answers MissingProviderToken or InvalidProviderToken. A command that shows \
+                nothing to sign in with is a warning: its settings may be in another file.
+                """, from: [.sending],
             fix: "Write `bearer`, a space, and the token.", in: .draft
         ) { push, findings in
             guard let draft = push.draft else { return }

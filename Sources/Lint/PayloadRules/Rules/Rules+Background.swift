@@ -66,6 +66,7 @@ extension Rules {
             } else if document.double(member.value) == 1 {
                 findings.report(
                     .node(member.value), "`content-available` is 1 in another form",
+                    severity: .note,
                     repair: writingOne(member.value, document))
             } else {
                 findings.report(

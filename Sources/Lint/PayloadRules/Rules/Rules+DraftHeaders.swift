@@ -327,6 +327,13 @@ extension Rules {
                     : "Use push type \(type) and the topic that ends in \(type.topicSuffix).")
             return
         }
+        if let draft = push.draft, draft.isBroadcast,
+            draft.path?.hasSuffix(PushType.liveactivity.topicSuffix) == true
+        {
+            findings.report(
+                .header(":path"), "the bundle id in the path of a broadcast has a suffix",
+                fix: "Leave out `\(PushType.liveactivity.topicSuffix)`.")
+        }
         guard let topic = push.draft?.topic, !topic.isEmpty, let type = push.type.types.first else {
             return
         }

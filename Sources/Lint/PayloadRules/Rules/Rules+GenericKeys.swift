@@ -132,7 +132,11 @@ extension Rules {
                 fix: "Set apns-push-type to mdm, or add `aps`.")
             return
         }
-        if let key = document.members(of: 0).first(where: { isMisspeltAPS($0, document) })?.key {
+        let platforms: [StaticString] = ["android", "web", "webpush", "ios"]
+        let isForSeveral = platforms.contains { push.rootMember($0) != nil }
+        if !isForSeveral,
+            let key = document.members(of: 0).first(where: { isMisspeltAPS($0, document) })?.key
+        {
             let name = String(decoding: document.text(key), as: UTF8.self)
             findings.report(
                 .node(key), "`aps` is missing; \(shown(name)) was probably meant for it",
@@ -165,7 +169,7 @@ extension Rules {
             document.kind(member.value) == .object
         else { return false }
         let letters = NearMiss.letters(document.text(member.key))
-        // Each of the others is a part for a platform, or for a service, by its name.
+        // Other short names are those of platforms and services.
         let names = ["aps", "app", "apd", "apa", "asp", "ap", "as", "apss", "aaps", "asps"]
         guard names.contains(String(decoding: letters, as: UTF8.self)) else { return false }
         let inner = document.members(of: member.value)
@@ -331,7 +335,9 @@ extension Rules {
             return
         }
         for member in document.members(of: 0) {
-            guard let key = mistakenKey(member.key, in: document),
+            guard
+                let key = mistakenKey(member.key, in: document)
+                    ?? timeOfActivity(member, push, document),
                 key != .alert || mayBeAlert(member.value, push.type, document)
             else { continue }
             let isExact = document.hasText(member.key, key.name)
@@ -437,7 +443,7 @@ extension Rules {
     ]
 
     /// The possible lengths of these keys in all spellings.
-    private static let lengthsOfMistakes: UInt64 = ([5] + Array(14...63)).reduce(0) {
+    private static let lengthsOfMistakes: UInt64 = ([5, 10] + Array(14...63)).reduce(0) {
         $0 | KeyGlance.bit(ofLength: $1)
     }
 
@@ -450,6 +456,16 @@ extension Rules {
         if letters == Array("contentavailable".utf8) { return .contentAvailable }
         if letters == Array("mutablecontent".utf8) { return .mutableContent }
         return nil
+    }
+
+    /// A time of a Live Activity whose name no app chooses, and that is a number.
+    private static func timeOfActivity(
+        _ member: (key: Int, value: Int), _ push: ValidationContext, _ document: JSONDocument
+    ) -> APSKey? {
+        guard push.type == .liveactivity, document.kind(member.value) == .number else { return nil }
+        return APSKey.named(member.key, in: document).flatMap {
+            [.staleDate, .dismissalDate].contains($0) ? $0 : nil
+        }
     }
 
     private static func reservedKeys(_ push: ValidationContext, _ findings: inout Findings) {
