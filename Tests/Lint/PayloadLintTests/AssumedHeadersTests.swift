@@ -116,7 +116,7 @@ struct AssumedHeadersTests {
     func labels() async throws {
         let body = "```json\n{\"aps\":{\"content-available\":1}}\n```\n"
         let headers = "```\napns-push-type: background\napns-priority: 10\n```\n"
-        for label in ["Body — must match `A`", "Body - as sent", "Body"] {
+        for label in ["Body — must match `A`", "Body - as sent", "Body – sent", "Body"] {
             let page = "# A\n\n## B\n\n\(headers)\n**\(label)**\n\n\(body)"
             let run = try await FinishedRun(of: page, named: "a.md", rules: "BG006")
             #expect(try run.findings().count == 1, "\(label)")

@@ -109,7 +109,8 @@ struct PageSections {
     /// Whether a title that names no type of push says that headers or a payload follow.
     private static func kind(ofTitle title: ArraySlice<UInt8>) -> String? {
         // What a dash sets off says more of it: "Body — as the app decodes it".
-        let text = String(decoding: title, as: UTF8.self).lowercased().replacing(" — ", with: " - ")
+        let text = String(decoding: title, as: UTF8.self).lowercased()
+            .replacing(" — ", with: " - ").replacing(" – ", with: " - ")
         let dash = text.firstRange(of: " - ")
         let label = dash.map { text[..<$0.lowerBound] } ?? text[...]
         let more = dash.map { text[$0.upperBound...].split { !$0.isLetter } } ?? []
