@@ -56,7 +56,9 @@ struct PushItem: Sendable {
             defer { isEscaped = byte == UInt8(ascii: "\\") && !isEscaped }
             return byte != quote || isEscaped
         }
-        return Placeholder.isTemplate(String(decoding: text, as: UTF8.self))
+        // An object in quotes is JSON that was encoded twice.
+        return !text.starts(with: #"{\""#.utf8)
+            && Placeholder.isTemplate(String(decoding: text, as: UTF8.self))
     }
 }
 

@@ -286,6 +286,24 @@ extension WrapperRequest {
         ]
     }
 
+    /// Reports a push for a Live Activity that Firebase would send to the app's own device token.
+    func withoutActivityToken() -> [PushDocument.Fault] {
+        guard let apns = member("apns"), member("token") != nil,
+            let aps = member("payload", of: apns.value).flatMap({ member("aps", of: $0.value) }),
+            member("content-state", of: aps.value) != nil, member("event", of: aps.value) != nil,
+            ["live_activity_token", "liveActivityToken"].allSatisfy({
+                member($0, of: apns.value) == nil
+            })
+        else { return [] }
+        return [
+            PushDocument.Fault(
+                rule: "H007", severity: .warning,
+                message: "`apns` does not name the token of the Live Activity",
+                fix: "Add `live_activity_token` beside `payload`.",
+                place: .offset(offset(apns.key)), pointer: pointer + "/apns")
+        ]
+    }
+
     /// Reports the headers of `apns` whose value is no text.
     private func faultsOfHeaders(_ severity: Severity) -> [PushDocument.Fault] {
         let apns = member("apns")?.value

@@ -187,7 +187,7 @@ struct WrapperRequest {
                     ], pointer: pointer + "/notification")
             ].compactMap(\.self)
         push.root = data(member("data")?.value, pointer: pointer + "/data")
-        push.faults += refusals + payloadForBeams()
+        push.faults += refusals + payloadForBeams() + withoutActivityToken()
         if let misplaced { take(misplaced, to: &push) }
         return [push]
     }
