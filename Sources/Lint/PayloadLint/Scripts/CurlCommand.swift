@@ -36,6 +36,10 @@ struct CurlCommand {
     private(set) var method: (text: String, offset: Int)?
     /// The offset of the option that requests an older version of HTTP.
     private(set) var oldHTTP: Int?
+    /// The method of a request, written as an address.
+    private(set) var methodAsURL: (text: String, offset: Int)?
+    /// The offset of a comment that ends the command for a shell, though it goes on.
+    let remark: Int?
     /// Whether the command was read to its end.
     let isClosed: Bool
     /// Whether all of the command was understood, so that what is not in it is missing.
@@ -67,6 +71,7 @@ struct CurlCommand {
         "-E", "--cert", "--key", "-u", "--user", "-x", "--proxy", "--unix-socket", "--connect-to",
         "--resolve",
     ]
+    private static let methods: Set = ["POST", "PUT", "GET", "DELETE", "PATCH"]
     private static let old: Set = ["--http1.1", "--http1.0", "-0", "--http0.9"]
 
     /// Parses a command. `read` returns the content of a file that the command sends, or `nil`.
@@ -78,6 +83,7 @@ struct CurlCommand {
             return text.contains("voip") || text.contains("pushkit")
         }
         isWhole = isClosed
+        remark = command.remark
         typographicQuotes = command.words.first(where: \.hasTypographicQuotes)?.start
         var others: [ShellText.Word] = []
         var words = command.words.dropFirst()
@@ -100,6 +106,12 @@ struct CurlCommand {
             } else {
                 others.append(word)
             }
+        }
+        if others.count == (url == nil ? 2 : 1),
+            let place = others.firstIndex(where: { Self.methods.contains($0.string) })
+        {
+            let word = others.remove(at: place)
+            methodAsURL = (word.string, word.start)
         }
         // Dots, or what a reader is to put options in for.
         if others.count > (url == nil ? 1 : 0) { isWhole = false }
@@ -306,8 +318,19 @@ struct CurlCommand {
     /// Whether the command sends to Apple with nothing that could sign in.
     var lacksSignIn: Bool { !maySignIn && lacksToken }
 
+    /// Whether the URL names Apple's push service.
+    private var namesAppleHost: Bool { url.map { Self.namesApple($0.text) } == true }
+
+    /// The value of a header as far as it is known. Apple takes no other scheme than its own,
+    /// whatever a variable puts in behind it.
+    func known(_ header: Header, of name: String) -> String? {
+        if let value = Placeholder.known(header.value, of: name) { return value }
+        let isOther = name == "authorization" && Placeholder.hasOtherScheme(header.value)
+        return isOther && namesAppleHost ? header.value : nil
+    }
+
     private var lacksToken: Bool {
-        isWhole && namesAPNs && url.map { Self.namesApple($0.text) } == true
+        isWhole && namesAPNs && namesAppleHost
             && !headers.contains { $0.name == "authorization" }
     }
 

@@ -44,37 +44,6 @@ extension DocumentReader {
         return result
     }
 
-    /// How much it weighs that the word at an offset is split at blanks: `zsh`, the shell of a Mac,
-    /// splits none. Returns `nil` where the text does not show that it is for a shell that does.
-    private static func severity(
-        ofSplitWordsIn text: [UInt8], name: String
-    ) -> (_ offset: Int) -> Severity? {
-        guard PageBlock.isPage(name) else {
-            let lower = name.lowercased()
-            let isNamed = lower.hasSuffix(".sh") || lower.hasSuffix(".bash")
-            let severity: Severity? =
-                !isMakefile(name) && splitsWords(text, isNamed: isNamed) ? .error : nil
-            return { _ in severity }
-        }
-        let blocks = PageBlock.all(in: text, name: name)
-        return { offset in
-            guard let block = blocks.first(where: { $0.content.contains(offset) }) else {
-                return nil
-            }
-            let isNamed = ["sh", "bash"].contains(block.language)
-            return splitsWords(block.text(in: text), isNamed: isNamed) ? .warning : nil
-        }
-    }
-
-    /// Whether a text is for `sh` or `bash`, by its name or its first line.
-    private static func splitsWords(_ text: [UInt8], isNamed: Bool) -> Bool {
-        let interpreter = String(decoding: text.prefix { $0 != 0x0a }, as: UTF8.self)
-        let isShell = interpreter.hasPrefix("#!") && interpreter.contains("sh")
-        return (isNamed || isShell) && !interpreter.contains("zsh")
-            // A script that changes where words are split knows what it does.
-            && text.firstRange(of: "IFS=".utf8) == nil
-    }
-
     /// The offsets of what commands send; `nil` if one of them sends what is not known.
     private static func places(sentBy commands: [ShellText.Command]) -> Set<Int>? {
         var places: Set<Int> = []
@@ -88,41 +57,6 @@ extension DocumentReader {
             if let sent, !sent.bytes.isEmpty { places.insert(sent.fileOffset(of: 0)) }
         }
         return places
-    }
-
-    /// What a shell makes of a command other than was meant.
-    private func faults(
-        ofQuotesIn curl: CurlCommand, splitting: (Int) -> Severity?
-    ) -> [PushDocument.Fault] {
-        guard curl.isForAPNs || curl.isForAzure || curl.isForService else { return [] }
-        var faults = curl.headers.filter { $0.name == "apns-topic" && $0.runsBundleID }.map {
-            PushDocument.Fault(
-                rule: "H006", message: "a shell runs the topic as a command, and sends none",
-                fix: "Leave out the backquotes, or `$(…)`.", place: .offset($0.offset), pointer: "")
-        }
-        faults += curl.headersWithoutColon.map { header in
-            PushDocument.Fault(
-                rule: "H017", severity: header.name == "apns-topic" ? .error : .warning,
-                message: "`\(header.name)` has no colon, and curl does not send it",
-                fix: "Write a colon behind the name.", place: .offset(header.offset), pointer: "")
-        }
-        if let word = curl.typographicQuotes, let body = curl.body,
-            (try? JSONScanner.scan(body.bytes)) != nil
-        {
-            faults.append(
-                PushDocument.Fault(
-                    message: "typographic quotation marks are text in a shell, and quote nothing",
-                    fix: "Write straight ones.", place: .offset(word), pointer: ""))
-        }
-        if let word = curl.split, let severity = splitting(word) {
-            faults.append(
-                PushDocument.Fault(
-                    severity: severity,
-                    message: "a shell splits the body at its blanks, and sends only a part",
-                    fix: "Write the variable in double quotes.", place: .offset(word),
-                    pointer: ""))
-        }
-        return faults
     }
 
     /// Whether a file is by its name for `make`, or for `just`, whose recipes look the same.
@@ -338,7 +272,7 @@ extension DocumentReader {
             places.headers.append(
                 PlaceMap.Header(name: name, place: .offset(header.offset), pointer: ""))
             // What is left empty is for a reader to fill in.
-            if !header.value.isEmpty, let value = Placeholder.known(header.value, of: name) {
+            if !header.value.isEmpty, let value = curl.known(header, of: name) {
                 headers.append(PushDraft.Header(name, value))
             } else {
                 opaque.insert(name)

@@ -73,6 +73,15 @@ enum Placeholder {
     /// The length of `/3/device/` with 32 digits, in bytes.
     private static let shortestPath = 42
 
+    /// Whether a value begins with another scheme than APNs', and then what stands for the secret.
+    static func hasOtherScheme(_ value: String) -> Bool {
+        let scheme = value.lowercased().prefix { $0.isLetter }
+        let rest = value.dropFirst(scheme.count)
+        return ["basic", "key", "token", "jwt", "digest", "apikey"].contains(scheme)
+            && [" ", "="].contains(rest.first)
+            && "$<{\u{1a}".utf8.contains(rest.dropFirst().utf8.first ?? 0)
+    }
+
     /// The known part of a header's value: a placeholder before a topic's suffix is replaced by a
     /// bundle id. Returns `nil` if nothing is known.
     static func known(_ value: String, of name: String) -> String? {

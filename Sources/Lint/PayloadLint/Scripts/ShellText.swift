@@ -41,6 +41,8 @@ struct ShellText {
         /// Whether the text does not show where it ends: a quote is not closed, nothing follows the
         /// backslash at the end of a line, or a bracket stands where a shell allows none.
         var isOpen = false
+        /// The offset of a comment behind a backslash, at which a shell ends the command.
+        var remark: Int?
         /// The files that the script has written before.
         var files: [String: EmbeddedText] = [:]
 
@@ -244,6 +246,7 @@ struct ShellText {
             switch byte {
             case 0x20, 0x09, 0x0d: index += 1
             case UInt8(ascii: "\\") where isContinuation(at: index):
+                command.remark = command.remark ?? remark(at: index)
                 index = (bytes[index...].firstIndex(of: 0x0a) ?? bytes.count - 1) + 1
                 continued = command.words.count
             case UInt8(ascii: "#"):
@@ -472,21 +475,6 @@ struct ShellText {
             bytes[word.start..<min(index, bytes.count)].contains(Array(list.utf8))
         }
         return word
-    }
-
-    /// Whether a backslash continues a line, or was meant to: a page may show it with another
-    /// backslash, and a remark may be behind it.
-    private func isContinuation(at place: Int) -> Bool {
-        let behind = place + (matches("\\\\", at: place) ? 2 : 1)
-        let end = bytes[min(behind, bytes.count)...].firstIndex { !" \t".utf8.contains($0) }
-        guard let end else { return false }
-        return isLineEnd(at: end) || end > behind && bytes[end] == UInt8(ascii: "#")
-    }
-
-    private func isLineEnd(at place: Int) -> Bool {
-        guard place < bytes.count else { return false }
-        return bytes[place] == 0x0a
-            || (bytes[place] == 0x0d && place + 1 < bytes.count && bytes[place + 1] == 0x0a)
     }
 
     func matches(_ text: String, at place: Int) -> Bool {
