@@ -12,8 +12,10 @@ extension FileLibrary {
     ]
 
     /// Takes back the timers that start when the app leaves the foreground, if a source file or a
-    /// header asks for time: it may do so at the same moment.
-    func dropTimers(in digests: inout [SourceDigest], besides files: [String]) {
+    /// header asks for time, or what was not read may: it may do so at the same moment.
+    func dropTimers(
+        in digests: inout [SourceDigest], besides files: [String], _ mayAsk: Bool = false
+    ) {
         let hasTimers = digests.contains { digest in
             digest.entries.contains { $0.observation.subject == .fault(.timerInBackground) }
         }
@@ -22,7 +24,9 @@ extension FileLibrary {
         let asks = { [tree] (path: String) in
             tree.index.words(words, .named, in: path)?.isEmpty != true
         }
-        guard files.contains(where: asks) || headers.contains(where: asks) else { return }
+        guard mayAsk || files.contains(where: asks) || headers.contains(where: asks) else {
+            return
+        }
         for index in digests.indices {
             digests[index].entries.removeAll {
                 $0.observation.subject == .fault(.timerInBackground)

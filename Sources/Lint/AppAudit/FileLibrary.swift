@@ -286,7 +286,9 @@ extension FileLibrary {
         }
         let (found, unfollowed) = followed(digests.flatMap(\.handovers), in: list)
         var followed = found
-        dropTimers(in: &followed, besides: isWhole ? present : examinedFiles)
+        // A library may ask for time on the way to them.
+        let mayAsk = list.unread.uses.contains(.time)
+        dropTimers(in: &followed, besides: isWhole ? present : examinedFiles, mayAsk)
         digests += followed
         let guarded = digests.reduce(into: Set<String>()) { $0.formUnion($1.guarded) }
         let scheduled = digests.reduce(into: Set<String>()) { $0.formUnion($1.scheduled) }

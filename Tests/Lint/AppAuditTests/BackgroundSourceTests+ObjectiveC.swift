@@ -163,6 +163,10 @@ extension BackgroundSourceTests {
         #expect(
             try messages(old) == ["registerForRemoteNotificationTypes does nothing since iOS 8"])
         #expect(try messages("if (isNew) { \(new) } else { \(old) }") == [])
+        let settings = "[application registerUserNotificationSettings:settings];"
+        #expect(try messages("if (isNew) { \(settings) } else { \(old) }") == [])
+        let selector = "@selector(registerForRemoteNotificationTypes:)"
+        #expect(try messages("BOOL isOld = [application respondsToSelector:\(selector)];") == [])
         #expect(try messages(new) == [])
     }
 

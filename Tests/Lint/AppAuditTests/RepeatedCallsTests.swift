@@ -267,8 +267,23 @@ struct RepeatedCallsTests {
             "p.sink(receiveCompletion: { _ in done(.noData) }, receiveValue: { "
                 + "self.running?.cancel()\ndone($0) })",
             "let done = once(done)\np.sink(receiveCompletion: { end in\n\(both) done($0) })",
+            "p.sink(receiveCompletion: { _ in done(.noData) }, receiveValue: { "
+                + "done($0)\nself.bag = [] })",
+            "p.sink(receiveCompletion: { _ in done(.noData) }, receiveValue: { "
+                + "done($0)\nself.stopListening() })",
         ]
         for body in right { #expect(Self.silent(body).isEmpty, "\(body)") }
+    }
+
+    @Test("two tasks that look at a flag first")
+    func flagInTasks() {
+        let task = "Task { @MainActor in\nguard !finished else { return }\nfinished = true\nDONE\n}"
+        let body =
+            task.replacing("DONE", with: "done(.noData)") + "\n"
+            + task.replacing("DONE", with: "done(.newData)")
+        #expect(Self.silent("var finished = false\n" + body).isEmpty)
+        let bare = body.replacing("guard !finished else { return }\nfinished = true\n", with: "")
+        #expect(Self.silent(bare) == [5])
     }
 
     @Test("a closure behind a branch in Objective-C")

@@ -24,16 +24,19 @@ struct CommandFaultTests {
         let command = "curl {headers} \\ # headers\n  {body} {url}\n"
         #expect(try await Self.findings(command) == ["warning G001 "])
         #expect(try await Self.findings("```sh\n\(command)```\n", "a.md") == ["warning G001 "])
-        let faulty = command.replacing("alert'", with: "background' -H 'apns-priority: 5'")
-        #expect(
-            try await Self.findings(faulty.replacing("{headers}", with: Self.headers)).isEmpty
-                == false)
+        let faulty = command.replacing("{headers}", with: Self.headers)
+            .replacing("push-type: alert'", with: "push-type: alert' -H 'apns-priority: 7'")
+        #expect(try await Self.findings(faulty) == ["error H008 ", "warning G001 "])
+        // Each part of a command has the same line.
+        let next = command.replacing("\n  {body} {url}", with: "\n  {body} {url} --next {url}")
+        #expect(try await Self.findings(next).filter { $0 == "warning G001 " }.count == 1)
     }
 
     @Test(
         "a comment behind the last line, in quotes, or on a line of its own ends nothing",
         arguments: [
             "curl {headers} {body} {url} # all", "curl {headers} {body} {url} \\ # all\n\n",
+            "curl {headers} {body} {url} \\ # all\n# done\necho ok",
             "curl {headers} -H 'x: \\ # y' \\\n  {body} {url}", "curl {headers} {body} '{url}#a'",
             "curl {headers} \\\n  `# body` \\\n  {body} {url}", "curl {headers} \\\n{body} {url}",
         ])
@@ -57,7 +60,8 @@ struct CommandFaultTests {
         arguments: [
             "curl –X POST {url} {headers} {body}", "curl POST ... {url} {headers} {body}",
             "curl -X POST {url} {headers} {body}", "curl $POST {url} {headers} {body}",
-            "curl post {url} {headers} {body}",
+            "curl post {url} {headers} {body}", "curl \"$@\" POST {url} {headers} {body}",
+            "OPTS=\"-s -X\"\ncurl $OPTS POST {url} {headers} {body}",
         ])
     func noMethod(command: String) async throws {
         #expect(try await Self.findings(command + "\n") == [])

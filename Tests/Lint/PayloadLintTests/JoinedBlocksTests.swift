@@ -90,7 +90,8 @@ struct JoinedBlocksTests {
         #expect(try await Self.findings(steps) == ["warning VO009 8"])
         for title in [
             "APNs / VoIP payload", "VoIP, APNs", "APNs and VoIP", "VoIP fallback by APNs",
-            "VoIP for chat", "APNs → VoIP", "VoIP\n\nThe background push:",
+            "VoIP for chat", "APNs–VoIP payload", "APNs — VoIP — Web", "APNs → VoIP",
+            "VoIP\n\nThe background push:",
         ] {
             #expect(try await Self.findings(page(title)) == [], "\(title)")
         }

@@ -42,18 +42,28 @@ extension RepeatedCalls {
             guard let sink = text.closures(ofSink: word) else { continue }
             let value = text.content(ofBracket: sink.value)
             let calls = value.filter(isCall)
-            // What ends the subscription gets no end: `running[key] = nil`.
+            // What ends the subscription gets no end: `running[key] = nil`, `stop()`.
+            let enders = [
+                "nil", "=", "cancel", "remove", "stop", "dispose", "clear", "reset", "release",
+                "drop", "finish", "end",
+            ]
             let mayCancel = value.contains { index in
+                guard !isCall(index) else { return false }
                 let name = text.tokens[index].text
-                return name == "nil" || name.hasPrefix("cancel") || name.hasPrefix("remove")
+                // A function of the object may end it too.
+                return enders.contains(where: name.hasPrefix)
+                    || text.sees("self", ".", at: index - 2) && text.sees("(", at: index + 1)
             }
             guard !calls.isEmpty, !mayCancel,
                 let again = text.content(ofBracket: sink.end).first(where: isCall),
                 let end = text.scopes(around: again).first(where: { $0.open == sink.end }),
                 callsOnEachPath(end),
                 !isDeclared(text.tokens[again].text, in: range),
-                ![sink.end, sink.value].contains(where: { open in
-                    text.sees(text.tokens[again].text, "in", at: open + 1)
+                ![again, calls[0]].contains(where: { call in
+                    text.scopes(around: call).contains { scope in
+                        scope.open >= min(sink.end, sink.value)
+                            && text.parameters(ofClosure: scope).contains(text.tokens[call].text)
+                    }
                 })
             else { continue }
             return again
@@ -102,20 +112,43 @@ extension RepeatedCalls {
 
     /// Whether a closure runs once when a time is over, and nothing can stop it.
     private func isTimeout(_ closure: SourceScope) -> Bool {
+        let before = (0..<closure.open).suffix(AuditLimits.headWords)
         switch callee(of: closure) {
-        case "asyncAfter", "dispatch_after": return true
+        case "asyncAfter"?, "dispatch_after"?:
+            let name = before.last {
+                ["asyncAfter", "dispatch_after"].contains(text.tokens[$0].text)
+            }
+            return name.map(startsStatement) == true
         case "scheduledTimer":
-            let before = (0..<closure.open).suffix(AuditLimits.headWords)
             guard
                 let call = before.last(where: {
                     text.sees("Timer", ".", "scheduledTimer", "(", at: $0)
-                }), text.sees("_", "=", at: call - 2) || !text.sees("=", at: call - 1)
+                }), startsStatement(call)
             else { return false }
             return text.content(ofBracket: call + 3).contains {
                 text.sees("repeats", ":", "false", at: $0)
             }
         default: return false
         }
+    }
+
+    /// Whether a call, with the names that it is a member of, is a statement by itself, whose value
+    /// nobody keeps.
+    private func startsStatement(_ name: Int) -> Bool {
+        var start = name
+        while text.sees(".", at: start - 1), start >= 2 {
+            let owner = start - 2
+            // `DispatchQueue.global(qos: .utility).asyncAfter`
+            start =
+                text.partners[owner] >= 0 && text.partners[owner] < owner
+                ? text.partners[owner] - 1 : owner
+        }
+        guard let last = text[start - 1] else { return true }
+        if ["{", "}", ";", "in"].contains(last.text) || text.sees("_", "=", at: start - 2) {
+            return true
+        }
+        return last.position.line < text.tokens[start].position.line
+            && !["=", "(", "[", ",", ":", "return"].contains(last.text)
     }
 
     /// Whether a closure may run when some work ends, by the name of what gets it.

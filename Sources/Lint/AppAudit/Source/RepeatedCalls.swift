@@ -131,7 +131,8 @@ struct RepeatedCalls {
         if inner >= 0, text.scopes[inner].open == open,
             case .closure(let callee?) = text.scopes[inner].kind
         {
-            isCertain = Self.certainCallees.contains(callee)
+            // `guard !finished else { return }` may leave it without the call.
+            isCertain = Self.certainCallees.contains(callee) && !asksForFlag(body)
         }
         let before = endsWithoutCall
         let outcome = walk(body, isCertain && state == .yes ? .yes : .no, depth: depth + 1)
@@ -140,6 +141,13 @@ struct RepeatedCalls {
         // A closure that calls on each path does so once.
         if isCertain, outcome.state == .yes, !outcome.isOver { state = .yes }
         return body.upperBound + 1
+    }
+
+    /// Whether a closure looks at a flag before it goes on.
+    private func asksForFlag(_ body: Range<Int>) -> Bool {
+        text.places(of: "guard", in: body).contains { word in
+            text.firstBrace(word, body).map { text.namesFlag(word..<$0) } == true
+        }
     }
 
     /// A statement with blocks. Returns the index after it; `nil` if no path continues.

@@ -346,7 +346,8 @@ extension SourceObservation.Subject {
         switch self {
         // What nothing calls is the fault.
         case .fault(.strayHandler): false
-        case .fault, .pathWithoutCompletion, .remoteNotificationRegistration, .voipRegistration,
+        case .fault, .pathWithoutCompletion, .remoteNotificationRegistration,
+            .obsoleteRegistration, .voipRegistration,
             .pushRegistry, .registeredTask, .taskHandler, .castTask, .unsubmittedRequest,
             .alwaysNewFetch:
             true

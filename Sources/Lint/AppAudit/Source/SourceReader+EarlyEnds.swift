@@ -69,9 +69,8 @@ extension SourceReader {
         let before = scope.open + 1..<max(scope.open + 1, begin)
         let closures =
             1...4 ~= text.places(of: "endBackgroundTask", in: before).count
-            ? LocalDefinitions(in: text, before) { [text] in
-                text.tokens[$0].isName("endBackgroundTask")
-            } : LocalDefinitions()
+            ? LocalDefinitions(in: text, before, thatHold: endsTimeAtOnce(at:))
+            : LocalDefinitions()
         let ends = (start..<scope.close).filter { word in
             guard isCall(word) else { return false }
             return text.tokens[word].isName("endBackgroundTask")
@@ -89,6 +88,19 @@ extension SourceReader {
                 }
         }
         return areOwn ? earlyEnd(Set(ends), in: scope, expiration, behind: start) : nil
+    }
+
+    /// Whether a token ends time in a closure that a name is set to, and waits for nothing there.
+    private func endsTimeAtOnce(at index: Int) -> Bool {
+        guard text.tokens[index].isName("endBackgroundTask"),
+            let closure = text.scopes(around: index).first(where: { scope in
+                if case .control = scope.kind { false } else { true }
+            })
+        else { return false }
+        var start = closure.open - 1
+        if text.sees(")", at: start), text.partners[start] >= 0 { start = text.partners[start] - 1 }
+        if text.sees("^", at: start) { start -= 1 }
+        return text.sees("=", at: start) && !(closure.open..<index).contains(where: waits)
     }
 
     /// Whether a function ends time in no closure, which may run behind the work.

@@ -44,7 +44,7 @@ extension SourceReader {
         }
         let open = bracket(ofMaking: make)
         guard text.sees("=", at: make - 1), text.sees("(", "identifier", ":", at: open),
-            let next = text[text.partners[open] + 1],
+            text.partners[open] > open, let next = text[text.partners[open] + 1],
             next.position.line > text.tokens[text.partners[open]].position.line,
             !next.isMark(".")
         else { return nil }

@@ -45,8 +45,24 @@ extension SourceReader {
             }
         }
         let active = places(of: "active")
-        return !active.isEmpty && !active.contains { text.sees("!=", at: $0 - 2) }
+        return !active.isEmpty && active.allSatisfy(leavesOthers(at:))
             && places(of: "background").isEmpty && places(of: "inactive").isEmpty
+    }
+
+    /// Whether nothing is done where a scene is not active: `guard phase == .active else { return
+    /// }`, or `if phase == .active {` without `else`.
+    private func leavesOthers(at active: Int) -> Bool {
+        guard text.sees("==", at: active - 2),
+            let keyword = (max(0, active - 16)..<active).last(where: { word in
+                ["if", "guard", "switch", "?"].contains(text.tokens[word].text)
+            }),
+            let block = text.block(after: keyword, keyword..<text.tokens.count),
+            block.open > active
+        else { return false }
+        return text.tokens[keyword].isName("guard")
+            ? block.body.count == 1 && text.sees("return", at: block.body.lowerBound)
+            : text.tokens[keyword].isName("if")
+                && !text.sees("else", at: text.partners[block.open] + 1)
     }
 
     private func isDeclaration(_ index: Int) -> Bool {

@@ -408,10 +408,12 @@ extension SourceReader {
         guard !assigns else { return }
         if calls.isEmpty {
             if !mayIdle { see(.fault(.idleExpiration), at: index) }
-        } else if isAwaited,
+        } else if isAwaited, text.places(of: "expirationHandler", in: body).count < 2,
             calls.allSatisfy({ text.tokens[$0].text.hasPrefix("setTaskCompleted") })
         {
-            see(.fault(.bareExpiration), at: index)
+            // Another function may run its closure at once: `context.performAndWait {`.
+            let isSuspended = body.contains { text.tokens[$0].isName("await") }
+            see(.fault(isSuspended ? .taskLeftRunning : .bareExpiration), at: index)
         }
     }
 

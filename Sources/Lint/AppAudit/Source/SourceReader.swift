@@ -185,6 +185,12 @@ struct SourceReader {
                 .remoteNotificationRegistration(occasion == .afterLaunch ? .launch : occasion),
                 at: index)
             if occasion == .unknown { noteCallers(of: index) }
+        // With the settings of iOS 8 it may be for the badge of earlier systems alone.
+        case "registerForRemoteNotificationTypes"
+        where isCall(index) && text[index - 1]?.isName("self") != true
+            && !text.sees("]", at: index + 1) && !text.sees("(", ")", at: index + 1)
+            && text.places(of: "registerUserNotificationSettings").isEmpty:
+            see(.obsoleteRegistration, at: index)
         case "register", "registerForTaskWithIdentifier", "backgroundTask",
             "BGAppRefreshTaskRequest", "BGProcessingTaskRequest",
             "BGContinuedProcessingTaskRequest", "BGHealthResearchTaskRequest":
@@ -271,7 +277,6 @@ struct SourceReader {
             // AFNetworking and Alamofire 4 wait for the end, and call what these get.
             "setDidFinishEventsForBackgroundURLSessionBlock": .endOfSessionEvents,
             "sessionDidFinishEventsForBackgroundURLSession": .endOfSessionEvents,
-            "registerForRemoteNotificationTypes": .obsoleteRegistration,
         ]
         for name in PluginManifests.pushPlugins { subjects[name] = .pushPlugin }
         for name in PluginManifests.hosts { subjects[name] = .pluginHost }
@@ -283,7 +288,8 @@ struct SourceReader {
 
     /// All words for which a file is parsed. Other files contain nothing for a rule.
     static let words: Set<String> = Set(subjects.keys).union([
-        "registerForRemoteNotifications", "forTaskWithIdentifier",
+        "registerForRemoteNotifications", "registerForRemoteNotificationTypes",
+        "forTaskWithIdentifier",
         "registerForTaskWithIdentifier", "backgroundTask", "BGAppRefreshTaskRequest",
         "BGProcessingTaskRequest", "BGContinuedProcessingTaskRequest",
         "BGHealthResearchTaskRequest", "BGTaskScheduler", "BGTask", "earliestBeginDate",

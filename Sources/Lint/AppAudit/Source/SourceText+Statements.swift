@@ -9,8 +9,8 @@ extension SourceText {
             "expired",
         ]
         return condition.contains { index in
-            let name = tokens[index].text.lowercased()
-            return tokens[index].isName && words.contains { name.contains($0) }
+            guard tokens[index].isName else { return false }
+            return words.contains(where: tokens[index].text.lowercased().hasLetters)
         }
     }
 

@@ -57,7 +57,8 @@ struct PushItem: Sendable {
             return byte != quote || isEscaped
         }
         // An object in quotes is JSON that was encoded twice.
-        return !text.starts(with: #"{\""#.utf8)
+        let inner = text.dropFirst().first { !" nrt\\".utf8.contains($0) }
+        return !(text.first == UInt8(ascii: "{") && inner == quote)
             && Placeholder.isTemplate(String(decoding: text, as: UTF8.self))
     }
 }

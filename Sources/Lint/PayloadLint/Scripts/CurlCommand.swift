@@ -107,7 +107,7 @@ struct CurlCommand {
                 others.append(word)
             }
         }
-        if others.count == (url == nil ? 2 : 1),
+        if isWhole, others.count == (url == nil ? 2 : 1),
             let place = others.firstIndex(where: { Self.methods.contains($0.string) })
         {
             let word = others.remove(at: place)

@@ -64,7 +64,7 @@ extension DocumentReader {
             faults.append(
                 PushDocument.Fault(
                     severity: .warning,
-                    message: "a shell ends the command at this comment: what follows is not sent",
+                    message: "a shell ends the command in this line: what follows is not sent",
                     fix: "Write it above the command: nothing may stand behind a backslash.",
                     place: .offset(remark), pointer: ""))
         }
@@ -72,9 +72,9 @@ extension DocumentReader {
             faults.append(
                 PushDocument.Fault(
                     rule: "H001", severity: .warning,
-                    message: "`\(word.text)` without -X is another address to curl, which has none",
-                    fix: "Remove it, or write -X before it.", place: .offset(word.offset),
-                    pointer: ""))
+                    message: "curl takes `\(word.text)` without -X for a second address",
+                    fix: word.text == "POST" ? "Remove it, or write -X before it." : "Remove it.",
+                    place: .offset(word.offset), pointer: ""))
         }
         if let word = curl.split, let severity = splitting(word) {
             faults.append(

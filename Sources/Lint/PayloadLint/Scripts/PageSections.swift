@@ -174,12 +174,15 @@ struct PageSections {
         guard !namesVisiblePush(in: title.endIndex..<between.endIndex) else { return false }
         let text = String(decoding: title, as: UTF8.self).lowercased()
         let words = text.split { !$0.isLetter }.map(String.init)
-        // The service for all pushes beside others in a list is one kind of them. What a dash sets
-        // off says more of what is before it.
+        // What a dash sets off says more of what is before it.
+        let dash = [" — ", " – "].compactMap { text.firstRange(of: $0)?.lowerBound }.min()
+        let label = text[..<(dash ?? text.endIndex)]
+        let named = label.split { !$0.isLetter }
+        // The service for all pushes beside others in a list is one kind of them.
         let isList =
-            words.contains { ["apns", "apn"].contains($0) }
-            && text.contains { "/,&+|;>".contains($0) || !$0.isASCII && !"—–".contains($0) }
-        return words.contains { ["voip", "pushkit"].contains($0) } && !isList
+            named.contains { ["apns", "apn"].contains($0) }
+            && label.contains { "/,&+|;>".contains($0) || !$0.isASCII }
+        return named.contains { ["voip", "pushkit"].contains($0) } && !isList
             && !words.contains { Self.otherPushes.contains($0) }
     }
 

@@ -11,17 +11,21 @@ extension ShellText {
         return isLineEnd(at: end) || end > behind && bytes[end] == UInt8(ascii: "#")
     }
 
+    /// Whether a line ends at an offset.
     func isLineEnd(at place: Int) -> Bool {
         guard place < bytes.count else { return false }
         return bytes[place] == 0x0a
             || (bytes[place] == 0x0d && place + 1 < bytes.count && bytes[place + 1] == 0x0a)
     }
 
-    /// The offset of a comment behind a backslash, if the next line is not empty.
+    /// The offset of a comment behind a backslash, if the next line goes on with an option, an
+    /// address or a text.
     func remark(at backslash: Int) -> Int? {
         let line = bytes[backslash...].prefix { $0 != 0x0a }
-        let next = bytes[min(line.endIndex + 1, bytes.count)...].first { !" \t".utf8.contains($0) }
-        guard let next, !"\r\n".utf8.contains(next) else { return nil }
+        let next = bytes[min(line.endIndex + 1, bytes.count)...].drop { " \t".utf8.contains($0) }
+        guard let first = next.first,
+            "-'\"$<".utf8.contains(first) || next.starts(with: "http".utf8)
+        else { return nil }
         let place = line.dropFirst().firstIndex { !" \t\\".utf8.contains($0) }
         return place.flatMap { bytes[$0] == UInt8(ascii: "#") ? $0 : nil }
     }

@@ -51,6 +51,7 @@ struct ShellText {
             words.split { ["--next", "-:"].contains($0.string) }.enumerated().map { index, part in
                 var request = self
                 request.words = (index == 0 ? [] : Array(words.prefix(1))) + part
+                if index > 0 { request.remark = nil }
                 return request
             }
         }

@@ -288,7 +288,7 @@ extension WrapperRequest {
 
     /// Reports a push for a Live Activity that Firebase would send to the app's own device token.
     func withoutActivityToken() -> [PushDocument.Fault] {
-        guard let apns = member("apns"), member("token") != nil,
+        guard destination != .other, let apns = member("apns"), member("token") != nil,
             let aps = member("payload", of: apns.value).flatMap({ member("aps", of: $0.value) }),
             member("content-state", of: aps.value) != nil, member("event", of: aps.value) != nil,
             ["live_activity_token", "liveActivityToken"].allSatisfy({
@@ -298,7 +298,7 @@ extension WrapperRequest {
         return [
             PushDocument.Fault(
                 rule: "H007", severity: .warning,
-                message: "`apns` does not name the token of the Live Activity",
+                message: "Firebase gets no token of the Live Activity",
                 fix: "Add `live_activity_token` beside `payload`.",
                 place: .offset(offset(apns.key)), pointer: pointer + "/apns")
         ]

@@ -182,9 +182,11 @@ extension AppFacts.Bundle {
     /// The observations in source text.
     var observations: [SourceObservation] { sources?.observations ?? [] }
 
-    /// Whether the bundle can have background tasks. If the platform is unknown, it is taken for
-    /// iOS.
-    var hasBackgroundTasks: Bool { platform != .macOS && platform != .watchOS && !isAppClip }
+    /// Whether the platform has background tasks. If it is unknown, it is taken for iOS.
+    var hasBackgroundTasks: Bool { platform != .macOS && platform != .watchOS }
+
+    /// Whether the bundle may have background tasks: an App Clip has none.
+    var runsBackgroundTasks: Bool { hasBackgroundTasks && !isAppClip }
 
     /// Whether an observed line of background tasks may be in the app: conditional code is mostly
     /// for iOS.

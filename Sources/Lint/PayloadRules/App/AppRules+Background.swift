@@ -156,14 +156,17 @@ extension AppRules {
         },
         AppRule(
             "CF037", .warning, "the expiration handler of a background task stops nothing",
-            why: "Work that goes on after it is cut off, and iOS terminates the app.",
+            why: """
+                Work that goes on after it is cut off, or ends the task once more; iOS terminates \
+                an app whose task is not ended.
+                """,
             from: [.expirationHandler],
             fix: "Cancel the work in the expiration handler, and end the task."
         ) { facts, findings in
             faults(facts, &findings, .idleExpiration)
-            faults(
-                facts, &findings, .bareExpiration,
-                "the expiration handler ends the task, and leaves its work running")
+            let message = "the expiration handler ends the task, and leaves its work running"
+            faults(facts, &findings, .taskLeftRunning, message)
+            faults(facts, &findings, .bareExpiration, message, severity: .note)
         },
         AppRule(
             "CF038", .note, "the handler of a refresh task asks for no further one",
@@ -187,8 +190,8 @@ extension AppRules {
         AppRule(
             "CF040", .warning, "a background task may begin only in more than a week",
             why: """
-                The system may never launch the app for a date so far ahead, and one in the past \
-                delays nothing.
+                The system may never launch the app for a date so far ahead, one in the past \
+                delays nothing, and what is set behind `submit` has no effect.
                 """,
             from: [.backgroundTasks, .beginDate],
             fix: "Choose an earliestBeginDate within a week, and submit again."

@@ -68,17 +68,12 @@ extension AppRules {
             guard app.lacks(.pushes, \.isRegistration), app.lacks(.pushes, others.contains) else {
                 continue
             }
-            func first(_ subject: SourceObservation.Subject) -> SourceObservation? {
-                app.observations.first {
-                    $0.subject == subject && !$0.isShared && app.builds($0)
-                }
-            }
-            if let old = first(.obsoleteRegistration) {
+            if let old = app.own(.obsoleteRegistration) {
                 findings.suspect(
                     app, at: old.place,
                     "registerForRemoteNotificationTypes does nothing since iOS 8")
             } else if app.mode(.remoteNotification) != nil,
-                let handler = first(.remoteNotificationHandler(inSceneDelegate: false))
+                let handler = app.own(.remoteNotificationHandler(inSceneDelegate: false))
             {
                 findings.suspect(app, at: handler.place)
             }

@@ -49,7 +49,7 @@ extension AppRules {
             "CF052", .warning, "a background task is registered or asked for, and not both",
             why: """
                 The scheduler launches a task only for a request that was submitted, and needs a \
-                handler for it.
+                handler for it, and for each identifier that Info.plist permits.
                 """,
             from: [.refreshTasks, .taskScheduler],
             fix: """
@@ -128,7 +128,7 @@ extension AppRules {
             (.appRefresh, .fetch), (.processing, .processing),
         ]
         for app in facts.apps
-        where app.hasBackgroundTasks && (app.platform == .iOS || app.platform == nil) {
+        where !app.isAppClip && (app.platform == .iOS || app.platform == nil) {
             // What generates the file may add modes.
             guard !app.mayBeIncomplete, let info = app.info else { continue }
             let permitted = Set(app.permittedIdentifiers.map(\.value))

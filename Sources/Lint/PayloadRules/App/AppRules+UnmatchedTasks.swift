@@ -2,6 +2,7 @@
 
 /// Compares the background tasks that an app registers, asks for and permits.
 extension AppRules {
+    /// Reports tasks that are registered, asked for or permitted, and of which one of these lacks.
     static func unmatchedTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
         unrequestedTasks(facts, &findings)
         unregisteredTasks(facts, &findings)
@@ -10,7 +11,7 @@ extension AppRules {
 
     /// Reports requests that are set up, and that nothing submits.
     private static func unsubmittedRequests(_ facts: AppFacts, _ findings: inout AppFindings) {
-        for app in facts.apps where app.hasBackgroundTasks {
+        for app in facts.apps where app.runsBackgroundTasks {
             for seen in app.observations where !seen.isUncalled && app.builds(seen) {
                 guard case .unsubmittedRequest(let name) = seen.subject else { continue }
                 let task = name.map { "`\($0)`" } ?? "a background task"
@@ -25,7 +26,7 @@ extension AppRules {
     /// Reports requests for tasks that no code registers, the first for each.
     private static func unregisteredTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps
-        where app.hasBackgroundTasks && app.sources?.isComplete(of: .tasks) == true {
+        where app.runsBackgroundTasks && app.sources?.isComplete(of: .tasks) == true {
             guard app.sources?.knowsRegistrations == true else { continue }
             var known: Set<String> = []
             var uncalled: Set<String> = []
@@ -56,13 +57,14 @@ extension AppRules {
                         : "`\(name)` is asked for, and nothing registers it",
                     fix: "Register it before the app has finished launching.")
             }
-            if isKnown { unusedPermissions(app, besides: known, &findings) }
+            if isKnown { unusedPermissions(app, known, uncalled, &findings) }
         }
     }
 
     /// Reports permitted tasks that are registered nowhere, if others are.
     private static func unusedPermissions(
-        _ app: AppFacts.Bundle, besides known: Set<String>, _ findings: inout AppFindings
+        _ app: AppFacts.Bundle, _ known: Set<String>, _ uncalled: Set<String>,
+        _ findings: inout AppFindings
     ) {
         guard !known.isEmpty else { return }
         for permitted in app.permittedIdentifiers {
@@ -72,7 +74,10 @@ extension AppRules {
                 !known.contains(where: { $0 == name || covers($0, name) })
             else { continue }
             findings.report(
-                app, at: permitted.place, "`\(name)` is permitted, and nothing registers it",
+                app, at: permitted.place,
+                uncalled.contains(name)
+                    ? "`\(name)` is permitted, and nothing calls what registers it"
+                    : "`\(name)` is permitted, and nothing registers it",
                 fix: "Register it before the app has finished launching, or remove it.",
                 severity: .note)
         }
@@ -82,7 +87,7 @@ extension AppRules {
     /// target leaves open what is asked for.
     private static func unrequestedTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps
-        where app.hasBackgroundTasks && app.sources?.isComplete(of: .tasks) == true {
+        where app.runsBackgroundTasks && app.sources?.isComplete(of: .tasks) == true {
             var message: String?
             var requested: Set<String> = []
             var isTold = false

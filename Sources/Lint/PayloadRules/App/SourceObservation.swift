@@ -259,7 +259,9 @@ public struct SourceObservation: Hashable, Sendable {
         case expirationAfterStart
         /// An expiration handler that stops nothing.
         case idleExpiration
-        /// An expiration handler that ends its task but not the work.
+        /// An expiration handler that ends its task and not the work, which has an `await`.
+        case taskLeftRunning
+        /// One that ends its task, and not what may be work in a closure.
         case bareExpiration
         /// A handler of a refresh task that requests no further one.
         case refreshWithoutNext

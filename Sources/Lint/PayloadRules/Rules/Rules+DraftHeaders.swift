@@ -8,7 +8,10 @@ extension Rules {
     static let draftHeaders: [Rule] = [
         Rule(
             "H001", .error, "the path is not /3/device/ and a device token",
-            why: "APNs answers BadPath, or MissingDeviceToken where the token is missing.",
+            why: """
+                APNs answers BadPath, or MissingDeviceToken where the token is missing. Without -X \
+                curl takes a method for an address.
+                """,
             from: [.responses], fix: "Send to /3/device/ and the token in hexadecimal.", in: .draft,
             check: wrongPath),
         Rule(
@@ -106,7 +109,11 @@ extension Rules {
         },
         Rule(
             "H007", .error, "topic or payload does not fit the push type",
-            why: "APNs refuses a topic that is not the push type's.", from: [.sending],
+            why: """
+                APNs refuses a topic that is not the push type's. Firebase sends to the token of a \
+                Live Activity only if it is given.
+                """,
+            from: [.sending],
             fix: "Use the bundle id with the suffix of the push type, if it has one.",
             for: .every.subtracting([.voip, .unlisted]), in: .draft, check: wrongSuffix),
         Rule(

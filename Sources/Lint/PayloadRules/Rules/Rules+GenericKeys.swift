@@ -134,9 +134,8 @@ extension Rules {
         }
         let platforms: [StaticString] = ["android", "web", "webpush", "ios"]
         let isForSeveral = platforms.contains { push.rootMember($0) != nil }
-        if !isForSeveral,
-            let key = document.members(of: 0).first(where: { isMisspeltAPS($0, document) })?.key
-        {
+        let misspelt = document.members(of: 0).first { isMisspeltAPS($0, document) }
+        if let key = misspelt?.key, !isForSeveral || !document.hasText(key, "app") {
             let name = String(decoding: document.text(key), as: UTF8.self)
             findings.report(
                 .node(key), "`aps` is missing; \(shown(name)) was probably meant for it",

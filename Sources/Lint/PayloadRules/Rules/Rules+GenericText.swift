@@ -8,7 +8,8 @@ extension Rules {
     static let genericText: [Rule] = [
         Rule(
             "G001", .error, "the body is not a JSON object",
-            why: "A payload is one JSON dictionary.", from: [.generating],
+            why: "A payload is one JSON dictionary, and a shell may cut a command short of it.",
+            from: [.generating],
             fix: "Send one JSON object.", check: notAnObject),
         Rule(
             "G002", .error, "the body is empty", why: "APNs answers PayloadEmpty.",

@@ -349,6 +349,7 @@ extension AppCase {
             "CF052", "permitted, and a registration of any name",
             registering(["a.b", nil], info: permitting("a.c")), nil),
         AppCase("CF020", "an App Clip", clip([.requestedTask("a", .appRefresh)]), nil),
+        AppCase("CF049", "an App Clip", clip([.requestedTask("b", .appRefresh)]), nil),
         AppCase("CF052", "registrations elsewhere", registering([], isKnown: false), nil),
         AppCase("CF052", "a request of another name", registering([], isCertain: false), nil),
         AppCase("CF052", "a continued task", registering([], work: .continued), nil),

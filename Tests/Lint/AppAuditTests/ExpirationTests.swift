@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+import Testing
+
+@testable import AppAudit
+
+/// Expiration handlers that end their task and leave its work running.
+@Suite("Expiration handlers")
+struct ExpirationTests: SourceFaultSuite {
+    private static func faults(handler: String, work: String) -> Set<Fault> {
+        faults(
+            "func handle(task: BGProcessingTask) {\n"
+                + "task.expirationHandler = { HANDLER }\nWORK\n}"
+                .replacing("HANDLER", with: handler).replacing("WORK", with: work))
+    }
+
+    private static let end = "task.setTaskCompleted(success: true)"
+
+    @Test("work in a task goes on, and that in another closure may")
+    func leftRunning() {
+        for work in [
+            "Task { await sync()\n\(Self.end) }",
+            "Task {\ndo { try await sync()\n\(Self.end) } catch { \(Self.end) }\n}",
+        ] {
+            #expect(
+                Self.faults(handler: Self.end, work: work).contains(.taskLeftRunning), "\(work)")
+            for handler in ["work.cancel()\n\(Self.end)", "self.isOver = true\n\(Self.end)"] {
+                #expect(Self.faults(handler: handler, work: work) == [], "\(handler)")
+            }
+        }
+        let closure = "context.performAndWait { save()\n\(Self.end) }"
+        #expect(Self.faults(handler: Self.end, work: closure) == [.bareExpiration])
+    }
+
+    @Test("a second handler may cancel it")
+    func replaced() {
+        let work = "let work = Task { await sync()\n\(Self.end) }\n"
+        let second = "task.expirationHandler = { work.cancel()\n\(Self.end) }"
+        #expect(
+            Self.faults(handler: Self.end, work: work + second)
+                .isDisjoint(with: [.taskLeftRunning, .bareExpiration]))
+    }
+}
