@@ -8,16 +8,16 @@ extension [UInt8] {
     /// hundreds of megabytes.
     ///
     /// - Parameters:
-    ///   - part: Text in ASCII.
-    ///   - rare: The offset of the letter in `part`.
+    ///   - part: Text in ASCII, not empty.
+    ///   - rare: The offset of the letter in `part`, less than its length.
     ///   - start: At least 0.
     func offset(of part: StaticString, by rare: Int = 0, from start: Int = 0) -> Int? {
         let length = part.utf8CodeUnitCount
         guard start <= count - length else { return nil }
         return withUnsafeBytes { bytes -> Int? in
             // SAFETY: the array's memory stays in place until this closure returns, no place is
-            // looked at that has less than `length` bytes behind it, and a text of more than one
-            // letter has a pointer, which is never freed.
+            // looked at that has less than `length` bytes behind it, and what is written in quotes
+            // has a pointer, which is never freed.
             guard let first = bytes.baseAddress else { return nil }
             var place = first + start
             let end = first + (bytes.count - length + 1)

@@ -49,7 +49,9 @@ struct JoinedIdentifierTests {
         arguments: [
             ("IDs.prefix + \"b\"", "enum IDs { static var prefix = \"a.\" }"),
             ("IDs.prefix + \"b\"", "enum IDs { static let prefix = make() }"),
-            ("IDs.prefix + name", prefix + "}"), ("IDs.prefix.lowercased() + \"b\"", prefix + "}"),
+            ("Other.IDs.prefix + \"b\"", prefix + "}"),
+            ("#\"a\\#(IDs.prefix)b\"#", prefix + "}"), ("IDs.prefix + name", prefix + "}"),
+            ("IDs.prefix.lowercased() + \"b\"", prefix + "}"),
             ("(IDs.prefix + \"B\").lowercased()", prefix + "}"),
             ("IDs.job", prefix + "static let job = prefix + \"B\"\n.lowercased()\n}"),
             ("IDs.job", prefix + "static let job = isBeta ? \"x\" : prefix + \"b\"\n}"),
@@ -89,6 +91,8 @@ struct JoinedIdentifierTests {
         arguments: [
             "let prefix = make()", "let prefix = \"x.\"", "for prefix in all {",
             "guard let prefix = x else { return }", "run { prefix in",
+            "let (prefix, rest) = split(id)", "if case let .some(prefix) = x {",
+            "if case .some(let prefix) = x {", "run { (prefix: String) -> Void in",
         ])
     func hidden(more: String) throws {
         let constants = "let prefix = \"a.\""

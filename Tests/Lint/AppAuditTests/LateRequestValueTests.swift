@@ -28,6 +28,13 @@ struct LateRequestValueTests: SourceFaultSuite {
         ])
     func late(body: String) { #expect(Self.isLate(body), "\(body)") }
 
+    @Test("a call that is not closed")
+    func unclosed() {
+        let make = "let r = BGProcessingTaskRequest(identifier: \"a\""
+        #expect(!Self.faults(make).contains(.lateRequestValue))
+        #expect(!Self.faults("class A {\nfunc f() {\n\(make)\n}\n}").contains(.lateRequestValue))
+    }
+
     @Test(
         "a value that may be submitted",
         arguments: [

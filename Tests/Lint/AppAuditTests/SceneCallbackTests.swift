@@ -94,10 +94,17 @@ struct SceneCallbackTests {
         for (ask, isTold) in [
             ("guard new == .active else { return }", true), ("if new != .active {", false),
             ("if new == .active { a() }\nif new == .background {", false), ("tell(new)", false),
+            ("guard new == .active else { schedule()\nreturn }", false),
+            ("new == .active ? a() : schedule()", false),
+            ("let isActive = new == .active", false), ("if new == .active { a() }", false),
+            ("if new == .active { a() } else { schedule() }", false),
+            ("switch new {\ncase .active: a()\ndefault: schedule()\n}", false),
         ] {
             let view = view.replacing("ASK", with: ask)
             #expect(try Self.isTold(["A.swift": source, "B.swift": view]) == isTold, "\(ask)")
         }
+        let alone = view.replacing("ASK\nload()", with: "if new == .active { load() }")
+        #expect(try Self.isTold(["A.swift": source, "B.swift": alone]))
         let other = "class Jobs { func applicationDidEnterBackground() { schedule() } }"
         #expect(try !Self.isTold(["A.swift": Self.scenes + other]))
     }

@@ -10,7 +10,8 @@ struct SourceList {
     private(set) var scripts: [String] = []
     /// The inputs of the build that were not read.
     private(set) var unread = UnreadSources()
-    /// The names in the manifests of the packages whose files are among them: their modules.
+    /// The names in the manifests of the packages whose files are among them: their modules, and
+    /// those of packages that they name, which are unread or known otherwise.
     private(set) var packageNames: Set<String> = []
     private var known: Set<String> = []
     /// The target's own files; `nil` if all are.

@@ -35,6 +35,8 @@ final class FunctionNotes {
     var localSessions = 0
     /// The literals that constants of this file stand for, by their names.
     var literalConstants: [String: String?] = [:]
+    /// Whether the file asks of its scene only whether it is active.
+    var asksForActiveAlone: Bool?
     /// The functions that lead to a report in this file, by their braces.
     var reporting: Set<Int>?
     /// Whether a function asks for time in the background, by the first token of its body.

@@ -55,6 +55,10 @@ extension RepeatedCalls {
                     || text.sees("self", ".", at: index - 2) && text.sees("(", at: index + 1)
             }
             guard !calls.isEmpty, !mayCancel,
+                // The parts of conditional compilation are alternatives.
+                !text.directives.contains(where: {
+                    min(sink.end, sink.value)..<max(sink.end, sink.value) ~= $0
+                }),
                 let again = text.content(ofBracket: sink.end).first(where: isCall),
                 let end = text.scopes(around: again).first(where: { $0.open == sink.end }),
                 callsOnEachPath(end),

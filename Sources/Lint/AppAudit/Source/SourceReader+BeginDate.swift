@@ -126,9 +126,18 @@ extension SourceText {
             return parameters.contains { $0.name == name }
                 || (scope.open..<max(index, scope.open)).contains {
                     sees("let", name, at: $0) || sees("var", name, at: $0)
-                        || tokens[$0].isName(name) && isBound($0)
+                        || tokens[$0].isName(name) && (isBound($0) || isInPattern($0))
                 }
         }
+    }
+
+    /// Whether a name is in a pattern that binds it: `let (name, rest) =`, `case .some(let name)`.
+    private func isInPattern(_ index: Int) -> Bool {
+        let line = tokens[index].position.line
+        let before = tokens[..<index].suffix(16).reversed().prefix { token in
+            token.position.line == line && !token.isMark("=") && !token.isMark("{")
+        }
+        return before.contains { token in ["let", "var", "case"].contains(where: token.isName) }
     }
 
     /// Whether a name is bound for a loop or a closure: `for name in`, `{ name, other in`.
@@ -136,7 +145,7 @@ extension SourceText {
         let rest = tokens[index...].dropFirst().prefix(12)
         let end = rest.first { token in
             token.isName("in")
-                || !(token.isName || [",", "_", ":", ")"].contains(where: token.isMark))
+                || !(token.isName || [",", "_", ":", ")", "->"].contains(where: token.isMark))
         }
         return end?.isName("in") == true
     }

@@ -31,12 +31,16 @@ extension SourceReader {
         // `appDelegate.applicationDidEnterBackground(application)`, `life.onLeave =
         // applicationDidEnterBackground`
         if name == "applicationDidEnterBackground", isDeclaration(index) { return }
-        if name == "scenePhase", asksForActiveAlone { return }
+        if name == "scenePhase" {
+            let isPassedOver = notes.asksForActiveAlone ?? asksForActiveAlone()
+            notes.asksForActiveAlone = isPassedOver
+            if isPassedOver { return }
+        }
         see(.sceneCallback, at: index)
     }
 
     /// Whether a file asks of the phase of its scene only whether it is active.
-    private var asksForActiveAlone: Bool {
+    private func asksForActiveAlone() -> Bool {
         func places(of phase: String) -> [Int] {
             text.places(of: phase).filter { place in
                 // `.background(color)` is of a view.
@@ -44,13 +48,13 @@ extension SourceReader {
                     && !text.sees("{", at: place + 1)
             }
         }
-        let active = places(of: "active")
+        let active = text.places(of: "active").filter { text.sees(".", at: $0 - 1) }
         return !active.isEmpty && active.allSatisfy(leavesOthers(at:))
             && places(of: "background").isEmpty && places(of: "inactive").isEmpty
     }
 
     /// Whether nothing is done where a scene is not active: `guard phase == .active else { return
-    /// }`, or `if phase == .active {` without `else`.
+    /// }`, or `if phase == .active {` alone in a closure, without `else`.
     private func leavesOthers(at active: Int) -> Bool {
         guard text.sees("==", at: active - 2),
             let keyword = (max(0, active - 16)..<active).last(where: { word in
@@ -62,7 +66,8 @@ extension SourceReader {
         return text.tokens[keyword].isName("guard")
             ? block.body.count == 1 && text.sees("return", at: block.body.lowerBound)
             : text.tokens[keyword].isName("if")
-                && !text.sees("else", at: text.partners[block.open] + 1)
+                && (text.sees("in", at: keyword - 1) || text.sees("{", at: keyword - 1))
+                && text.sees("}", at: text.partners[block.open] + 1)
     }
 
     private func isDeclaration(_ index: Int) -> Bool {

@@ -58,7 +58,10 @@ extension SourceText {
         }
         if names.count == 1 {
             guard !isLocal(name, at: index) else { return nil }
-        } else if names.count > 2 || !["self", "Self"].contains(names[0]) {
+        } else if names.count > 2 {
+            // Another type may have one of the same name in it.
+            return nil
+        } else if !["self", "Self"].contains(names[0]) {
             return constantText(name, of: names[names.count - 2], depth).map { ($0, false, next) }
         }
         let own = type(around: index)
@@ -76,13 +79,18 @@ extension SourceText {
         guard case .string(isInterpolated: true) = token.kind else {
             return (token.text, index + 1)
         }
-        // What is escaped has another length in the file.
+        // What is escaped, or in a literal of several lines, has another length in the file.
         var rest = Array(token.text.utf8)[...]
-        guard rest.allSatisfy({ $0.isIdentifierByte }) else { return nil }
+        guard rest.allSatisfy({ $0.isIdentifierByte }), sees("\\(", at: index + 1),
+            tokens[index + 1].position.line == token.position.line
+        else { return nil }
         var value = ""
         var next = index + 1
         var end = token.position.offset + 1
+        var parts = 0
         while sees("\\(", at: next) {
+            parts += 1
+            guard parts <= Self.partCount else { return nil }
             let length = tokens[next].position.offset - 1 - end
             guard length >= 0, length <= rest.count,
                 let inner = joinedText(at: next + 1, depth: depth + 1),

@@ -258,7 +258,7 @@ struct SwiftLexer {
                     depth < AuditLimits.sourceDepth
                 {
                     isInterpolated = true
-                    readInterpolation(depth: depth)
+                    readInterpolation(depth: depth, sign: hashes == 0 ? "\\(" : "\\#(")
                 } else {
                     value.append(Self.unescaped(cursor.byte))
                     cursor.advance()
@@ -274,10 +274,10 @@ struct SwiftLexer {
             isConditional: tokens[index].isConditional)
     }
 
-    private mutating func readInterpolation(depth: Int) {
+    private mutating func readInterpolation(depth: Int, sign: String) {
         let start = cursor.position
         cursor.advance()
-        add(.mark, "\\(", start)
+        add(.mark, sign, start)
         run(untilParenthesis: true, depth: depth + 1)
         add(.mark, ")", cursor.position)
         cursor.advance()
