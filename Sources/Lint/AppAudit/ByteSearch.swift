@@ -14,10 +14,10 @@ extension [UInt8] {
     func offset(of part: StaticString, by rare: Int = 0, from start: Int = 0) -> Int? {
         let length = part.utf8CodeUnitCount
         guard start <= count - length else { return nil }
+        // SAFETY: the array's memory stays in place until the closure returns, no place is looked
+        // at that has less than `length` bytes behind it, and what is written in quotes has a
+        // pointer, which is never freed.
         return withUnsafeBytes { bytes -> Int? in
-            // SAFETY: the array's memory stays in place until this closure returns, no place is
-            // looked at that has less than `length` bytes behind it, and what is written in quotes
-            // has a pointer, which is never freed.
             guard let first = bytes.baseAddress else { return nil }
             var place = first + start
             let end = first + (bytes.count - length + 1)

@@ -242,8 +242,8 @@ struct EarlyEndTests: SourceFaultSuite {
                 + "time = UIBackgroundTaskInvalid; };\n"
                 + "time = [app beginBackgroundTaskWithExpirationHandler:^{ finish(); }];\n"
                 + "[[self.session dataTaskWithURL:file completionHandler:"
-                + "^(NSData *d, NSURLResponse *r, NSError *e) { [self keep:d]; \(inside) }] resume];"
-                + "\n\(call)\n}\n@end"
+                + "^(NSData *d, NSURLResponse *r, NSError *e) { [self keep:d]; \(inside) }] "
+                + "resume];\n\(call)\n}\n@end"
             return try TestFolder.messages(of: "CF045", ["Queue.m": source])
                 .contains { $0.contains("is given back while") }
         }

@@ -57,7 +57,8 @@ struct RepeatedCallsTests {
             late, late + "sync { log() }", "let t = " + timer + "sync { t.stop()\ndone(.newData) }",
             "timer = " + timer + "sync { timer.stop()\ndone(.newData) }",
             timer.replacing("false", with: "true") + "sync { done(.newData) }",
-            "queue.asyncAfter(deadline: t) { if !ended { done(.failed) } }\nsync { done(.newData) }",
+            "queue.asyncAfter(deadline: t) { if !ended { done(.failed) } }\n"
+                + "sync { done(.newData) }",
             "queue.asyncAfter(deadline: t) {\nguard !x else { return }\ndone(.failed)\n}\n"
                 + "sync { done(.newData) }",
             "queue.asyncAfter(deadline: t) { x ? () : done(.failed) }\nsync { done(.newData) }",

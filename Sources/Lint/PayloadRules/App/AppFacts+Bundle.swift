@@ -20,8 +20,8 @@ extension AppFacts {
         public var platform: AppPlatform?
         /// The bundle identifier, with build settings resolved.
         public var identifier: Located<String>?
-        /// Whether the app is an App Clip, which does nothing in the background (Apple, Choosing the
-        /// right functionality for your App Clip).
+        /// Whether the app is an App Clip, which does nothing in the background (Apple, "Choosing
+        /// the right functionality for your App Clip").
         public var isAppClip = false
         /// The minimum version of the operating system.
         public var deploymentTarget: Located<SystemVersion>?
