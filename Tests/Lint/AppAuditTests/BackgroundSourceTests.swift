@@ -50,7 +50,7 @@ struct BackgroundSourceTests: SourceFaultSuite {
         ),
         (.idleExpiration, task("task.expirationHandler = { print(1) }\nsync(task)")),
         (.refreshWithoutNext, refresh(good + "sync { task.setTaskCompleted(success: true) }")),
-        (.ignoredSubmitError, "try? BGTaskScheduler.shared.submit(request)"),
+        (.droppedSubmitError, "try? BGTaskScheduler.shared.submit(request)"),
         (
             .distantBeginDate,
             "request.earliestBeginDate = Date(timeIntervalSinceNow: 30 * 24 * 60 * 60)"
@@ -202,7 +202,7 @@ struct BackgroundSourceTests: SourceFaultSuite {
         ),
         (.bareExpiration, task("task.expirationHandler = { \(end) }\nsync { \(end) }")),
         (.ignoredSubmitError, "do { try BGTaskScheduler.shared.submit(r) } catch {}"),
-        (.ignoredSubmitError, "let s = BGTaskScheduler.shared\ntry? s.submit(r)"),
+        (.droppedSubmitError, "let s = BGTaskScheduler.shared\ntry? s.submit(r)"),
         (.distantBeginDate, "r.earliestBeginDate = .now + 30 * 86_400\n"),
         (
             .distantBeginDate,

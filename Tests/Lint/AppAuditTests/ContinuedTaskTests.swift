@@ -60,7 +60,7 @@ struct ContinuedTaskTests: SourceFaultSuite {
     func forcedSubmission() {
         let submit = "BGTaskScheduler.shared.submit(request)"
         #expect(Self.faults("func f() { try! \(submit) }") == [.forcedSubmission])
-        #expect(Self.faults("func f() { try? \(submit) }") == [.ignoredSubmitError])
+        #expect(Self.faults("func f() { try? \(submit) }") == [.droppedSubmitError])
         #expect(Self.faults("func f() throws { try \(submit) }").isEmpty)
     }
 

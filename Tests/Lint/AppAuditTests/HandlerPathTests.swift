@@ -305,16 +305,23 @@ struct HandlerPathTests: SourceFaultSuite {
             #expect(Self.faults(Self.push(body)) == [.answerForNothing], "\(body)")
         }
         for body in [
-            "store(u)\ndone(.newData)", "self.last = u\nprint(u)\ndone(.newData)",
-            "center.post(name: n, object: u)\ndone(.newData)", "u.apply?(1)\ndone(.newData)",
-            "Sync(u)\ndone(.newData)", "catalogue.add(u)\ndone(.newData)",
-            "foodLog.reload()\ndone(.newData)", "log.merge(u)\ndone(.newData)",
-            "logger.info(u)\ndone(.newData)", "count += 1\ndone(.newData)",
+            "center.post(name: n, object: u)\ndone(.newData)", "Sync(u)\ndone(.newData)",
+            "foodLog.reload()\ndone(.newData)", "logger.info(u)\ndone(.newData)",
             "subject <~ u\ndone(.newData)", "(self.onPush)(u)\ndone(.newData)",
-            "handlers[1]?(u)\ndone(.newData)", "if let s = u[1] { state = s }\ndone(.newData)",
-            "Analytics.shared.flush()\ndone(.newData)",
+            "handlers[1]?(u)\ndone(.newData)", "Analytics.shared.flush()\ndone(.newData)",
+            "content.title = u.title\ncenter.show(content)\ndone(.newData)",
         ] {
             #expect(Self.faults(Self.push(body)) == [.alwaysNewData], "\(body)")
+        }
+        // What comes with the push is new each time.
+        for body in [
+            "store(u)\ndone(.newData)", "self.last = u\nprint(u)\ndone(.newData)",
+            "u.apply?(1)\ndone(.newData)", "catalogue.add(u)\ndone(.newData)",
+            "log.merge(u)\ndone(.newData)", "count += 1\ndone(.newData)",
+            "if let s = u[1] { state = s }\ndone(.newData)",
+            "defaults.set(u, forKey: key)\ndone(.newData)",
+        ] {
+            #expect(Self.faults(Self.push(body)) == [.alwaysNewPush], "\(body)")
         }
         #expect(Self.faults(Self.push("print(u)\ndone(.noData)")) == [])
         // Not whatever happened: the other path is without an answer.

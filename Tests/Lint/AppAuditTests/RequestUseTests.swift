@@ -113,10 +113,36 @@ struct RequestUseTests {
                 BackgroundSourceTests.faults(
                     "void f(void) { [\(scheduler) submitTaskRequest:r error:\(error)]; }", "a.m"
                 )
-                .contains(.ignoredSubmitError)
+                .contains(.droppedSubmitError)
             }
             #expect(isIgnored("nil"))
             #expect(!isIgnored("&e"))
+        }
+    }
+
+    @Test(
+        "the error of a submission that is dropped, and one whose result is looked at",
+        arguments: [
+            ("try? S", .droppedSubmitError), ("_ = try? S", .droppedSubmitError),
+            ("queue.async { try? S }", .droppedSubmitError),
+            ("if (try? S) == nil { retry() }", nil), ("let done = try? S\nnote(done)", nil),
+            ("guard (try? S) != nil else { return }", nil),
+            ("do { try S } catch { cancel()\ntry? S }", .ignoredSubmitError),
+            ("do { try S } catch {}", .ignoredSubmitError),
+        ] as [(String, SourceObservation.Fault?)])
+    func droppedErrors(body: String, fault: SourceObservation.Fault?) {
+        let body = body.replacing("S", with: "BGTaskScheduler.shared.submit(r)")
+        let found = BackgroundSourceTests.faults("func f() {\n\(body)\n}")
+            .intersection([.droppedSubmitError, .ignoredSubmitError])
+        #expect(found == Set([fault].compactMap(\.self)))
+    }
+
+    @Test("the result of a submission in Objective-C that is looked at")
+    func objectiveCResults() {
+        let call = "[[BGTaskScheduler sharedScheduler] submitTaskRequest:r error:nil]"
+        for body in ["if (!\(call)) { retry(); }", "BOOL ok = \(call);", "return \(call);"] {
+            let found = BackgroundSourceTests.faults("void f(void) { \(body) }", "a.m")
+            #expect(found.isDisjoint(with: [.droppedSubmitError, .ignoredSubmitError]), "\(body)")
         }
     }
 

@@ -19,8 +19,36 @@ extension SourceReader {
         }
         readAnswers(of: scope, completion, early: .earlyAnswer) { [self] body in
             if onlyLogs(body, completion) { return .fault(.answerForNothing) }
-            return .fault(
-                worksInForegroundOnly(body, completion) ? .answerInForeground : .alwaysNewData)
+            if worksInForegroundOnly(body, completion) { return .fault(.answerInForeground) }
+            return .fault(keepsPush(body) ? .alwaysNewPush : .alwaysNewData)
+        }
+    }
+
+    /// Verbs of functions that keep what a push brings, which is new each time.
+    private static let keepingVerbs: Set = [
+        "add", "append", "apply", "cache", "clear", "delete", "enqueue", "import", "increment",
+        "ingest", "insert", "mark", "merge", "persist", "put", "record", "remove", "replace",
+        "reset", "save", "set", "store", "update", "upsert", "write",
+    ]
+
+    private static let shownObjects: Set = ["alert", "content", "notification", "request"]
+
+    /// Whether a handler may keep the content of a push itself, so that new data is the truth:
+    /// `inbox.insert(userInfo)`.
+    private func keepsPush(_ body: Range<Int>) -> Bool {
+        body.contains { index in
+            guard text.tokens[index].isName else { return false }
+            let name = text.tokens[index].text
+            // A property that is set, and not one of a notification that is shown.
+            let isSet =
+                ["=", "+="].contains { text.sees($0, at: index + 1) }
+                && (text.sees(".", at: index - 1)
+                    ? text[index - 2].map { Self.shownObjects.contains($0.text) } == false
+                    : ["{", "}", ";"].contains { text.sees($0, at: index - 1) }
+                        || (text[index - 1]?.position.line ?? 0) < text.tokens[index].position.line)
+            return isSet
+                || (isCall(index) || text.isObjectiveC)
+                    && Self.nameParts(name).first.map(Self.keepingVerbs.contains) == true
         }
     }
 

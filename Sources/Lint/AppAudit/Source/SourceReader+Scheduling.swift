@@ -238,13 +238,29 @@ extension SourceReader {
         "sceneWillEnterForeground",
     ]
 
+    /// What the expression that begins at `first`, and drops the errors of a submission, makes of
+    /// them; `nil` if something looks at its result: `if (try? scheduler.submit(request)) == nil`.
+    private func dropped(by first: Int, _ index: Int) -> SourceObservation.Fault? {
+        var before = first - 1
+        if text.sees("_", "=", at: before - 1) { before -= 2 }
+        if ["(", "=", "return", "!"].contains(where: { text.sees($0, at: before) }) { return nil }
+        // Behind an error that was looked at, it is another try.
+        let isRetry = text.scopes(around: index).contains { scope in
+            if case .control("catch") = scope.kind { true } else { false }
+        }
+        let isElsewhere = text.tokens[index].isConditional && !text.isBuiltForIOS(index)
+        return isRetry || isElsewhere ? .ignoredSubmitError : .droppedSubmitError
+    }
+
     /// Reads `try? BGTaskScheduler.shared.submit(request)`.
     mutating func readSubmission(_ index: Int) {
         guard let start = schedulerStart(index) else { return }
         if text.sees("try", "!", at: start - 2) {
             guard !text.tokens[index].isConditional || text.isBuiltForIOS(index) else { return }
             see(.fault(.forcedSubmission), at: index)
-        } else if text.sees("try", "?", at: start - 2) || isCaughtByNothing(index) {
+        } else if text.sees("try", "?", at: start - 2) {
+            if let fault = dropped(by: start - 2, index) { see(.fault(fault), at: index) }
+        } else if isCaughtByNothing(index) {
             see(.fault(.ignoredSubmitError), at: index)
         } else if let call = ignoringCall(of: index) {
             see(.fault(.ignoredSubmitError), at: call)
@@ -254,7 +270,7 @@ extension SourceReader {
                 text.partners[$0] > index
             }), text.sees("error", ":", "nil", "]", at: text.partners[open] - 3)
         {
-            see(.fault(.ignoredSubmitError), at: index)
+            if let fault = dropped(by: open, index) { see(.fault(fault), at: index) }
         }
         if isInActivePhase(index) {
             see(.fault(.repeatedSubmission), at: index)

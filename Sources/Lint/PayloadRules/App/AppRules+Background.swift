@@ -73,6 +73,7 @@ extension AppRules {
                     message =
                         "the handler of silent pushes does nothing with them in the background, "
                         + "and answers `newData`"
+                case .fault(.alwaysNewData): message = newDataAlways
                 default: return
                 }
                 // Without silent pushes iOS asks for no data.
@@ -80,13 +81,13 @@ extension AppRules {
                     bundle, at: seen.place, message,
                     severity: facts.wantsSilentPushes(bundle) ? .warning : .note)
             }
-            faults(
-                facts, &findings, .alwaysNewData,
-                "the handler of silent pushes answers `newData` whatever happened",
-                severity: .note)
+            faults(facts, &findings, .alwaysNewPush, newDataAlways, severity: .note)
             fetchAnswers(facts, &findings)
         },
     ]
+
+    private static let newDataAlways =
+        "the handler of silent pushes answers `newData` whatever happened"
 
     /// Reports what handlers of background fetch answer, if iOS calls them.
     private static func fetchAnswers(_ facts: AppFacts, _ findings: inout AppFindings) {
@@ -101,8 +102,7 @@ extension AppRules {
             case .alwaysNewFetch where !seen.isUncalled:
                 findings.report(
                     bundle, at: seen.place,
-                    "the handler of background fetch answers `newData` whatever happened",
-                    severity: .note)
+                    "the handler of background fetch answers `newData` whatever happened")
             default: return
             }
         }
@@ -174,7 +174,7 @@ extension AppRules {
             from: [.refreshTasks], fix: "Submit the next request at the beginning of the handler."
         ) { faults($0, &$1, .refreshWithoutNext) },
         AppRule(
-            "CF039", .note, "the errors of submitting a background task are thrown away",
+            "CF039", .warning, "the errors of submitting a background task are thrown away",
             why: """
                 submit fails with notPermitted, tooManyPendingTaskRequests or unavailable: the \
                 task never runs, and `try!` ends the app.
@@ -183,9 +183,9 @@ extension AppRules {
         ) { facts, findings in
             faults(
                 facts, &findings, .forcedSubmission,
-                "`try!` ends the app where the request is refused: without Background App Refresh",
-                severity: .warning)
-            faults(facts, &findings, .ignoredSubmitError)
+                "`try!` ends the app where the request is refused: without Background App Refresh")
+            faults(facts, &findings, .droppedSubmitError)
+            faults(facts, &findings, .ignoredSubmitError, severity: .note)
         },
         AppRule(
             "CF040", .warning, "a background task may begin only in more than a week",

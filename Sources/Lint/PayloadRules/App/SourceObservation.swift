@@ -267,6 +267,9 @@ public struct SourceObservation: Hashable, Sendable {
         case refreshWithoutNext
         /// The errors of `submit` are ignored.
         case ignoredSubmitError
+        /// The errors of `submit` are dropped by `try?`, or as `error:nil`, and nothing looks at
+        /// the result.
+        case droppedSubmitError
         /// `try!` before a submission, which ends the app where it is refused.
         case forcedSubmission
         /// An earliest begin date that is counted from a day long ago.
@@ -333,6 +336,8 @@ public struct SourceObservation: Hashable, Sendable {
         case longHandler
         /// A handler of silent pushes that always reports new data.
         case alwaysNewData
+        /// One that may keep what the push brings, and always reports new data.
+        case alwaysNewPush
         /// A handler of silent pushes that only logs them and reports new data.
         case answerForNothing
         /// A handler of silent pushes that works only in the foreground and reports new data.

@@ -41,6 +41,7 @@ extension AppCase {
         + fault("CF037", .idleExpiration, .warning)
         + fault("CF038", .refreshWithoutNext, .note)
         + fault("CF039", .ignoredSubmitError, .note)
+        + fault("CF039", .droppedSubmitError, .warning)
         + fault("CF021", .registeredAgain, .warning)
         + fault("CF040", .distantBeginDate, .warning)
         + fault("CF040", .lateRequestValue, .warning)
@@ -140,6 +141,12 @@ extension AppCase {
             source(
                 "CF048", "an app that is woken for the background",
                 [.fault(.answerInForeground)], info: Plist.modes("remote-notification"), .warning),
+            source(
+                "CF048", "an app that is woken and always has new data", [.fault(.alwaysNewData)],
+                info: Plist.modes("remote-notification"), .warning),
+            source(
+                "CF048", "an app that keeps what it is woken with", [.fault(.alwaysNewPush)],
+                info: Plist.modes("remote-notification"), .note),
         ]
         + fault("CF048", .answerInForeground, .note)
         + fault("CF048", .alwaysNewData, .note) + fault("CF048", .earlyAnswer, .warning)
