@@ -310,6 +310,7 @@ struct HandlerPathTests: SourceFaultSuite {
             "subject <~ u\ndone(.newData)", "(self.onPush)(u)\ndone(.newData)",
             "handlers[1]?(u)\ndone(.newData)", "Analytics.shared.flush()\ndone(.newData)",
             "content.title = u.title\ncenter.show(content)\ndone(.newData)",
+            "load().sink { _ in done(.newData) }.store(in: &bag)",
         ] {
             #expect(Self.faults(Self.push(body)) == [.alwaysNewData], "\(body)")
         }

@@ -49,6 +49,8 @@ extension SourceReader {
             return isSet
                 || (isCall(index) || text.isObjectiveC)
                     && Self.nameParts(name).first.map(Self.keepingVerbs.contains) == true
+                    // Combine's keeps the pipeline.
+                    && !text.sees("store", "(", "in", ":", at: index)
         }
     }
 
