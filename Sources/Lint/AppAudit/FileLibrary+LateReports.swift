@@ -16,12 +16,14 @@ extension FileLibrary {
     /// A function is known by its name alone: with others of that name all their mentions have to
     /// stand behind a pause.
     func delayedReports(among digests: [SourceDigest], in files: [String]) -> [SourceDigest] {
-        let seen = digests.flatMap { $0.entries.map(\.observation) }
-        let handlers = seen.filter { seen in
-            if case .voipHandler = seen.subject { !seen.isUncalled } else { false }
-        }
-        let isTold = seen.contains {
-            [.lateReport, .voipHandlerWithoutReport, .emptyVoIPHandler].contains($0.subject)
+        var handlers: Set<String> = []
+        var isTold = false
+        for seen in digests.lazy.flatMap({ $0.entries.lazy.map(\.observation) }) {
+            switch seen.subject {
+            case .voipHandler where !seen.isUncalled: handlers.insert(seen.place.file)
+            case .lateReport, .voipHandlerWithoutReport, .emptyVoIPHandler: isTold = true
+            default: continue
+            }
         }
         // A function of one language has other names in the other one.
         let swift = files.count { $0.hasSuffix(".swift") }
@@ -29,7 +31,7 @@ extension FileLibrary {
             let pauses = pauses(in: files), !pauses.isEmpty
         else { return [] }
         var leads = SourceReader.PushLeads()
-        for path in Set(handlers.map(\.place.file)) {
+        for path in handlers {
             if let text = text(path) { leads.formUnion(SourceReader(text).leadsOfVoIPHandlers()) }
         }
         let entries = pauses.filter { pause in

@@ -7,7 +7,7 @@ extension FileLibrary {
 
     /// Whether one of some files may give an object of this name what it lacks.
     func mayComplete(
-        _ made: SourceReader.MadeObject, named name: String, in files: Set<String>
+        _ made: SourceReader.MadeObject, named name: String, in files: SourceDigest.Others
     ) -> Bool {
         guard files.count <= Self.filesOfOne else { return true }
         return files.contains { path in

@@ -22,23 +22,28 @@ extension FileLibrary {
         var known: Set<Handover> = []
         var pending = handovers.filter { known.insert($0).inserted }
         for _ in 0..<SourceReader.handovers where !pending.isEmpty {
-            let names = tree.index.words(Set(pending.map(\.function)))
+            var open = Dictionary(grouping: pending.indices) { pending[$0].function }
+            var names = tree.index.words(Set(open.keys))
             var results = pending.map { _ in SourceReader.Following() }
-            for (number, path) in list.files.enumerated() {
-                tree.index.lookAhead(names, .function, in: list.files, from: number)
-                guard let here = tree.index.words(names, .function, in: path), !here.isEmpty else {
-                    continue
+            for start in stride(from: 0, to: list.files.count, by: AuditLimits.filesAtOnce)
+            where !names.isEmpty {
+                let next = tree.index.next(names, .function, in: list.files, from: start)
+                followAhead(next) { (open[$0] ?? []).map { pending[$0] } }
+                for (path, here) in next {
+                    let wanted = here.flatMap { open[$0] ?? [] }
+                    let followed = following(wanted.map { pending[$0] }, in: path)
+                    for (index, result) in zip(wanted, followed) {
+                        results[index].count += result.count
+                        guard result.count == 1 else { continue }
+                        results[index].digest = result.digest
+                        results[index].isOpen = result.isOpen
+                        if list.isShared(path) { results[index].digest.markShared() }
+                        if pending[index].isQuiet { results[index].digest.makeQuiet() }
+                    }
+                    // Which of two is called is not known, and a third does not matter.
+                    for word in here { open[word]?.removeAll { results[$0].count > 1 } }
                 }
-                let wanted = pending.indices.filter { here.contains(pending[$0].function) }
-                let followed = following(wanted.map { pending[$0] }, in: path)
-                for (index, result) in zip(wanted, followed) {
-                    results[index].count += result.count
-                    guard result.count == 1 else { continue }
-                    results[index].digest = result.digest
-                    results[index].isOpen = result.isOpen
-                    if list.isShared(path) { results[index].digest.markShared() }
-                    if pending[index].isQuiet { results[index].digest.makeQuiet() }
-                }
+                names.removeAll { open[$0.text]?.isEmpty == true }
             }
             // Which of several functions is called is not known.
             for (handover, result) in zip(pending, results) {
@@ -60,6 +65,25 @@ extension FileLibrary {
             last += (givers[next] ?? []).filter { unfollowed.insert($0).inserted }
         }
         return (found, unfollowed)
+    }
+
+    /// Follows on all processors the calls of functions by their names into the next files.
+    private func followAhead(
+        _ files: [(path: String, words: Set<String>)], _ handovers: (String) -> [Handover]
+    ) {
+        let jobs = files.compactMap { path, here -> (path: String, question: [Handover])? in
+            let new = here.flatMap(handovers).filter { followed[path]?[$0] == nil }
+            return new.isEmpty ? nil : (path, new)
+        }
+        let found = tree.index.answers(to: jobs) { text, handovers in
+            let reader = SourceReader(text)
+            return handovers.map { reader.following($0) }
+        }
+        for (job, results) in zip(jobs, found) {
+            for (handover, result) in zip(job.question, results ?? []) {
+                followed[job.path, default: [:]][handover] = result
+            }
+        }
     }
 
     /// What a file has for calls of other files, each of which is followed into it once for all

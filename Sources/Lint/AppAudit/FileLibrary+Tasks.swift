@@ -13,11 +13,11 @@ extension FileLibrary {
         let handlesTasks = digests.contains(where: \.handlesTasks)
         let asksForTasks = sources.observations.contains(where: \.isCertainRequest)
         guard handlesTasks || asksForTasks else { return }
-        var search = requestSearch ?? TaskRequestSearch(below: folders, tree)
-        defer { requestSearch = search }
+        let search = requestSearch ?? TaskRequestSearch(below: folders, tree)
+        requestSearch = search
         if handlesTasks {
             sources.backgroundRequests = search.requests(
-                in: files.map { ($0, self.digests[$0]??.taskRequests ?? []) }, modules)
+                in: files.map { ($0, digest(of: $0)?.taskRequests ?? []) }, modules)
             if sources.backgroundRequests == .unknown, search.areOnly(in: files, modules),
                 !digests.contains(where: { $0.mayHideRequests || $0.namesRequestsElsewhere })
             {

@@ -28,9 +28,7 @@ extension FileLibrary {
             return
         }
         for index in digests.indices {
-            digests[index].entries.removeAll {
-                $0.observation.subject == .fault(.timerInBackground)
-            }
+            digests[index].drop { $0.observation.subject == .fault(.timerInBackground) }
         }
     }
 
@@ -69,8 +67,8 @@ extension FileLibrary {
     /// Whether a file of Objective-C or its header has macros other than a number or a literal,
     /// which may end time in the background.
     func mayHideEnd(in path: String) -> Bool {
-        let header = Paths.join(Paths.folder(of: path), Paths.stem(of: path) + ".h")
-        return [path, header].contains { file in
+        let header = header(named: Paths.stem(of: path) + ".h", besides: path)
+        return ([path] + (header.map { [$0] } ?? [])).contains { file in
             guard let bytes = try? tree.index.text(of: file),
                 WordFilter(["define"]).finds(in: bytes)
             else { return false }

@@ -24,7 +24,11 @@ final class FileLibrary {
     private let isChosen: Bool
     private var kinds: [String: AuditReport.FileKind] = [:]
     private var properties: [String: AppProperties?] = [:]
-    private(set) var digests: [String: SourceDigest?] = [:]
+    /// The examined source files, each with the index of what it has: a table of that itself would
+    /// have as much room for what is not there.
+    private var examined: [String: Int] = [:]
+    /// What they have; `nil` for those that cannot be read or are too large.
+    private var digests: [SourceDigest?] = []
     /// The constants of files, as far as they were asked for by name.
     private var constants: [String: (names: Set<String>, values: SourceConstants)] = [:]
     /// What files have for calls of other files.
@@ -255,15 +259,16 @@ extension FileLibrary {
         var digests: [SourceDigest] = []
         examine(list.files)
         for path in list.files {
-            guard var digest = self.digests[path].flatMap({ $0 }) else { continue }
+            guard var digest = self.digest(of: path) else { continue }
             if list.isShared(path) { digest.markShared() }
             digests.append(digest)
         }
-        let absent = list.files.filter { path in self.digests[path].flatMap { $0 } == nil }
+        let absent = list.files.filter { digest(of: $0) == nil }
         let isRead = absent.allSatisfy(Self.isRegistrant)
         // What a generator writes calls no function of the app.
         let isKnown = absent.allSatisfy(Self.isGenerated) && list.unread.strays == 0
-        let present = list.files.filter { !absent.contains($0) }
+        let present =
+            absent.isEmpty ? list.files : list.files.filter { digest(of: $0) != nil }
         if isWhole { Self.noteRepeatedRegistrations(in: &digests) }
         if isRead { markUnusedDelegates(of: list, in: &digests) }
         checkProperties(in: &digests, present, areAll: isKnown && isWhole)
@@ -301,14 +306,16 @@ extension FileLibrary {
         if isKnown, isWhole { digests += delayedReports(among: digests, in: present) }
         let callers = digests.reduce(into: Set<String>()) { $0.formUnion($1.callers) }
         let mentions = isKnown ? mentions(of: callers, in: present) : [:]
+        var observations: [SourceObservation] = []
+        for digest in digests {
+            observations += digest.observations(
+                constants, guarded: guarded, scheduled: scheduled, schedulers: schedulers,
+                mentions: mentions
+            )
+            .lazy.filter { !$0.isUncalled || $0.isToldUncalled }
+        }
         var sources = AppFacts.Sources(
-            digests.flatMap {
-                $0.observations(
-                    constants, guarded: guarded, scheduled: scheduled, schedulers: schedulers,
-                    mentions: mentions)
-            }
-            .filter { !$0.isUncalled || $0.isToldUncalled },
-            isOwnComplete: isOwnComplete, unread: list.unread.uses)
+            observations, isOwnComplete: isOwnComplete, unread: list.unread.uses)
         sources.openHandlers = digests.flatMap(\.openHandlers).compactMap { $0.open(unfollowed) }
         if sources.isComplete(of: .tasks) {
             noteTasks(of: present, digests, modules.union(list.packageNames), in: &sources)
@@ -373,7 +380,8 @@ extension FileLibrary {
         let copied = digests.reduce(into: Set<String>()) { $0.formUnion($1.copiedNames) }
         let words = tree.index.words(names)
         var naming: [String: Set<String>] = [:]
-        for path in files {
+        for (number, path) in files.enumerated() {
+            tree.index.lookAhead(words, .named, in: files, from: number)
             for name in tree.index.words(words, .named, in: path) ?? names
             where !(copied.contains(name) && hasOnlyOwnProperty(name, in: path)) {
                 naming[name, default: []].insert(path)
@@ -407,13 +415,16 @@ extension FileLibrary {
     }
 
     /// The folders of the source files that were examined.
-    var examinedFolders: Set<String> { Set(digests.keys.map(Paths.folder)) }
+    var examinedFolders: Set<String> { Set(examined.keys.lazy.map(Paths.folder)) }
 
     /// The source files that were examined, in order.
-    var examinedFiles: [String] { digests.keys.sorted() }
+    private var examinedFiles: [String] { examined.keys.sorted() }
 
     /// Whether a source file was examined for a target.
-    func wasExamined(_ path: String) -> Bool { digests[path] != nil }
+    func wasExamined(_ path: String) -> Bool { examined[path] != nil }
+
+    /// What an examined source file has.
+    func digest(of path: String) -> SourceDigest? { examined[path].flatMap { digests[$0] } }
 
     /// The findings that single files prove, as a bundle, for files that belong to no known target;
     /// `nil` if there are none.
@@ -430,7 +441,7 @@ extension FileLibrary {
     /// Examines the files that were not examined, each once, regardless of the number of its
     /// targets.
     private func examine(_ files: [String]) {
-        let new = files.filter { digests[$0] == nil }
+        let new = files.filter { examined[$0] == nil }
         if progress != nil { expectedCount = max(expectedCount, digests.count + new.count) }
         for start in stride(from: 0, to: new.count, by: AuditLimits.filesAtOnce) {
             let paths = Array(new[start..<min(new.count, start + AuditLimits.filesAtOnce)])
@@ -453,7 +464,9 @@ extension FileLibrary {
             if digest == nil { oversized.insert(path) }
         case .failure(let failure): note(failure, .swift)
         }
-        if let delegate = digest?.delegateClass, isPlain(delegate.name, in: path) {
+        if let delegate = digest?.delegateClass,
+            delegate.isPlain || isPlain(delegate.name, besides: path)
+        {
             var entry = SourceDigest.Entry(observation: delegate.observation)
             entry.delegate = delegate.name
             digest?.entries.append(entry)
@@ -461,16 +474,22 @@ extension FileLibrary {
         if digest?.hasLastingTime == true, SourceText.isObjectiveC(path), mayHideEnd(in: path) {
             digest?.dropLastingTime()
         }
-        digests[path] = .some(digest)
+        examined[path] = digests.count
+        digests.append(digest)
     }
 
-    /// Whether the base class of an app delegate in Objective-C is the system's, as the file or the
-    /// header beside it says.
-    private func isPlain(_ delegate: String, in path: String) -> Bool {
-        let header = Paths.join(Paths.folder(of: path), delegate + ".h")
-        return [path, header].contains { file in
-            text(file).map { SourceReader.declaresPlainDelegate(delegate, in: $0) } ?? false
-        }
+    /// Whether the base class of an app delegate in Objective-C is the system's, as the header
+    /// beside its file says.
+    private func isPlain(_ delegate: String, besides path: String) -> Bool {
+        header(named: delegate + ".h", besides: path).flatMap(text).map {
+            SourceReader.declaresPlainDelegate(delegate, in: $0)
+        } ?? false
+    }
+
+    /// The header with a name in the folder of a file; `nil` if there is none.
+    func header(named name: String, besides path: String) -> String? {
+        let folder = Paths.folder(of: path)
+        return tree.mayHold(name, in: folder) ? Paths.join(folder, name) : nil
     }
 
     /// The constants with these names in some files.
@@ -478,20 +497,33 @@ extension FileLibrary {
         var all = SourceConstants()
         guard !names.isEmpty else { return all }
         let wanted = tree.index.words(names)
-        for (number, path) in files.enumerated() {
-            tree.index.lookAhead(wanted, .constant, in: files, from: number)
-            guard let here = tree.index.words(wanted, .constant, in: path), !here.isEmpty else {
-                continue
+        for start in stride(from: 0, to: files.count, by: AuditLimits.filesAtOnce) {
+            let next = tree.index.next(wanted, .constant, in: files, from: start)
+            readConstants(in: next)
+            for (path, _) in next {
+                if let known = constants[path] { all.add(known.values) }
             }
-            var known = constants[path] ?? ([], SourceConstants())
-            let new = here.subtracting(known.names)
-            if !new.isEmpty, let text = text(path) {
-                known.values.add(text, wanted: new)
-                known.names.formUnion(new)
-                constants[path] = known
-            }
-            all.add(known.values)
         }
         return all
+    }
+
+    /// Reads on all processors the constants of some files that were not read.
+    private func readConstants(in files: [(path: String, words: Set<String>)]) {
+        let jobs = files.compactMap { path, here -> (path: String, question: Set<String>)? in
+            let new = here.subtracting(constants[path]?.names ?? [])
+            return new.isEmpty ? nil : (path, new)
+        }
+        let found = tree.index.answers(to: jobs) { text, names in
+            var values = SourceConstants()
+            values.add(text, wanted: names)
+            return values
+        }
+        for (job, values) in zip(jobs, found) {
+            guard let values else { continue }
+            var known = constants[job.path] ?? ([], SourceConstants())
+            known.names.formUnion(job.question)
+            known.values.add(values)
+            constants[job.path] = known
+        }
     }
 }

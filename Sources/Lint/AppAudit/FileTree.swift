@@ -62,6 +62,20 @@ final class FileTree {
         return files
     }
 
+    /// The folder whose names were looked at last, and these in lowercase; `nil` if it cannot be
+    /// listed.
+    private var looked: (folder: String, names: Set<String>?)?
+
+    /// Whether a folder may have a file with a name, in any case: most sources have no header
+    /// beside them, and to look for one by its path lists the folder for each.
+    func mayHold(_ name: String, in folder: String) -> Bool {
+        if looked?.folder != folder {
+            let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
+            looked = (folder, names.map { Set($0.map { $0.lowercased() }) })
+        }
+        return looked?.names?.contains(name.lowercased()) ?? true
+    }
+
     /// Whether the settings exclude a file, which a project can name too.
     func excludes(_ path: String) -> Bool {
         guard !settings.configuration.excluded.isEmpty, let place = realPath(path) else {

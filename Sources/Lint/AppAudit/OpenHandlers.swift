@@ -12,6 +12,8 @@ struct OpenHandlers {
 
     private var owners: [Owner] = []
     private var handlers: [Owner: [AppFacts.OpenHandler]] = [:]
+    /// Their places: each is told once, and several build configurations have it.
+    private var places: [Owner: Set<AppPlace>] = [:]
 
     /// Adds those in the facts of one build configuration.
     mutating func add(_ facts: AppFacts, besides found: [AppFinding]) {
@@ -25,8 +27,9 @@ struct OpenHandlers {
                 guard !open.rules.isEmpty else { continue }
                 let owner = Owner(target: bundle.name, push: handler.push)
                 if handlers[owner] == nil { owners.append(owner) }
-                let isKnown = handlers[owner]?.contains { $0.place == open.place } == true
-                if !isKnown { handlers[owner, default: []].append(open) }
+                if places[owner, default: []].insert(open.place).inserted {
+                    handlers[owner, default: []].append(open)
+                }
             }
         }
     }

@@ -9,19 +9,24 @@ enum Paths {
 
     /// The folder of a file; `.` for a name without a folder.
     static func folder(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     /// The last component of a path.
     static func name(of path: String) -> String {
-        String(path.split(separator: "/").last ?? "")
+        var rest = path.utf8[...]
+        while rest.last == UInt8(ascii: "/") { rest.removeLast() }
+        let slash = rest.lastIndex(of: UInt8(ascii: "/"))
+        return String(Substring(rest[(slash.map(rest.index(after:)) ?? rest.startIndex)...]))
     }
 
     /// The last component of a path without its extension.
     static func stem(of path: String) -> String {
         let name = name(of: path)
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
+        guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else {
+            return name
+        }
         return String(name[..<dot])
     }
 

@@ -10,27 +10,36 @@ extension TaskRequestSearch {
         /// The files of Objective-C with macros of their own.
         private(set) var withMacros: Set<String> = []
 
-        /// Reads the sources among some files.
-        init(of sources: [String], in files: Set<String>) {
-            for lines in sources.mapInParallel(Self.init(of:)) {
-                imports.formUnion(lines.imports)
-                headers.formUnion(lines.headers)
-                withMacros.formUnion(lines.withMacros)
-            }
-            headers.subtract(files.map(Paths.name))
-        }
+        /// The lines that were read: most files import what others do.
+        private var known: Set<String> = []
 
-        private init(of file: String) {
+        /// No lines.
+        init() {}
+
+        /// Reads a source file.
+        init(of file: String) {
             guard let bytes = try? FileTree.read(file, limit: AuditLimits.filteredBytes) else {
                 imports = ["#"]
                 return
             }
-            readLines(bytes, file)
+            read(bytes, file)
+        }
+
+        /// Adds the lines of other files.
+        mutating func add(_ other: Lines) {
+            imports.formUnion(other.imports)
+            headers.formUnion(other.headers)
+            withMacros.formUnion(other.withMacros)
+        }
+
+        /// Leaves out the headers that are there.
+        mutating func leaveOutHeaders(of files: [String]) {
+            if !headers.isEmpty { headers.subtract(files.map(Paths.name)) }
         }
 
         /// Reads the lines that import modules, include headers or may use macros. Few lines do, so
         /// that the others are not looked at.
-        private mutating func readLines(_ bytes: [UInt8], _ path: String) {
+        mutating func read(_ bytes: [UInt8], _ path: String) {
             let isSwift = path.hasSuffix(".swift")
             let marks: [(text: StaticString, rare: Int)] = [
                 ("#", 0), ("import", 2), ("include", 4),
@@ -47,7 +56,9 @@ extension TaskRequestSearch {
                 }
                 guard hasHash || end - start < Self.lineLimit else { continue }
                 let text = String(decoding: bytes[start..<end], as: UTF8.self)
-                if mayImport { readImport(text) }
+                if mayImport, Self.mayStartImport(bytes[start..<end]), isNew(text) {
+                    readImport(text)
+                }
                 guard hasHash else { continue }
                 if isSwift {
                     if Self.usesMacro(text) { imports.insert("#") }
@@ -56,6 +67,21 @@ extension TaskRequestSearch {
                 }
             }
         }
+
+        /// Whether a line starts as one of `import`, `@testable import`, `public import`, or
+        /// `#import`: most that have the word are comments.
+        private static func mayStartImport(_ line: ArraySlice<UInt8>) -> Bool {
+            line.first { !" \t;".utf8.contains($0) }.map("ip@#".utf8.contains) == true
+        }
+
+        /// Whether a line was not read before, as far as is known.
+        private mutating func isNew(_ line: String) -> Bool {
+            if known.count >= Self.knownLines { known = [] }
+            return known.insert(line).inserted
+        }
+
+        /// The number of lines that are known.
+        private static let knownLines = 256
 
         /// The length from which on lines without `#` import nothing, in bytes.
         private static let lineLimit = 200

@@ -8,57 +8,84 @@ import PayloadRules
 struct TaskRequestSearch {
     /// The files that were searched; `nil` if there are others.
     private var files: Set<String>?
-    /// The files that mention requests, their submission or their cancelling.
-    private var mentions: Set<String> = []
-    /// The files that may register a task.
-    private var registrars: Set<String> = []
-    /// What they import and include; `nil` until it is asked for.
-    private var lines: Lines?
+    /// What was found in them.
+    private var found = Found()
+    /// Those of them that may be compiled.
+    private var sourceFiles: [String] = []
     private let index: SourceIndex
 
+    /// The number of files that are searched at once, so that each thread keeps little.
+    private static let filesAtOnce = 256
+
     /// Files that hold no text.
-    private static let media = [
-        ".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".heic", ".icns", ".mp3", ".mp4", ".m4a",
-        ".mov", ".wav", ".caf", ".aif", ".aiff", ".ttf", ".otf", ".zip", ".md",
+    private static let media: Set = [
+        "png", "jpg", "jpeg", "gif", "webp", "pdf", "heic", "icns", "mp3", "mp4", "m4a",
+        "mov", "wav", "caf", "aif", "aiff", "ttf", "otf", "zip", "md",
     ]
-    private static let sources = [
-        ".swift", ".m", ".mm", ".h", ".hpp", ".pch", ".inc", ".c", ".cpp",
-    ]
+    private static let sources: Set = ["swift", "m", "mm", "h", "hpp", "pch", "inc", "c", "cpp"]
 
     /// Searches the files below some folders.
     init(below folders: [String], _ tree: FileTree) {
         index = tree.index
-        let paths = Set(folders.flatMap { tree.files(below: $0) })
+        let paths = Self.files(below: folders, tree)
         // What the settings exclude may be built all the same.
         guard !tree.isExhausted, tree.settings.configuration.excluded.isEmpty else { return }
-        let texts = paths.filter { path in
-            let name = path.lowercased()
-            return !Self.media.contains(where: name.hasSuffix)
+        let texts = paths.filter { !Self.media.contains(Self.ending(of: $0)) }
+        let parts = stride(from: 0, to: texts.count, by: Self.filesAtOnce).map { start in
+            Array(texts[start..<min(texts.count, start + Self.filesAtOnce)])
         }
-        let found = Array(texts).mapInParallel { path -> (path: String, finds: [Bool]?) in
-            let bytes = try? FileTree.read(path, limit: AuditLimits.filteredBytes)
-            return (
-                path,
-                bytes.map { bytes in
-                    // `BGAppRefreshTaskRequest`, `submitTaskRequest`,
-                    // `cancel(taskRequestWithIdentifier:)`
-                    [bytes.offset(of: "askRequest", by: 5) != nil, Self.registers(bytes, path)]
+        for part in parts.mapInParallel(Found.init) { found.add(part) }
+        guard found.isWhole else { return }
+        found.lines.leaveOutHeaders(of: paths)
+        sourceFiles = paths.filter(Self.isSource)
+        files = Set(paths)
+    }
+
+    /// What some files have.
+    private struct Found: Sendable {
+        /// The files that mention requests, their submission or their cancelling.
+        private(set) var mentions: Set<String> = []
+        /// The files that may register a task.
+        private(set) var registrars: Set<String> = []
+        /// What they import and include.
+        var lines = Lines()
+        /// Whether each could be read.
+        private(set) var isWhole = true
+
+        init() {}
+
+        /// Reads each file once.
+        init(_ paths: [String]) {
+            for path in paths {
+                guard let bytes = try? FileTree.read(path, limit: AuditLimits.filteredBytes) else {
+                    isWhole = false
+                    return
                 }
-            )
+                // `BGAppRefreshTaskRequest`, `submitTaskRequest`,
+                // `cancel(taskRequestWithIdentifier:)`
+                if bytes.offset(of: "askRequest", by: 5) != nil { mentions.insert(path) }
+                if TaskRequestSearch.registers(bytes, path) { registrars.insert(path) }
+                if TaskRequestSearch.isSource(path) { lines.read(bytes, path) }
+            }
         }
-        guard found.allSatisfy({ $0.finds != nil }) else { return }
-        mentions = Set(found.filter { $0.finds?[0] == true }.map(\.path))
-        registrars = Set(found.filter { $0.finds?[1] == true }.map(\.path))
-        files = paths
+
+        /// Adds what others have.
+        mutating func add(_ other: Found) {
+            mentions.formUnion(other.mentions)
+            registrars.formUnion(other.registrars)
+            lines.add(other.lines)
+            isWhole = isWhole && other.isWhole
+        }
     }
 
     /// What is known of the requests of an app with these files, whose mentions of requests have
     /// the names of functions if handlers alone lead there.
-    mutating func requests(
+    func requests(
         in sources: [(path: String, requests: [Set<String>?])], _ modules: Set<String>
     ) -> AppFacts.Sources.BackgroundRequests {
-        guard let files else { return .unknown }
+        guard files != nil else { return .unknown }
         let askers = sources.filter { !$0.requests.isEmpty }
+        let mentions = found.mentions
         guard mentions.isEmpty || !askers.isEmpty && Set(askers.map(\.path)) == mentions,
             let lines = lines(usedBy: sources.map(\.path), modules)
         else { return .unknown }
@@ -71,9 +98,8 @@ struct TaskRequestSearch {
                 words.formUnion(request)
             }
             let wanted = index.words(words)
-            let areOwn = files.allSatisfy { other in
-                other == path || !Self.isSource(other)
-                    || index.words(wanted, .named, in: other)?.isEmpty == true
+            let areOwn = sourceFiles.allSatisfy { other in
+                other == path || index.words(wanted, .named, in: other)?.isEmpty == true
             }
             guard areOwn else { return .unknown }
         }
@@ -82,37 +108,33 @@ struct TaskRequestSearch {
 
     /// Whether only some source files mention requests, and none of them has macros, so that each
     /// request of the project is in their text.
-    mutating func areOnly(in sources: [String], _ modules: Set<String>) -> Bool {
-        guard mentions.isSubset(of: sources), let lines = lines(usedBy: sources, modules) else {
-            return false
-        }
-        return lines.withMacros.isDisjoint(with: mentions)
+    func areOnly(in sources: [String], _ modules: Set<String>) -> Bool {
+        guard found.mentions.isSubset(of: sources), let lines = lines(usedBy: sources, modules)
+        else { return false }
+        return lines.withMacros.isDisjoint(with: found.mentions)
     }
 
     /// Whether only some source files register tasks, and none of them has macros, so that each
     /// registration of the project is in their text.
-    mutating func areRegistrationsOnly(in sources: [String], _ modules: Set<String>) -> Bool {
-        guard registrars.isSubset(of: sources), let lines = lines(usedBy: sources, modules) else {
-            return false
-        }
-        return lines.withMacros.isDisjoint(with: registrars)
+    func areRegistrationsOnly(in sources: [String], _ modules: Set<String>) -> Bool {
+        guard found.registrars.isSubset(of: sources), let lines = lines(usedBy: sources, modules)
+        else { return false }
+        return lines.withMacros.isDisjoint(with: found.registrars)
     }
 
     /// The lines of all files, if these hold all that some source files use; `nil` otherwise.
-    private mutating func lines(usedBy sources: [String], _ modules: Set<String>) -> Lines? {
-        guard let files, sources.allSatisfy(files.contains) else { return nil }
-        let lines = lines ?? Lines(of: files.filter(Self.isSource), in: files)
-        self.lines = lines
-        guard Self.areKnown(lines.imports, modules),
-            lines.headers.isSubset(of: modules.map { $0 + "-Swift.h" })
+    private func lines(usedBy sources: [String], _ modules: Set<String>) -> Lines? {
+        guard let files, sources.allSatisfy(files.contains),
+            Self.areKnown(found.lines.imports, modules),
+            found.lines.headers.isSubset(of: modules.map { $0 + "-Swift.h" })
         else { return nil }
-        return lines
+        return found.lines
     }
 
     /// Whether a source file uses no modules but those of the system and of the projects, and
     /// known libraries.
     static func knowsModules(of path: String, _ modules: Set<String>) -> Bool {
-        areKnown(Lines(of: [path], in: []).imports, modules)
+        areKnown(Lines(of: path).imports, modules)
     }
 
     /// Whether imported modules are of the system or of the projects, or known to ask for no task.
@@ -123,8 +145,19 @@ struct TaskRequestSearch {
 
     /// Whether a file may be compiled, by its name.
     private static func isSource(_ path: String) -> Bool {
-        let name = path.lowercased()
-        return sources.contains(where: name.hasSuffix)
+        sources.contains(ending(of: path))
+    }
+
+    /// What is behind the last dot of a path, in lowercase.
+    private static func ending(of path: String) -> String {
+        guard let dot = path.utf8.lastIndex(of: UInt8(ascii: ".")) else { return "" }
+        return String(path[path.utf8.index(after: dot)...]).lowercased()
+    }
+
+    /// The files below some folders, each once.
+    private static func files(below folders: [String], _ tree: FileTree) -> [String] {
+        guard folders.count > 1 else { return folders.first.map(tree.files) ?? [] }
+        return Array(Set(folders.flatMap { tree.files(below: $0) }))
     }
 
     /// Whether a file may register a task: `register(forTaskWithIdentifier:)`, or SwiftUI's

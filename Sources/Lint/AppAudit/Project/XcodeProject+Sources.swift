@@ -54,10 +54,14 @@ extension XcodeProject {
         var built = SourceList()
         for target in targets { addSources(of: target, to: &built, tree) }
         let known = Set(built.files)
-        let own = Set(built.files.map(Paths.stem))
-        let strays = tree.files(below: folder).filter { path in
+        var strays = tree.files(below: folder).filter { path in
             path.hasSuffix(".swift") && !known.contains(path)
-                && !own.contains(Paths.stem(of: path)) && (try? tree.index.mayMatter(path)) == true
+        }
+        if !strays.isEmpty {
+            let own = Set(built.files.map(Paths.stem))
+            strays.removeAll { path in
+                own.contains(Paths.stem(of: path)) || (try? tree.index.mayMatter(path)) != true
+            }
         }
         memory.strays = strays
         return strays

@@ -183,17 +183,19 @@ final class CallerIndex {
         var open = Dictionary(grouping: functions, by: \.word)
         var words = index.words(Set(open.keys))
         var found: [CalledFunction: [CalledFunction.Use]] = [:]
-        for (number, path) in files.enumerated() {
-            guard !words.isEmpty else { break }
-            index.lookAhead(words, .named, in: files, from: number)
-            guard let here = index.words(words, .named, in: path), !here.isEmpty else { continue }
-            let wanted = here.flatMap { open[$0] ?? [] }
-            read(path, for: wanted)
-            for function in wanted {
-                guard let uses = known[function]?[path] else { continue }
-                found[function, default: []] += uses
-                guard uses.contains(where: \.isUnknown) else { continue }
-                open[function.word]?.removeAll { $0 == function }
+        for start in stride(from: 0, to: files.count, by: AuditLimits.filesAtOnce)
+        where !words.isEmpty {
+            let next = index.next(words, .named, in: files, from: start)
+            readAhead(next, open)
+            for (path, here) in next {
+                let wanted = here.flatMap { open[$0] ?? [] }
+                read(path, for: wanted)
+                for function in wanted {
+                    guard let uses = known[function]?[path] else { continue }
+                    found[function, default: []] += uses
+                    guard uses.contains(where: \.isUnknown) else { continue }
+                    open[function.word]?.removeAll { $0 == function }
+                }
             }
             words.removeAll { open[$0.text]?.isEmpty == true }
         }
@@ -211,6 +213,25 @@ final class CallerIndex {
             }
         }
         return occasions.allSatisfy(\.isLate) || occasions.allSatisfy { $0 == .permission }
+    }
+
+    /// Reads on all processors what the next files have for functions by their words.
+    private func readAhead(
+        _ files: [(path: String, words: Set<String>)], _ open: [String: [CalledFunction]]
+    ) {
+        let jobs = files.compactMap { path, here -> (path: String, question: [CalledFunction])? in
+            let new = here.flatMap { open[$0] ?? [] }.filter { known[$0]?[path] == nil }
+            return new.isEmpty ? nil : (path, new)
+        }
+        let found = index.answers(to: jobs) { text, functions in
+            let reader = SourceReader(text)
+            return functions.map { reader.uses(of: $0) }
+        }
+        for (job, uses) in zip(jobs, found) {
+            for (function, uses) in zip(job.question, uses ?? []) {
+                known[function, default: [:]][job.path] = uses
+            }
+        }
     }
 
     private func read(_ path: String, for functions: [CalledFunction]) {

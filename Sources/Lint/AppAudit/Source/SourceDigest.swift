@@ -101,6 +101,20 @@ struct SourceDigest: Sendable {
         }
     }
 
+    /// An app delegate in Objective-C, in memory of its own: of many files few have one.
+    final class DelegateClass: Sendable {
+        let name: String
+        /// Whether the file itself says that the base class is the system's.
+        let isPlain: Bool
+        let observation: SourceObservation
+
+        init(_ name: String, isPlain: Bool, _ observation: SourceObservation) {
+            self.name = name
+            self.isPlain = isPlain
+            self.observation = observation
+        }
+    }
+
     /// The observations, in the order of places.
     var entries: [Entry] = []
     /// The calls that hand a completion handler on to other files.
@@ -109,7 +123,7 @@ struct SourceDigest: Sendable {
     var openHandlers: [OpenHandler] = []
     /// The app delegate in Objective-C that the file implements, whose base class may stand in a
     /// header.
-    var delegateClass: (name: String, observation: SourceObservation)?
+    var delegateClass: DelegateClass?
     /// The functions that get a task whose expiration handler is set.
     var guarded: Set<String> = []
     /// The functions that get a task from one that requests the next.
@@ -183,12 +197,41 @@ struct SourceDigest: Sendable {
         }
     }
 
+    /// Takes back some observations. If there are none, nothing is copied: the files of a target
+    /// share what is kept of them for all targets.
+    mutating func drop(where isMeant: (Entry) -> Bool) {
+        if entries.contains(where: isMeant) { entries.removeAll(where: isMeant) }
+    }
+
     /// Takes back that time in the background lasts until it expires, or that other files matter
     /// for it.
     mutating func dropLastingTime() {
-        entries.removeAll {
+        drop {
             [.fault(.assertionEndedByExpiration), .fault(.timerInLastingTime)]
                 .contains($0.observation.subject) || $0.others != nil
+        }
+    }
+
+    /// The files that name something, but for one: a set of them is not copied for each observation.
+    struct Others {
+        private let all: Set<String>
+        private let own: String
+
+        /// The files besides that of an observation.
+        init(_ all: Set<String>?, _ entry: Entry) {
+            self.all = all ?? []
+            own = entry.observation.place.file
+        }
+
+        /// The number of files.
+        var count: Int { all.count - (all.contains(own) ? 1 : 0) }
+
+        /// Whether there are none.
+        var isEmpty: Bool { count == 0 }
+
+        /// Whether one meets a condition.
+        func contains(where isMeant: (String) -> Bool) -> Bool {
+            all.contains { $0 != own && isMeant($0) }
         }
     }
 
@@ -196,13 +239,13 @@ struct SourceDigest: Sendable {
     /// `nil` if not all are known; `mayComplete` tells whether some of them may undo a fault.
     mutating func dropUsedProperties(
         _ files: [String: Set<String>]?,
-        unless mayComplete: (SourceReader.MadeObject, String, Set<String>) -> Bool
+        unless mayComplete: (SourceReader.MadeObject, String, Others) -> Bool
     ) {
-        entries.removeAll { entry in
+        drop { entry in
             guard !entry.unusedNames.isEmpty else { return false }
             guard let files else { return true }
             return entry.unusedNames.contains { name in
-                let others = files[name]?.subtracting([entry.observation.place.file]) ?? []
+                let others = Others(files[name], entry)
                 return !others.isEmpty && (entry.made.map { mayComplete($0, name, others) } ?? true)
             }
         }
@@ -213,12 +256,12 @@ struct SourceDigest: Sendable {
 
     /// Takes back faults of such properties that something may read.
     mutating func dropCompletions(besides unread: Set<SourceReader.KeptElsewhere>) {
-        entries.removeAll { $0.keptElsewhere.map { !unread.contains($0) } == true }
+        drop { $0.keptElsewhere.map { !unread.contains($0) } == true }
     }
 
     /// Takes back faults in calls of what keeps no completion handler of transfers.
     mutating func dropCalls(besides keepers: Set<SourceReader.TransferKeeper>) {
-        entries.removeAll { entry in
+        drop { entry in
             entry.transferKeeper.map { call in !keepers.contains { $0.isCalled(by: call) } }
                 == true
         }
@@ -248,9 +291,9 @@ struct SourceDigest: Sendable {
     /// Takes back the requests in properties that no other file names. `files` are those with each
     /// name.
     mutating func dropRequests(keptIn files: [String: Set<String>]) {
-        entries.removeAll { entry in
+        drop { entry in
             entry.keeper.map { name in
-                files[name]?.subtracting([entry.observation.place.file]).isEmpty ?? true
+                Others(files[name], entry).isEmpty
             } == true
         }
     }

@@ -135,25 +135,54 @@ final class SourceIndex {
         return known.union(here)
     }
 
+    /// The files that use some words in this way, each with those, from one on and of the number
+    /// that is looked at in one step.
+    func next(
+        _ wanted: [Word], _ use: Use, in paths: [String], from start: Int
+    ) -> [(path: String, words: Set<String>)] {
+        lookAhead(wanted, use, in: paths, from: start)
+        return paths[start...].prefix(AuditLimits.filesAtOnce).compactMap { path in
+            guard let here = words(wanted, use, in: path), !here.isEmpty else { return nil }
+            return (path, here)
+        }
+    }
+
     /// Finds out on all processors what a loop over files is about to ask of each, if it has come
     /// to one of each ``AuditLimits/filesAtOnce``.
     func lookAhead(_ wanted: [Word], _ use: Use, in paths: [String], from start: Int) {
         guard start.isMultiple(of: AuditLimits.filesAtOnce) else { return }
-        var jobs: [(path: String, filter: WordFilter)] = []
+        var jobs: [(path: String, words: Set<String>)] = []
         var questions: [[String: Question]] = []
         for path in paths[start...].prefix(AuditLimits.filesAtOnce) where kept[path] == nil {
             guard let file = try? files[path]?.get() else { continue }
             let new = asked(wanted, use, of: file).new
             guard !new.isEmpty else { continue }
-            jobs.append((path, WordFilter(Set(new.keys))))
+            jobs.append((path, Set(new.keys)))
             questions.append(new)
         }
         let found = jobs.mapInParallel { job in
             (try? FileTree.read(job.path, limit: AuditLimits.filteredBytes))
-                .map { Self.words(job.filter, use, in: $0) }
+                .map { Self.words(WordFilter(job.words), use, in: $0) }
         }
         readCount += jobs.count
         for (here, new) in zip(found, questions) { if let here { note(here, new) } }
+    }
+
+    /// The answers to questions about parsed files, found out on all processors; `nil` for a file
+    /// that cannot be read or is too large.
+    func answers<Question: Sendable, Answer: Sendable>(
+        to questions: [(path: String, question: Question)],
+        _ answer: @escaping @Sendable (SourceText, Question) -> Answer
+    ) -> [Answer?] {
+        let jobs = questions.map { ($0.path, kept[$0.path], $0.question) }
+        readCount += jobs.count { $0.1 == nil }
+        return jobs.mapInParallel { path, kept, question in
+            guard
+                let bytes = kept ?? (try? FileTree.read(path, limit: AuditLimits.sourceBytes)),
+                bytes.count <= AuditLimits.sourceBytes
+            else { return nil }
+            return answer(SourceText(bytes, path: path), question)
+        }
     }
 
     /// Those of some words that a file is known to use in this way, and those to be asked for.

@@ -49,11 +49,9 @@ extension SourceReader {
                 })
         }
         var found: [String: [Int]] = [:]
-        for index in text.tokens.indices where text.tokens[index].isName {
-            let name = text.tokens[index].text
-            if functions[name] != nil, !declared.contains(index) {
-                found[name, default: []].append(index)
-            }
+        for name in functions.keys {
+            let uses = text.places(of: name).filter { !declared.contains($0) }
+            if !uses.isEmpty { found[name] = uses }
         }
         notes.uses = found
         return found

@@ -5,13 +5,34 @@ import PayloadRules
 /// Reads uses of device tokens.
 extension SourceReader {
     /// Whether a name or a text means a push token, not an authentication token.
-    private static func namesDeviceToken(_ name: String) -> Bool {
+    static func namesDeviceToken(_ name: String) -> Bool {
         guard name.utf8.count > 8, name.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "k") })
         else { return false }
         let name = name.lowercased()
         return name.hasLetters("token")
             && ["device", "push", "apns", "voip"].contains(where: name.hasLetters)
     }
+
+    /// The parameters that are tokens as data, and those whose `token` is one: other names are
+    /// none, whatever is done with them.
+    var tokenParameters: (data: Set<String>, credentials: Set<String>) {
+        var found: (data: Set<String>, credentials: Set<String>) = ([], [])
+        for scope in text.scopes {
+            guard case .function(let head) = scope.kind else { continue }
+            for parameter in head.parameters {
+                if parameter.label == Self.tokenLabel || Self.takesDeviceToken(head, parameter) {
+                    found.data.insert(parameter.name)
+                }
+                if parameter.types == ["PKPushCredentials"] {
+                    found.credentials.insert(parameter.name)
+                }
+            }
+        }
+        return found
+    }
+
+    /// The label of the parameter in which the system hands an app delegate its token.
+    private static let tokenLabel = "didRegisterForRemoteNotificationsWithDeviceToken"
 
     mutating func readDeviceToken(_ name: String, _ index: Int) {
         switch name {
@@ -210,7 +231,7 @@ extension SourceReader {
                 guard parameter.name == name else { return false }
                 if isOfCredentials(index) { return parameter.types == ["PKPushCredentials"] }
                 // Of an app's functions, only the word for the bytes themselves tells.
-                return parameter.label == "didRegisterForRemoteNotificationsWithDeviceToken"
+                return parameter.label == Self.tokenLabel
                     || (!ofSystem
                         || name == "deviceToken" && head.name.lowercased().contains("register"))
                         && Self.takesDeviceToken(head, parameter)

@@ -158,7 +158,9 @@ extension FileLibrary {
                     found.append(SourceObservation(.fault(.registeredAgain), at: places[1]))
                 }
             }
-            digests[index].entries += found.map { SourceDigest.Entry(observation: $0) }
+            if !found.isEmpty {
+                digests[index].entries += found.map { SourceDigest.Entry(observation: $0) }
+            }
         }
     }
 }

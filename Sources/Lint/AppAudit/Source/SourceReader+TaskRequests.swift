@@ -165,9 +165,10 @@ extension SourceReader {
             }
             guard let function = outerFunction(of: place), case .function(let head) = function.kind,
                 !overloaded.contains(head.name), callers(of: place) == [head.name],
-                !text.tokens.contains(where: { token in
-                    if case .string = token.kind { token.text.contains(head.name) } else { false }
-                })
+                words.contains(head.name)
+                    || !text.tokens.contains(where: {
+                        $0.isString && $0.text.hasLetters(head.name)
+                    })
             else { return nil }
             guard words.insert(head.name).inserted else { continue }
             let calls = (uses[head.name] ?? []).filter {

@@ -23,23 +23,24 @@ struct SourceReader {
         self.text = text
         functions = text.functions.compactMapValues(\.first)
         overloaded = Set(text.functions.filter { $0.value.count > 1 }.keys)
-        imports = Set(
-            text.tokens.indices.filter { text.tokens[$0].isName("import") }
-                .compactMap { text[$0 + 1]?.text })
+        imports = Set(text.places(of: "import").compactMap { text[$0 + 1]?.text })
     }
 
     /// The digest of a file.
     static func digest(of text: SourceText) -> SourceDigest {
         var reader = SourceReader(text)
         reader.readScopes()
-        for index in text.tokens.indices {
-            switch text.tokens[index].kind {
-            case .name: reader.readName(index)
-            case .string: reader.readLiteral(index)
-            case .number, .directive, .mark: continue
+        var last = -1
+        for index in reader.telling where index != last {
+            last = index
+            if text.tokens[index].isName {
+                reader.readName(index)
+            } else {
+                reader.readLiteral(index)
             }
         }
-        reader.digest.entries.sort {
+        // A copy of its own has no room for more: a project has hundreds of thousands.
+        reader.digest.entries = reader.digest.entries.sorted {
             $0.observation.place.offset < $1.observation.place.offset
         }
         return reader.digest
@@ -124,7 +125,7 @@ struct SourceReader {
             head.inherited.contains("UIApplicationDelegate")
             ? ["UIResponder", "NSObject"].contains(head.inherited.first)
             : head.inherited.contains("App")
-                && !text.tokens.contains { $0.isName("UIApplicationDelegateAdaptor") }
+                && text.places(of: "UIApplicationDelegateAdaptor").isEmpty
         if isPlain { see(.plainDelegate, at: scope.head) }
     }
 
@@ -151,9 +152,9 @@ struct SourceReader {
         guard text.isObjectiveC, head.has("didFinishLaunchingWithOptions"),
             let type = owner(around: scope.head)
         else { return }
-        digest.delegateClass = (
-            type.name, SourceObservation(.plainDelegate, at: text.place(of: scope.head))
-        )
+        digest.delegateClass = SourceDigest.DelegateClass(
+            type.name, isPlain: Self.declaresPlainDelegate(type.name, in: text),
+            SourceObservation(.plainDelegate, at: text.place(of: scope.head)))
     }
 
     /// Whether a text in Objective-C declares a class as a delegate of the app whose base class is
@@ -170,6 +171,50 @@ struct SourceReader {
         }
     }
 
+    /// The literals and the names of which something is read, in order. They are few, and to look
+    /// at each name once is much less than to look at each place.
+    private var telling: [Int] {
+        var found = text.tokens.indices.filter { text.tokens[$0].isString }
+        let tokens = tokenParameters
+        for (name, places) in text.names {
+            if Self.readNames.contains(name) || tokens.data.contains(name)
+                || Self.namesDeviceToken(name)
+            {
+                found += places
+            }
+            if tokens.credentials.contains(name) {
+                found += places.map { $0 + 2 }.filter { text[$0]?.isName == true }
+            }
+        }
+        return found.sorted()
+    }
+
+    /// The names that ``readName(_:)`` asks for, besides those that may be of device tokens.
+    private static let readNames: Set<String> = transferStarts.union(subjects.keys).union([
+        "registerForRemoteNotifications", "registerForRemoteNotificationTypes", "register",
+        "registerForTaskWithIdentifier", "backgroundTask", "BGAppRefreshTaskRequest",
+        "BGProcessingTaskRequest", "BGContinuedProcessingTaskRequest",
+        "BGHealthResearchTaskRequest", "submit", "submitTaskRequest", "earliestBeginDate",
+        "setEarliestBeginDate", "as", "scenePhase", "applicationDidEnterBackground",
+        "didEnterBackgroundNotification", "UIApplicationDidEnterBackgroundNotification",
+        "willResignActiveNotification", "UIApplicationWillResignActiveNotification",
+        "UIApplicationDidEnterBackground", "UISceneDidEnterBackgroundNotification",
+        "willDeactivateNotification", "UISceneWillDeactivateNotification", "didEnterBackground",
+        "configurationForConnecting", "configurationForConnectingSceneSession", "progress",
+        "requiredResources", "endBackgroundTask", "scheduledTimer",
+        "scheduledTimerWithTimeInterval", "publish", "makeTimerSource", "dispatch_source_create",
+        "sleep", "sleepForTimeInterval", "asyncAfter", "beginBackgroundTask",
+        "beginBackgroundTaskWithName", "beginBackgroundTaskWithExpirationHandler", "background",
+        "backgroundSessionConfigurationWithIdentifier", "URLSession", "sessionWithConfiguration",
+        "setMinimumBackgroundFetchInterval", "desiredPushTypes", "setDesiredPushTypes",
+        "PKPushRegistry", "CXProvider", "performFetchWithCompletionHandler",
+        "allowsBackgroundLocationUpdates", "pushType", "updating", "UNNotificationContent",
+        "UNMutableNotificationContent", "UserDefaults", "AppStorage", "NSUserDefaults",
+        "describing", "description", "token",
+    ])
+
+    /// Reads a name; one of a new case, also of ``readDeviceToken(_:_:)``, belongs to ``readNames``
+    /// too.
     private mutating func readName(_ index: Int) {
         let name = text.tokens[index].text
         if let subject = Self.subjects[name] { see(subject, at: index) }

@@ -157,6 +157,8 @@ struct ScopeFinder {
     ]
 
     private mutating func lookAtName(_ text: String, _ index: Int) {
+        // Most names are longer than each keyword.
+        guard text.utf8.count <= "extension".utf8.count else { return }
         let isMember = index > 0 && tokens[index - 1].isMark(".")
         let isLabel = index + 1 < tokens.count && tokens[index + 1].isMark(":")
         guard !isMember, !isLabel else { return }

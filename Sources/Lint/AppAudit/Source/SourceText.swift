@@ -88,16 +88,19 @@ struct SourceText {
         }
     }
 
-    /// The places at which a name stands.
-    func places(of name: String) -> [Int] {
-        if let known = places.byName { return known[name] ?? [] }
+    /// The places of all names.
+    var names: [String: [Int]] {
+        if let known = places.byName { return known }
         var all: [String: [Int]] = [:]
         for index in tokens.indices where tokens[index].isName {
             all[tokens[index].text, default: []].append(index)
         }
         places.byName = all
-        return all[name] ?? []
+        return all
     }
+
+    /// The places at which a name stands.
+    func places(of name: String) -> [Int] { names[name] ?? [] }
 
     /// The places in a range at which a name stands.
     func places(of name: String, in range: Range<Int>) -> ArraySlice<Int> {
@@ -120,13 +123,18 @@ struct SourceText {
         tokens.indices.contains(index) ? tokens[index] : nil
     }
 
-    /// Whether these names or marks are at an index.
-    func sees(_ words: String..., at index: Int) -> Bool {
-        guard index >= 0, index + words.count <= tokens.count else { return false }
-        return words.indices.allSatisfy { offset in
-            let token = tokens[index + offset]
-            return (token.kind == .name || token.kind == .mark) && token.text == words[offset]
-        }
+    /// Whether this name or mark is at an index.
+    func sees(_ word: String, at index: Int) -> Bool {
+        guard index >= 0, index < tokens.count else { return false }
+        let token = tokens[index]
+        return (token.kind == .name || token.kind == .mark) && token.text == word
+    }
+
+    /// Whether these names or marks are at an index. One is looked at without an array of them,
+    /// which each call makes.
+    func sees(_ first: String, _ second: String, _ more: String..., at index: Int) -> Bool {
+        sees(first, at: index) && sees(second, at: index + 1)
+            && more.indices.allSatisfy { sees(more[$0], at: index + 2 + $0) }
     }
 
     /// Whether a name is an argument label or a part of a selector, not a value.

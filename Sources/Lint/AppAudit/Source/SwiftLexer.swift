@@ -51,6 +51,8 @@ struct SwiftLexer {
     private init(_ bytes: [UInt8], isObjectiveC: Bool) {
         cursor = TextCursor(bytes)
         self.isObjectiveC = isObjectiveC
+        // A token takes seven bytes of usual text with the blanks around it.
+        tokens.reserveCapacity(bytes.count / 7)
     }
 
     /// The tokens of a text.

@@ -50,19 +50,24 @@ extension AppRules {
             let scenes = bundle.observations.filter {
                 if case .sceneTask(_?) = $0.subject { true } else { false }
             }
+            guard !scenes.isEmpty else { continue }
+            let own = Set(scenes.map(\.place))
+            // The first registration by hand of each task.
+            var others: [String: AppPlace] = [:]
+            for seen in bundle.observations {
+                guard case .registeredTask(let identifier?, _) = seen.subject,
+                    others[identifier] == nil, !own.contains(seen.place)
+                else { continue }
+                others[identifier] = seen.place
+            }
             for scene in scenes {
                 guard case .sceneTask(let identifier?) = scene.subject,
-                    let other = bundle.observations.first(where: { seen in
-                        guard case .registeredTask(identifier, _) = seen.subject else {
-                            return false
-                        }
-                        return !scenes.contains { $0.place == seen.place }
-                    })
+                    let other = others[identifier]
                 else { continue }
                 findings.suspect(
                     bundle, at: scene.place,
-                    "`\(identifier)` is registered here and in \(other.place.file), line "
-                        + "\(other.place.line)")
+                    "`\(identifier)` is registered here and in \(other.file), line "
+                        + "\(other.line)")
             }
         }
     }

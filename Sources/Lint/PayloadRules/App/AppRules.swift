@@ -13,9 +13,14 @@ public enum AppRules {
     /// Returns all findings in one build configuration, in the order of the rules.
     /// ``AppFinding/merged(_:)`` merges those of several configurations.
     public static func findings(in facts: AppFacts) -> [AppFinding] {
-        guard let first = table.first else { return [] }
+        findings(in: facts, of: table)
+    }
+
+    /// Returns what some rules find, in their order.
+    private static func findings(in facts: AppFacts, of rules: [AppRule]) -> [AppFinding] {
+        guard let first = rules.first else { return [] }
         var findings = AppFindings(of: first, configuration: facts.configuration)
-        for rule in table {
+        for rule in rules {
             findings.begin(rule)
             rule.check(facts, &findings)
         }
@@ -40,9 +45,8 @@ public enum AppRules {
             read.bundles[index].sources = AppFacts.Sources(known)
         }
         let told = Set(found.map(Mode.init))
-        let left = findings(in: read).filter {
-            decidable.contains($0.diagnostic.rule) && !told.contains(Mode($0))
-        }
+        let rules = table.filter { decidable.contains($0.id) }
+        let left = findings(in: read, of: rules).filter { !told.contains(Mode($0)) }
         var undecided: [String: Set<RuleID>] = [:]
         for app in facts.apps {
             let rules = left.filter { $0.target == app.name }.map(\.diagnostic.rule)
