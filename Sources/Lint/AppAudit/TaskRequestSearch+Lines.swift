@@ -76,9 +76,13 @@ extension TaskRequestSearch {
 
         /// Whether a line was not read before, as far as is known.
         private mutating func isNew(_ line: String) -> Bool {
+            guard line.utf8.count < Self.lineLimit else { return true }
             if known.count >= Self.knownLines { known = [] }
             return known.insert(line).inserted
         }
+
+        /// Forgets the lines that were read: only what they import is kept of many files.
+        mutating func forget() { known = [] }
 
         /// The number of lines that are known.
         private static let knownLines = 256

@@ -67,6 +67,7 @@ struct TaskRequestSearch {
                 if TaskRequestSearch.registers(bytes, path) { registrars.insert(path) }
                 if TaskRequestSearch.isSource(path) { lines.read(bytes, path) }
             }
+            lines.forget()
         }
 
         /// Adds what others have.
