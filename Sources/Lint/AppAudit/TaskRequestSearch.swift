@@ -52,6 +52,7 @@ struct TaskRequestSearch {
         /// Whether each could be read.
         private(set) var isWhole = true
 
+        /// Nothing, to which others are added.
         init() {}
 
         /// Reads each file once.

@@ -212,7 +212,7 @@ struct SourceDigest: Sendable {
         }
     }
 
-    /// The files that name something, but for one: a set of them is not copied for each observation.
+    /// The files that name something, but for one: no set of them is copied for each observation.
     struct Others {
         private let all: Set<String>
         private let own: String
