@@ -40,8 +40,8 @@ if [[ -z ${program} ]]; then
     Deploy/dependencies.sh build
     # Every library is found where Debian puts it, and bound before the program begins, so that the
     # table of functions is read-only from then on. Names that no library asks the program for are
-    # left out (3 MB). The relocations are packed (2 MB), which Swift's own linker can, and Debian's
-    # C library has understood since Debian 12.
+    # left out (3 MB). The relocations are packed (2 MB), which Swift's own linker can, and the C
+    # library has understood since Debian 12. That linker finds next to no equal functions.
     build=(swift build --configuration release --product rouse --static-swift-stdlib
         --disable-local-rpath -Xswiftc -use-ld=lld -Xlinker -z -Xlinker now
         -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs)
@@ -163,6 +163,10 @@ write_control() {
     (
         cd "${work}"
         dpkg-shlibdeps -O -e"${tree}/usr/bin/rouse" >debian/substvars
+        # No symbol shows that packed relocations need this version.
+        if readelf --dynamic --wide "${tree}/usr/bin/rouse" | grep -q '(RELR)'; then
+            echo 'rouse:Depends=libc6 (>= 2.36)' >>debian/substvars
+        fi
         dpkg-gencontrol -prouse -Tdebian/substvars -P"${tree}" -fdebian/files
     )
     for script in postinst prerm postrm; do

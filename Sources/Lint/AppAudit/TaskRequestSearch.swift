@@ -14,8 +14,8 @@ struct TaskRequestSearch {
     private var sourceFiles: [String] = []
     private let index: SourceIndex
 
-    /// The number of files that are searched at once, so that each thread keeps little.
-    private static let filesAtOnce = 256
+    /// The most files that a thread searches before it takes the next ones.
+    private static let filesInPart = 256
 
     /// Files that hold no text.
     private static let media: Set = [
@@ -31,8 +31,10 @@ struct TaskRequestSearch {
         // What the settings exclude may be built all the same.
         guard !tree.isExhausted, tree.settings.configuration.excluded.isEmpty else { return }
         let texts = paths.filter { !Self.media.contains(Self.ending(of: $0)) }
-        let parts = stride(from: 0, to: texts.count, by: Self.filesAtOnce).map { start in
-            Array(texts[start..<min(texts.count, start + Self.filesAtOnce)])
+        // In a small project each thread has parts too.
+        let count = max(1, min(Self.filesInPart, texts.count / (4 * AuditLimits.threads)))
+        let parts = stride(from: 0, to: texts.count, by: count).map { start in
+            Array(texts[start..<min(texts.count, start + count)])
         }
         for part in parts.mapInParallel(Found.init) { found.add(part) }
         guard found.isWhole else { return }

@@ -18,6 +18,14 @@ struct PushAnswerTests: SourceFaultSuite {
             + "UIBackgroundFetchResult {\n\(body)\n}\n"
     }
 
+    private static func objectiveC(_ body: String) -> String {
+        "@implementation A\n- (void)application:(UIApplication *)a "
+            + "didReceiveRemoteNotification:(NSDictionary *)u "
+            + "fetchCompletionHandler:(void (^)(UIBackgroundFetchResult))done {\n\(body)\n"
+            + "done(UIBackgroundFetchResultNewData);\n}\n"
+            + "- (void)keep:(NSDictionary *)u { [self.store insert:u]; }\n@end"
+    }
+
     @Test("new data is the answer of a handler that only logs the push")
     func answerForNothing() {
         for body in [
@@ -32,7 +40,8 @@ struct PushAnswerTests: SourceFaultSuite {
             "foodLog.reload()\ndone(.newData)", "logger.info(u)\ndone(.newData)",
             "subject <~ u\ndone(.newData)", "(self.onPush)(u)\ndone(.newData)",
             "handlers[1]?(u)\ndone(.newData)", "Analytics.shared.flush()\ndone(.newData)",
-            "content.title = u.title\ncenter.show(content)\ndone(.newData)",
+            "let content = UNMutableNotificationContent()\ncontent.title = u.title\n"
+                + "center.add(UNNotificationRequest(content: content))\ndone(.newData)",
             "load().sink { _ in done(.newData) }.store(in: &bag)",
         ] {
             #expect(Self.faults(Self.push(body)) == [.alwaysNewData], "\(body)")
@@ -43,10 +52,18 @@ struct PushAnswerTests: SourceFaultSuite {
             "u.apply?(1)\ndone(.newData)", "catalogue.add(u)\ndone(.newData)",
             "log.merge(u)\ndone(.newData)", "count += 1\ndone(.newData)",
             "if let s = u[1] { state = s }\ndone(.newData)",
-            "defaults.set(u, forKey: key)\ndone(.newData)",
+            "defaults.set(u, forKey: key)\ndone(.newData)", "items[id] = u\ndone(.newData)",
+            "self.items[id] = u\ndone(.newData)", "subject.send(u)\ndone(.newData)",
+            "keep(u)\ndone(.newData)", "messages.create(u)\ndone(.newData)",
         ] {
-            #expect(Self.faults(Self.push(body)) == [.alwaysNewPush], "\(body)")
+            let helper = "func keep(_ u: U) {\ndefaults.set(u, forKey: key)\n}"
+            #expect(Self.faults(Self.push(body) + helper) == [.alwaysNewPush], "\(body)")
         }
+        for body in ["[self.store save:u];", "self.items[@\"a\"] = u;", "[self keep:u];"] {
+            #expect(Self.faults(Self.objectiveC(body), "a.m") == [.alwaysNewPush], "\(body)")
+        }
+        let shown = "[self.controller show:u with:updateView];"
+        #expect(Self.faults(Self.objectiveC(shown), "a.m") == [.alwaysNewData])
         #expect(Self.faults(Self.push("print(u)\ndone(.noData)")) == [])
         // Not whatever happened: the other path is without an answer.
         #expect(

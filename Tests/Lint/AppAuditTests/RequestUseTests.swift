@@ -121,29 +121,59 @@ struct RequestUseTests {
     }
 
     @Test(
-        "the error of a submission that is dropped, and one whose result is looked at",
+        "the error of a submission that is dropped",
         arguments: [
-            ("try? S", .droppedSubmitError), ("_ = try? S", .droppedSubmitError),
-            ("queue.async { try? S }", .droppedSubmitError),
-            ("if (try? S) == nil { retry() }", nil), ("let done = try? S\nnote(done)", nil),
-            ("guard (try? S) != nil else { return }", nil),
-            ("do { try S } catch { cancel()\ntry? S }", .ignoredSubmitError),
-            ("do { try S } catch {}", .ignoredSubmitError),
-        ] as [(String, SourceObservation.Fault?)])
-    func droppedErrors(body: String, fault: SourceObservation.Fault?) {
-        let body = body.replacing("S", with: "BGTaskScheduler.shared.submit(r)")
-        let found = BackgroundSourceTests.faults("func f() {\n\(body)\n}")
-            .intersection([.droppedSubmitError, .ignoredSubmitError])
-        #expect(found == Set([fault].compactMap(\.self)))
+            "try? S", "_ = try? S", "queue.async { try? S }", "Task { try? S }",
+            "r.earliestBeginDate = date\ntry? S\nlog()", "r.delay = 60\ntry? S",
+            "if ready { try? S }", "let s = [a]\ntry? S; log()",
+        ])
+    func droppedErrors(body: String) {
+        #expect(Self.submissions("func f() {\n\(body)\n}") == [.droppedSubmitError])
+        #expect(Self.submissions("func f() async {\n\(body)\n}") == [.droppedSubmitError])
     }
 
-    @Test("the result of a submission in Objective-C that is looked at")
+    @Test(
+        "the error of a submission that may be looked at, or of another try",
+        arguments: [
+            "if (try? S) == nil { retry() }", "let done = try? S\nnote(done)",
+            "guard (try? S) != nil else { return }", "guard let _ = try? S else { return }",
+            "if let _ = try? S { done() }", "switch try? S { default: break }",
+            "note(1, try? S)", "let x = isOn ? try? S : nil", "try? S ?? log()",
+            "let f = { try? S }",
+            "[r].map { try? S }", "try? S\n    .map { log() }", "return\ntry? S",
+            "do { try S } catch { cancel()\ntry? S }", "do { try S } catch {}",
+        ])
+    func doubtfulErrors(body: String) {
+        #expect(Self.submissions("func f() {\n\(body)\n}") == [.ignoredSubmitError])
+    }
+
+    @Test("the error of a submission that is the result of a function")
+    func resultingErrors() {
+        #expect(Self.submissions("func f() -> Void? { try? S }") == [.ignoredSubmitError])
+        #expect(Self.submissions("var done: Void? { try? S }") == [.ignoredSubmitError])
+    }
+
+    @Test("the result of a submission in Objective-C that may be looked at")
     func objectiveCResults() {
         let call = "[[BGTaskScheduler sharedScheduler] submitTaskRequest:r error:nil]"
-        for body in ["if (!\(call)) { retry(); }", "BOOL ok = \(call);", "return \(call);"] {
-            let found = BackgroundSourceTests.faults("void f(void) { \(body) }", "a.m")
-            #expect(found.isDisjoint(with: [.droppedSubmitError, .ignoredSubmitError]), "\(body)")
+        for body in [
+            "if (!\(call)) { retry(); }", "BOOL ok = \(call);", "return \(call);",
+            "if (a && \(call)) { b(); }", "ok = NO == \(call);", "[self note:\(call)];",
+            "NSLog(@\"%d\", \(call));", "ok = c ? \(call) : NO;",
+        ] {
+            #expect(
+                Self.submissions("void f(void) { \(body) }", "a.m") == [.ignoredSubmitError],
+                "\(body)")
         }
+    }
+
+    /// What becomes of the errors of a source's submissions, for which `S` stands.
+    private static func submissions(
+        _ source: String, _ path: String = "a.swift"
+    ) -> Set<SourceObservation.Fault> {
+        BackgroundSourceTests.faults(
+            source.replacing(" S", with: " BGTaskScheduler.shared.submit(r)"), path
+        ).intersection([.droppedSubmitError, .ignoredSubmitError])
     }
 
     @Test("an expiration handler that is set behind a call which waits for nothing")

@@ -24,34 +24,59 @@ extension SourceReader {
         }
     }
 
-    /// Verbs of functions that keep what a push brings, which is new each time.
+    /// Verbs of functions that may keep what a push brings, or hand it on to what does.
     private static let keepingVerbs: Set = [
-        "add", "append", "apply", "cache", "clear", "delete", "enqueue", "import", "increment",
-        "ingest", "insert", "mark", "merge", "persist", "put", "record", "remove", "replace",
-        "reset", "save", "set", "store", "update", "upsert", "write",
+        "add", "append", "apply", "cache", "clear", "commit", "consume", "create", "delete",
+        "emit", "enqueue", "execute", "import", "increment", "ingest", "insert", "mark", "merge",
+        "persist", "publish", "put", "receive", "record", "remove", "replace", "reset", "save",
+        "send", "set", "store", "update", "upsert", "write", "yield",
     ]
 
     private static let shownObjects: Set = ["alert", "content", "notification", "request"]
 
     /// Whether a handler may keep the content of a push itself, so that new data is the truth:
-    /// `inbox.insert(userInfo)`.
-    private func keepsPush(_ body: Range<Int>) -> Bool {
-        body.contains { index in
-            guard text.tokens[index].isName else { return false }
-            let name = text.tokens[index].text
-            // A property that is set, and not one of a notification that is shown.
-            let isSet =
-                ["=", "+="].contains { text.sees($0, at: index + 1) }
-                && (text.sees(".", at: index - 1)
-                    ? text[index - 2].map { Self.shownObjects.contains($0.text) } == false
-                    : ["{", "}", ";"].contains { text.sees($0, at: index - 1) }
-                        || (text[index - 1]?.position.line ?? 0) < text.tokens[index].position.line)
-            return isSet
-                || (isCall(index) || text.isObjectiveC)
-                    && Self.nameParts(name).first.map(Self.keepingVerbs.contains) == true
-                    // Combine's keeps the pipeline.
-                    && !text.sees("store", "(", "in", ":", at: index)
+    /// `inbox.insert(userInfo)`. A function of this file may do it for the handler.
+    private func keepsPush(_ body: Range<Int>, depth: Int = 0) -> Bool {
+        let showsNotification = body.contains {
+            text.tokens[$0].isName("UNNotificationRequest")
         }
+        return body.contains { index in
+            if sets(index) { return true }
+            guard text.tokens[index].isName, isCall(index) || isSelector(index) else {
+                return false
+            }
+            let name = text.tokens[index].text
+            if depth < 3, let own = text.functions[name] {
+                return own.prefix(4).contains { function in
+                    keepsPush(text.content(ofBracket: function.open), depth: depth + 1)
+                }
+            }
+            // Combine's keeps the pipeline, and a notification is only shown.
+            return Self.nameParts(name).first.map(Self.keepingVerbs.contains) == true
+                && !text.sees("store", "(", "in", ":", at: index)
+                && !(name == "add" && showsNotification)
+        }
+    }
+
+    /// Whether a token sets a property or an entry, and not one of a notification that is shown:
+    /// `last = push`, `items[id] = push`, `count += 1`.
+    private func sets(_ index: Int) -> Bool {
+        guard ["=", "+=", "-=", "*=", "|="].contains(where: { text.sees($0, at: index + 1) }) else {
+            return false
+        }
+        if text.sees("]", at: index) { return true }
+        guard text.tokens[index].isName else { return false }
+        if text.sees(".", at: index - 1) {
+            return text[index - 2].map { Self.shownObjects.contains($0.text) } == false
+        }
+        return ["{", "}", ";"].contains { text.sees($0, at: index - 1) }
+            || (text[index - 1]?.position.line ?? 0) < text.tokens[index].position.line
+    }
+
+    /// Whether a word is of the selector of a message in Objective-C: `[store save:push]`.
+    private func isSelector(_ index: Int) -> Bool {
+        text.isObjectiveC && (text.sees(":", at: index + 1) || text.sees("]", at: index + 1))
+            && !["[", ":", ",", "(", "="].contains { text.sees($0, at: index - 1) }
     }
 
     /// Reads what a handler of pushes or fetches answers: `early` is the fault of an answer before

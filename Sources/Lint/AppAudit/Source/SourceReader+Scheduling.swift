@@ -238,18 +238,72 @@ extension SourceReader {
         "sceneWillEnterForeground",
     ]
 
-    /// What the expression that begins at `first`, and drops the errors of a submission, makes of
-    /// them; `nil` if something looks at its result: `if (try? scheduler.submit(request)) == nil`.
-    private func dropped(by first: Int, _ index: Int) -> SourceObservation.Fault? {
-        var before = first - 1
-        if text.sees("_", "=", at: before - 1) { before -= 2 }
-        if ["(", "=", "return", "!"].contains(where: { text.sees($0, at: before) }) { return nil }
-        // Behind an error that was looked at, it is another try.
+    /// What the expression that begins at `first`, and drops the errors of the submission at
+    /// `index`, makes of them: what certainly is a statement by itself looks at no result.
+    private func dropped(by first: Int, _ index: Int) -> SourceObservation.Fault {
+        // Behind an error that was looked at, it may be another try.
         let isRetry = text.scopes(around: index).contains { scope in
             if case .control("catch") = scope.kind { true } else { false }
         }
         let isElsewhere = text.tokens[index].isConditional && !text.isBuiltForIOS(index)
-        return isRetry || isElsewhere ? .ignoredSubmitError : .droppedSubmitError
+        return isRetry || isElsewhere || !isStatement(from: first, of: index)
+            ? .ignoredSubmitError : .droppedSubmitError
+    }
+
+    /// Whether a call, with what is before it from `first` on, is a statement whose value nothing
+    /// has: `try? scheduler.submit(request)`, `_ = try? …`, but not `if (try? …) == nil`, nor the
+    /// only expression of a function or a closure with a result.
+    private func isStatement(from first: Int, of index: Int) -> Bool {
+        var first = first
+        if text.sees("_", "=", at: first - 2), !text.sees("let", at: first - 3),
+            !text.sees("var", at: first - 3)
+        {
+            first -= 2
+        }
+        let end: Int
+        if text.isObjectiveC {
+            end = text.partners[first] + 1
+            guard text.sees(";", at: end) else { return false }
+        } else {
+            let open = text.sees("(", at: index + 1) ? index + 1 : -1
+            guard open >= 0, text.partners[open] > open else { return false }
+            end = text.partners[open] + 1
+            let line = text.tokens[end - 1].position.line
+            // An operator may stand on the next line.
+            guard let next = text[end], next.isName || next.isMark("}") || next.isMark(";"),
+                next.position.line > line || !next.isName
+            else { return false }
+        }
+        guard let before = text[first - 1] else { return false }
+        let isFirst = before.isMark("{") || before.isName("in")
+        // A line that does not go on in the next one.
+        let isEnd =
+            before.position.line < text.tokens[first].position.line && !before.isName("return")
+            && (before.kind != .mark || [")", "]", "!"].contains(before.text))
+        guard
+            isFirst || before.isMark("}") || before.isMark(";") || isEnd && !text.isObjectiveC
+        else { return false }
+        return !(isFirst && text.sees("}", at: end) && mayBeResult(index))
+    }
+
+    /// Whether the only expression around a token may be the result of a function or a closure.
+    private func mayBeResult(_ index: Int) -> Bool {
+        guard text.scopeIndices[index] >= 0 else { return true }
+        let scope = text.scopes[text.scopeIndices[index]]
+        switch scope.kind {
+        case .function:
+            var last = scope.open - 1
+            while ["async", "throws"].contains(text[last]?.text) { last -= 1 }
+            return !text.sees(")", at: last)
+        case .closure(let callee): return callee.map(Self.runsForNothing) != true
+        case .control, .type: return false
+        }
+    }
+
+    /// Whether a function runs a closure and has no use for its result, by its name.
+    private static func runsForNothing(_ callee: String) -> Bool {
+        ["async", "asyncAfter", "Task", "detached", "main", "onChange", "onAppear"]
+            .contains(callee)
     }
 
     /// Reads `try? BGTaskScheduler.shared.submit(request)`.
@@ -259,7 +313,7 @@ extension SourceReader {
             guard !text.tokens[index].isConditional || text.isBuiltForIOS(index) else { return }
             see(.fault(.forcedSubmission), at: index)
         } else if text.sees("try", "?", at: start - 2) {
-            if let fault = dropped(by: start - 2, index) { see(.fault(fault), at: index) }
+            see(.fault(dropped(by: start - 2, index)), at: index)
         } else if isCaughtByNothing(index) {
             see(.fault(.ignoredSubmitError), at: index)
         } else if let call = ignoringCall(of: index) {
@@ -270,7 +324,7 @@ extension SourceReader {
                 text.partners[$0] > index
             }), text.sees("error", ":", "nil", "]", at: text.partners[open] - 3)
         {
-            if let fault = dropped(by: open, index) { see(.fault(fault), at: index) }
+            see(.fault(dropped(by: open, index)), at: index)
         }
         if isInActivePhase(index) {
             see(.fault(.repeatedSubmission), at: index)

@@ -150,7 +150,8 @@ struct SourceReader {
         _ head: SourceScope.FunctionHead, _ scope: SourceScope
     ) {
         guard text.isObjectiveC, head.has("didFinishLaunchingWithOptions"),
-            let type = owner(around: scope.head)
+            // An app has one, and a look at all classes for each would be quadratic.
+            digest.delegateClass == nil, let type = owner(around: scope.head)
         else { return }
         digest.delegateClass = SourceDigest.DelegateClass(
             type.name, isPlain: Self.declaresPlainDelegate(type.name, in: text),
