@@ -129,10 +129,10 @@ struct PushAnswerTests: SourceFaultSuite {
     @Test("a handler that returns whether it handled the push may always answer new data")
     func answerOfPlugin() {
         #expect(
-            Self.faults(Self.push("P.send { s in done(.newData) }\nreturn true", " -> Bool"))
+            Self.faults(Self.push("P.load { s in done(.newData) }\nreturn true", " -> Bool"))
                 == [.alwaysNewData])
         #expect(
-            Self.faults(Self.push("P.send { s in done(.noData) }\nreturn true", " -> Bool"))
+            Self.faults(Self.push("P.load { s in done(.noData) }\nreturn true", " -> Bool"))
                 == [])
         let other = "guard mine else { return false }\ndone(.newData)\nreturn true"
         #expect(Self.faults(Self.push(other, " -> Bool")) == [])

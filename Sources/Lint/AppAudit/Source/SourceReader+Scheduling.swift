@@ -270,11 +270,14 @@ extension SourceReader {
             end = text.partners[open] + 1
             let line = text.tokens[end - 1].position.line
             // An operator may stand on the next line.
-            guard let next = text[end], next.isName || next.isMark("}") || next.isMark(";"),
-                next.position.line > line || !next.isName
-            else { return false }
+            if let next = text[end] {
+                guard
+                    next.isMark("}") || next.isMark(";")
+                        || next.isName && next.position.line > line
+                else { return false }
+            }
         }
-        guard let before = text[first - 1] else { return false }
+        guard let before = text[first - 1] else { return true }
         let isFirst = before.isMark("{") || before.isName("in")
         // A line that does not go on in the next one.
         let isEnd =
