@@ -265,9 +265,10 @@ extension SourceReader {
             end = text.partners[first] + 1
             guard text.sees(";", at: end) else { return false }
         } else {
-            let open = text.sees("(", at: index + 1) ? index + 1 : -1
-            guard open >= 0, text.partners[open] > open else { return false }
-            end = text.partners[open] + 1
+            guard text.sees("(", at: index + 1), text.partners[index + 1] > index else {
+                return false
+            }
+            end = text.partners[index + 1] + 1
             let line = text.tokens[end - 1].position.line
             // An operator may stand on the next line.
             if let next = text[end] {
