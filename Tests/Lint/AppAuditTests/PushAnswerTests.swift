@@ -42,7 +42,7 @@ struct PushAnswerTests: SourceFaultSuite {
             "handlers[1]?(u)\ndone(.newData)", "Analytics.shared.flush()\ndone(.newData)",
             "let content = UNMutableNotificationContent()\ncontent.title = u.title\n"
                 + "center.add(UNNotificationRequest(content: content))\ndone(.newData)",
-            "load().sink { _ in done(.newData) }.store(in: &bag)",
+            "load().receive(on: main).sink { _ in done(.newData) }.store(in: &bag)",
         ] {
             #expect(Self.faults(Self.push(body)) == [.alwaysNewData], "\(body)")
         }

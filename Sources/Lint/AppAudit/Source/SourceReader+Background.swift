@@ -51,9 +51,10 @@ extension SourceReader {
                     keepsPush(text.content(ofBracket: function.open), depth: depth + 1)
                 }
             }
-            // Combine's keeps the pipeline, and a notification is only shown.
+            // Combine's are of the pipeline, and a notification is only shown.
             return Self.nameParts(name).first.map(Self.keepingVerbs.contains) == true
                 && !text.sees("store", "(", "in", ":", at: index)
+                && !text.sees("receive", "(", "on", ":", at: index)
                 && !(name == "add" && showsNotification)
         }
     }
