@@ -164,7 +164,7 @@ write_control() {
         cd "${work}"
         dpkg-shlibdeps -O -e"${tree}/usr/bin/rouse" >debian/substvars
         # No symbol shows that packed relocations need this version.
-        if readelf --dynamic --wide "${tree}/usr/bin/rouse" | grep -q '(RELR)'; then
+        if readelf --dynamic --wide "${tree}/usr/bin/rouse" | grep '(RELR)' >/dev/null; then
             echo 'rouse:Depends=libc6 (>= 2.36)' >>debian/substvars
         fi
         dpkg-gencontrol -prouse -Tdebian/substvars -P"${tree}" -fdebian/files

@@ -30,9 +30,8 @@ extension FileLibrary {
                 let next = tree.index.next(names, .function, in: list.files, from: start)
                 followAhead(next) { (open[$0] ?? []).map { pending[$0] } }
                 for (path, here) in next {
-                    let wanted = here.flatMap { open[$0] ?? [] }
-                    let followed = following(wanted.map { pending[$0] }, in: path)
-                    for (index, result) in zip(wanted, followed) {
+                    for index in here.flatMap({ open[$0] ?? [] }) {
+                        guard let result = followed[path]?[pending[index]] else { continue }
                         results[index].count += result.count
                         guard result.count == 1 else { continue }
                         results[index].digest = result.digest
@@ -67,7 +66,8 @@ extension FileLibrary {
         return (found, unfollowed)
     }
 
-    /// Follows on all processors the calls of functions by their names into the next files.
+    /// Follows on all processors the calls of functions by their names into the next files, each
+    /// once for all targets.
     private func followAhead(
         _ files: [(path: String, words: Set<String>)], _ handovers: (String) -> [Handover]
     ) {
@@ -84,20 +84,5 @@ extension FileLibrary {
                 followed[job.path, default: [:]][handover] = result
             }
         }
-    }
-
-    /// What a file has for calls of other files, each of which is followed into it once for all
-    /// targets.
-    private func following(
-        _ handovers: [Handover], in path: String
-    ) -> [SourceReader.Following] {
-        var known = followed[path] ?? [:]
-        let new = handovers.filter { known[$0] == nil }
-        if !new.isEmpty, let text = text(path) {
-            let reader = SourceReader(text)
-            for handover in new { known[handover] = reader.following(handover) }
-            followed[path] = known
-        }
-        return handovers.map { known[$0] ?? SourceReader.Following() }
     }
 }

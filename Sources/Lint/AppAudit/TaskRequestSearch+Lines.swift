@@ -71,7 +71,7 @@ extension TaskRequestSearch {
         /// Whether a line starts as one of `import`, `@testable import`, `public import`, or
         /// `#import`: most that have the word are comments.
         private static func mayStartImport(_ line: ArraySlice<UInt8>) -> Bool {
-            line.first { !" \t;".utf8.contains($0) }.map("ip@#".utf8.contains) == true
+            line.first { !" \t;".utf8.contains($0) }.map("fip@#".utf8.contains) == true
         }
 
         /// Whether a line was not read before, as far as is known.
@@ -108,8 +108,8 @@ extension TaskRequestSearch {
                 return
             }
             let isOwn = words[..<keyword].allSatisfy { word in
-                word.hasPrefix("@") || ["public", "internal", "private", "package"].contains(word)
-                    || word == "#"
+                word.hasPrefix("@") || word == "#"
+                    || ["public", "internal", "private", "fileprivate", "package"].contains(word)
             }
             let kinds = ["struct", "class", "enum", "protocol", "func", "let", "var", "typealias"]
             guard isOwn, var name = words[(keyword + 1)...].first(where: { !kinds.contains($0) })

@@ -70,6 +70,6 @@ struct AuditFindings {
             // Lines move, and the finding stays the same. Few messages have a number, and an
             // expression costs more than all else here.
             detail: found.message.utf8.contains { (0x30...0x39).contains($0) }
-                ? found.message.replacing(/, line \d+/, with: "") : found.message)
+                ? found.message.replacing(/, line [0-9]+/, with: "") : found.message)
     }
 }

@@ -189,7 +189,6 @@ final class CallerIndex {
             readAhead(next, open)
             for (path, here) in next {
                 let wanted = here.flatMap { open[$0] ?? [] }
-                read(path, for: wanted)
                 for function in wanted {
                     guard let uses = known[function]?[path] else { continue }
                     found[function, default: []] += uses
@@ -232,15 +231,6 @@ final class CallerIndex {
                 known[function, default: [:]][job.path] = uses
             }
         }
-    }
-
-    private func read(_ path: String, for functions: [CalledFunction]) {
-        let new = functions.filter { known[$0]?[path] == nil }
-        guard !new.isEmpty, let bytes = try? index.text(of: path),
-            bytes.count <= AuditLimits.sourceBytes
-        else { return }
-        let reader = SourceReader(SourceText(bytes, path: path))
-        for function in new { known[function, default: [:]][path] = reader.uses(of: function) }
     }
 
     private func occasion(

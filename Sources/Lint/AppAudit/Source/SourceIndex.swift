@@ -135,8 +135,8 @@ final class SourceIndex {
         return known.union(here)
     }
 
-    /// The files that use some words in this way, each with those, from one on and of the number
-    /// that is looked at in one step.
+    /// Those of the next ``AuditLimits/filesAtOnce`` files, from `start` on, that use some words in
+    /// this way, each with its words.
     func next(
         _ wanted: [Word], _ use: Use, in paths: [String], from start: Int
     ) -> [(path: String, words: Set<String>)] {

@@ -39,7 +39,8 @@ struct SourceReader {
                 reader.readLiteral(index)
             }
         }
-        // A copy of its own has no room for more: a project has hundreds of thousands.
+        // Not in place: an array that grew keeps free room, and a project has hundreds of
+        // thousands of entries.
         reader.digest.entries = reader.digest.entries.sorted {
             $0.observation.place.offset < $1.observation.place.offset
         }
@@ -191,7 +192,7 @@ struct SourceReader {
     }
 
     /// The names that ``readName(_:)`` asks for, besides those that may be of device tokens.
-    private static let readNames: Set<String> = transferStarts.union(subjects.keys).union([
+    static let readNames: Set<String> = transferStarts.union(subjects.keys).union([
         "registerForRemoteNotifications", "registerForRemoteNotificationTypes", "register",
         "registerForTaskWithIdentifier", "backgroundTask", "BGAppRefreshTaskRequest",
         "BGProcessingTaskRequest", "BGContinuedProcessingTaskRequest",

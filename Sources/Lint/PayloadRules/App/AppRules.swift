@@ -45,8 +45,8 @@ public enum AppRules {
             read.bundles[index].sources = AppFacts.Sources(known)
         }
         let told = Set(found.map(Mode.init))
-        let rules = table.filter { decidable.contains($0.id) }
-        let left = findings(in: read, of: rules).filter { !told.contains(Mode($0)) }
+        let asked = table.filter { decidable.contains($0.id) }
+        let left = findings(in: read, of: asked).filter { !told.contains(Mode($0)) }
         var undecided: [String: Set<RuleID>] = [:]
         for app in facts.apps {
             let rules = left.filter { $0.target == app.name }.map(\.diagnostic.rule)
