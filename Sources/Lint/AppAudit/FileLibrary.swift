@@ -24,8 +24,8 @@ final class FileLibrary {
     private let isChosen: Bool
     private var kinds: [String: AuditReport.FileKind] = [:]
     private var properties: [String: AppProperties?] = [:]
-    /// The examined source files, each with its index in ``digests``: a dictionary keeps free places
-    /// of the size of its values, and these are large.
+    /// The examined source files, each with its index in ``digests``: a dictionary keeps free
+    /// places of the size of its values, and these are large.
     private var examined: [String: Int] = [:]
     /// What they have; `nil` for those that cannot be read or are too large.
     private var digests: [SourceDigest?] = []
