@@ -15,10 +15,10 @@ struct ReadNamesTests {
         let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
         let body = try #require(text.components(separatedBy: "func \(function)(").last)
             .components(separatedBy: "\n    }\n")[0]
-        return body.matches(of: /\n        case ("[^:]*?")(?: where[^\n]*)?(?=[:\n])/).reduce(into: [])
-        {
-            for name in $1.1.matches(of: /"([A-Za-z]+)"/) { $0.insert(String(name.1)) }
-        }
+        return body.matches(of: /\n        case ("[^:]*?")(?: where[^\n]*)?(?=[:\n])/).reduce(
+            into: []) {
+                for name in $1.1.matches(of: /"([A-Za-z]+)"/) { $0.insert(String(name.1)) }
+            }
     }
 
     @Test(
