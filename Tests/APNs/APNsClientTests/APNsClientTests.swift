@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 import WakeModel
 
-@Suite("APNs client", .timeLimit(.minutes(2)))
+@Suite("APNs client", .timeLimit(.minutes(10)))
 struct APNsClientTests {
     // MARK: Bytes
 

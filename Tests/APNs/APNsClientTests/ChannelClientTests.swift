@@ -8,7 +8,7 @@ import PushTransport
 import Testing
 import WakeModel
 
-@Suite("The client of broadcast channels", .timeLimit(.minutes(2)))
+@Suite("The client of broadcast channels", .timeLimit(.minutes(10)))
 struct ChannelClientTests {
     private static let update = Array(
         #"{"aps":{"timestamp":1795253640,"event":"update","content-state":{"score":1}}}"#.utf8)

@@ -7,7 +7,7 @@ import PushTransport
 import Testing
 import WakeModel
 
-@Suite("The example", .timeLimit(.minutes(1)))
+@Suite("The example", .timeLimit(.minutes(10)))
 struct ExampleTests {
     private static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -8,7 +8,7 @@ import Testing
 import WakeModel
 
 /// Many lone pushes at once, on a transport that the test plays.
-@Suite("Callers with one push each", .timeLimit(.minutes(1)))
+@Suite("Callers with one push each", .timeLimit(.minutes(10)))
 struct PendingSendsTests {
     @Test("answers in any order reach their own callers", arguments: 1...4 as ClosedRange<UInt64>)
     func order(seed: UInt64) async throws {

@@ -6,7 +6,7 @@ import PushTransport
 import Testing
 import WakeModel
 
-@Suite("The time of one push", .timeLimit(.minutes(1)))
+@Suite("The time of one push", .timeLimit(.minutes(10)))
 struct PushTimeoutTests {
     @Test("a push's own time counts instead of the configuration's 30 seconds")
     func ownTimeout() async throws {

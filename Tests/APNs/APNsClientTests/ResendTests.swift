@@ -8,7 +8,7 @@ import Testing
 import WakeModel
 
 /// What the client sends again by itself, and what it does not: against the simulator.
-@Suite("Resending", .timeLimit(.minutes(1)))
+@Suite("Resending", .timeLimit(.minutes(10)))
 struct ResendTests {
     /// Runs a test with clocks for APNs and for the provider token, `minutes` after the first push
     /// was accepted.

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import WakeModel
 
-@Suite("Batches on their way", .timeLimit(.minutes(1)))
+@Suite("Batches on their way", .timeLimit(.minutes(10)))
 struct SentBatchTests {
     @Test("giving a batch up cancels both submissions of each push, and none goes out again")
     func cancel() throws {

@@ -7,7 +7,7 @@ import Testing
 import TransportTestKit
 
 extension ServerTests {
-    @Suite("The life of connections, with libcurl", .timeLimit(.minutes(1)))
+    @Suite("The life of connections, with libcurl", .timeLimit(.minutes(10)))
     struct ConnectionLifeTests {
         private func connect(
             to server: HostileServer, maximumConnections: Int = 1

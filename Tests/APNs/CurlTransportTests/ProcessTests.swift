@@ -12,7 +12,7 @@ import WakeModel
 
 extension ServerTests {
     /// What only a process of its own can show: see `TransportFixture`.
-    @Suite("A client process", .timeLimit(.minutes(3)), .serialized)
+    @Suite("A client process", .timeLimit(.minutes(10)), .serialized)
     struct ProcessTests {
         struct Report {
             let status: Int32

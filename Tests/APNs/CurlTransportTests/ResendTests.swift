@@ -10,7 +10,7 @@ import WakeModel
 
 extension ServerTests {
     /// libcurl sends a POST again by itself when a reused connection is reset before an answer.
-    @Suite("No push is sent twice", .timeLimit(.minutes(1)))
+    @Suite("No push is sent twice", .timeLimit(.minutes(10)))
     struct ResendTests {
         @Test("a reset after the whole request on a reused connection: one push, unknown")
         func resetAfterBody() async throws {

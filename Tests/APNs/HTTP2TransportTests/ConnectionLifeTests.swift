@@ -9,7 +9,7 @@ import WaitKit
 import WakeModel
 
 extension ServerTests {
-    @Suite("The life of native connections", .timeLimit(.minutes(1)))
+    @Suite("The life of native connections", .timeLimit(.minutes(10)))
     struct ConnectionLifeTests {
         @Test(
             "streams above a GOAWAY's last one move to another connection; none is lost or doubled")

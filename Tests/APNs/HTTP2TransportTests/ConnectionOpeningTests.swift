@@ -10,7 +10,7 @@ import TransportTestKit
 
 extension ServerTests {
     /// An opening by itself: real sockets, and a clock that the test moves.
-    @Suite("Connections on their way", .timeLimit(.minutes(1)))
+    @Suite("Connections on their way", .timeLimit(.minutes(10)))
     struct ConnectionOpeningTests {
         /// What a loop would give to an opening.
         private final class Stage {

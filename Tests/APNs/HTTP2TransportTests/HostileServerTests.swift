@@ -8,7 +8,7 @@ import Testing
 import TransportTestKit
 
 extension ServerTests {
-    @Suite("Hostile servers", .timeLimit(.minutes(1)))
+    @Suite("Hostile servers", .timeLimit(.minutes(10)))
     struct HostileServerTests {
         /// A transport to the server, and the box for what comes back.
         private func connect(

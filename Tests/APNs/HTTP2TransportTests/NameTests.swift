@@ -10,7 +10,7 @@ import TransportTestKit
 
 extension ServerTests {
     /// What a name leads to, with a resolver that the test plays; the sockets are real.
-    @Suite("Names and their addresses", .timeLimit(.minutes(1)))
+    @Suite("Names and their addresses", .timeLimit(.minutes(10)))
     struct NameTests {
         private func address(_ host: String, _ port: Int) throws -> SocketAddress {
             guard case .addresses(let found) = NameLookup.resolve(host: host, port: port) else {

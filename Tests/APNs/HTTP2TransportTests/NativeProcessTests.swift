@@ -8,7 +8,7 @@ import WaitKit
 
 extension ServerTests {
     /// What only a process of its own can show: see `TransportFixture`.
-    @Suite("A native client process", .timeLimit(.minutes(3)), .enabled(if: Nghttpd.isInstalled))
+    @Suite("A native client process", .timeLimit(.minutes(10)), .enabled(if: Nghttpd.isInstalled))
     struct NativeProcessTests {
         private func run(
             _ scenario: String, on server: Nghttpd, _ values: [String]

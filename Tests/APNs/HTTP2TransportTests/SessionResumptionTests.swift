@@ -10,7 +10,7 @@ import TransportTestKit
 extension ServerTests {
     /// A further connection resumes the TLS session of an earlier one, which spares both sides the
     /// certificate. Nothing is sent before the handshake is done.
-    @Suite("TLS sessions on further connections", .timeLimit(.minutes(1)))
+    @Suite("TLS sessions on further connections", .timeLimit(.minutes(10)))
     struct SessionResumptionTests {
         /// Sends a push over each of three connections, and returns what was seen of their TLS.
         private func threeConnections(

@@ -8,7 +8,7 @@ import TransportTestKit
 
 extension ServerTests {
     /// What goes back to the server, and where the next push goes.
-    @Suite("Windows and load", .timeLimit(.minutes(1)))
+    @Suite("Windows and load", .timeLimit(.minutes(10)))
     struct WindowTests {
         private func connect(
             to server: HostileServer, connections: Int

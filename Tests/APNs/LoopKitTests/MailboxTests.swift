@@ -9,7 +9,7 @@ import WaitKit
 
 @testable import LoopKit
 
-@Suite("Mailbox", .timeLimit(.minutes(1)))
+@Suite("Mailbox", .timeLimit(.minutes(10)))
 struct MailboxTests {
     /// Counts wakes, and holds each one up while its gate is closed.
     final class GatedWaker: LoopWaker {

@@ -8,7 +8,7 @@ import TransportTestKit
 import WakeModel
 
 extension ServerTests {
-    @Suite("Chaos by seed", .timeLimit(.minutes(2)))
+    @Suite("Chaos by seed", .timeLimit(.minutes(10)))
     struct ChaosTests {
         @Test(
             "whatever happens, each is answered once and arrives at most once",

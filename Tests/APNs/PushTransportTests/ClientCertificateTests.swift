@@ -8,7 +8,7 @@ import TransportTestKit
 import WakeModel
 
 extension ServerTests {
-    @Suite("Client certificates", .timeLimit(.minutes(1)))
+    @Suite("Client certificates", .timeLimit(.minutes(10)))
     struct ClientCertificateTests {
         /// A sender without a provider token: only the certificate can vouch for it.
         private static let anonymous = SharedHeaders([

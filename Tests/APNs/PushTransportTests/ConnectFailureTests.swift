@@ -8,7 +8,7 @@ import WakeModel
 
 extension ServerTests {
     /// Peers to whom nothing is ever sent: each failure has its kind, is `not-sent`, and is quick.
-    @Suite("Failures to connect", .timeLimit(.minutes(1)))
+    @Suite("Failures to connect", .timeLimit(.minutes(10)))
     struct ConnectFailureTests {
         /// Sends one push; returns what became of it and how long that took.
         private func attempt(

@@ -10,7 +10,7 @@ import WakeModel
 extension ServerTests {
     /// What becomes of a push when the peer misbehaves in the middle of it: its kind, its
     /// certainty, and how often it was at the server as a whole.
-    @Suite("Faults after the connection is up", .timeLimit(.minutes(2)))
+    @Suite("Faults after the connection is up", .timeLimit(.minutes(10)))
     struct FaultTests {
         struct Row: Sendable, CustomTestStringConvertible {
             let name: String

@@ -12,7 +12,7 @@ extension ServerTests {
     /// closed at once, only the native transport promises, whose own tests say so: it counts frames
     /// itself, while libcurl hears a flood until the push's time is up, and tells a broken
     /// connection from a broken stream in its own way.
-    @Suite("Hostile servers", .timeLimit(.minutes(1)))
+    @Suite("Hostile servers", .timeLimit(.minutes(10)))
     struct HostileServerTests {
         /// Frames that break HTTP/2.
         struct Nonsense: Sendable, CustomTestStringConvertible {

@@ -7,7 +7,7 @@ import TransportTestKit
 
 extension ServerTests {
     /// nginx and others close each connection in order after a number of requests.
-    @Suite("Servers with a limit of requests a connection", .timeLimit(.minutes(1)))
+    @Suite("Servers with a limit of requests a connection", .timeLimit(.minutes(10)))
     struct PoliteServerTests {
         /// Guards requests that were written for nothing, because they were above the limit, and
         /// the wait for the end of a connection that takes no more.

@@ -7,7 +7,7 @@ import TransportTestKit
 import WakeModel
 
 extension ServerTests {
-    @Suite("HTTP CONNECT proxies", .timeLimit(.minutes(1)))
+    @Suite("HTTP CONNECT proxies", .timeLimit(.minutes(10)))
     struct ProxyTests {
         private func proxy(
             _ port: Int, user: String? = nil, password: String = ""

@@ -10,7 +10,7 @@ import WakeModel
 
 extension ServerTests {
     /// The contract of the port, for every transport there is.
-    @Suite("Contract of PushTransport", .timeLimit(.minutes(1)))
+    @Suite("Contract of PushTransport", .timeLimit(.minutes(10)))
     struct PushTransportContractTests {
         @Test("a push arrives as it was, and its answer comes back", arguments: TransportMaker.all)
         func answer(maker: TransportMaker) async throws {

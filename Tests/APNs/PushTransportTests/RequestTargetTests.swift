@@ -8,7 +8,7 @@ import WakeModel
 
 extension ServerTests {
     /// Requests that are no pushes to a device, on every transport there is.
-    @Suite("Requests with a target", .timeLimit(.minutes(1)))
+    @Suite("Requests with a target", .timeLimit(.minutes(10)))
     struct RequestTargetTests {
         private static let path = "/1/apps/com.example.app/channels"
 

@@ -8,7 +8,7 @@ import WaitKit
 import WakeModel
 
 extension ServerTests {
-    @Suite("The server's limit on streams", .timeLimit(.minutes(1)))
+    @Suite("The server's limit on streams", .timeLimit(.minutes(10)))
     struct StreamLimitTests {
         @Test("one stream until a valid answer, then many", arguments: TransportMaker.all)
         func oneThenMany(maker: TransportMaker) async throws {

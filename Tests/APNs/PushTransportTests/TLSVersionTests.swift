@@ -6,7 +6,7 @@ import TransportTestKit
 extension ServerTests {
     /// A client in a process of its own, on a machine whose OpenSSL is set to take anything: there
     /// the transport alone keeps to TLS 1.2.
-    @Suite("Versions of TLS", .timeLimit(.minutes(1)))
+    @Suite("Versions of TLS", .timeLimit(.minutes(10)))
     struct TLSVersionTests {
         private static let settings = """
             openssl_conf = all

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("rouse audit-store", .timeLimit(.minutes(2)))
+@Suite("rouse audit-store", .timeLimit(.minutes(10)))
 struct AuditStoreTests {
     @Test("It recounts the store of a running gateway, which does not notice")
     func beside() async throws {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import WakeModel
 
-@Suite("rouse channel", .timeLimit(.minutes(2)))
+@Suite("rouse channel", .timeLimit(.minutes(10)))
 struct ChannelCommandTests {
     private static let update =
         #"{"aps":{"timestamp":\#(Int(Date().timeIntervalSince1970)),"event":"update","#

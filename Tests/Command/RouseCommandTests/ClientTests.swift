@@ -5,7 +5,7 @@ import Testing
 
 @testable import RouseCommand
 
-@Suite("Client commands against a running gateway", .timeLimit(.minutes(2)))
+@Suite("Client commands against a running gateway", .timeLimit(.minutes(10)))
 struct ClientTests {
     private static let device = String(repeating: "0a", count: 32)
 

@@ -8,7 +8,7 @@ import Testing
 
 /// What carries a push unless somebody chooses, told by what the server sees of it: libcurl
 /// announces the length of a body, which the native transport leaves to HTTP/2's framing.
-@Suite("Transports by default", .timeLimit(.minutes(4)))
+@Suite("Transports by default", .timeLimit(.minutes(10)))
 struct DefaultTransportTests {
     private static func carrier(_ push: ReceivedPush) -> TransportKind {
         push["content-length"] == nil ? .native : .curl

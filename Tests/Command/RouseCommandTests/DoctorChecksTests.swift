@@ -6,7 +6,7 @@ import HTTPTestKit
 import Testing
 
 /// What `rouse serve` refuses, `rouse doctor` finds before it, without asking anybody.
-@Suite("rouse doctor on a configuration", .timeLimit(.minutes(2)))
+@Suite("rouse doctor on a configuration", .timeLimit(.minutes(10)))
 struct DoctorChecksTests {
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 

@@ -5,7 +5,7 @@ import StoreSQLite
 import Testing
 
 /// A running gateway, over HTTP, whose store cannot be written or is damaged under it.
-@Suite("A store that fails under a running gateway", .timeLimit(.minutes(3)))
+@Suite("A store that fails under a running gateway", .timeLimit(.minutes(10)))
 struct FailingStoreTests {
     /// An answer of the gateway's.
     private struct Answer {

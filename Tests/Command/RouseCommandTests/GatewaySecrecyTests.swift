@@ -9,7 +9,7 @@ import WakeModel
 
 /// A whole gateway with everything that is secret, at the log level that tells the most; then a
 /// search for the secrets in all that others can see of it.
-@Suite("Secrets of a running gateway", .timeLimit(.minutes(2)))
+@Suite("Secrets of a running gateway", .timeLimit(.minutes(10)))
 struct GatewaySecrecyTests {
     private static let webhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     private static let payloadSecret = "topsecretvalue"

@@ -6,7 +6,7 @@ import WakeModel
 
 @testable import RouseCommand
 
-@Suite("The record of when keys were used", .timeLimit(.minutes(4)))
+@Suite("The record of when keys were used", .timeLimit(.minutes(10)))
 struct KeyUsesTests {
     private static let start = WallInstant(millisecondsSinceEpoch: 1_800_000_000_000)
 

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("A running gateway and its keys' file", .timeLimit(.minutes(3)))
+@Suite("A running gateway and its keys' file", .timeLimit(.minutes(10)))
 struct KeysFileWatcherTests {
     /// A gateway with two apps on a simulator, its configuration, its address, and a log of audits.
     private static func serve(

@@ -7,7 +7,7 @@ import WakeModel
 
 @testable import RouseCommand
 
-@Suite("rouse keys", .timeLimit(.minutes(2)))
+@Suite("rouse keys", .timeLimit(.minutes(10)))
 struct KeysTests {
     @Test("shows a key once, keeps its digest for the owner only, lists and revokes it")
     func wholeLife() async throws {

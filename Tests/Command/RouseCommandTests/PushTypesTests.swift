@@ -6,7 +6,7 @@ import Foundation
 import Testing
 import WakeModel
 
-@Suite("Every push type, from the request to APNs", .timeLimit(.minutes(2)))
+@Suite("Every push type, from the request to APNs", .timeLimit(.minutes(10)))
 struct PushTypesTests {
     private static let managed = "com.apple.mgmt.External.3f2504e0-4f89-11d3-9a0c-0305e82c3301"
 

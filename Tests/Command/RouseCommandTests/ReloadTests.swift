@@ -5,7 +5,7 @@ import AdminAPI
 import Foundation
 import Testing
 
-@Suite("SIGHUP", .timeLimit(.minutes(5)))
+@Suite("SIGHUP", .timeLimit(.minutes(10)))
 struct ReloadTests {
     private static func status(_ base: String, _ key: String) async throws -> String {
         try await Rouse.run(

@@ -12,7 +12,7 @@ import WakeModel
 
 @testable import RouseCommand
 
-@Suite("rouse send, and a gateway that is busy", .timeLimit(.minutes(2)))
+@Suite("rouse send, and a gateway that is busy", .timeLimit(.minutes(10)))
 struct SendTests {
     /// How many wakes the gateway of these tests has room for at a time.
     private static let room = 4

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import WakeModel
 
-@Suite("Broadcast channels of a running gateway", .timeLimit(.minutes(2)))
+@Suite("Broadcast channels of a running gateway", .timeLimit(.minutes(10)))
 struct ServeChannelsTests {
     private static let app = RunningSimulator.bundleID
     private static let json = ["-H", "Content-Type: application/json"]

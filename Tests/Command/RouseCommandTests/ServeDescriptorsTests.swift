@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// A gateway that may open few files, and strangers that open more connections than that.
-@Suite("rouse serve at the limit of open files", .timeLimit(.minutes(2)))
+@Suite("rouse serve at the limit of open files", .timeLimit(.minutes(10)))
 struct ServeDescriptorsTests {
     private static let openFiles = 160
     private static let waitingText = "connections wait"

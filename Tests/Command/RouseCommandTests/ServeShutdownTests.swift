@@ -8,7 +8,7 @@ import Testing
 import WaitKit
 
 /// SIGTERM at its worst: TLS on the listener, wakes coming in, and callers of every kind connected.
-@Suite("A shutdown of rouse serve under load", .timeLimit(.minutes(3)))
+@Suite("A shutdown of rouse serve under load", .timeLimit(.minutes(10)))
 struct ServeShutdownTests {
     /// After so many seconds a service manager kills; see `rouse.service`.
     private static let promisedSeconds = 60.0

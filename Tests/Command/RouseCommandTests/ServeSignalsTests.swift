@@ -6,7 +6,7 @@ import Testing
 
 /// Signals that come while `rouse serve` still reads its files: a secret in a named pipe holds it
 /// up for as long as a test likes.
-@Suite("Signals before the gateway runs", .timeLimit(.minutes(2)))
+@Suite("Signals before the gateway runs", .timeLimit(.minutes(10)))
 struct ServeSignalsTests {
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 

@@ -7,7 +7,7 @@ import StoreSQLite
 import Testing
 import WakeModel
 
-@Suite("rouse serve", .timeLimit(.minutes(2)))
+@Suite("rouse serve", .timeLimit(.minutes(10)))
 struct ServeTests {
     static let secret = "a-key-for-tests"
     private static let readyPrefix = "Ready"

@@ -7,7 +7,7 @@ import WakeModel
 
 @testable import RouseCommand
 
-@Suite("News for the service manager", .timeLimit(.minutes(2)))
+@Suite("News for the service manager", .timeLimit(.minutes(10)))
 struct ServiceNotifierTests {
     private static func notifier(
         _ variables: [String: String]

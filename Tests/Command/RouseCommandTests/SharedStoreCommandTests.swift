@@ -5,7 +5,7 @@ import PostgreSQLTestKit
 import Testing
 
 /// What the commands say of a store that gateways share.
-@Suite("Commands on a shared store", .timeLimit(.minutes(5)))
+@Suite("Commands on a shared store", .timeLimit(.minutes(10)))
 struct SharedStoreCommandTests {
     /// A configuration whose store is a database of this server.
     private static func configure(
@@ -115,6 +115,15 @@ struct SharedStoreCommandTests {
             #expect(reasons.contains("nothing listens"), "\(reasons)")
             #expect(!reasons.contains("\(server.port)") && !reasons.contains("127.0.0.1"))
             try server.start()
+            // A gateway that is told to end before it has its database back says so with its code.
+            var isReady = false
+            for _ in 0..<300 where !isReady {
+                _ = try? await ServeTests.askForWake(base)
+                let answer = try await ServeTests.curl(["\(base)/readyz"])
+                isReady = answer["status"] as? String == "ready"
+                if !isReady { try await Task.sleep(for: .milliseconds(100)) }
+            }
+            #expect(isReady)
             #expect(try await gateway.end(SIGTERM) == 0)
         }
     }

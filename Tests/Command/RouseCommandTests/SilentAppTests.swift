@@ -17,7 +17,7 @@ import WakeModel
 /// A gateway on a file, over real connections, with one app whose APNs takes everything and answers
 /// nothing. What another app's wakes take is compared with what they take in a gateway beside it
 /// that has nothing else to do: wake by wake, so that whatever else the machine does slows both.
-@Suite("an app whose APNs is silent", .serialized, .timeLimit(.minutes(5)))
+@Suite("an app whose APNs is silent", .serialized, .timeLimit(.minutes(10)))
 struct SilentAppTests {
     /// How many wakes and calls wait for the silent app.
     private static let waiting = (wakes: 8_000, calls: 5_000)

@@ -5,7 +5,7 @@ import APNsSimulator
 import Foundation
 import Testing
 
-@Suite("rouse apns-simulator", .timeLimit(.minutes(4)))
+@Suite("rouse apns-simulator", .timeLimit(.minutes(10)))
 struct SimulatorTests {
     @Test("prints a ready line, a command that works when pasted, and ends with 0 on SIGTERM")
     func pasted() async throws {

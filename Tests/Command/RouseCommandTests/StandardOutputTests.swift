@@ -7,7 +7,7 @@ import Testing
 @testable import RouseCommand
 
 /// Guards against results that are lost in silence, and against texts that obey somebody else.
-@Suite("Standard output", .timeLimit(.minutes(2)))
+@Suite("Standard output", .timeLimit(.minutes(10)))
 struct StandardOutputTests {
     /// Runs a command line of a shell, in which `$ROUSE` is the program.
     private static func shell(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RouseCommand
 
-@Suite("rouse store copy", .timeLimit(.minutes(3)))
+@Suite("rouse store copy", .timeLimit(.minutes(10)))
 struct StoreCopyCommandTests {
     /// Makes the file of a gateway that took five wakes, and returns its path.
     private func makeFile(in folder: TestFolder) async throws -> String {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RouseCommand
 
-@Suite("A store that has failed for good", .timeLimit(.minutes(4)))
+@Suite("A store that has failed for good", .timeLimit(.minutes(10)))
 struct StoreFailureMonitorTests {
     @Test("ends the gateway with the reason, said once in the log")
     func ends() async throws {

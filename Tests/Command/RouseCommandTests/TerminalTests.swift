@@ -6,7 +6,7 @@ import Testing
 
 @testable import RouseCommand
 
-@Suite("What a terminal shows", .timeLimit(.minutes(2)))
+@Suite("What a terminal shows", .timeLimit(.minutes(10)))
 struct TerminalTests {
     /// Begins a line again and clears it.
     private static let clear = "\r\u{1b}[K"

@@ -5,7 +5,7 @@ import HTTPTestKit
 import Testing
 
 /// The whole way of webhooks: a gateway, its configuration, and receivers on real sockets.
-@Suite("Several webhook endpoints", .timeLimit(.minutes(2)))
+@Suite("Several webhook endpoints", .timeLimit(.minutes(10)))
 struct WebhookEndpointsTests {
     private static let noContent =
         "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"

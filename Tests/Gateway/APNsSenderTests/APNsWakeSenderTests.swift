@@ -14,7 +14,7 @@ import Synchronization
 import Testing
 import WakeModel
 
-@Suite("Claims on their way to APNs", .timeLimit(.minutes(1)))
+@Suite("Claims on their way to APNs", .timeLimit(.minutes(10)))
 struct APNsWakeSenderTests {
     private static let app = Samples.app
 

@@ -9,7 +9,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("Access over real sockets", .timeLimit(.minutes(2)))
+@Suite("Access over real sockets", .timeLimit(.minutes(10)))
 struct AccessTests {
     @Test("Every route asks for its scope, and the admin may all")
     func scopes() async throws {

@@ -9,7 +9,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("Keys for some apps, over real sockets", .timeLimit(.minutes(2)))
+@Suite("Keys for some apps, over real sockets", .timeLimit(.minutes(10)))
 struct AppAccessTests {
     /// A gateway with two apps, a key for everything, and keys for one app or the other.
     private struct Bench {

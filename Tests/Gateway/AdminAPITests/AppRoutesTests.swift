@@ -8,7 +8,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("Apps, statistics, validation and events over real sockets", .timeLimit(.minutes(2)))
+@Suite("Apps, statistics, validation and events over real sockets", .timeLimit(.minutes(10)))
 struct AppRoutesTests {
     @Test("A paused app takes wakes and sends none until it is resumed")
     func pause() async throws {

@@ -9,7 +9,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("The audit log, over real sockets", .timeLimit(.minutes(2)))
+@Suite("The audit log, over real sockets", .timeLimit(.minutes(10)))
 struct AuditLogTests {
     /// A change that somebody makes through the API, and what is noted of it.
     struct Change: CustomTestStringConvertible, Sendable {

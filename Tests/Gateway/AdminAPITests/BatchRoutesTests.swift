@@ -9,7 +9,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("Batches over real sockets", .timeLimit(.minutes(2)))
+@Suite("Batches over real sockets", .timeLimit(.minutes(10)))
 struct BatchRoutesTests {
     private func items(_ answer: HTTPExchange) throws -> [[String: Any]] {
         try #require(try answer.json()["items"] as? [[String: Any]], "\(answer.body)")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AdminAPI
 
-@Suite("The room for large bodies", .timeLimit(.minutes(2)))
+@Suite("The room for large bodies", .timeLimit(.minutes(10)))
 struct BodyBudgetTests {
     /// A gateway's limits that a test can fill: 1 000 bytes of each body are free, batches of
     /// 20 000 are read, and one of them leaves no room for a second.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AdminAPI
 
-@Suite("Pages of other sites, where no key is asked for", .timeLimit(.minutes(2)))
+@Suite("Pages of other sites, where no key is asked for", .timeLimit(.minutes(10)))
 struct BrowserCheckTests {
     @Test(
         "Only names of this machine are answered",

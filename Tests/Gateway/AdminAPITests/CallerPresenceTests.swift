@@ -7,7 +7,7 @@ import Testing
 
 @testable import AdminAPI
 
-@Suite("Callers that hang up, over real sockets", .timeLimit(.minutes(2)))
+@Suite("Callers that hang up, over real sockets", .timeLimit(.minutes(10)))
 struct CallerPresenceTests {
     /// How a caller hangs up.
     enum HangUp: CaseIterable {

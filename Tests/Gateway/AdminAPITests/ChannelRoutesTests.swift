@@ -8,7 +8,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("Broadcast channels over real sockets", .timeLimit(.minutes(2)))
+@Suite("Broadcast channels over real sockets", .timeLimit(.minutes(10)))
 struct ChannelRoutesTests {
     private static let query = "?app=com.example.app"
     private static let update =

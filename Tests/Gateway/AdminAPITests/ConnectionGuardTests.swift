@@ -7,7 +7,7 @@ import WaitKit
 
 @testable import AdminAPI
 
-@Suite("Slow, large and broken requests over real sockets", .timeLimit(.minutes(2)))
+@Suite("Slow, large and broken requests over real sockets", .timeLimit(.minutes(10)))
 struct ConnectionGuardTests {
     private func authorization(_ bench: APIBench) throws -> String {
         "Authorization: Bearer \(try #require(bench.keys[.wake]).text)\r\n"

@@ -9,7 +9,7 @@ import Testing
 
 @testable import AdminAPI
 
-@Suite("The dashboard as it is served", .timeLimit(.minutes(1)))
+@Suite("The dashboard as it is served", .timeLimit(.minutes(10)))
 struct DashboardTests {
     /// The directives of a policy, by name.
     private static func directives(_ policy: String) -> [String: Set<String>] {

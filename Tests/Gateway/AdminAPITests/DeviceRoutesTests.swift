@@ -8,7 +8,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("Devices, receipts and feedback over real sockets", .timeLimit(.minutes(2)))
+@Suite("Devices, receipts and feedback over real sockets", .timeLimit(.minutes(10)))
 struct DeviceRoutesTests {
     private let path = "/v1/devices/\(Samples.deviceToken().hex)"
 

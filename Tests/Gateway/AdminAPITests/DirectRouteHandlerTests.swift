@@ -8,7 +8,7 @@ import WaitKit
 
 @testable import AdminAPI
 
-@Suite("Plain requests, which need no task, over real sockets", .timeLimit(.minutes(2)))
+@Suite("Plain requests, which need no task, over real sockets", .timeLimit(.minutes(10)))
 struct DirectRouteHandlerTests {
     private struct Sample: CustomStringConvertible {
         let name: String

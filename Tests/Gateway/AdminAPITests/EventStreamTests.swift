@@ -8,7 +8,7 @@ import WakeModel
 @testable import AdminAPI
 @testable import Gateway
 
-@Suite("Event streams over real sockets", .timeLimit(.minutes(3)))
+@Suite("Event streams over real sockets", .timeLimit(.minutes(10)))
 struct EventStreamTests {
     /// A gateway's API with a reader whose stream has begun.
     private static func serve(

@@ -7,7 +7,8 @@ import Testing
 @testable import AdminAPI
 
 @Suite(
-    "Requests that two programs could read differently, over real sockets", .timeLimit(.minutes(2)))
+    "Requests that two programs could read differently, over real sockets", .timeLimit(.minutes(10))
+)
 struct FramingCheckTests {
     private static let host = "Host: localhost\r\n"
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AdminAPI
 
-@Suite("Floods over HTTP/2, over real sockets", .timeLimit(.minutes(2)))
+@Suite("Floods over HTTP/2, over real sockets", .timeLimit(.minutes(10)))
 struct HTTP2FloodTests {
     /// Codes of RFC 9113 §7.
     private static let (cancel, enhanceYourCalm): (UInt32, UInt32) = (8, 11)

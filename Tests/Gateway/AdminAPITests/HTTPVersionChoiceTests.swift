@@ -4,7 +4,7 @@ import Testing
 
 @testable import AdminAPI
 
-@Suite("The choice of HTTP's version, over real sockets", .timeLimit(.minutes(2)))
+@Suite("The choice of HTTP's version, over real sockets", .timeLimit(.minutes(10)))
 struct HTTPVersionChoiceTests {
     @Test("A part of the preface is a head that does not end, and is answered as such")
     func slowPreface() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AdminAPI
 
-@Suite("The memory for bodies over HTTP/2, over real sockets", .timeLimit(.minutes(2)))
+@Suite("The memory for bodies over HTTP/2, over real sockets", .timeLimit(.minutes(10)))
 struct HeldBodiesTests {
     private func key(_ bench: APIBench, _ scope: Scope = .admin) throws -> String {
         try #require(bench.keys[scope]).text

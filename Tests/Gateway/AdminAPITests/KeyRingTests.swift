@@ -161,7 +161,7 @@ struct KeyRingTests {
 
     @Test(
         "A grant ends with its key, its secret, or what the key may do; not with its rate",
-        .timeLimit(.minutes(1)), arguments: ["revoked", "rotated away", "fewer apps", "expired"])
+        .timeLimit(.minutes(10)), arguments: ["revoked", "rotated away", "fewer apps", "expired"])
     func ends(how: String) async throws {
         let (old, new) = (KeySecret((1, 0, 0, 0)), KeySecret((2, 0, 0, 0)))
         let clock = ManualClock()
@@ -210,7 +210,7 @@ struct KeyRingTests {
         #expect(ended.withLock { $0 })
     }
 
-    @Test("Changes of the keys add no sleeper to a wait for an expiry", .timeLimit(.minutes(1)))
+    @Test("Changes of the keys add no sleeper to a wait for an expiry", .timeLimit(.minutes(10)))
     func oneSleeper() async throws {
         let secret = KeySecret((1, 0, 0, 0))
         let clock = ManualClock()

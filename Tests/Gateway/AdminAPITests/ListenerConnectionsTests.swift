@@ -6,7 +6,7 @@ import Testing
 
 @testable import AdminAPI
 
-@Suite("Places of connections, over real sockets", .timeLimit(.minutes(2)))
+@Suite("Places of connections, over real sockets", .timeLimit(.minutes(10)))
 struct ListenerConnectionsTests {
     /// A bench with few places, on which nothing is closed for being silent.
     private static func bench(connections: Int) throws -> APIBench {

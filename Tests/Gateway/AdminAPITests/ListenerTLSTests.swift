@@ -8,7 +8,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("TLS on the listener, with the real openssl and curl", .timeLimit(.minutes(2)))
+@Suite("TLS on the listener, with the real openssl and curl", .timeLimit(.minutes(10)))
 struct ListenerTLSTests {
     /// A folder with self-signed certificates.
     private final class Folder {

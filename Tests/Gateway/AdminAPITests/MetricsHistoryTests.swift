@@ -10,7 +10,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("The last hour of the metrics", .timeLimit(.minutes(1)))
+@Suite("The last hour of the metrics", .timeLimit(.minutes(10)))
 struct MetricsHistoryTests {
     private static let start = WallInstant(millisecondsSinceEpoch: 1_790_000_000_000)
     private static let shop = WakeQueueKey(

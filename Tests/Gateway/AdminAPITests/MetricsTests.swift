@@ -8,7 +8,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("Metrics", .timeLimit(.minutes(1)))
+@Suite("Metrics", .timeLimit(.minutes(10)))
 struct MetricsTests {
     private static let background = WakeQueueKey(app: Samples.app, kind: .background)
     private static let voip = WakeQueueKey(app: Samples.app, kind: .voip)

@@ -9,7 +9,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("One payload for many devices, over real sockets", .timeLimit(.minutes(2)))
+@Suite("One payload for many devices, over real sockets", .timeLimit(.minutes(10)))
 struct MulticastRoutesTests {
     private static let path = "/v1/wakes/multicast"
     private static let terms = """

@@ -8,7 +8,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("The OpenAPI document", .timeLimit(.minutes(1)))
+@Suite("The OpenAPI document", .timeLimit(.minutes(10)))
 struct OpenAPITests {
     private func document() async throws -> (document: [String: Any], routes: [Route]) {
         let bench = try APIBench()

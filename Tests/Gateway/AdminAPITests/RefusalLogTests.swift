@@ -6,7 +6,7 @@ import Testing
 
 @testable import AdminAPI
 
-@Suite("The log of refusals", .timeLimit(.minutes(2)))
+@Suite("The log of refusals", .timeLimit(.minutes(10)))
 struct RefusalLogTests {
     private static func peer(_ number: Int) -> PeerAddress {
         PeerAddress(ipAddress: "192.0.\(number / 256).\(number % 256)")

@@ -8,7 +8,7 @@ import WaitKit
 
 @testable import AdminAPI
 
-@Suite("The end of the API, over real sockets", .timeLimit(.minutes(2)))
+@Suite("The end of the API, over real sockets", .timeLimit(.minutes(10)))
 struct ShutdownTests {
     /// How long these tests wait for what is to come at once, in seconds.
     private static let patienceSeconds = 30

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AdminAPI
 
-@Suite("The permissions of a Unix domain socket", .serialized, .timeLimit(.minutes(2)))
+@Suite("The permissions of a Unix domain socket", .serialized, .timeLimit(.minutes(10)))
 struct SocketAccessTests {
     private static func serve(
         _ access: SocketAccess, _ body: (String) async throws -> Void

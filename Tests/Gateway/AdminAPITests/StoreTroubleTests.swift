@@ -7,7 +7,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("A store in trouble, over real sockets", .timeLimit(.minutes(2)))
+@Suite("A store in trouble, over real sockets", .timeLimit(.minutes(10)))
 struct StoreTroubleTests {
     /// A multicast to one device.
     private static var multicast: String {

@@ -9,7 +9,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("Wakes for users, over real sockets", .timeLimit(.minutes(2)))
+@Suite("Wakes for users, over real sockets", .timeLimit(.minutes(10)))
 struct UserRoutesTests {
     private static func register(
         _ device: UInt64, _ user: String, _ caller: APIBench.Caller, kind: String = "background",

@@ -8,7 +8,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("Wakes over real sockets", .timeLimit(.minutes(2)))
+@Suite("Wakes over real sockets", .timeLimit(.minutes(10)))
 struct WakeRoutesTests {
     private static let payload = #"{ "aps": {"content-available": 1},  "note":"caf\u00e9" }"#
 

@@ -8,7 +8,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("How webhooks are delivered, as it is told", .timeLimit(.minutes(1)))
+@Suite("How webhooks are delivered, as it is told", .timeLimit(.minutes(10)))
 struct WebhookHealthTests {
     private static let start = WallInstant(millisecondsSinceEpoch: 1_800_000_000_000)
 

@@ -8,7 +8,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("Webhooks while the store fails", .timeLimit(.minutes(1)))
+@Suite("Webhooks while the store fails", .timeLimit(.minutes(10)))
 struct WebhookSettlementTests {
     /// A receiver that accepts everything; the store fails from the first request on.
     private final class Receiver: WebhookClient {

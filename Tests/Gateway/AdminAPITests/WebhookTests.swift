@@ -12,7 +12,7 @@ import WakeModel
 
 @testable import AdminAPI
 
-@Suite("Webhooks", .timeLimit(.minutes(1)))
+@Suite("Webhooks", .timeLimit(.minutes(10)))
 struct WebhookTests {
     /// A receiver that answers as it is told, and remembers what it got.
     private final class Receiver: WebhookClient {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CurlHTTP
 
-@Suite("The HTTP caller", .timeLimit(.minutes(1)))
+@Suite("The HTTP caller", .timeLimit(.minutes(10)))
 struct HTTPCallerTests {
     private func call(
         _ server: OneShotServer, _ change: (inout HTTPCaller.Request) -> Void = { _ in }

@@ -5,7 +5,7 @@ import GatewayTestKit
 import Testing
 import WakeModel
 
-@Suite("What is told of queues that stop and go on", .timeLimit(.minutes(1)))
+@Suite("What is told of queues that stop and go on", .timeLimit(.minutes(10)))
 struct AppHoldTests {
     private let store = WatchfulStore(InMemoryWakeStore())
     private let clock = ManualClock()

@@ -7,7 +7,7 @@ import WakeModel
 
 @testable import Gateway
 
-@Suite("A store some of which cannot be read", .timeLimit(.minutes(2)))
+@Suite("A store some of which cannot be read", .timeLimit(.minutes(10)))
 struct DamageTests {
     private static let corrupt = StoreFailure(kind: .corrupt, message: "A bad page.")
 

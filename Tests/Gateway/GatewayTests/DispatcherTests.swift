@@ -7,7 +7,7 @@ import WakeModel
 
 @testable import Gateway
 
-@Suite("The dispatcher", .timeLimit(.minutes(1)))
+@Suite("The dispatcher", .timeLimit(.minutes(10)))
 struct DispatcherTests {
     @Test("Room that an admission did not use goes to due wakes, and ends the drain, at once")
     func unusedRoom() async throws {

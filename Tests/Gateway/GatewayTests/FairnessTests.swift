@@ -9,7 +9,7 @@ import WakeModel
 @testable import Gateway
 
 /// No clock is moved here: whatever has to wait for a time-out waits for ever.
-@Suite("Apps and callers do not delay each other", .timeLimit(.minutes(1)))
+@Suite("Apps and callers do not delay each other", .timeLimit(.minutes(10)))
 struct FairnessTests {
     private let store = WatchfulStore(InMemoryWakeStore())
     private let clock = ManualClock()

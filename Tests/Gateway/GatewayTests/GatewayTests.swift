@@ -10,7 +10,7 @@ import WakeModel
 
 @testable import Gateway
 
-@Suite("The gateway in front of a store in memory", .timeLimit(.minutes(1)))
+@Suite("The gateway in front of a store in memory", .timeLimit(.minutes(10)))
 struct GatewayTests {
     private let store = WatchfulStore(InMemoryWakeStore())
     private let clock = ManualClock()

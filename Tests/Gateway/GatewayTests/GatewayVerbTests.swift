@@ -9,7 +9,7 @@ import WakeModel
 
 @testable import Gateway
 
-@Suite("What a gateway offers beside taking wakes", .timeLimit(.minutes(1)))
+@Suite("What a gateway offers beside taking wakes", .timeLimit(.minutes(10)))
 struct GatewayVerbTests {
     private let store = WatchfulStore(InMemoryWakeStore())
     private let clock = ManualClock()

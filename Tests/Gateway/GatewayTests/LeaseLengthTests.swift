@@ -6,7 +6,7 @@ import Logging
 import Testing
 import WakeModel
 
-@Suite("How long leases last", .timeLimit(.minutes(1)))
+@Suite("How long leases last", .timeLimit(.minutes(10)))
 struct LeaseLengthTests {
     @Test(
         "Longer than the longest push, claimed with its admission or later",

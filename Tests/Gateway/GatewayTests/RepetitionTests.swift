@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 import WakeModel
 
-@Suite("Requests that come again with their key", .timeLimit(.minutes(1)))
+@Suite("Requests that come again with their key", .timeLimit(.minutes(10)))
 struct RepetitionTests {
     private let clock = ManualClock()
 

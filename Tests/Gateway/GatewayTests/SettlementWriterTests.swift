@@ -7,7 +7,7 @@ import WakeModel
 
 @testable import Gateway
 
-@Suite("Writing settlements", .timeLimit(.minutes(1)))
+@Suite("Writing settlements", .timeLimit(.minutes(10)))
 struct SettlementWriterTests {
     /// One transaction of 512 settlements takes some ten milliseconds, for which the single request
     /// of another caller would wait.

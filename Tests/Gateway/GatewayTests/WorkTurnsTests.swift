@@ -7,7 +7,7 @@ import WaitKit
 
 @testable import Gateway
 
-@Suite("Turns on the processors", .timeLimit(.minutes(2)))
+@Suite("Turns on the processors", .timeLimit(.minutes(10)))
 struct WorkTurnsTests {
     /// Who did something, in order.
     private final class Book: Sendable {

@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 import WakeModel
 
-@Suite("Retention of a shared store by dropping partitions", .timeLimit(.minutes(5)))
+@Suite("Retention of a shared store by dropping partitions", .timeLimit(.minutes(10)))
 struct PartitionTests {
     /// Drops the partitions of the days after today.
     private static let dropComingDays = """

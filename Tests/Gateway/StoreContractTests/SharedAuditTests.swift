@@ -8,7 +8,7 @@ import StoreTestKit
 import Testing
 import WakeModel
 
-@Suite("The audit of a shared store", .timeLimit(.minutes(5)))
+@Suite("The audit of a shared store", .timeLimit(.minutes(10)))
 struct SharedAuditTests {
     /// Hands a store with a sent, a claimed, a waiting and a refused wake to `body`.
     private func withStore(

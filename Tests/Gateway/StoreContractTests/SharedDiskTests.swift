@@ -8,7 +8,7 @@ import StoreTestKit
 import Testing
 
 @Suite(
-    "A shared store on a full disk", .enabled(if: SmallDisk.canMount), .timeLimit(.minutes(5)))
+    "A shared store on a full disk", .enabled(if: SmallDisk.canMount), .timeLimit(.minutes(10)))
 struct SharedDiskTests {
     /// Guards against a readiness that ends with a write which needs no room, for a new wake would
     /// be refused a moment later; and against a trial that fails, or proves nothing, for a role

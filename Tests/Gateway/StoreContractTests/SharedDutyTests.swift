@@ -11,7 +11,7 @@ import Synchronization
 import Testing
 import WakeModel
 
-@Suite("Duties that one gateway of a database has at a time", .timeLimit(.minutes(5)))
+@Suite("Duties that one gateway of a database has at a time", .timeLimit(.minutes(10)))
 struct SharedDutyTests {
     private static let duty = StoreDuty.webhooks(Samples.endpoint)
 

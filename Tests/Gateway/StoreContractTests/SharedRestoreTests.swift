@@ -11,7 +11,7 @@ import Testing
 import WakeModel
 
 /// What gateways remember of a database must not outlive it.
-@Suite("A database that is restored under its gateways", .timeLimit(.minutes(5)))
+@Suite("A database that is restored under its gateways", .timeLimit(.minutes(10)))
 struct SharedRestoreTests {
     /// Restores the database of a URI to what it is before `body`, once that has returned.
     private func withRestore(

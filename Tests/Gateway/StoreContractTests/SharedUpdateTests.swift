@@ -8,7 +8,7 @@ import StoreTestKit
 import Testing
 import WakeModel
 
-@Suite("Updates of wakes on PostgreSQL", .timeLimit(.minutes(5)))
+@Suite("Updates of wakes on PostgreSQL", .timeLimit(.minutes(10)))
 struct SharedUpdateTests {
     private static let count = 200
 

@@ -11,7 +11,7 @@ import StoreTestKit
 import Testing
 import WakeModel
 
-@Suite("A copy of an SQLite file in a shared store", .timeLimit(.minutes(5)))
+@Suite("A copy of an SQLite file in a shared store", .timeLimit(.minutes(10)))
 struct StoreCopyTests {
     /// What is asked of a store before it is copied and afterwards.
     private struct Contents: Equatable {

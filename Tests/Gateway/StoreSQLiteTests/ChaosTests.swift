@@ -11,7 +11,7 @@ import WaitKit
 import WakeModel
 
 /// A world of random requests, answers and deaths around a real gateway on a real file.
-@Suite("Random admissions, answers and deaths", .timeLimit(.minutes(3)))
+@Suite("Random admissions, answers and deaths", .timeLimit(.minutes(10)))
 struct ChaosTests {
     /// What the sender handed out, over all lives of the gateway.
     private final class Ledger: Sendable {

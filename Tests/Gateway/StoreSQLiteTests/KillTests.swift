@@ -93,7 +93,7 @@ struct KillTests {
     }
 
     @Test(
-        "What was accepted before a kill is there after it, and is sent", .timeLimit(.minutes(2)),
+        "What was accepted before a kill is there after it, and is sent", .timeLimit(.minutes(10)),
         arguments: SQLiteWakeStore.Durability.allCases)
     func killed(_ durability: SQLiteWakeStore.Durability) async throws {
         try await withTemporaryFolder { folder in

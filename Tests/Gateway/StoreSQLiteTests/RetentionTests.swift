@@ -9,7 +9,7 @@ import WakeModel
 
 @testable import StoreSQLite
 
-@Suite("A file whose wakes have their time", .timeLimit(.minutes(2)))
+@Suite("A file whose wakes have their time", .timeLimit(.minutes(10)))
 struct RetentionTests {
     @Test("It stops growing when as much is pruned as comes")
     func bounded() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import StoreSQLite
 
-@Suite("The order in which verbs are written", .timeLimit(.minutes(4)))
+@Suite("The order in which verbs are written", .timeLimit(.minutes(10)))
 struct WriteQueueTests {
     /// What ran, and what holds it up.
     private final class Record: Sendable {

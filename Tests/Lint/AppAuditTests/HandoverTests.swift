@@ -298,7 +298,7 @@ struct HandoverTests: SourceFaultSuite {
     }
 
     @Test(
-        "functions that all hand on to each other are each followed once", .timeLimit(.minutes(1)))
+        "functions that all hand on to each other are each followed once", .timeLimit(.minutes(10)))
     func everyoneToEveryone() {
         let names = (0..<60).map { "g\($0)" }
         let cases = names.map { "case \"\($0)\": self.\($0)(done)" }.joined(separator: "\n")
@@ -309,7 +309,7 @@ struct HandoverTests: SourceFaultSuite {
 
     @Test(
         "functions of many files that all hand on to each other are each followed once",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(10)))
     func everyFileToEveryFile() throws {
         let names = (0..<60).map { "g\($0)" }
         let cases = names.map { "case \"\($0)\": self.\($0)(done)" }.joined(separator: "\n")

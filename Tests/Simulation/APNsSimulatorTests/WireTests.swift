@@ -6,7 +6,7 @@ import OpenSSLCrypto
 import Testing
 import WakeModel
 
-@Suite("On the wire", .timeLimit(.minutes(1)))
+@Suite("On the wire", .timeLimit(.minutes(10)))
 struct WireTests {
     /// Runs `body` against a simulator of its own, and shuts it down.
     static func withSimulator(

@@ -10,7 +10,7 @@ import WakeModel
 @testable import Gateway
 @testable import StorePostgreSQL
 
-@Suite("The order in which commands get a connection", .timeLimit(.minutes(2)))
+@Suite("The order in which commands get a connection", .timeLimit(.minutes(10)))
 struct CommandOrderTests {
     /// The kinds of wakes in the order in which they were admitted.
     private final class Order: Sendable {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StorePostgreSQL
 
-@Suite("Why there is no connection to a database", .timeLimit(.minutes(2)))
+@Suite("Why there is no connection to a database", .timeLimit(.minutes(10)))
 struct DatabaseTroubleTests {
     @Test(
         "What libpq says has a reason for everybody, and its hosts and users are for operators",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StorePostgreSQL
 
-@Suite("Partitions of a shared store", .timeLimit(.minutes(2)))
+@Suite("Partitions of a shared store", .timeLimit(.minutes(10)))
 struct PartitionMigrationTests {
     /// Makes the tables of version 1, with a wake and an attempt of each of these numbers.
     private func makeFirstVersion(

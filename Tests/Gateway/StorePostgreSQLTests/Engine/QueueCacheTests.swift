@@ -5,7 +5,7 @@ import Testing
 
 @testable import StorePostgreSQL
 
-@Suite("The queues as they were read last", .timeLimit(.minutes(2)))
+@Suite("The queues as they were read last", .timeLimit(.minutes(10)))
 struct QueueCacheTests {
     /// A row of a queue, with the count of changes.
     private static func row(_ number: Int, _ kind: Int, changed: Int) -> String {

@@ -82,7 +82,7 @@ struct ServerFactsTests {
         #expect(ServerFacts.quoted("rouse") == "rouse")
     }
 
-    @Suite("A real server", .timeLimit(.minutes(2)))
+    @Suite("A real server", .timeLimit(.minutes(10)))
     struct Real {
         @Test("one whose answer is not whole is not taken for a good one")
         func nothingSaid() async throws {

@@ -7,7 +7,7 @@ import WakeModel
 @testable import Gateway
 @testable import StorePostgreSQL
 
-@Suite("What statements cost", .timeLimit(.minutes(2)))
+@Suite("What statements cost", .timeLimit(.minutes(10)))
 struct StatementCostTests {
     /// 30 000 wakes that ended over nine days.
     private static let ended = """

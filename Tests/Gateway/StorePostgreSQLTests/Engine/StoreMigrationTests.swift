@@ -6,7 +6,7 @@ import Testing
 
 @testable import StorePostgreSQL
 
-@Suite("Making a shared store's tables", .timeLimit(.minutes(2)))
+@Suite("Making a shared store's tables", .timeLimit(.minutes(10)))
 struct StoreMigrationTests {
     @Test("the role has its settings in this database alone, again and again")
     func roleSettings() async throws {

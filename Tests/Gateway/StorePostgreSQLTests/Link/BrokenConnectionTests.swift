@@ -8,7 +8,7 @@ import WaitKit
 
 @testable import StorePostgreSQL
 
-@Suite("Broken connections", .timeLimit(.minutes(2)))
+@Suite("Broken connections", .timeLimit(.minutes(10)))
 struct BrokenConnectionTests {
     private func insert(_ value: Int64) -> Query {
         Query(Statement("INSERT INTO one VALUES ($1)", .int8), .int8(value))
@@ -187,7 +187,7 @@ struct BrokenConnectionTests {
     }
 }
 
-@Suite("Synchronous replication", .timeLimit(.minutes(2)))
+@Suite("Synchronous replication", .timeLimit(.minutes(10)))
 struct StandbyWaitTests {
     @Test("a commit whose wait for the standby is cancelled is not called done")
     func cancelled() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StorePostgreSQL
 
-@Suite("Settings of connections", .timeLimit(.minutes(1)))
+@Suite("Settings of connections", .timeLimit(.minutes(10)))
 struct ConnectionSettingsTests {
     private func settings(
         _ uri: String, _ variables: [String: String] = [:]

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StorePostgreSQL
 
-@Suite("TLS to the database", .timeLimit(.minutes(2)))
+@Suite("TLS to the database", .timeLimit(.minutes(10)))
 struct EncryptionTests {
     @Test("the server's name is verified, and large pipelines go both ways")
     func verified() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StorePostgreSQL
 
-@Suite("PgBouncer", .timeLimit(.minutes(2)))
+@Suite("PgBouncer", .timeLimit(.minutes(10)))
 struct PgBouncerTests {
     /// In transaction mode, with fewer connections to the server than clients. Debian 12's version
     /// gives clients each other's connections with each other's prepared statements.

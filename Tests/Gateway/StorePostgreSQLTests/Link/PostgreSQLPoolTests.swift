@@ -6,7 +6,7 @@ import Testing
 
 @testable import StorePostgreSQL
 
-@Suite("Pipelines on a PostgreSQL server", .timeLimit(.minutes(2)))
+@Suite("Pipelines on a PostgreSQL server", .timeLimit(.minutes(10)))
 struct PostgreSQLPoolTests {
     @Test("an error in the middle undoes all, names its query, and the session goes on")
     func refused() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StorePostgreSQL
 
-@Suite("Parameters and results", .timeLimit(.minutes(2)))
+@Suite("Parameters and results", .timeLimit(.minutes(10)))
 struct QueryTests {
     @Test("the server reads each type as it was meant")
     func parameters() async throws {

@@ -11,7 +11,7 @@ import WakeModel
 
 @testable import StoreSQLite
 
-@Suite("Copying the log into the database", .timeLimit(.minutes(2)))
+@Suite("Copying the log into the database", .timeLimit(.minutes(10)))
 struct CheckpointerTests {
     private final class Notices: Sendable {
         private let kept = Mutex<[StoreNotice]>([])

@@ -11,7 +11,7 @@ import WakeModel
 
 /// Each test spoils rows of a real file behind the back of its store, and then lets a store or a
 /// gateway work on it. What is damaged costs what it belongs to and nobody else.
-@Suite("Rows that cannot be read", .timeLimit(.minutes(2)))
+@Suite("Rows that cannot be read", .timeLimit(.minutes(10)))
 struct DamagedRowTests {
     // MARK: Spoiling
 

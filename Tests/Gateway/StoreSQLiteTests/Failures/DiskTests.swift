@@ -9,7 +9,7 @@ import WakeModel
 
 @testable import StoreSQLite
 
-@Suite("A disk that fails", .enabled(if: SmallDisk.canMount), .timeLimit(.minutes(2)))
+@Suite("A disk that fails", .enabled(if: SmallDisk.canMount), .timeLimit(.minutes(10)))
 struct DiskTests {
     @Test("A full disk refuses, keeps what it has, and takes wakes again when there is room")
     func full() async throws {
@@ -90,7 +90,7 @@ struct DiskTests {
     }
 }
 
-@Suite("A damaged file", .timeLimit(.minutes(4)))
+@Suite("A damaged file", .timeLimit(.minutes(10)))
 struct DamageTests {
     @Test("A part of a file that cannot be read is damage, and a failed write is not")
     func readFailures() {

@@ -11,7 +11,7 @@ import WakeModel
 
 @testable import StoreSQLite
 
-@Suite("What a store's answers wait for", .timeLimit(.minutes(4)))
+@Suite("What a store's answers wait for", .timeLimit(.minutes(10)))
 struct DurabilityTests {
     /// A verb that somebody waits for.
     private final class Verb: Sendable {

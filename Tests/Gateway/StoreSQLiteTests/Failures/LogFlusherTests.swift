@@ -8,7 +8,7 @@ import WaitKit
 
 @testable import StoreSQLite
 
-@Suite("Flushes of the log", .timeLimit(.minutes(4)))
+@Suite("Flushes of the log", .timeLimit(.minutes(10)))
 struct LogFlusherTests {
     /// A disk that a test holds up, and that can fail.
     final class Disk: Sendable {

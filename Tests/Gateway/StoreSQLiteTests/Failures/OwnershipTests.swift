@@ -9,7 +9,7 @@ import WakeModel
 
 @testable import StoreSQLite
 
-@Suite("A store has one owner", .timeLimit(.minutes(4)))
+@Suite("A store has one owner", .timeLimit(.minutes(10)))
 struct OwnershipTests {
     private func withStore(
         _ body: (_ path: String, SQLiteWakeStore, Counter) async throws -> Void
