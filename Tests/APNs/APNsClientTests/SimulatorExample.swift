@@ -7,7 +7,7 @@ import PushTransport
 import Testing
 import WakeModel
 
-@Suite("Waking devices", .timeLimit(.minutes(10)))
+@Suite("Waking devices", .timeLimit(.minutes(1)))
 struct WakingTests {
     /// A client as your program makes it, but for the server: put your own in its place.
     private func makeClient(_ simulator: APNsSimulator, _ key: ProviderKey) throws -> APNsClient {
