@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PayloadLint
 import PayloadRules
 
 /// The manifests of Flutter and React Native. Their plugins are built into the app in the folder
@@ -52,6 +53,36 @@ struct PluginManifests {
         }.first
         places[folder] = .some(place)
         return place
+    }
+
+    /// What the plugins of an app may do, by their names in the manifest above its folder `ios`;
+    /// `nil` if it cannot be read, or is of an app without Flutter and React Native. Other packages
+    /// are among them, since a manifest does not tell them apart.
+    static func plugins(ofAppAbove ios: String) -> [String: ModuleUses]? {
+        for (name, host) in [("pubspec.yaml", "flutter"), ("package.json", "react-native")] {
+            let path = Paths.join(ios, "../" + name)
+            guard let bytes = try? FileTree.read(path, limit: AuditLimits.settingsBytes),
+                let manifest = try? YAMLNode.parse(String(decoding: bytes, as: UTF8.self)),
+                let dependencies = manifest.mapping?["dependencies"]?.mapping,
+                dependencies[host] != nil
+            else { continue }
+            var uses: [String: ModuleUses] = [:]
+            for (key, value) in dependencies {
+                guard let plugin = key.scalar?.string, value.mapping?["sdk"] == nil else {
+                    continue
+                }
+                uses[plugin] = isLocal(value) ? .all : KnownLibraries.uses(of: plugin)
+            }
+            return uses
+        }
+        return nil
+    }
+
+    /// Whether a manifest takes a dependency from a folder, which may hold code of the app itself.
+    private static func isLocal(_ dependency: YAMLNode) -> Bool {
+        let address = dependency.scalar?.string ?? ""
+        return dependency.mapping?["path"] != nil
+            || ["file:", "link:", "workspace:", "portal:", "."].contains(where: address.hasPrefix)
     }
 
     private static func pushPlugin(in manifest: String, _ packages: [String]) -> AppPlace? {

@@ -159,6 +159,11 @@ struct CompletionPathsTests {
         #expect(Self.gaps("var called = false\nlet finish = \(set)\(once)") == [])
         #expect(
             Self.gaps("var called = false\nlet finish = { done(.newData) }\n\(once)") == [3])
+        // Its second call has nothing to do.
+        let helper = "let finish = {\nif called { return }\ncalled = true\ndone(.newData)\n}\n"
+        #expect(Self.gaps("var called = false\n\(helper)load { finish() }") == [])
+        let unset = helper.replacing("called = true\n", with: "")
+        #expect(Self.gaps("var called = false\n\(unset)load { finish() }") == [3])
         // One of the file, for its flag.
         let ask = "isOver = false\nload { if !self.isOver { self.end(done) } }\n}\n"
         let end = "func end(_ done: D) {\nisOver = true\ndone(.newData)\n"

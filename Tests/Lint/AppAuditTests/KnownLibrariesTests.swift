@@ -106,7 +106,9 @@ struct KnownLibrariesTests {
         "without a lock file a Podfile has to name the pods one by one",
         arguments: [
             ("pod 'SnapKit', '~> 5.0' # layout", []), ("pod(\"Alamofire\")", []),
-            ("pod 'Alamofire',\n      '~> 5.0'", []),
+            ("pod 'Alamofire',\n      '~> 5.0'", []), ("IOS_VERSION = '15.0'", []),
+            ("require_relative '../node_modules/@capacitor/ios/scripts/pods_helpers'", []),
+            ("PODS.each do |name|", ["1 project (Pods) was not read"]),
             ("pod 'Push'", ["1 pod (Push) was not read"]),
             ("pod 'SnapKit', :git => 'https://github.com/SnapKit/SnapKit'", []),
             (
@@ -226,6 +228,84 @@ struct KnownLibrariesTests {
         #expect(unknown.rules == [] && unknown.left == ["1 pod (workmanager) was not read"])
     }
 
+    /// An app that has the mode for background fetch and does nothing, with a Podfile that adds the
+    /// plugins of a manifest.
+    private static func host(
+        _ podfile: String, _ name: String, _ manifest: String?
+    ) throws -> (rules: [String], left: [String]) {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(folder, "ios", settings: fetch, below: "app/")
+        try folder.write("target 'ios' do\n  \(podfile)\nend", to: "app/ios/Podfile")
+        if let manifest { try folder.write(manifest, to: "app/" + name) }
+        return try audit(folder)
+    }
+
+    @Test(
+        "without a lock file the manifest of Flutter names the plugins",
+        arguments: [
+            ("  share_plus: ^1.0", ["CF019"], ""),
+            ("  push_client: ^1.0", ["CF019"], "1 package (push_client) was not read"),
+            ("  geolocator: any", ["CF019"], "1 package (geolocator) was not read"),
+            ("  workmanager: ^0.5", [], "1 package (workmanager) was not read"),
+            ("  client: { path: ../client }", [], "1 package (client) was not read"),
+        ])
+    func pubspec(line: String, rules: [String], left: String) throws {
+        let podfile = "flutter_install_all_ios_pods File.dirname(__FILE__)"
+        let manifest = "dependencies:\n  flutter:\n    sdk: flutter\n" + line + "\n"
+        let found = try Self.host(podfile, "pubspec.yaml", manifest)
+        #expect(found.rules == rules)
+        #expect(found.left.joined() == left)
+    }
+
+    @Test("one of React Native names its modules, and no other manifest does")
+    func modules() throws {
+        let native = "use_react_native!(:path => config)\n  use_native_modules!"
+        func left(_ podfile: String, _ modules: String) throws -> [String] {
+            try Self.host(podfile, "package.json", "{\n\t\"dependencies\": {\n\t\(modules)}\n}")
+                .left
+        }
+        let host = "\"react-native\": \"0.8\""
+        let none = try Self.host(native, "package.json", "{ \"dependencies\": { \(host) } }")
+        #expect(none.rules == ["CF019"])
+        let names = "1 package (react-native) was not read"
+        #expect(none.left == [names])
+        #expect(
+            try left(native, host + ", \"react-native-background-fetch\": \"^4\"")
+                == ["2 packages (react-native, react-native-background-fetch) were not read"])
+        let unread = ["1 project (Pods) was not read"]
+        #expect(try left(native, "\"react\": \"19\"") == unread)
+        #expect(try left("pod name", host) == unread)
+        #expect(try Self.host(native, "package.json", nil).left == unread)
+    }
+
+    @Test("the lock file names those of React Native by their folders")
+    func moduleFolders() throws {
+        func left(_ pod: String, _ source: String) throws -> [String] {
+            let folder = try TestFolder()
+            try AuditScopeTests.write(folder, "App", settings: Self.fetch)
+            try folder.write("target 'App' do\n  use_native_modules!\nend", to: "App/Podfile")
+            let lock = "PODS:\n  - \(pod) (1.0)\n\nEXTERNAL SOURCES:\n  \(pod):\n    \(source)\n"
+            try folder.write(lock, to: "App/Podfile.lock")
+            return try Self.audit(folder).rules
+        }
+        #expect(try left("RNMaps", ":path: \"../node_modules/react-native-maps\"") == ["CF019"])
+        #expect(try left("fmt", ":podspec: \"../node_modules/react-native/fmt\"") == ["CF019"])
+        #expect(try left("ReactCodegen", ":path: build/generated/ios") == ["CF019"])
+        #expect(try left("fmt", ":podspec: \"https://a.b/fmt.podspec\"") == [])
+        #expect(try left("RNTasks", ":path: \"../node_modules/react-native-tasks\"") == [])
+        #expect(try left("RNMaps", ":path: \"../Modules/Maps\"") == [])
+    }
+
+    @Test("a library whose name tells of nothing in the background is taken to have no task")
+    func presumed() {
+        for name in ["PushClient", "AsyncDisplayKit", "React-runtimescheduler", "Stripe"] {
+            #expect(!KnownLibraries.presumedUses(of: name).contains(.tasks), "\(name)")
+        }
+        for name in ["TSBackgroundFetch", "RadarSDK", "react-native-geofencing", "HealthSync"] {
+            #expect(KnownLibraries.presumedUses(of: name) == .all, "\(name)")
+        }
+    }
+
     @Test("a rule about a mode is not judged only if what is unread decides it")
     func undecided() throws {
         func rules(_ modes: String, _ source: String) throws -> Set<String> {
@@ -233,7 +313,7 @@ struct KnownLibrariesTests {
             try AuditScopeTests.write(
                 folder, "App", settings: "INFOPLIST_KEY_UIBackgroundModes = \"\(modes)\";",
                 source: source)
-            try folder.write("target 'App' do\n  pod 'Push'\nend", to: "App/Podfile")
+            try folder.write("target 'App' do\n  pod 'PushWorker'\nend", to: "App/Podfile")
             let report = try Audit(paths: [folder.path]).report()
             let left = try #require(report.unjudged.first).rules.map(\.rawValue)
             return Set(left).intersection(["CF002", "CF008", "CF019", "CF030"])
@@ -251,15 +331,17 @@ struct KnownLibrariesTests {
 
     @Test("what a known library does, or may do, by its pod and by its package")
     func others() {
-        for pod in ["OneSignal", "TwilioVoice", "workmanager"] {
-            #expect(KnownLibraries.uses(of: pod) == .all)
-        }
+        let presumed = ModuleUses.all.subtracting(.tasks)
+        #expect(KnownLibraries.uses(of: "TwilioVoice") == presumed)
+        #expect(KnownLibraries.uses(of: "workmanager") == .all)
         #expect(KnownLibraries.uses(of: "Alamofire") == [])
         let log = "ssh://git@github.com/apple/swift-log"
         #expect(KnownLibraries.uses(ofProduct: "Logging", of: log) == [])
         #expect(KnownLibraries.uses(ofProduct: nil, of: "https://github.com/apple") == .all)
         let other = KnownLibraries.uses(of: "Alamofire", from: "https://github.com/me/Alamofire")
-        #expect(other == .all)
+        #expect(other == presumed)
+        let unlisted = KnownLibraries.uses(of: "Alamofire", from: "https://a.b/me/Alamofire")
+        #expect(unlisted == .all)
         let firebase = "https://github.com/firebase/firebase-ios-sdk.git"
         #expect(KnownLibraries.uses(ofProduct: "FirebaseFirestore", of: firebase) == [])
         let messaging = KnownLibraries.uses(ofProduct: "FirebaseMessaging", of: firebase)

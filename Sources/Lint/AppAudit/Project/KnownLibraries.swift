@@ -11,25 +11,48 @@ import PayloadRules
 enum KnownLibraries {
     /// What a pod of this name may do, or one of its parts: `Firebase/Auth`.
     static func uses(of pod: String) -> ModuleUses {
-        uses[pod] ?? uses[String(pod.prefix { $0 != "/" })] ?? .all
+        uses[pod] ?? uses[String(pod.prefix { $0 != "/" })] ?? presumedUses(of: pod)
     }
+
+    /// What a public library may do of which only the name is known.
+    ///
+    /// Few have background tasks or fetch in the background, and their names tell of it. A mode
+    /// that nothing uses would be found in hardly any app otherwise.
+    static func presumedUses(of library: String) -> ModuleUses {
+        // The pods of React Native itself: `React-runtimescheduler`.
+        let isOwn = library.hasPrefix("React-")
+        let name = library.lowercased().replacing("async", with: "")
+        return !isOwn && taskWords.contains(where: name.contains) ? .all : .all.subtracting(.tasks)
+    }
+
+    /// What is in the names of libraries that have background tasks, or may: for work later, for
+    /// locations and sensors, and for contacts of a device with others.
+    private static let taskWords = [
+        "alarm", "aware", "background", "beacon", "bgtask", "bluedot", "cron", "dp3t", "exposure",
+        "fetch", "geo", "gimbal", "health", "job", "locat", "mobility", "periodic", "pilgrim",
+        "radar", "schedul", "sensing", "sentiance", "sync", "task", "telemat", "tracing", "track",
+        "worker", "workmanager", "zendrive",
+    ]
 
     /// What a module may do that source text imports: `GRDB` is of the pod `GRDB.swift`.
     static func uses(ofModule name: String) -> ModuleUses {
         uses[name] ?? uses[name + ".swift"] ?? .all
     }
 
-    /// What a pod of this name may do, if the repository at this address is its own.
+    /// What a pod of this name may do that is built from the repository at this address.
     static func uses(of pod: String, from address: String) -> ModuleUses {
+        guard let repository = repository(address) else { return .all }
         let own = repositories[String(pod.prefix { $0 != "/" })]
-        guard let own, own == repository(address) else { return .all }
-        return uses(of: pod)
+        return own == repository ? uses(of: pod) : presumedUses(of: pod)
     }
 
     /// What a product of a package may do, by the address of its repository; without a product,
     /// what the whole package may.
     static func uses(ofProduct product: String?, of address: String) -> ModuleUses {
-        guard let uses = repository(address).flatMap({ packages[$0] }) else { return .all }
+        guard let repository = repository(address) else { return .all }
+        guard let uses = packages[repository] else {
+            return presumedUses(of: product ?? repository)
+        }
         guard let product else { return uses.reduce(into: []) { $0.formUnion($1.value) } }
         return uses[product] ?? uses[""] ?? .all
     }
@@ -134,6 +157,7 @@ enum KnownLibraries {
         ashleymills/Reachability.swift 5.2.4 ReachabilitySwift
         AssistoLab/DropDown 2.3.13 DropDown
         auth0/JWTDecode.swift 4.0.0 JWTDecode
+        Baseflow/flutter-geocoding ddcf74e geocoding geocoding_ios
         Baseflow/flutter-permission-handler adaa811 permission_handler_apple
         bugsnag/bugsnag-cocoa 6.37.0 Bugsnag BugsnagNetworkRequestPlugin
         cbpowell/MarqueeLabel 4.5.3 MarqueeLabel
@@ -147,6 +171,7 @@ enum KnownLibraries {
         Daltron/NotificationBanner 4.0.0 NotificationBannerSwift
         danielgindi/Charts 5.1.0
         DaveWoodCom/XCGLogger 7.1.5 ObjcExceptionBridging XCGLogger
+        deniza/app_tracking_transparency 2dd7ebd app_tracking_transparency
         devicekit/DeviceKit 5.8.0 DeviceKit
         drmohundro/SWXMLHash 8.1.1 SWXMLHash
         dzenbot/DZNEmptyDataSet 1.8.1 DZNEmptyDataSet
@@ -208,6 +233,7 @@ enum KnownLibraries {
         MessageKit/MessageKit 5.0.0 MessageKit
         miguelpruivo/flutter_file_picker 12.0.0 file_picker file_picker_darwin
         Moya/Moya 15.0.3 Moya
+        mrousavy/react-native-tracking-transparency 8026a7d react-native-tracking-transparency
         mxcl/PromiseKit 8.2.0 PromiseKit
         nanopb/nanopb d21fa50 nanopb
         nathantannar4/InputBarAccessoryView 7.0.6 InputBarAccessoryView
@@ -289,6 +315,8 @@ enum KnownLibraries {
     /// Of the binaries for analytics, the frameworks were looked at that their specifications link:
     /// none is for calls or background tasks.
     private static let others = """
+        Agontuk/react-native-geolocation-service 87448a0 f react-native-geolocation-service
+        Baseflow/flutter-geolocator 6eb56a65 f geolocator geolocator_apple
         facebook/facebook-ios-sdk c00e9e0 t FBSDKCoreKit FBSDKLoginKit FBSDKShareKit
         facebook/facebook-ios-sdk c00e9e0 t FacebookCore FacebookLogin FacebookShare
         facebook/facebook-ios-sdk c00e9e0 - FBAEMKit FBSDKCoreKit_Basics FacebookAEM FacebookBasics
@@ -332,7 +360,19 @@ enum KnownLibraries {
         google/gtm-session-fetcher 02c6870 st GTMSessionFetcher
         google/GTMAppAuth 58feec4 st GTMAppAuth
         ibireme/YYKit 4e1bd1c t YYKit
+        joltup/rn-fetch-blob dcbde6f s rn-fetch-blob
+        Lyokone/flutterlocation 31a8aa0 f location
+        michalchudziak/react-native-geolocation 17b38b4 f @react-native-community/geolocation
+        michalchudziak/react-native-geolocation 17b38b4 f react-native-geolocation
+        ocetnik/react-native-background-timer f766219 t react-native-background-timer
         RevenueCat/purchases-ios ff486da t RevenueCat RevenueCatUI
+        RonRadtke/react-native-blob-util 8ff7286 s react-native-blob-util
         swisspol/GCDWebServer c6d118f t GCDWebServer GCDWebServers
+        Vydia/react-native-background-upload 20dfb9b s react-native-background-upload
+        zoontek/react-native-permissions bd5e694 f react-native-permissions RNPermissions
+        zoontek/react-native-permissions bd5e694 f Permission-LocationAlways
+        zoontek/react-native-permissions bd5e694 f Permission-LocationWhenInUse
+        zoontek/react-native-permissions bd5e694 f Permission-LocationAccuracy
+        zoontek/react-native-permissions bd5e694 f Permission-AppTrackingTransparency
         """
 }

@@ -9,16 +9,38 @@ struct Pods {
     /// What they may do, by the same names.
     private(set) var uses: [String: ModuleUses] = [:]
 
+    /// What the plugins of Flutter or React Native may do, by their names in its manifest, where no
+    /// lock file lists their pods.
+    private(set) var plugins: [String: ModuleUses] = [:]
+
     /// Reads the files in a folder. Returns `nil` if there are none, if the lock file has lines of
     /// another form, or if there is none and the Podfile has other lines than such that name pods
-    /// one by one.
+    /// one by one, or that add the plugins which a manifest names.
     init?(besideProjectIn folder: String) {
         let podfile = Self.lines(Paths.join(folder, "Podfile"))
-        let lock = Self.lines(Paths.join(folder, "Podfile.lock"))
-        guard podfile != nil || lock != nil else { return nil }
-        var isReadable = addNamed(in: Self.statements(podfile ?? []))
-        if let lock { isReadable = addLocked(in: lock) }
-        guard isReadable else { return nil }
+        if let lock = Self.lines(Paths.join(folder, "Podfile.lock")) {
+            guard addLocked(in: lock) else { return nil }
+            // The lock file knows better where a pod that it has comes from.
+            let locked = uses
+            _ = addNamed(in: Self.statements(podfile ?? []))
+            uses.merge(locked) { $1 }
+            return
+        }
+        if let podfile, addNamed(in: Self.statements(podfile)) { return }
+        // Flutter needs no Podfile where it builds all of its plugins as packages.
+        guard podfile?.contains(where: Self.addsPlugins) ?? true,
+            let plugins = PluginManifests.plugins(ofAppAbove: folder)
+        else { return nil }
+        self.plugins = plugins
+    }
+
+    /// Whether a line of a Podfile calls what adds a pod for each plugin in a manifest.
+    private static func addsPlugins(_ line: Substring) -> Bool {
+        let code = line.prefix { $0 != "#" }
+        return [
+            "flutter_install_all_ios_pods", ".flutter-plugins", "use_native_modules!",
+            "use_expo_modules!",
+        ].contains(where: code.contains)
     }
 
     private static func lines(_ path: String) -> [Substring]? {
@@ -36,9 +58,11 @@ struct Pods {
             switch source {
             case nil: KnownLibraries.uses(of: String(name))
             case .git(let address): KnownLibraries.uses(of: String(name), from: address)
-            // Flutter puts its engine and its plugins there.
+            // There Flutter puts its engine and its plugins, and React Native its modules and what
+            // it makes of them.
             case .path(let path)
-            where path.hasPrefix("Flutter") || path.contains(".symlinks/plugins/"):
+            where ["Flutter", "build/generated/ios"].contains(where: path.hasPrefix)
+                || [".symlinks/plugins/", "node_modules/"].contains(where: path.contains):
                 KnownLibraries.uses(of: pod)
             case .path, .other: ModuleUses.all
             }
@@ -80,7 +104,10 @@ struct Pods {
                 let value = text.dropFirst().drop { $0 != " " }.trimmed
                 if text.hasPrefix(":git:") {
                     sources[owner] = .git(String(value))
-                } else if text.hasPrefix(":path:") {
+                } else if text.hasPrefix(":path:")
+                    // React Native has the descriptions of its libraries in its own folder.
+                    || text.hasPrefix(":podspec:") && value.contains("node_modules/")
+                {
                     sources[owner] = .path(String(value))
                 } else if sources[owner] == nil {
                     sources[owner] = .other
@@ -122,7 +149,7 @@ struct Pods {
     private static let idle: Set<Substring> = [
         "platform", "use_frameworks!", "use_modular_headers!", "inhibit_all_warnings!", "target",
         "abstract_target", "end", "source", "project", "xcodeproj", "workspace", "inherit!",
-        "install!", "supports_swift_versions", "link_with", "def",
+        "install!", "supports_swift_versions", "link_with", "def", "require", "require_relative",
     ]
 
     /// Adds the pods that a Podfile names. Returns whether all of its lines were understood.
@@ -152,10 +179,19 @@ struct Pods {
                 }
             case "post_install", "pre_install", "post_integrate": hook = indent
             case "def": functions.insert(text.dropFirst(4).prefix { $0.isLetter || $0 == "_" })
-            default: if !Self.idle.contains(word), !functions.contains(word) { isReadable = false }
+            default:
+                let isKnown = Self.idle.contains(word) || functions.contains(word)
+                if !isKnown, !Self.setsConstant(text) { isReadable = false }
             }
         }
         return isReadable
+    }
+
+    /// Whether a line gives a name to a value: `IOS_VERSION = '15.0'`.
+    private static func setsConstant(_ line: Substring) -> Bool {
+        let name = line.prefix { $0.isUppercase || $0.isNumber || $0 == "_" }
+        return !name.isEmpty
+            && line.dropFirst(name.count).drop(while: \.isWhitespace).hasPrefix("= ")
     }
 
     /// The pod that a line names, and its source; `nil` if it names it by more than a literal.
@@ -167,6 +203,7 @@ struct Pods {
         let options = parts.dropFirst(2)
         for (option, value) in zip(options, options.dropFirst()) {
             if option.contains("git") { return (parts[1], .git(String(value))) }
+            if option.contains("path") { return (parts[1], .path(String(value))) }
         }
         let isFromElsewhere = options.contains { option in
             ["path", "podspec", "git", "http"].contains(where: option.contains)

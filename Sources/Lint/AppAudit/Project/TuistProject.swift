@@ -115,7 +115,9 @@ extension TuistProject: ProjectDescription {
                 case "package", "external":
                     list.addUnread(.package, dependency.texts.first ?? "Package.swift")
                 case "framework", "xcframework", "library":
-                    list.addUnread(.framework, dependency.texts.first.map(Paths.stem) ?? "?")
+                    let name = dependency.texts.first.map(Paths.stem) ?? "?"
+                    list.addUnread(
+                        .framework, name, uses: KnownLibraries.presumedUses(of: name))
                 default: list.addUnread(.project, dependency.texts.first ?? dependency.name)
                 }
             }

@@ -104,9 +104,13 @@ extension XcodeProject {
                 if name == "Pods" || ["Pods_", "Pods-", "libPods"].contains(where: name.hasPrefix) {
                     list.addUnread(pods(of: target))
                 } else if !isOfSystem, !path.isEmpty {
+                    // What another project builds may be the app's own code.
+                    let isBuilt =
+                        reference["isa"]?.string == "PBXReferenceProxy"
+                        || tree == "BUILT_PRODUCTS_DIR"
                     list.addUnread(
                         reference["isa"]?.string == "PBXReferenceProxy" ? .project : .framework,
-                        Paths.stem(of: path), uses: uses(ofFramework: path))
+                        Paths.stem(of: path), uses: isBuilt ? .all : uses(ofFramework: path))
                 }
             }
         }
@@ -115,7 +119,7 @@ extension XcodeProject {
     /// What a framework may do: that of a known library, if Carthage builds it from its repository.
     private func uses(ofFramework path: String) -> ModuleUses {
         let name = Paths.stem(of: path)
-        guard path.contains("Carthage/") else { return .all }
+        guard path.contains("Carthage/") else { return KnownLibraries.presumedUses(of: name) }
         for file in ["Cartfile.resolved", "Cartfile"].map({ Paths.join(folder, $0) }) {
             guard let bytes = try? FileTree.read(file, limit: AuditLimits.settingsBytes) else {
                 continue
@@ -127,7 +131,7 @@ extension XcodeProject {
                 if uses != .all { return uses }
             }
         }
-        return .all
+        return KnownLibraries.presumedUses(of: name)
     }
 
     /// Records the inputs that CocoaPods, Flutter or Kotlin add, which only the project's settings
@@ -146,10 +150,12 @@ extension XcodeProject {
             if name.hasPrefix("Pods-") || path.contains("/Pods/") || path.hasPrefix("Pods/") {
                 list.addUnread(pods(of: target))
             }
-            // The plugins of Flutter are pods.
-            if path.hasSuffix("Flutter/\(name)"),
-                pods(of: target)?.names.contains("Flutter") != true
-            {
+            // The plugins of Flutter are pods, or packages.
+            guard path.hasSuffix("Flutter/\(name)") else { continue }
+            let pods = pods(of: target)
+            if let pods, !pods.plugins.isEmpty {
+                list.addUnread(pods)
+            } else if pods?.names.contains("Flutter") != true {
                 list.addUnread(.project, "Flutter")
             }
         }
@@ -165,7 +171,7 @@ extension XcodeProject {
                     FileTree.kind(of: Paths.join(folder, $0)) != nil
                 }
             }
-        guard let folder else { return nil }
+            ?? self.folder
         if let known = memory.pods[folder] { return known }
         let pods = Pods(besideProjectIn: folder)
         memory.pods[folder] = .some(pods)
@@ -197,7 +203,7 @@ extension XcodeProject {
             guard seen.insert(folder).inserted else { return }
             guard let package = package(folder, tree) else {
                 list.add(tree.files(below: Paths.join(folder, "Sources")))
-                list.addUnread(.package, Paths.name(of: folder))
+                addMissing(Paths.name(of: folder), to: &list)
                 return
             }
             list.add(package)
@@ -232,8 +238,20 @@ extension XcodeProject {
             let folder =
                 (reference?["relativePath"]?.string).map { Paths.join(self.folder, $0) }
                 ?? localPackages.first { package($0, tree)?.literals.contains(name) == true }
-            if let folder { add(folder) } else { list.addUnread(.package, name) }
+            if let folder { add(folder) } else { addMissing(name, to: &list) }
         }
+    }
+
+    /// Records a package that is not there. Flutter makes one of the plugins that its manifest
+    /// names.
+    private func addMissing(_ package: String, to list: inout SourceList) {
+        guard package == "FlutterGeneratedPluginSwiftPackage",
+            let plugins = PluginManifests.plugins(ofAppAbove: folder)
+        else {
+            list.addUnread(.package, package)
+            return
+        }
+        for (name, uses) in plugins { list.addUnread(.package, name, uses: uses) }
     }
 
     private func addSources(of target: XcodeTarget, to list: inout SourceList, _ tree: FileTree) {

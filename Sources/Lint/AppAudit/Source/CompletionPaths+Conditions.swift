@@ -202,7 +202,7 @@ extension CompletionPaths {
     }
 
     /// Whether a token is in a closure or a function in the body, which may run several times.
-    private func isInner(_ index: Int) -> Bool {
+    func isInner(_ index: Int) -> Bool {
         for scope in text.scopes(around: index) {
             if scope.open == open { return false }
             switch scope.kind {

@@ -369,6 +369,13 @@ struct CompletionPaths {
         _ keyword: String, _ condition: Range<Int>, _ body: Range<Int>, _ next: Int,
         _ range: Range<Int>, _ isSettled: inout Bool, _ depth: Int
     ) -> Int {
+        // `if isDone { return }`, `isDone = true`: a later run of the closure has nothing to do.
+        if keyword == "if", let first = body.first, text.tokens[first].isName("return"),
+            isInner(condition.lowerBound),
+            asksForFlag(condition, setIn: next..<max(next, range.upperBound))
+        {
+            return next
+        }
         let asksWhetherDone = keyword == "if" && asksWhetherDone(condition)
         let isExempt = keyword == "if" && (asksWhetherDone || isExempt(condition))
         let isNegated =

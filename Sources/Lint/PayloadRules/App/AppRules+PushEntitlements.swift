@@ -50,8 +50,8 @@ extension AppRules {
             from: [.unrestrictedVoIP, .apsEnvironment], fix: "Remove the key from Info.plist."
         ) { facts, findings in
             for bundle in facts.bundles {
-                for key in misplacedKeys {
-                    guard let property = bundle.info?[key] else { continue }
+                let members = (bundle.info?.members ?? [:]).sorted { $0.key < $1.key }
+                for (key, property) in members where isEntitlement(key) {
                     findings.report(bundle, at: property.place, "Info.plist has `\(key)`")
                 }
             }
@@ -92,15 +92,13 @@ extension AppRules {
 
     private static let unrestrictedVoIP = "com.apple.developer.pushkit.unrestricted-voip"
 
-    /// The entitlements for pushes, which have no effect in an Info.plist.
-    private static let misplacedKeys = [
-        "aps-environment", "com.apple.developer.aps-environment", unrestrictedVoIP,
-        "com.apple.developer.usernotifications.time-sensitive",
-        "com.apple.developer.usernotifications.critical-alerts",
-        "com.apple.developer.usernotifications.communication",
-        "com.apple.developer.usernotifications.filtering",
-        "com.apple.developer.location.push", "com.apple.developer.push-to-talk",
-    ]
+    /// Whether a key is that of an entitlement, which has no effect in an Info.plist. The tags that
+    /// an app reads are named there by keys that look like one (Apple, Core NFC).
+    private static func isEntitlement(_ key: String) -> Bool {
+        key == "aps-environment"
+            || key.hasPrefix("com.apple.developer.")
+                && !key.hasPrefix("com.apple.developer.nfc.readersession.")
+    }
 
     /// Whether an app without the entitlement for pushes is not told of, so that a request for a
     /// token in text that was not read may be in vain.

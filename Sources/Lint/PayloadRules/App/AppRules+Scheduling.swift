@@ -160,12 +160,18 @@ extension AppRules {
             .backgroundWork(.continued),
         ]
         for app in facts.apps where app.hasBackgroundTasks {
+            // A library of which only the name is known is taken to have none.
+            let isWhole = app.sources?.unread.isEmpty != false
+            let fix =
+                isWhole
+                ? nil : "Schedule the task, or remove the mode unless a library not read uses it."
             if let mode = app.mode(.fetch),
                 app.lacks(.tasks, { $0 == .backgroundWork(.appRefresh) || $0 == .legacyFetch })
             {
                 findings.suspect(
                     app, at: mode.place,
-                    "UIBackgroundModes has `fetch`, and no source text uses BGAppRefreshTask")
+                    "UIBackgroundModes has `fetch`, and no source text uses BGAppRefreshTask",
+                    fix: fix)
             } else if let mode = app.mode(.fetch), mayFetchNothing(app) {
                 findings.suspect(
                     app, at: mode.place,
@@ -185,7 +191,8 @@ extension AppRules {
             {
                 findings.suspect(
                     app, at: mode.place,
-                    "UIBackgroundModes has `processing`, and no source text uses BGProcessingTask")
+                    "UIBackgroundModes has `processing`, and no source text uses BGProcessingTask",
+                    fix: fix)
             } else if let mode = app.mode(.processing), refreshesOnly(app) {
                 findings.suspect(
                     app, at: mode.place,

@@ -277,6 +277,14 @@ extension AppCase {
         AppCase(
             "CF013", "the environment", .app(info: ["aps-environment": .string("production")]),
             .warning),
+        AppCase(
+            "CF013", "another one",
+            .app(info: ["com.apple.developer.associated-domains": .array([])]), .warning),
+        AppCase(
+            "CF013", "a key of Core NFC",
+            .app(info: [
+                "com.apple.developer.nfc.readersession.felica.systemcodes": .array([])
+            ]), nil),
         AppCase("CF013", "not there", .app(info: [:]), nil),
 
         AppCase("CF018", "missing", .app([.timeSensitive], entitlements: [:]), .warning),
