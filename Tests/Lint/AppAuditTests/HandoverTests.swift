@@ -190,6 +190,26 @@ struct HandoverTests: SourceFaultSuite {
         #expect(try faults("guard let id = data[\"id\"] else { return }\nclient.take(id)") == [])
     }
 
+    @Test("a function of another file may ask what its caller wants")
+    func wishes() throws {
+        func faults(_ type: String) throws -> [String] {
+            try Self.faults([
+                "A.swift":
+                    "class Delegate {\nlet calls = CallManager()\n"
+                    + "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith "
+                    + "payload: PKPushPayload, for type: PKPushType) {\n"
+                    + "calls.receive(payload.dictionaryPayload, reports: true)\n}\n}\n",
+                "B.swift":
+                    "class CallManager {\nfunc receive(_ data: [String: Any], reports: \(type)) {\n"
+                    + "if reports, let then = end {\n"
+                    + "provider.reportNewIncomingCall(with: id, update: u) { _ in then() }\n}\n"
+                    + "guard !isBusy else { return }\nshow()\n}\n}",
+            ])
+        }
+        #expect(try faults("Bool") == [])
+        #expect(try faults("Any") != [])
+    }
+
     @Test("of the closures of one call each has to complete on its paths")
     func siblings() {
         let source = Self.fetch(

@@ -123,6 +123,9 @@ extension SourceReader {
         else { return nil }
         var strictness = Self.voipStrictness
         strictness.inputNames = inputNames(head, body).union(names)
+        // The caller knows which way it goes: `process(push, reportsCall: true)`.
+        strictness.exemptNames.formUnion(
+            head.parameters.filter { $0.types == ["Bool"] || $0.types == ["BOOL"] }.map(\.name))
         let reports = possibleReports(in: body, strictness.inputNames, head)
         return CompletionPaths(text, body: helper, strictness, settles: reports.contains).gaps.min()
             ?? reportGap(inHelpersOf: helper, reports, strictness, depth: 1)
