@@ -13,7 +13,9 @@ struct TokenTextTests {
     private static func subjects(_ source: String, _ path: String = "a.swift") -> Set<Subject> {
         let text = SourceText(Array(source.utf8), path: path)
         let found = Set(SourceReader.observations(in: text, SourceConstants()).map(\.subject))
-        return found.intersection([.decodedDeviceToken, .shortenedDeviceToken])
+        return found.intersection([
+            .decodedDeviceToken, .shortenedDeviceToken, .describedDeviceToken,
+        ])
     }
 
     private static func app(_ body: String) -> Set<Subject> {
@@ -49,6 +51,14 @@ struct TokenTextTests {
             Self.objectiveC(
                 "NSString *t = [[NSString alloc] initWithData:deviceToken "
                     + "encoding:NSUTF8StringEncoding];") == found)
+    }
+
+    @Test("a description that an app's own function logs, by its name")
+    func logged() {
+        #expect(Self.app("DebugLog(\"%@\", deviceToken.description)") == [])
+        let found: Set<Subject> = [.describedDeviceToken]
+        #expect(Self.app("sendLog(\"%@\", deviceToken.description)") == found)
+        #expect(Self.app("login(deviceToken.description)") == found)
     }
 
     @Test("a token whose bytes lose a zero")

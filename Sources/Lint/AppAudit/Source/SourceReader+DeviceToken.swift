@@ -208,16 +208,17 @@ extension SourceReader {
         return false
     }
 
-    /// Whether a call is of something that logs, by the name of its owner: `Log.d(text)`, but not
-    /// `LogService.send(text)`.
+    /// Whether a call is of something that logs, by the name of its owner or its own: `Log.d(text)`,
+    /// `DebugLog(text)`, but not `LogService.send(text)`.
     private func isOfLog(_ call: Int) -> Bool {
         let verbs: Set = [
             "send", "post", "put", "upload", "register", "submit", "update", "store", "save",
             "sync", "set",
         ]
-        guard text.sees(".", at: call - 1), let owner = text[call - 2], owner.isName,
-            !Self.nameParts(text.tokens[call].text).contains(where: verbs.contains)
-        else { return false }
+        let own = Self.nameParts(text.tokens[call].text)
+        guard !own.contains(where: verbs.contains) else { return false }
+        guard text.sees(".", at: call - 1) else { return own.contains("log") }
+        guard let owner = text[call - 2], owner.isName else { return false }
         return Self.nameParts(owner.text).contains { ["log", "logger", "logging"].contains($0) }
     }
 
