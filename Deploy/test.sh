@@ -52,10 +52,14 @@ part() {
 # The suites that only compute take what those of the transports, which wait for servers and
 # clocks, leave of the processors. `swift test` would let one wait for another.
 tests=$(swift build --show-bin-path)/rousePackageTests.xctest
-# All tests of a suite would begin at once otherwise: each would take as long as all of them, and a
-# test's servers and clocks would wait for those of hundreds of others.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
-suite() { "${tests}" --testing-library swift-testing --filter "^$1\."; }
+suite() {
+    # All tests of a suite begin at once. Those of the commands start programs and servers, which
+    # would have to wait for those of hundreds of others.
+    if [[ $1 == RouseCommandTests ]]; then
+        local -x SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
+    fi
+    "${tests}" --testing-library swift-testing --filter "^$1\."
+}
 computing=(
     TidyTests WakeBudgetTests PayloadRulesTests PayloadLintTests AppAuditTests DeviceModelTests
     WakeSimulationTests
