@@ -47,6 +47,9 @@ struct AssertionTests: SourceFaultSuite {
         }
         let own = "extension UIApplication {\nfunc f() { id = beginBackgroundTask() }\n}"
         #expect(Self.faults(own).isSuperset(of: missing))
+        let explicit = own.replacing("= begin", with: "= self.begin")
+        #expect(Self.faults(explicit).isSuperset(of: missing))
+        #expect(Self.faults(explicit.replacing("UIApplication", with: "Host")) == [])
         #expect(
             Self.faults(
                 "@implementation A\n- (void)f {\nUIApplication *host = "

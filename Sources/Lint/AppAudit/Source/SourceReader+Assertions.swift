@@ -15,8 +15,10 @@ extension SourceReader {
     func isAssertion(_ index: Int) -> Bool {
         guard isCall(index), text[index - 1]?.isName("func") == false, hasLabelsOfUIKit(index)
         else { return false }
-        guard let receiver = receiver(ofCall: index) else {
-            // In an extension of the application its functions need no receiver.
+        guard let receiver = receiver(ofCall: index),
+            receiver.count > 1 || !text.sees("self", at: receiver.lowerBound)
+        else {
+            // In an extension of the application its functions need no receiver, or `self`.
             let type = text.type(around: index)
             return type?.name == "UIApplication"
                 || type?.inherited.contains("UIApplication") == true
