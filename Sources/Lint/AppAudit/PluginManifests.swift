@@ -55,34 +55,91 @@ struct PluginManifests {
         return place
     }
 
-    /// What the plugins of an app may do, by their names in the manifest above its folder `ios`;
-    /// `nil` if it cannot be read, or is of an app without Flutter and React Native. Other packages
-    /// are among them, since a manifest does not tell them apart.
-    static func plugins(ofAppAbove ios: String) -> [String: ModuleUses]? {
-        for (name, host) in [("pubspec.yaml", "flutter"), ("package.json", "react-native")] {
-            let path = Paths.join(ios, "../" + name)
-            guard let bytes = try? FileTree.read(path, limit: AuditLimits.settingsBytes),
-                let manifest = try? YAMLNode.parse(String(decoding: bytes, as: UTF8.self)),
-                let dependencies = manifest.mapping?["dependencies"]?.mapping,
-                dependencies[host] != nil
-            else { continue }
-            var uses: [String: ModuleUses] = [:]
-            for (key, value) in dependencies {
-                guard let plugin = key.scalar?.string, value.mapping?["sdk"] == nil else {
-                    continue
-                }
-                uses[plugin] = isLocal(value) ? .all : KnownLibraries.uses(of: plugin)
+    /// The manifests that name the plugins of an app.
+    static let ofPlugins = ["pubspec.yaml", "package.json"]
+
+    /// What the plugins of an app may do, by their names in a manifest above its folder `ios`;
+    /// `nil` if none can be read, or is of an app with Flutter or React Native. Other packages are
+    /// among them, since a manifest does not tell them apart, and what they bring along is not.
+    static func plugins(
+        ofAppAbove ios: String, in manifests: [String] = ofPlugins
+    ) -> [String: ModuleUses]? {
+        dependencies(ofAppAbove: ios, in: manifests).map { found in
+            Dictionary(found.map { ($0.name, uses(of: $0.name, $0.source)) }) {
+                $0.union($1)
             }
-            return uses
+        }
+    }
+
+    /// The names of the plugins that the manifest above the folder `ios` takes from folders.
+    static func localPlugins(ofAppAbove ios: String) -> [String] {
+        (dependencies(ofAppAbove: ios, in: ofPlugins) ?? []).filter {
+            $0.source.mapping?["path"] != nil || $0.source.scalar?.string.contains(":") == true
+        }
+        .map(\.name)
+    }
+
+    private static func dependencies(
+        ofAppAbove ios: String, in manifests: [String]
+    ) -> [(name: String, source: YAMLNode)]? {
+        for name in manifests {
+            let host = name == "pubspec.yaml" ? "flutter" : "react-native"
+            guard let manifest = mapping(Paths.join(ios, "../" + name)),
+                manifest["dependencies"]?.mapping?[host] != nil
+            else { continue }
+            guard !holdsOwnPackages(manifest, beside: ios) else { return nil }
+            return groups.compactMap { manifest[$0]?.mapping }.joined().compactMap { key, source in
+                guard let name = key.scalar?.string, source.mapping?["sdk"] == nil else {
+                    return nil
+                }
+                return (name, source)
+            }
         }
         return nil
     }
 
-    /// Whether a manifest takes a dependency from a folder, which may hold code of the app itself.
-    private static func isLocal(_ dependency: YAMLNode) -> Bool {
-        let address = dependency.scalar?.string ?? ""
-        return dependency.mapping?["path"] != nil
-            || ["file:", "link:", "workspace:", "portal:", "."].contains(where: address.hasPrefix)
+    /// The groups of dependencies in manifests whose native code is built into the app.
+    private static let groups = [
+        "dependencies", "dependency_overrides", "devDependencies", "optionalDependencies",
+    ]
+
+    private static func mapping(_ path: String) -> YAMLNode.Mapping? {
+        guard let bytes = try? FileTree.read(path, limit: AuditLimits.settingsBytes),
+            let node = try? YAMLNode.parse(String(decoding: bytes, as: UTF8.self))
+        else { return nil }
+        return node.mapping
+    }
+
+    /// Whether an app is one of several packages of a repository, of which a manifest does not tell
+    /// which it takes from there, or has native modules of its own beside its folder `ios`.
+    private static func holdsOwnPackages(
+        _ manifest: YAMLNode.Mapping, beside ios: String
+    ) -> Bool {
+        let above = (1...4).map { Paths.join(ios, String(repeating: "../", count: $0)) }
+        return manifest["resolution"] != nil
+            || ["../modules", "../pubspec_overrides.yaml"].contains {
+                FileTree.kind(of: Paths.join(ios, $0)) != nil
+            }
+            || above.contains { folder in
+                ["pnpm-workspace.yaml", "melos.yaml", "lerna.json"].contains {
+                    FileTree.kind(of: Paths.join(folder, $0)) != nil
+                }
+                    || mapping(Paths.join(folder, "package.json"))?["workspaces"] != nil
+                    || mapping(Paths.join(folder, "pubspec.yaml"))?["workspace"] != nil
+            }
+    }
+
+    /// What a dependency may do. One that is not of the public list may be of the app's makers.
+    private static func uses(of name: String, _ source: YAMLNode) -> ModuleUses {
+        if let git = source.mapping?["git"] {
+            let address = git.scalar?.string ?? git.mapping?["url"]?.scalar?.string ?? ""
+            return KnownLibraries.uses(of: name, from: address)
+        }
+        // `{ path: … }`, `{ hosted: … }`, `file:…`, `workspace:*`, `git+ssh://…`, `owner/name`.
+        let isElsewhere =
+            source.mapping.map { $0["path"] != nil || $0["hosted"] != nil }
+            ?? (source.scalar?.string.contains { ":/".contains($0) } == true)
+        return isElsewhere ? .all : KnownLibraries.uses(of: name)
     }
 
     private static func pushPlugin(in manifest: String, _ packages: [String]) -> AppPlace? {

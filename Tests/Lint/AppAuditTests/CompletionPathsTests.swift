@@ -162,8 +162,11 @@ struct CompletionPathsTests {
         // Its second call has nothing to do.
         let helper = "let finish = {\nif called { return }\ncalled = true\ndone(.newData)\n}\n"
         #expect(Self.gaps("var called = false\n\(helper)load { finish() }") == [])
+        let locked = helper.replacing("{ return }", with: "{\nlock.unlock()\nreturn\n}")
+        #expect(Self.gaps("var called = false\n\(locked)load { finish() }") == [])
         let unset = helper.replacing("called = true\n", with: "")
         #expect(Self.gaps("var called = false\n\(unset)load { finish() }") == [3])
+        #expect(Self.gaps("\(helper)load { finish() }") == [2], "a property is one of all pushes")
         // One of the file, for its flag.
         let ask = "isOver = false\nload { if !self.isOver { self.end(done) } }\n}\n"
         let end = "func end(_ done: D) {\nisOver = true\ndone(.newData)\n"

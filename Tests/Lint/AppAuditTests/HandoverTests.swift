@@ -192,13 +192,13 @@ struct HandoverTests: SourceFaultSuite {
 
     @Test("a function of another file may ask what its caller wants")
     func wishes() throws {
-        func faults(_ type: String) throws -> [String] {
+        func faults(_ type: String, _ wish: String = "true") throws -> [String] {
             try Self.faults([
                 "A.swift":
                     "class Delegate {\nlet calls = CallManager()\n"
                     + "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith "
                     + "payload: PKPushPayload, for type: PKPushType) {\n"
-                    + "calls.receive(payload.dictionaryPayload, reports: true)\n}\n}\n",
+                    + "calls.receive(payload.dictionaryPayload, reports: \(wish))\n}\n}\n",
                 "B.swift":
                     "class CallManager {\nfunc receive(_ data: [String: Any], reports: \(type)) {\n"
                     + "if reports, let then = end {\n"
@@ -208,6 +208,7 @@ struct HandoverTests: SourceFaultSuite {
         }
         #expect(try faults("Bool") == [])
         #expect(try faults("Any") != [])
+        #expect(try faults("Bool", "payload.dictionaryPayload[a] == b") != [])
     }
 
     @Test("of the closures of one call each has to complete on its paths")

@@ -109,6 +109,9 @@ struct KnownLibrariesTests {
             ("pod 'Alamofire',\n      '~> 5.0'", []), ("IOS_VERSION = '15.0'", []),
             ("require_relative '../node_modules/@capacitor/ios/scripts/pods_helpers'", []),
             ("PODS.each do |name|", ["1 project (Pods) was not read"]),
+            ("require_relative 'pods'", ["1 project (Pods) was not read"]),
+            ("pod 'SnapKit', OPTIONS", ["1 pod (SnapKit) was not read"]),
+            ("pod 'SnapKit', **own('x')", ["1 pod (SnapKit) was not read"]),
             ("pod 'Push'", ["1 pod (Push) was not read"]),
             ("pod 'SnapKit', :git => 'https://github.com/SnapKit/SnapKit'", []),
             (
@@ -181,6 +184,7 @@ struct KnownLibrariesTests {
         let own = "github \"krzyzanowskim/CryptoSwift\" ~> 1.0"
         #expect(try left(path, own) == [])
         #expect(try left(path, "github \"someone/CryptoSwift\"") == unread)
+        #expect(try left(path, "github \"someone/Other\"\n" + own) == [])
         #expect(try left("Libs/CryptoSwift.framework", own) == unread)
     }
 
@@ -248,6 +252,15 @@ struct KnownLibrariesTests {
             ("  geolocator: any", ["CF019"], "1 package (geolocator) was not read"),
             ("  workmanager: ^0.5", [], "1 package (workmanager) was not read"),
             ("  client: { path: ../client }", [], "1 package (client) was not read"),
+            (
+                "  client: { git: 'https://a.b/me/client' }", [], "1 package (client) was not read"
+            ),
+            ("  client: { hosted: https://a.b }", [], "1 package (client) was not read"),
+            (
+                "  client: any\ndependency_overrides:\n  client: { path: ../client }", [],
+                "1 package (client) was not read"
+            ),
+            ("", ["CF019"], ""),
         ])
     func pubspec(line: String, rules: [String], left: String) throws {
         let podfile = "flutter_install_all_ios_pods File.dirname(__FILE__)"
@@ -264,44 +277,82 @@ struct KnownLibrariesTests {
             try Self.host(podfile, "package.json", "{\n\t\"dependencies\": {\n\t\(modules)}\n}")
                 .left
         }
-        let host = "\"react-native\": \"0.8\""
-        let none = try Self.host(native, "package.json", "{ \"dependencies\": { \(host) } }")
+        let core = "\"react-native\": \"0.8\""
+        let none = try Self.host(native, "package.json", "{ \"dependencies\": { \(core) } }")
         #expect(none.rules == ["CF019"])
-        let names = "1 package (react-native) was not read"
-        #expect(none.left == [names])
+        #expect(none.left == ["1 package (react-native) was not read"])
         #expect(
-            try left(native, host + ", \"react-native-background-fetch\": \"^4\"")
+            try left(native, core + ", \"react-native-background-fetch\": \"^4\"")
                 == ["2 packages (react-native, react-native-background-fetch) were not read"])
         let unread = ["1 project (Pods) was not read"]
         #expect(try left(native, "\"react\": \"19\"") == unread)
-        #expect(try left("pod name", host) == unread)
+        #expect(try left("pod name", core) == unread)
+        #expect(try left(native + "\n  pod name", core) == unread)
+        #expect(try left(native + "\n  x.each { |n| pod n }", core) == unread)
+        #expect(try left(native + "\nsource 'https://a.b/specs.git'", core) == unread)
+        #expect(try Self.host(native, "package.json", "{ \"dependencies\": {").left == unread)
+        let shared = "{ \"workspaces\": [], \"dependencies\": { \(core) } }"
+        #expect(try Self.host(native, "package.json", shared).left == unread)
         #expect(try Self.host(native, "package.json", nil).left == unread)
     }
 
     @Test("the lock file names those of React Native by their folders")
     func moduleFolders() throws {
-        func left(_ pod: String, _ source: String) throws -> [String] {
+        func rules(_ pod: String, _ source: String) throws -> [String] {
             let folder = try TestFolder()
             try AuditScopeTests.write(folder, "App", settings: Self.fetch)
+            try folder.write(
+                """
+                { "dependencies": { "react-native": "0.8", "maps": "file:../maps",
+                  "@own/maps": "workspace:*" } }
+                """, to: "package.json")
             try folder.write("target 'App' do\n  use_native_modules!\nend", to: "App/Podfile")
             let lock = "PODS:\n  - \(pod) (1.0)\n\nEXTERNAL SOURCES:\n  \(pod):\n    \(source)\n"
             try folder.write(lock, to: "App/Podfile.lock")
             return try Self.audit(folder).rules
         }
-        #expect(try left("RNMaps", ":path: \"../node_modules/react-native-maps\"") == ["CF019"])
-        #expect(try left("fmt", ":podspec: \"../node_modules/react-native/fmt\"") == ["CF019"])
-        #expect(try left("ReactCodegen", ":path: build/generated/ios") == ["CF019"])
-        #expect(try left("fmt", ":podspec: \"https://a.b/fmt.podspec\"") == [])
-        #expect(try left("RNTasks", ":path: \"../node_modules/react-native-tasks\"") == [])
-        #expect(try left("RNMaps", ":path: \"../Modules/Maps\"") == [])
+        #expect(try rules("RNMaps", ":path: \"../node_modules/react-native-maps\"") == ["CF019"])
+        #expect(try rules("fmt", ":podspec: \"../node_modules/react-native/fmt\"") == ["CF019"])
+        #expect(try rules("ReactCodegen", ":path: build/generated/ios") == ["CF019"])
+        #expect(try rules("fmt", ":podspec: \"https://a.b/fmt.podspec\"") == [])
+        #expect(try rules("RNTasks", ":path: \"../node_modules/react-native-tasks\"") == [])
+        #expect(try rules("RNMaps", ":path: \"../Modules/Maps\"") == [])
+        // Those that the manifest takes from folders are the app's own.
+        #expect(try rules("RNMaps", ":path: \"../node_modules/maps\"") == [])
+        #expect(try rules("RNMaps", ":path: \"../node_modules/@own/maps/ios\"") == [])
+    }
+
+    @Test("a permitted task that neither the app's text nor its identifier names is a library's")
+    func tasksOfOthers() throws {
+        func rules(_ task: String, _ source: String = "let x = 1") throws -> [String] {
+            let folder = try TestFolder()
+            try AuditScopeTests.write(
+                folder, "App",
+                settings:
+                    "PRODUCT_BUNDLE_IDENTIFIER = com.example.app; INFOPLIST_FILE = Info.plist;",
+                source: source)
+            try folder.write(
+                XML.dictionary([
+                    ("UIBackgroundModes", XML.array("processing")),
+                    ("BGTaskSchedulerPermittedIdentifiers", XML.array(task)),
+                ]), to: "App/Info.plist")
+            try folder.write("target 'App' do\n  pod 'Client'\nend", to: "App/Podfile")
+            return try Self.audit(folder).rules
+        }
+        #expect(try rules("com.example.app.sync") == ["CF019"])
+        #expect(try rules("$(PRODUCT_BUNDLE_IDENTIFIER).sync") == ["CF019"])
+        #expect(try rules("com.client.sync") == [])
     }
 
     @Test("a library whose name tells of nothing in the background is taken to have no task")
     func presumed() {
         for name in ["PushClient", "AsyncDisplayKit", "React-runtimescheduler", "Stripe"] {
-            #expect(!KnownLibraries.presumedUses(of: name).contains(.tasks), "\(name)")
+            #expect(!KnownLibraries.presumedUses(of: name).contains(.likelyTasks), "\(name)")
         }
-        for name in ["TSBackgroundFetch", "RadarSDK", "react-native-geofencing", "HealthSync"] {
+        for name in [
+            "TSBackgroundFetch", "RadarSDK", "react-native-geofencing", "HealthSync",
+            "MindboxSdk",
+        ] {
             #expect(KnownLibraries.presumedUses(of: name) == .all, "\(name)")
         }
     }
@@ -331,7 +382,7 @@ struct KnownLibrariesTests {
 
     @Test("what a known library does, or may do, by its pod and by its package")
     func others() {
-        let presumed = ModuleUses.all.subtracting(.tasks)
+        let presumed = ModuleUses.all.subtracting(.likelyTasks)
         #expect(KnownLibraries.uses(of: "TwilioVoice") == presumed)
         #expect(KnownLibraries.uses(of: "workmanager") == .all)
         #expect(KnownLibraries.uses(of: "Alamofire") == [])

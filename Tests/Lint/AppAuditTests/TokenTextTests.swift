@@ -58,7 +58,8 @@ struct TokenTextTests {
         #expect(Self.app("DebugLog(\"%@\", deviceToken.description)") == [])
         let found: Set<Subject> = [.describedDeviceToken]
         #expect(Self.app("sendLog(\"%@\", deviceToken.description)") == found)
-        #expect(Self.app("login(deviceToken.description)") == found)
+        #expect(Self.app("logIn(deviceToken.description)") == found)
+        #expect(Self.app("self.debugLog(deviceToken.description)") == [])
     }
 
     @Test("a token whose bytes lose a zero")

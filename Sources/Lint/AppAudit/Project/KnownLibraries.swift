@@ -7,31 +7,37 @@ import PayloadRules
 ///
 /// Most of them do not handle or ask for pushes or calls, register or request background tasks,
 /// fetch in the background, have the app delegate's function for events of background sessions, or
-/// exchange methods of the app delegate; nor do the libraries that they bring along.
+/// exchange methods of the app delegate; nor do the libraries that they bring along. Of others the
+/// name alone is known.
 enum KnownLibraries {
     /// What a pod of this name may do, or one of its parts: `Firebase/Auth`.
     static func uses(of pod: String) -> ModuleUses {
         uses[pod] ?? uses[String(pod.prefix { $0 != "/" })] ?? presumedUses(of: pod)
     }
 
-    /// What a public library may do of which only the name is known.
+    /// What a library may do of which only the name is known.
     ///
-    /// Few have background tasks or fetch in the background, and their names tell of it. A mode
-    /// that nothing uses would be found in hardly any app otherwise.
+    /// Few have background tasks or fetch in the background, and most of these tell so by their
+    /// names. A mode that nothing uses would be found in hardly any app otherwise.
     static func presumedUses(of library: String) -> ModuleUses {
         // The pods of React Native itself: `React-runtimescheduler`.
         let isOwn = library.hasPrefix("React-")
         let name = library.lowercased().replacing("async", with: "")
-        return !isOwn && taskWords.contains(where: name.contains) ? .all : .all.subtracting(.tasks)
+        return !isOwn && taskWords.contains(where: name.contains)
+            ? .all : .all.subtracting(.likelyTasks)
     }
 
     /// What is in the names of libraries that have background tasks, or may: for work later, for
-    /// locations and sensors, and for contacts of a device with others.
+    /// locations and sensors, and for contacts of a device with others; and the names of some that
+    /// have them and do not tell so.
     private static let taskWords = [
-        "alarm", "aware", "background", "beacon", "bgtask", "bluedot", "cron", "dp3t", "exposure",
-        "fetch", "geo", "gimbal", "health", "job", "locat", "mobility", "periodic", "pilgrim",
-        "radar", "schedul", "sensing", "sentiance", "sync", "task", "telemat", "tracing", "track",
-        "worker", "workmanager", "zendrive",
+        "airship", "alarm", "aware", "awesome_notifications", "background", "beacon", "bluedot",
+        "cron", "downloader", "dp3t", "drivekit", "drivit", "exposure", "fetch", "geo", "getui",
+        "gimbal", "health", "ifttt", "intunemam", "job", "kumulos", "locat", "marketingcloud",
+        "mindbox", "mobility", "motiontag", "new-relic", "newrelic", "onspot", "optimove",
+        "periodic", "pilgrim", "radar", "raxel", "roam", "schedul", "sensing", "sentiance",
+        "speedchecker", "spike", "split", "stream_video", "sync", "task", "telemat", "terra",
+        "tracing", "track", "uploader", "vital", "worker", "workmanager", "zendrive",
     ]
 
     /// What a module may do that source text imports: `GRDB` is of the pod `GRDB.swift`.
@@ -51,7 +57,8 @@ enum KnownLibraries {
     static func uses(ofProduct product: String?, of address: String) -> ModuleUses {
         guard let repository = repository(address) else { return .all }
         guard let uses = packages[repository] else {
-            return presumedUses(of: product ?? repository)
+            let name = repository[(repository.firstIndex(of: "/") ?? repository.startIndex)...]
+            return presumedUses(of: name + " " + (product ?? ""))
         }
         guard let product else { return uses.reduce(into: []) { $0.formUnion($1.value) } }
         return uses[product] ?? uses[""] ?? .all
@@ -117,7 +124,7 @@ enum KnownLibraries {
             switch mark {
             case "c": uses.insert(.calls)
             case "p": uses.insert(.pushes)
-            case "b": uses.insert(.tasks)
+            case "b": uses.formUnion([.tasks, .likelyTasks])
             case "s": uses.insert(.transfers)
             case "t": uses.insert(.time)
             case "f": uses.insert(.features)

@@ -9,16 +9,19 @@ struct Pods {
     /// What they may do, by the same names.
     private(set) var uses: [String: ModuleUses] = [:]
 
-    /// What the plugins of Flutter or React Native may do, by their names in its manifest, where no
-    /// lock file lists their pods.
-    private(set) var plugins: [String: ModuleUses] = [:]
+    /// What the plugins of Flutter or React Native may do, by their names in its manifest; `nil`
+    /// where a lock file lists their pods, and for other apps.
+    private(set) var plugins: [String: ModuleUses]?
+    /// The plugins that the manifest takes from folders, as parts of paths: `/name/`.
+    private var localPlugins: [String] = []
 
     /// Reads the files in a folder. Returns `nil` if there are none, if the lock file has lines of
     /// another form, or if there is none and the Podfile has other lines than such that name pods
-    /// one by one, or that add the plugins which a manifest names.
+    /// one by one, unless it adds the plugins of a manifest that can be read, and hides no pod.
     init?(besideProjectIn folder: String) {
         let podfile = Self.lines(Paths.join(folder, "Podfile"))
         if let lock = Self.lines(Paths.join(folder, "Podfile.lock")) {
+            localPlugins = PluginManifests.localPlugins(ofAppAbove: folder).map { "/\($0)/" }
             guard addLocked(in: lock) else { return nil }
             // The lock file knows better where a pod that it has comes from.
             let locked = uses
@@ -26,10 +29,12 @@ struct Pods {
             uses.merge(locked) { $1 }
             return
         }
-        if let podfile, addNamed(in: Self.statements(podfile)) { return }
+        var hidesPods = false
+        if let podfile, addNamed(in: Self.statements(podfile), &hidesPods) { return }
         // Flutter needs no Podfile where it builds all of its plugins as packages.
-        guard podfile?.contains(where: Self.addsPlugins) ?? true,
-            let plugins = PluginManifests.plugins(ofAppAbove: folder)
+        let manifests = podfile == nil ? ["pubspec.yaml"] : PluginManifests.ofPlugins
+        guard !hidesPods, podfile?.contains(where: Self.addsPlugins) ?? true,
+            let plugins = PluginManifests.plugins(ofAppAbove: folder, in: manifests)
         else { return nil }
         self.plugins = plugins
     }
@@ -37,10 +42,8 @@ struct Pods {
     /// Whether a line of a Podfile calls what adds a pod for each plugin in a manifest.
     private static func addsPlugins(_ line: Substring) -> Bool {
         let code = line.prefix { $0 != "#" }
-        return [
-            "flutter_install_all_ios_pods", ".flutter-plugins", "use_native_modules!",
-            "use_expo_modules!",
-        ].contains(where: code.contains)
+        return ["flutter_install_all_ios_pods", "use_native_modules!", "use_expo_modules!"]
+            .contains(where: code.contains)
     }
 
     private static func lines(_ path: String) -> [Substring]? {
@@ -60,6 +63,8 @@ struct Pods {
             case .git(let address): KnownLibraries.uses(of: String(name), from: address)
             // There Flutter puts its engine and its plugins, and React Native its modules and what
             // it makes of them.
+            case .path(let path) where localPlugins.contains(where: (path + "/").contains):
+                ModuleUses.all
             case .path(let path)
             where ["Flutter", "build/generated/ios"].contains(where: path.hasPrefix)
                 || [".symlinks/plugins/", "node_modules/"].contains(where: path.contains):
@@ -123,8 +128,9 @@ struct Pods {
 
     /// Whether a line names the public list of pods.
     private static func isPublic(_ line: Substring) -> Bool {
-        ["trunk", "cdn.cocoapods.org", "github.com/CocoaPods/Specs", "github.com/cocoapods/specs"]
-            .contains(where: line.contains)
+        line == "trunk:"
+            || ["cdn.cocoapods.org", "github.com/CocoaPods/Specs", "github.com/cocoapods/specs"]
+                .contains(where: line.contains)
     }
 
     /// The lines without comments and empty ones; those that end with a comma go on.
@@ -149,11 +155,18 @@ struct Pods {
     private static let idle: Set<Substring> = [
         "platform", "use_frameworks!", "use_modular_headers!", "inhibit_all_warnings!", "target",
         "abstract_target", "end", "source", "project", "xcodeproj", "workspace", "inherit!",
-        "install!", "supports_swift_versions", "link_with", "def", "require", "require_relative",
+        "install!", "supports_swift_versions", "link_with", "def",
     ]
 
     /// Adds the pods that a Podfile names. Returns whether all of its lines were understood.
     private mutating func addNamed(in statements: [Substring]) -> Bool {
+        var hidesPods = false
+        return addNamed(in: statements, &hidesPods)
+    }
+
+    /// The same, and whether a line that was not understood may name pods, or take them from a list
+    /// that is not public.
+    private mutating func addNamed(in statements: [Substring], _ hidesPods: inout Bool) -> Bool {
         var isReadable = true
         var functions: Set<Substring> = []
         /// The indentation of a block of code that runs after the pods are chosen.
@@ -164,19 +177,23 @@ struct Pods {
             let word = text.prefix { !$0.isWhitespace && $0 != "(" }
             if let start = hook {
                 if word == "end", indent <= start { hook = nil }
-                if word == "pod" { isReadable = false }
+                if word == "pod" { hidesPods = true }
                 continue
             }
             switch word {
             // A second statement may name another pod.
-            case _ where text.contains(";"): isReadable = false
-            case "source" where !Self.isPublic(text): isReadable = false
+            case _ where text.contains(";"): hidesPods = true
+            case "source" where !Self.isPublic(text): hidesPods = true
+            // The functions of React Native, Capacitor and Flutter, and no file of the app.
+            case "require", "require_relative":
+                if !["node", "podhelper"].contains(where: text.contains) { hidesPods = true }
             case "pod":
                 if let pod = Self.pod(text) {
                     add(pod.name, source: pod.source)
                 } else {
-                    isReadable = false
+                    hidesPods = true
                 }
+            case _ where text.contains(" pod "): hidesPods = true
             case "post_install", "pre_install", "post_integrate": hook = indent
             case "def": functions.insert(text.dropFirst(4).prefix { $0.isLetter || $0 == "_" })
             default:
@@ -184,7 +201,7 @@ struct Pods {
                 if !isKnown, !Self.setsConstant(text) { isReadable = false }
             }
         }
-        return isReadable
+        return isReadable && !hidesPods
     }
 
     /// Whether a line gives a name to a value: `IOS_VERSION = '15.0'`.
@@ -205,9 +222,15 @@ struct Pods {
             if option.contains("git") { return (parts[1], .git(String(value))) }
             if option.contains("path") { return (parts[1], .path(String(value))) }
         }
-        let isFromElsewhere = options.contains { option in
-            ["path", "podspec", "git", "http"].contains(where: option.contains)
-        }
+        // A constant, `**OPTIONS` or a call may be any source.
+        let isFromElsewhere =
+            options.contains { option in
+                ["path", "podspec", "git", "http"].contains(where: option.contains)
+            }
+            || zip(options.indices, options).contains { index, option in
+                index.isMultiple(of: 2)
+                    && option.prefix { $0 != "#" }.contains { $0.isUppercase || "*(".contains($0) }
+            }
         return (parts[1], isFromElsewhere ? .other : nil)
     }
 }

@@ -81,7 +81,7 @@ struct SourceList {
             return
         }
         for (name, uses) in pods.uses { addUnread(.pod, name, uses: uses) }
-        for (name, uses) in pods.plugins { addUnread(.package, name, uses: uses) }
+        for (name, uses) in pods.plugins ?? [:] { addUnread(.package, name, uses: uses) }
     }
 
     /// Adds to the number of files that belong to no known target.

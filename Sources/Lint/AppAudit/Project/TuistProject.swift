@@ -115,9 +115,7 @@ extension TuistProject: ProjectDescription {
                 case "package", "external":
                     list.addUnread(.package, dependency.texts.first ?? "Package.swift")
                 case "framework", "xcframework", "library":
-                    let name = dependency.texts.first.map(Paths.stem) ?? "?"
-                    list.addUnread(
-                        .framework, name, uses: KnownLibraries.presumedUses(of: name))
+                    list.addUnread(.framework, dependency.texts.first.map(Paths.stem) ?? "?")
                 default: list.addUnread(.project, dependency.texts.first ?? dependency.name)
                 }
             }

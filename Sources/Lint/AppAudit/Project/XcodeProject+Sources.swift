@@ -104,13 +104,9 @@ extension XcodeProject {
                 if name == "Pods" || ["Pods_", "Pods-", "libPods"].contains(where: name.hasPrefix) {
                     list.addUnread(pods(of: target))
                 } else if !isOfSystem, !path.isEmpty {
-                    // What another project builds may be the app's own code.
-                    let isBuilt =
-                        reference["isa"]?.string == "PBXReferenceProxy"
-                        || tree == "BUILT_PRODUCTS_DIR"
                     list.addUnread(
                         reference["isa"]?.string == "PBXReferenceProxy" ? .project : .framework,
-                        Paths.stem(of: path), uses: isBuilt ? .all : uses(ofFramework: path))
+                        Paths.stem(of: path), uses: uses(ofFramework: path))
                 }
             }
         }
@@ -119,7 +115,7 @@ extension XcodeProject {
     /// What a framework may do: that of a known library, if Carthage builds it from its repository.
     private func uses(ofFramework path: String) -> ModuleUses {
         let name = Paths.stem(of: path)
-        guard path.contains("Carthage/") else { return KnownLibraries.presumedUses(of: name) }
+        guard path.contains("Carthage/") else { return .all }
         for file in ["Cartfile.resolved", "Cartfile"].map({ Paths.join(folder, $0) }) {
             guard let bytes = try? FileTree.read(file, limit: AuditLimits.settingsBytes) else {
                 continue
@@ -128,10 +124,10 @@ extension XcodeProject {
                 let parts = line.split(separator: "\"")
                 guard parts.count > 1, parts[0].hasPrefix("github ") else { continue }
                 let uses = KnownLibraries.uses(of: name, from: "github.com/" + parts[1])
-                if uses != .all { return uses }
+                if uses != KnownLibraries.presumedUses(of: name) { return uses }
             }
         }
-        return KnownLibraries.presumedUses(of: name)
+        return .all
     }
 
     /// Records the inputs that CocoaPods, Flutter or Kotlin add, which only the project's settings
@@ -153,7 +149,7 @@ extension XcodeProject {
             // The plugins of Flutter are pods, or packages.
             guard path.hasSuffix("Flutter/\(name)") else { continue }
             let pods = pods(of: target)
-            if let pods, !pods.plugins.isEmpty {
+            if let pods, pods.plugins != nil {
                 list.addUnread(pods)
             } else if pods?.names.contains("Flutter") != true {
                 list.addUnread(.project, "Flutter")

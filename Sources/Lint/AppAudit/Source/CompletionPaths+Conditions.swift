@@ -168,6 +168,21 @@ extension CompletionPaths {
                 || startsHere(names, before: condition.lowerBound))
     }
 
+    /// Whether a condition in a closure is met only by a run after the first one: it is a variable
+    /// of the handler that is set next, `if isDone { return }`, `isDone = true`.
+    func isForLaterRuns(_ condition: Range<Int>, _ rest: Range<Int>) -> Bool {
+        let others: Set = ["||", "&&", "!", "!=", ","]
+        guard isInner(condition.lowerBound),
+            !condition.contains(where: { others.contains(text.tokens[$0].text) })
+        else { return false }
+        let names = Set(condition.dropFirst().map { text.tokens[$0] }.filter(\.isName).map(\.text))
+        return startsHere(names, before: condition.lowerBound)
+            && rest.prefix(AuditLimits.headWords).contains { index in
+                text.sees("=", at: index + 1) && names.contains(text.tokens[index].text)
+                    && ["true", "YES"].contains(text[index + 2]?.text)
+            }
+    }
+
     /// Whether a token is one of these names, and gets a value that a local variable or a literal
     /// is.
     private func fills(_ names: Set<String>, at index: Int) -> Bool {
@@ -202,7 +217,7 @@ extension CompletionPaths {
     }
 
     /// Whether a token is in a closure or a function in the body, which may run several times.
-    func isInner(_ index: Int) -> Bool {
+    private func isInner(_ index: Int) -> Bool {
         for scope in text.scopes(around: index) {
             if scope.open == open { return false }
             switch scope.kind {

@@ -370,9 +370,9 @@ struct CompletionPaths {
         _ range: Range<Int>, _ isSettled: inout Bool, _ depth: Int
     ) -> Int {
         // `if isDone { return }`, `isDone = true`: a later run of the closure has nothing to do.
-        if keyword == "if", let first = body.first, text.tokens[first].isName("return"),
-            isInner(condition.lowerBound),
-            asksForFlag(condition, setIn: next..<max(next, range.upperBound))
+        if keyword == "if", let last = body.last(where: { !text.tokens[$0].isMark(";") }),
+            text.tokens[last].isName("return"),
+            isForLaterRuns(condition, next..<max(next, range.upperBound))
         {
             return next
         }

@@ -217,7 +217,9 @@ extension SourceReader {
         ]
         let own = Self.nameParts(text.tokens[call].text)
         guard !own.contains(where: verbs.contains) else { return false }
-        guard text.sees(".", at: call - 1) else { return own.contains("log") }
+        guard text.sees(".", at: call - 1), !text.sees("self", ".", at: call - 2) else {
+            return own.last == "log"
+        }
         guard let owner = text[call - 2], owner.isName else { return false }
         return Self.nameParts(owner.text).contains { ["log", "logger", "logging"].contains($0) }
     }

@@ -125,7 +125,8 @@ extension SourceReader {
         strictness.inputNames = inputNames(head, body).union(names)
         // The caller knows which way it goes: `process(push, reportsCall: true)`.
         strictness.exemptNames.formUnion(
-            head.parameters.filter { $0.types == ["Bool"] || $0.types == ["BOOL"] }.map(\.name))
+            head.parameters.filter { $0.types == ["Bool"] || $0.types == ["BOOL"] }.map(\.name)
+                .filter { !names.contains($0) })
         let reports = possibleReports(in: body, strictness.inputNames, head)
         return CompletionPaths(text, body: helper, strictness, settles: reports.contains).gaps.min()
             ?? reportGap(inHelpersOf: helper, reports, strictness, depth: 1)

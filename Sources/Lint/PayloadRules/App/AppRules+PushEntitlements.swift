@@ -92,13 +92,18 @@ extension AppRules {
 
     private static let unrestrictedVoIP = "com.apple.developer.pushkit.unrestricted-voip"
 
-    /// Whether a key is that of an entitlement, which has no effect in an Info.plist. The tags that
-    /// an app reads are named there by keys that look like one (Apple, Core NFC).
+    /// Whether a key is that of an entitlement, which has no effect in an Info.plist.
     private static func isEntitlement(_ key: String) -> Bool {
         key == "aps-environment"
-            || key.hasPrefix("com.apple.developer.")
-                && !key.hasPrefix("com.apple.developer.nfc.readersession.")
+            || key.hasPrefix("com.apple.developer.") && !keysLikeEntitlements.contains(key)
     }
+
+    /// The keys of Info.plist that look like entitlements: the tags that an app reads (Apple, Core
+    /// NFC).
+    private static let keysLikeEntitlements: Set = [
+        "com.apple.developer.nfc.readersession.felica.systemcodes",
+        "com.apple.developer.nfc.readersession.iso7816.select-identifiers",
+    ]
 
     /// Whether an app without the entitlement for pushes is not told of, so that a request for a
     /// token in text that was not read may be in vain.

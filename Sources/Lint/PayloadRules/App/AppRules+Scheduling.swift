@@ -161,12 +161,14 @@ extension AppRules {
         ]
         for app in facts.apps where app.hasBackgroundTasks {
             // A library of which only the name is known is taken to have none.
-            let isWhole = app.sources?.unread.isEmpty != false
+            let isPresumed = app.sources?.unread.contains(.tasks) == true
+            let mayUse: ModuleUses =
+                isPresumed && permitsTasksOfOthers(app) ? [.tasks, .likelyTasks] : .likelyTasks
             let fix =
-                isWhole
-                ? nil : "Schedule the task, or remove the mode unless a library not read uses it."
+                isPresumed
+                ? "Schedule the task, or remove the mode unless a library not read uses it." : nil
             if let mode = app.mode(.fetch),
-                app.lacks(.tasks, { $0 == .backgroundWork(.appRefresh) || $0 == .legacyFetch })
+                app.lacks(mayUse, { $0 == .backgroundWork(.appRefresh) || $0 == .legacyFetch })
             {
                 findings.suspect(
                     app, at: mode.place,
@@ -187,7 +189,7 @@ extension AppRules {
                         Store Connect refuses the app, or remove the mode.
                         """)
             } else if let mode = app.mode(.processing),
-                app.lacks(.tasks, processing.contains)
+                app.lacks(mayUse, processing.contains)
             {
                 findings.suspect(
                     app, at: mode.place,
@@ -199,6 +201,27 @@ extension AppRules {
                     "UIBackgroundModes has `processing`, and each permitted task is a "
                         + "BGAppRefreshTask")
             }
+        }
+    }
+
+    /// Whether Info.plist permits a task that the app's own text does not name, and whose name does
+    /// not begin with the app's: one of a library.
+    private static func permitsTasksOfOthers(_ app: AppFacts.Bundle) -> Bool {
+        let own = app.identifier?.value
+        let named = Set(
+            app.observations.compactMap { seen -> String? in
+                switch seen.subject {
+                case .registeredTask(let name, _), .requestedTask(let name, _),
+                    .sceneTask(let name):
+                    name
+                default: nil
+                }
+            })
+        return app.permittedIdentifiers.map(\.value).contains { identifier in
+            let isOwn =
+                identifier.hasPrefix("$(PRODUCT_BUNDLE_IDENTIFIER)")
+                || own.map(identifier.hasPrefix) == true
+            return !isOwn && !named.contains(identifier)
         }
     }
 

@@ -20,6 +20,11 @@ public struct ModuleUses: OptionSet, Hashable, Sendable {
     public static let time = ModuleUses(rawValue: 16)
     /// It has what other background modes are for, such as audio or locations.
     public static let features = ModuleUses(rawValue: 32)
+    /// It has background tasks, or is likely to: a library of which only the name is known, and
+    /// whose name tells of none, may have ``tasks`` and is not likely to.
+    public static let likelyTasks = ModuleUses(rawValue: 64)
     /// Nothing is known of it.
-    public static let all: ModuleUses = [.calls, .pushes, .tasks, .transfers, .time, .features]
+    public static let all: ModuleUses = [
+        .calls, .pushes, .tasks, .transfers, .time, .features, .likelyTasks,
+    ]
 }

@@ -285,6 +285,9 @@ extension AppCase {
             .app(info: [
                 "com.apple.developer.nfc.readersession.felica.systemcodes": .array([])
             ]), nil),
+        AppCase(
+            "CF013", "the entitlement of Core NFC",
+            .app(info: ["com.apple.developer.nfc.readersession.formats": .array([])]), .warning),
         AppCase("CF013", "not there", .app(info: [:]), nil),
 
         AppCase("CF018", "missing", .app([.timeSensitive], entitlements: [:]), .warning),
